@@ -15,6 +15,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -29,8 +30,8 @@ SCHEDULER = {"scheduler": "threads", "num_workers": THREADS}
 
 def status(key: str) -> float:
     """A line of the kernel's account of this process, in bytes: VmHWM is the peak of its memory, VmRSS that now."""
-    with open("/proc/self/status", encoding="ascii") as lines:
-        (found,) = [line for line in lines if line.startswith(key + ":")]
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    (found,) = [line for line in lines if line.startswith(key + ":")]
     return int(found.split()[1]) * 1024
 
 
@@ -94,13 +95,21 @@ MEASURES = {"peak": peak, "turns": turns, "building": building}
 
 def in_process(measure: str, *args: Any) -> Any:
     """A measurement in a fresh process."""
-    command = [sys.executable, "-m", "benchmarks.dask_arrays", "--measure", json.dumps([measure, *args])]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.dask_arrays",
+        "--measure",
+        json.dumps([measure, *args]),
+    ]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def print_memory() -> None:
     """Print the peaks of memory."""
-    print(f"| peak beyond the base, in chunks of {CHUNK / 1e6:.0f} MB | {FEW} chunks | {MANY} chunks | bound |")
+    print(
+        f"| peak beyond the base, in chunks of {CHUNK / 1e6:.0f} MB | {FEW} chunks | {MANY} chunks | bound |"
+    )
     print("|---|--:|--:|--:|")
     for name, workload in WORKLOADS.items():
         bound = THREADS * 4 * min(workload.readings, 2)

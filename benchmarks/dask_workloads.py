@@ -148,9 +148,7 @@ WORKLOADS = {
     "linear regression": Workload(linear, (W, BIAS), linear_by_hand, 1),
     "network, 64 units": Workload(network, (W1, BIASES, W2, BIAS), network_by_hand, 1),
     "root of the mean": Workload(root, (W, BIAS), root_by_hand, 2),
-    "batch normalization": Workload(
-        normalized, (W1, GAMMA, BETA, W2, BIAS), normalized_by_hand, 3
-    ),
+    "batch normalization": Workload(normalized, (W1, GAMMA, BETA, W2, BIAS), normalized_by_hand, 3),
 }
 
 

@@ -20,6 +20,7 @@ EVERYWHERE: Table = {**bad_input_cases.CASES, **bad_array_cases.CASES}
 ELSEWHERE = {
     "Function",
     "UnconnectedGradients",
+    "distributed",
     "errors",
     "load_ipython_extension",
     "register_vjp",

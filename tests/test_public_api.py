@@ -27,7 +27,6 @@ FOLDERS = {
     "lazy",
     "ipython",
     "kernels",
-    "lazy",
     "nbval",
     "nn",
     "replay",

@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-MODULES = ("tapemagic", "tapemagic.errors", "tapemagic.nn", "tapemagic.tf")
+MODULES = ("tapemagic", "tapemagic.distributed", "tapemagic.errors", "tapemagic.nn", "tapemagic.tf")
 """Where the public names are; packages among them are followed into what they export."""
 
 REFERENCE = re.compile(r" ?\[\d+\]_")

@@ -33,6 +33,7 @@ LONG = 10_000
 """The length of an axis from which on it is written with commas."""
 
 NOT_COMPUTED = "not computed"
+ONE_CHUNK = "1 chunk"
 
 LONGEST_LINE = 60
 """The number of characters shown of a line."""
@@ -81,7 +82,7 @@ def format_value(value: Any) -> str:
     """
     shape = np.shape(value)
     if is_pending(value):
-        return ", ".join(filter(None, [shape and format_size(shape), format_lazy(value)]))
+        return ", ".join(filter(None, [format_size(shape) if shape else "", format_lazy(value)]))
     if not shape or 0 < np.size(value) <= SHOWN:
         return format_entries(value)
     if np.size(value) == 0:
@@ -152,14 +153,19 @@ def format_chunks(value: Any) -> str:
         return ""
     count = math.prod(map(len, value.chunks))
     if count == 1:
-        return "1 chunk"
+        return ONE_CHUNK
     even = all(len({*cut[:-1]}) < 2 and cut[-1] <= cut[0] for cut in value.chunks)
     return f"{count:,} chunks of {'' if even else 'up to '}{_lengths(map(max, value.chunks))}"
 
 
+def format_state(value: Any) -> str:
+    """The state of a lazy array whose numbers are not shown: not computed, or where its chunks are."""
+    return getattr(value, "held", "") or NOT_COMPUTED
+
+
 def format_lazy(value: Any) -> str:
-    """The chunks of a lazy array, and that it is not computed."""
-    return ", ".join(filter(None, [format_chunks(value), NOT_COMPUTED]))
+    """The chunks of a lazy array, and its state."""
+    return ", ".join(filter(None, [format_chunks(value), format_state(value)]))
 
 
 def printable(text: str) -> str:

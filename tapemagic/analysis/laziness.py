@@ -7,6 +7,7 @@ from typing import Any
 
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.tensor.tensor import Traced
 
 
 def has_numbers(value: Any) -> bool:
@@ -15,9 +16,11 @@ def has_numbers(value: Any) -> bool:
 
 
 def is_lazy_array(value: Any) -> bool:
-    """Whether a value, which is no tensor, is a lazy array such as a Dask array, and not a table or task."""
+    """Whether a value is a lazy array such as a Dask array, and not a tensor, a table or a task."""
     kind = type(value)  # an object that is computed later may have any attribute
-    return is_lazy(value) and hasattr(kind, "chunks") and hasattr(kind, "dtype")
+    if isinstance(value, Traced) or not is_lazy(value):
+        return False
+    return hasattr(kind, "chunks") and hasattr(kind, "dtype")
 
 
 def is_pending(value: Any) -> bool:

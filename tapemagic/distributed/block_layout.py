@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.distributed.blocks import BlockMap, Layout, Result, Sent, mapped
+from tapemagic.distributed.sending import pickled
 from tapemagic.engine.functions.arguments import argument, name_of
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import silence
@@ -43,7 +44,8 @@ def planned(
     lengths = _given(chunks, out, grid) if chunks is not None else _found(given, layouts, out)
     kind = _dtype(f, given, dtype)
     result = Result(Layout((), tuple(out)), tuple(lengths), kind)
-    return mapped(*given, blocks=BlockMap(Sent(f, kind), grid, layouts, [result]))
+    sent = Sent(name_of(f), kind, pickled(f, f))
+    return mapped(*given, blocks=BlockMap(sent, grid, layouts, [result]))
 
 
 def _on_grid(given: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
@@ -139,6 +141,8 @@ def _given(chunks: Any, out: Sequence[int | None], grid: Sequence[int]) -> Chunk
         whole = isinstance(lengths, list | tuple) and all(
             type(n) is int and n >= 0 for n in lengths
         )
+        if whole and any(lengths):  # a lazy array has no empty blocks
+            lengths = tuple(filter(None, lengths))
         if not whole or len(lengths) != count:
             raise OptionError(
                 f"chunks has the entry {shown(entry)} for an axis of {count} blocks: give their one length, or a "

@@ -7,6 +7,7 @@ gradient. So there are derivatives of any order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -15,7 +16,7 @@ import numpy as np
 from dask.delayed import delayed
 from dask.layers import ArrayBlockIdDep
 
-from tapemagic.distributed.sending import only_sent_variables, pickled, unpickled
+from tapemagic.distributed.sending import Arrival, only_sent_variables, unpickled
 from tapemagic.distributed.task import tensor_of
 from tapemagic.engine.functions.arguments import name_of
 from tapemagic.engine.operations.primitive import primitive
@@ -26,6 +27,7 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import ShapeError
+from tapemagic.lazy.ways.blocks import apart
 from tapemagic.lazy.ways.table import way
 
 Chunks = tuple[tuple[int, ...], ...]
@@ -137,34 +139,35 @@ def _without(x: Any, lead: tuple[int, ...]) -> Any:
 
 
 class Sent:
-    """A function with the values that all it refers to has now, which gives a tensor of one dtype.
+    """A function with the values that all it refers to had when this was made: bytes until it is called.
 
     Parameters
     ----------
-    function : callable
-        Of tensors.
-    dtype : dtype, optional
+    name : str
+    dtype : dtype
         That of the result, which is cast to it.
-    content : bytes, optional
+    content : bytes
         The function as bytes.
     """
 
-    def __init__(
-        self, function: Callable[..., Any] | None, dtype: Any, content: bytes | None = None
-    ) -> None:
-        self.content = pickled(function, function) if content is None and function else content
+    def __init__(self, name: str, dtype: Any, content: bytes) -> None:
+        self.__name__ = name
         self.dtype = dtype
-        self.function, self.arrival = unpickled(self.content or b"")
-        self.__name__ = name_of(self.function)
+        self.content = content
+        self._loaded: tuple[Any, Arrival] | None = None
+        self._lock = Lock()
 
     def __call__(self, *tensors: Any) -> tuple[Tensor, ...]:
         """The result of the function, as the only one."""
-        with only_sent_variables(self.function, self.arrival):
-            y = constant(self.function(*tensors))
+        with self._lock:
+            self._loaded = self._loaded or unpickled(self.content)
+        function, arrival = self._loaded
+        with only_sent_variables(function, arrival):
+            y = constant(function(*tensors))
         return (y if y.dtype == self.dtype else cast(y, self.dtype),)
 
     def __reduce__(self) -> Any:
-        return Sent, (None, self.dtype, self.content)
+        return Sent, (self.__name__, self.dtype, self.content)
 
 
 class Pullback:
@@ -257,7 +260,7 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         else:
             index.append(axis)
             adjusted[axis] = cut
-    return da.blockwise(
+    found = da.blockwise(
         _pick,
         tuple(index),
         together,
@@ -270,6 +273,7 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         dtype=result.dtype,
         meta=np.empty((0,) * len(index), result.dtype),
     )
+    return apart(found, new)
 
 
 def _pick(found: Any, number: int) -> Any:

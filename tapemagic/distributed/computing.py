@@ -12,10 +12,11 @@ import dask
 from dask.base import get_scheduler
 from dask.delayed import Delayed, delayed
 from dask.diagnostics.progress import ProgressBar
+from dask.highlevelgraph import HighLevelGraph
 from dask.utils import parse_bytes
 
 from tapemagic.distributed.partitions import Partitions
-from tapemagic.distributed.task import CALLED, Partial, Problem
+from tapemagic.distributed.task import CALLED, Partial, Problem, SentProblem
 from tapemagic.errors import TapeError
 
 
@@ -23,12 +24,13 @@ def compute(
     problem: Problem, partitions: Partitions, split_every: int, progress: bool
 ) -> Partial | None:
     """The result on all partitions, by Dask's current scheduler; None if there are no rows."""
-    result = reduced(problem, partitions, split_every)
+    sent = SentProblem(problem)
+    result = reduced(sent, partitions, split_every)
     client = current_client(result)
     if client is None:
         with _explained("Dask's scheduler in this process"):
             return _computed_here(result, progress)
-    size = len(problem.pickled)
+    size = len(sent.content)
     with _explained(repr(client)), _without_warning_of(size):
         return _computed_by(client, result) if progress else result.compute()
 
@@ -77,15 +79,29 @@ def _without_warning_of(size: int) -> Iterator[None]:
         yield
 
 
-def reduced(problem: Problem, partitions: Partitions, split_every: int) -> Delayed:
+def reduced(problem: SentProblem, partitions: Partitions, split_every: int) -> Delayed:
     """The result on all partitions, to be computed later: a tree of sums over the results on each."""
-    sent = delayed(problem, name=f"problem-{uuid4().hex}", traverse=False)
-    partials = partitions.mapped(Problem.partial, sent)
-    combine = delayed(Problem.combined, pure=False)
-    while len(partials) > 1:
-        groups = [partials[k : k + split_every] for k in range(0, len(partials), split_every)]
-        partials = [combine(sent, group) if len(group) > 1 else group[0] for group in groups]
-    return partials[0]
+    name = f"value-and-grad-{uuid4().hex}"
+    sent = delayed(problem, name=f"problem-{name}", traverse=False)
+    keys, tasks, sources = partitions.mapped(SentProblem.partial, sent, name)
+    level = 0
+    while len(keys) > 1:
+        groups = [keys[k : k + split_every] for k in range(0, len(keys), split_every)]
+        keys = [
+            group[0] if len(group) == 1 else f"sum-{name}-{level}-{k}"
+            for k, group in enumerate(groups)
+        ]
+        pairs = zip(keys, groups, strict=True)
+        tasks |= {
+            key: (SentProblem.combined, sent.key, group) for key, group in pairs if len(group) > 1
+        }
+        level += 1
+    if not tasks:
+        return sources[0]
+    layer = f"sum-{name}"
+    used: list[Any] = [sent, *sources]
+    graph = HighLevelGraph.from_collections(layer, tasks, dependencies=used)
+    return Delayed(keys[0], graph, layer=layer)
 
 
 def current_client(result: Delayed) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import dask.array as da
 import numpy as np
 from dask.base import is_dask_collection
-from dask.delayed import Delayed, delayed
+from dask.delayed import Delayed
 from dask.layers import ArrayBlockIdDep
 
 from tapemagic.engine.laziness import is_lazy
@@ -68,18 +69,23 @@ class Partitions:
         self.sources = [_source(x, label) for x, label in zip(sources, labels, strict=True)]
         self.count = _common_count(self.sources, labels)
 
-    def mapped(self, function: Callable[..., Any], problem: Delayed) -> list[Delayed]:
-        """``function(problem, number, part)`` for each partition, to be computed later."""
+    def mapped(
+        self, function: Callable[..., Any], problem: Delayed, name: str
+    ) -> tuple[list[Any], dict[Any, Any], list[Delayed]]:
+        """The keys of ``function(problem, number, part)`` for each partition, tasks, and what else has tasks for it."""
         if all(isinstance(x, da.Array) for x in self.sources):
-            return self._mapped_arrays(function, problem)
+            found = self._mapped_arrays(function, problem, name)
+            return [part.key for part in found], {}, found[:1]
         columns = [x.to_delayed().ravel() if isinstance(x, da.Array) else x for x in self.sources]
-        task = delayed(_on_parts, pure=False, traverse=False)
-        return [
-            task(function, problem, k, self.names, self.single, *parts)
-            for k, parts in enumerate(zip(*columns, strict=True))
-        ]
+        tasks: dict[Any, Any] = {}
+        for k, parts in enumerate(zip(*columns, strict=True)):
+            call = partial(_on_parts, function, number=k, names=self.names, single=self.single)
+            tasks[f"{name}-{k}"] = (call, problem.key, *[part.key for part in parts])
+        return list(tasks), tasks, [part for column in columns for part in column]
 
-    def _mapped_arrays(self, function: Callable[..., Any], problem: Delayed) -> list[Delayed]:
+    def _mapped_arrays(
+        self, function: Callable[..., Any], problem: Delayed, name: str
+    ) -> list[Delayed]:
         """The same for arrays, whose chunks are read in the very task that uses them."""
         operands: list[Any] = [ArrayBlockIdDep(((1,) * self.count,)), (0,)]
         axes = 1
@@ -94,7 +100,7 @@ class Partitions:
             problem=problem,
             names=self.names,
             single=self.single,
-            name=f"value-and-grad-{problem.key}",
+            name=name,
             align_arrays=False,
             concatenate=True,
             dtype=object,
@@ -106,11 +112,11 @@ class Partitions:
 def _on_chunks(
     block: Any, *chunks: Any, function: Any, problem: Any, names: Names, single: bool
 ) -> Any:
-    return _on_parts(function, problem, block[0], names, single, *chunks)
+    return _on_parts(function, problem, *chunks, number=block[0], names=names, single=single)
 
 
 def _on_parts(
-    function: Any, problem: Any, number: int, names: Names, single: bool, *parts: Any
+    function: Any, problem: Any, *parts: Any, number: int, names: Names, single: bool
 ) -> Any:
     if single:
         (part,) = parts
@@ -139,7 +145,7 @@ def _source(x: Any, label: str) -> Any:
     parts = x.to_delayed() if is_dask_collection(x) and hasattr(x, "to_delayed") else None
     if not isinstance(parts, list):
         raise UnsupportedArgumentError(
-            f"{label} is {describe(x)}, and no collection of Dask's: {_advice(x)}"
+            f"{label} is {describe(x)}, which has no partitions: {_advice(x)}"
         )
     return parts
 

@@ -36,7 +36,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
     def persistent_id(self, x: Any) -> int | None:
         """The number of a variable."""
-        if type(x) is not Variable:
+        if not isinstance(x, Variable):
             return None
         if id(x) not in self._numbers:
             self._numbers[id(x)] = len(self.variables)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from tapemagic.distributed.sending import (
     unpickled,
 )
 from tapemagic.engine.functions.arguments import checked_result, checked_tensor, name_of
-from tapemagic.engine.laziness import require_computed
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import pack
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.tape import Tape
@@ -24,7 +24,7 @@ from tapemagic.engine.tensor.coercion import NUMBERS, require_plain
 from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Tensor, plain, wrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.errors import FunctionError, ShapeError
+from tapemagic.errors import FunctionError, ShapeError, UnsupportedArgumentError
 
 CALLED = "was called on partition"
 """Part of the note on an error of the loss."""
@@ -47,7 +47,7 @@ class Partial(NamedTuple):
 
 
 class Problem:
-    """A loss with its parameters, which are pickled together: variables that both refer to stay the same ones.
+    """A loss with its parameters; pickled together, so that variables that both refer to stay the same ones.
 
     Parameters
     ----------
@@ -75,20 +75,6 @@ class Problem:
         self.reduce = reduce
         self.count = count
         self.arrival: Arrival | None = None
-
-    @cached_property
-    def pickled(self) -> bytes:
-        """All of it as bytes.
-
-        Raises
-        ------
-        FunctionError
-            If the loss refers to something that cannot be pickled.
-        """
-        return pickled(self.loss, (self.loss, self.structure, self.leaves, self.reduce, self.count))
-
-    def __reduce__(self) -> Any:
-        return _received, (this_process(), self.pickled)
 
     def partial(self, number: int, part: Any) -> Partial | None:
         """The loss and its gradient on the partition with a number; None if that has no rows."""
@@ -121,9 +107,11 @@ class Problem:
                 f"{name_of(self.loss)} returned shape {loss.shape}, and a loss is one number: return "
                 f"np.{self.reduce}(...) over the rows of the partition"
             )
-        require_computed(
-            loss._value, f"the loss that {name_of(self.loss)} returned", "compute it from its arguments"
-        )
+        if is_lazy(loss._value):
+            raise UnsupportedArgumentError(
+                f"{name_of(self.loss)} returned a lazy tensor, since it reads a Dask array by itself: give all data to "
+                "value_and_grad, as a tuple"
+            )
         return plain(loss)
 
     def _rows(self, part: Any) -> int:
@@ -160,12 +148,58 @@ class Problem:
         )
 
 
-def _received(home: tuple[str, int], content: bytes) -> Problem:
-    """A problem in the process that it was sent to."""
-    state, arrival = unpickled(content)
-    problem = Problem(*state)
-    problem.arrival = arrival if this_process() != home else None
-    return problem
+class SentProblem:
+    """A problem on its way to the tasks: in other processes it is bytes until a task needs it.
+
+    Parameters
+    ----------
+    problem : Problem, optional
+    home : object, optional
+        The process that it comes from.
+    content : bytes, optional
+        The problem as bytes, in the place of itself.
+    """
+
+    def __init__(
+        self, problem: Problem | None, home: tuple[str, int] | None = None, content: bytes = b""
+    ) -> None:
+        self._problem = problem
+        self._home = home or this_process()
+        self._content = content
+        self._lock = Lock()
+
+    @property
+    def content(self) -> bytes:
+        """The problem as bytes.
+
+        Raises
+        ------
+        FunctionError
+            If the loss refers to something that cannot be pickled.
+        """
+        if not self._content and self._problem is not None:
+            self._content = pickled(self._problem.loss, self._problem)
+        return self._content
+
+    @property
+    def problem(self) -> Problem:
+        """The problem."""
+        with self._lock:
+            if self._problem is None:
+                self._problem, arrival = unpickled(self._content)
+                self._problem.arrival = arrival if this_process() != self._home else None
+        return self._problem
+
+    def partial(self, number: int, part: Any) -> Partial | None:
+        """The loss and its gradient on the partition with a number; None if that has no rows."""
+        return self.problem.partial(number, part)
+
+    def combined(self, partials: Sequence[Partial | None]) -> Partial | None:
+        """The sum of results, or their mean weighted by rows; None if there is none."""
+        return self.problem.combined(partials)
+
+    def __reduce__(self) -> Any:
+        return SentProblem, (None, self._home, self.content)
 
 
 def _length(part: Any) -> int | None:
@@ -205,4 +239,4 @@ def _summed(values: Sequence[Any], weights: Sequence[float | None]) -> Any:
             total = np.array(term) if weight is None else term
         else:
             total += term
-    return total
+    return total if total is None or total.ndim else total[()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any, Protocol
 
@@ -103,11 +104,16 @@ def refuse_lazy_parts(parts: Any) -> None:
     """
     if "dask" not in sys.modules:
         return
+    with suppress(RecursionError):  # of a list that holds itself, which is no array in any case
+        _refuse_lazy(parts)
+
+
+def _refuse_lazy(parts: Any) -> None:
     for kind in set(map(type, parts)):
         if kind is list or kind is tuple:
             for part in parts:
                 if type(part) is kind:
-                    refuse_lazy_parts(part)
+                    _refuse_lazy(part)
         elif _may_be_lazy(kind) and any(type(part) is kind and is_lazy(part) for part in parts):
             raise UnsupportedArgumentError(
                 "a list that holds Dask arrays would be computed to make an array of it: write np.stack([...]) with "

@@ -9,7 +9,7 @@ from tapemagic.analysis.explain.advice import way, way_out
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import label, own_name, subscript
-from tapemagic.analysis.laziness import has_lazy_values
+from tapemagic.analysis.laziness import has_lazy_values, is_lazy_array
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.failure.failure import Failure
@@ -17,6 +17,7 @@ from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place
+from tapemagic.engine.laziness import kept
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
@@ -243,7 +244,9 @@ class Session:
         for name in sorted(self.cell.read - self.cell.assigned):
             if is_number(namespace.get(name)):
                 named.setdefault(name, namespace[name])
-        return list(named.items())
+        return [
+            (name, kept(value) if is_lazy_array(value) else value) for name, value in named.items()
+        ]
 
     def found_names(self) -> dict[int, str]:
         """The names of values by id; earlier values of a name have a subscript."""

@@ -19,7 +19,9 @@ def is_number(value: Any) -> bool:
     """Whether a value is a tensor, a number or an array of numbers."""
     if isinstance(value, Traced):
         return True
-    if isinstance(value, np.ndarray) or is_lazy_array(value):
+    if is_lazy_array(value):
+        return value.dtype.kind in "biufc" and all(n == n for n in value.shape)  # noqa: PLR0124 -- an unknown one is nan
+    if isinstance(value, np.ndarray):
         return value.dtype.kind in "biufc"
     return isinstance(value, int | float | complex | np.number | np.bool_)
 

@@ -390,7 +390,7 @@ def _result(session: Session, value: Any) -> dict[str, Any]:
 
 
 def _digest(value: Any) -> Any:
-    """What tells whether a value is the same: of a lazy one what it is computed from."""
+    """A key that is the same for the same value: of a lazy one the name of its graph."""
     if is_lazy(value):
         return token(value)
     array = np.asarray(value)

@@ -14,6 +14,7 @@ from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
+from tapemagic.lazy.held import Where, joined, whereabouts
 
 
 def call(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -90,11 +91,9 @@ class LazyArray(ArrayMethods):
     ----------
     _value : dask.array.Array
     origin : Origin
-    computed : array or None
-        The numbers, once they were computed and if they are few, for what shows the value.
     """
 
-    __slots__ = ("__weakref__", "_shape", "_value", "computed", "origin")
+    __slots__ = ("__weakref__", "_held", "_numbers", "_shape", "_value", "origin")
 
     __array_priority__ = 1000.0
 
@@ -105,7 +104,8 @@ class LazyArray(ArrayMethods):
         self._value = without_empty(array)
         self.origin = origin or Origin()
         self._shape: Shape | None = None
-        self.computed: Any = None
+        self._numbers: Any = None
+        self._held: Where | None = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -153,7 +153,21 @@ class LazyArray(ArrayMethods):
     def keep(self, numbers: Any) -> None:
         """Keep the numbers that were computed, if they are few."""
         if self._value.nbytes <= MOST_KEPT:
-            self.computed = np.asarray(numbers)[()]
+            self._numbers = np.asarray(numbers)[()]
+
+    @property
+    def held(self) -> Where:
+        """The place of the chunks: "in memory", "persisted" by a cluster, or empty if they have to be computed."""
+        if self._held is None:
+            self._held = whereabouts(self._value)
+        return self._held
+
+    @property
+    def computed(self) -> Any:
+        """The numbers for what shows the value, if they were computed or are in memory, and are few; else None."""
+        if self._numbers is None and self.held == "in memory" and self._value.nbytes <= MOST_KEPT:
+            self._numbers = joined(self._value)
+        return self._numbers
 
     @property
     def name(self) -> str:
@@ -310,7 +324,7 @@ MEASURES: dict[Any, Callable[..., Any]] = {
 
 def _put(target: LazyArray, value: LazyArray) -> None:
     """Let a lazy array stand for other values of the same shape: an operation in place."""
-    target._value, target.computed = value._value, value.computed
+    target._value, target._numbers, target._held = value._value, value._numbers, value._held
     target._shape = None
     target.origin = value.origin
 

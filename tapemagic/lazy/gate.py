@@ -1,12 +1,12 @@
 """The gate: how each function is computed on lazy arrays, or why it is refused.
 
-The table of ways decides. A function that is computed element by element needs no line there: it runs whole inside
-each chunk. Anything else is refused, since Dask would compute it at once.
+The table of ways decides. A function that is computed element by element needs no line there: it runs inside each
+chunk. So does any other function of NumPy's, SciPy's or this package's whose arrays are in one chunk each. All else is
+refused: Dask would compute it at once.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import dask.array as da
@@ -15,14 +15,14 @@ import numpy as np
 from tapemagic.engine import registry
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tracing import tracer
-from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
 from tapemagic.lazy.coercion import kept
 from tapemagic.lazy.rereading import Call, mapped
-from tapemagic.lazy.ways.along import ALONG, along, along_first, of_ufunc
+from tapemagic.lazy.ways.along import ALONG, along
 from tapemagic.lazy.ways.blocks import pointwise, whole
 from tapemagic.lazy.ways.table import POINTWISE, WAYS
+from tapemagic.lazy.ways.ufunc_methods import is_method, method
 
 
 def lowered(value: Any) -> Any:
@@ -36,7 +36,7 @@ def raised(value: Any) -> Any:
         return LazyArray(value)
     if type(value) in (tuple, list):
         return type(value)(map(raised, value))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
+    if isinstance(value, tuple) and hasattr(value, "_make"):
         return value._make(map(raised, value))
     return value
 
@@ -52,8 +52,8 @@ def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return pointwise(function, args, kwargs)
     if function in ALONG:
         return along(function, args, kwargs)
-    if of_ufunc(function):
-        return along_first(function, args, kwargs)
+    if is_method(function):
+        return method(function, args, kwargs)
     return whole(function, args, kwargs)
 
 

@@ -5,10 +5,12 @@ chunks of `e` and the mean of all of them, and in ``x - np.mean(x)`` the way for
 until the last one is read. So each lazy array has a level: how many such sums, one after the other, it depends on.
 Where arrays of several levels meet in an operation, those of many chunks and a lower level are computed anew for the
 highest one, from the sources on. That is what ``dask.graph_manipulation.clone`` does; but all arrays of a level share
-one reading of each source, and a sum that is known is not computed again. (Sources are renamed here, since that function
-leaves the references within tasks as they are, so that a slice of a file would not be read again.)
+one reading of each source, and a sum that is known is not computed again. (Sources are renamed here, since that
+function leaves the references within tasks as they are, so that a slice of a file would not be read again.)
 
-A source must give the same values each time. One that is persisted is referred to, and not read again.
+A source must give the same values each time. One that is persisted is referred to, and not read again. What Dask can
+compute before the sum is known it may compute ahead and keep, such as predictions, one number for each row. Chunks of
+running totals along a cut axis may be kept, too.
 """
 
 from __future__ import annotations
@@ -185,7 +187,7 @@ def _renamed_tasks(layer: Any, names: dict[Any, Any], seed: str) -> Materialized
             tasks[names[key]] = task.substitute(names, key=names[key])
         else:  # tuples, numbers, or results that a cluster keeps
             rest[key] = task
-    return MaterializedLayer(tasks | dict(MaterializedLayer(rest).clone(names.keys(), seed)[0]))
+    return MaterializedLayer(tasks | dict(MaterializedLayer(rest).clone(set(names), seed)[0]))
 
 
 def stays(x: LazyArray, level: int) -> bool:

@@ -68,7 +68,8 @@ def data() -> tuple[da.Array, da.Array]:
     return x, y
 
 
-def test_more_data_than_memory(client: Any) -> None:
+@pytest.mark.parametrize("way", ["a tape on each partition", "one tape of lazy tensors"])
+def test_more_data_than_memory(client: Any, way: str) -> None:
     """Four times the memory of a worker passes without a spill, a pause or a restart, and leaves nothing behind."""
     x, y = data()
     assert x.nbytes >= 4 * LIMIT
@@ -78,7 +79,12 @@ def test_more_data_than_memory(client: Any) -> None:
         return np.mean((x @ w - y) ** 2)
 
     before = pids(client)
-    found, gradient = value_and_grad(loss, (x, y))(w)
+    if way == "a tape on each partition":
+        found, gradient = value_and_grad(loss, (x, y))(w)
+    else:
+        with tm.GradientTape() as tape:
+            lazy = loss(w, tm.constant(x), tm.constant(y))
+        found, gradient = dask.compute(lazy, tape.gradient(lazy, w))
 
     assert before == pids(client)
     assert_quiet(client)
@@ -167,19 +173,14 @@ def test_blocks(client: Any) -> None:
 
 def test_an_error_is_shown_once(client: Any) -> None:
     """The loss raises on a worker: its own error arrives, with the partition."""
-    x, _, params = small()
-
-    def loss(params: Any, x: Any) -> Any:
-        if len(x) == 4:
-            raise ZeroDivisionError("four rows")
-        return np.mean(x @ params[0])
+    x, y, params = small()
 
     with pytest.raises(ZeroDivisionError, match="four rows") as caught:
-        value_and_grad(loss, x)(params)
+        value_and_grad(fails, (x, y))(params)
 
     shown = "".join(traceback.format_exception(caught.value))
     assert 1 == shown.count("ZeroDivisionError: four rows")
-    assert ["loss was called on partition 8 of 9, counted from 0."] == caught.value.__notes__
+    assert ["fails was called on partition 8 of 9, counted from 0."] == caught.value.__notes__
     wait_until(lambda: not any(client.has_what().values()))
 
 
@@ -191,6 +192,54 @@ def test_many_parameters_are_sent_without_a_warning(client: Any) -> None:
     assert 1.0 == loss.numpy()
     np.testing.assert_allclose(gradient.numpy(), 5e-7)
     assert_quiet(client)
+
+
+class Counted:
+    """Something that a loss refers to, and that counts how often it is pickled in this process."""
+
+    pickles = 0
+
+    def __reduce__(self) -> Any:
+        Counted.pickles += 1
+        return Counted, ()
+
+
+def test_parameters_are_sent_once(client: Any) -> None:
+    """The loss with its parameters is pickled once for all partitions of a call."""
+    x, y, params = small()
+    content = Counted()
+
+    def loss(params: Any, x: Any, y: Any) -> Any:
+        assert isinstance(content, object)
+        return mean_loss(params, x, y)
+
+    value_and_grad(loss, (x, y))(params)
+
+    assert 1 == Counted.pickles
+    assert_quiet(client)
+
+
+def fails(params: Any, x: Any, y: Any) -> Any:
+    """A loss that raises on the last partition."""
+    if len(x) == 4:
+        raise ZeroDivisionError("four rows")
+    return mean_loss(params, x, y)
+
+
+def test_a_pool_of_processes() -> None:
+    """Dask's scheduler of processes without a cluster."""
+    x, y, params = small()
+    with dask.config.set(scheduler="synchronous"):
+        want = value_and_grad(mean_loss, (x, y))(params)
+    with dask.config.set(scheduler="processes", num_workers=2):
+        got = value_and_grad(mean_loss, (x, y))(params)
+        with pytest.raises(ZeroDivisionError, match="four rows") as caught:
+            value_and_grad(fails, (x, y))(params)
+
+    assert ["fails was called on partition 8 of 9, counted from 0."] == caught.value.__notes__
+    assert want[0].numpy() == got[0].numpy()
+    for a, b in zip(want[1], got[1], strict=True):
+        np.testing.assert_array_equal(b.numpy(), a.numpy())
 
 
 def test_variables_of_modules(client: Any) -> None:  # noqa: ARG001 (is current)

@@ -290,4 +290,17 @@ def test_an_error_on_one_block() -> None:
     y = map_blocks(fails, da.from_array(X, chunks=CUT))
     with pytest.raises(ZeroDivisionError, match="four") as caught:
         y.compute()
-    assert "fails was called on block (2, " in caught.value.__notes__[0]
+    assert "fails was called on block (1, " in caught.value.__notes__[0]
+
+
+def test_a_new_axis_of_length_1_beside_one_that_is_cut() -> None:
+    """The result is broadcast, also where Dask would fuse the functions of both."""
+    x = np.arange(24.0).reshape(12, 2)
+    lazy, pair = (tm.constant(da.from_array(one, chunks=2)) for one in (x, np.array([3.0, 4.0])))
+
+    scale = tm.distributed.map_blocks(
+        lambda part: np.reshape(np.sum(part), (1, 1)), pair, drop_axis=0, new_axis=(0, 1)
+    )
+
+    sums = np.sum(lazy * scale + lazy, axis=0).compute(scheduler="sync")
+    np.testing.assert_allclose(sums, (x * 7 + x).sum(axis=0))

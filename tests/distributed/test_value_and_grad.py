@@ -336,7 +336,7 @@ BAD_DATA = {
     "one of them in memory": ((lazy(X), Y), errors.UnsupportedArgumentError, r"data\[1\] is array"),
     "nothing": ([], errors.OptionError, "there are no data"),
     "None": (None, errors.UnsupportedArgumentError, "the data is None of type NoneType"),
-    "text": ("X", errors.UnsupportedArgumentError, "no collection of Dask's"),
+    "text": ("X", errors.UnsupportedArgumentError, "which has no partitions"),
     "an item of a bag": (
         db.from_sequence([1]).sum(),
         errors.UnsupportedArgumentError,
@@ -370,6 +370,12 @@ BAD_CALLS = {
         NUMBERS,
         errors.UnsupportedArgumentError,
         "tape.watch",
+    ),
+    "a lazy loss": (
+        lambda w, _: np.mean(w * tm.constant(NUMBERS)),
+        1.0,
+        errors.UnsupportedArgumentError,
+        "as a tuple",
     ),
     "whole numbers": (lambda w, x: np.mean(w * x), 3, errors.NotATensorError, "write 3.0"),
     "text": (lambda w, x: np.mean(w * x), "w", errors.NotNumbersError, "no number"),

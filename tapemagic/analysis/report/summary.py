@@ -14,6 +14,7 @@ import numpy as np
 
 from tapemagic.analysis.formatting import (
     NOT_COMPUTED,
+    ONE_CHUNK,
     SHOWN,
     dtype_name,
     format_chunks,
@@ -21,6 +22,7 @@ from tapemagic.analysis.formatting import (
     format_number,
     format_shape,
     format_size,
+    format_state,
 )
 from tapemagic.analysis.laziness import with_numbers
 from tapemagic.analysis.report.cells import (
@@ -73,10 +75,10 @@ class Summary:
         The colours of an image.
     part : str
         Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``; empty for all of it.
-    is_computed : bool
-        Whether the numbers are computed: those of a Dask array may not be, and then nothing is known of them.
+    state : str
+        Of a Dask array of whose numbers nothing is known, that it is not computed, or where its chunks are.
     chunks : str
-        How a Dask array is cut: ``64 chunks of 31,250×256``; empty for others.
+        Those of a Dask array: ``64 chunks of 31,250×256``; empty for others, and where numbers are in one chunk.
     """
 
     shape: tuple[int, ...]
@@ -89,7 +91,7 @@ class Summary:
     cells: Cells = ()
     colours: tuple[tuple[str, ...], ...] = ()
     part: str = ""
-    is_computed: bool = True
+    state: str = ""
     chunks: str = ""
 
     @property
@@ -123,6 +125,11 @@ class Summary:
         return self.statistics.norm
 
     @property
+    def is_computed(self) -> bool:
+        """Whether the numbers are computed, though they may be elsewhere."""
+        return self.state != NOT_COMPUTED
+
+    @property
     def size(self) -> int:
         """The number of entries."""
         return math.prod(self.shape)
@@ -148,8 +155,13 @@ class Summary:
         >>> summarise(np.array([[1.0, np.nan, 3.0, np.inf, 0.0, 0.0, 1.0]])).details
         '0.0 to 3.0, mean 1.0, 1 nan, 1 inf'
         """
-        if not self.is_computed:
-            return ", ".join(filter(None, [self.chunks, NOT_COMPUTED]))
+        if self.state:
+            return ", ".join(filter(None, [self.chunks, self.state]))
+        return ", ".join(filter(None, [self._numbers, self.chunks]))
+
+    @property
+    def _numbers(self) -> str:
+        """Each of the entries, or range, mean, and how many are not finite."""
         if self.kind in ("number", "table"):
             nested = ["[" + ", ".join(row) + "]" for row in self.rows]
             return "[" + ", ".join(nested) + "]" if len(nested) > 1 else self.entries
@@ -188,11 +200,11 @@ class Summary:
     def described(self) -> str:
         """The shape, range and mean in one line: ``64×128, -1.2 to 3.4, mean 0.1, 3 nan``; a small array as it is.
 
-        Of a Dask array that is not computed, there are the shape, the dtype and the chunks.
+        Of a Dask array without numbers, there are the shape, the dtype and the chunks.
         """
-        if not self.is_computed:
+        if self.state:
             known = [format_size(self.shape) if self.shape else "", self.dtype, self.chunks]
-            return ", ".join(filter(None, [*known, NOT_COMPUTED]))
+            return ", ".join(filter(None, [*known, self.state]))
         if not self.size:
             return self.text
         if self.kind in ("number", "table"):
@@ -257,12 +269,10 @@ def _of_lazy(value: Any) -> Summary:
     """The summary of a Dask array: of its numbers, as far as they were computed."""
     chunks, known = format_chunks(value), with_numbers(value)
     if is_lazy(known):
-        text = ", ".join(filter(None, [value.shape and format_size(value.shape), NOT_COMPUTED]))
-        shape, dtype = tuple(value.shape), str(value.dtype)
-        return Summary(
-            shape, dtype, text, NOT_COMPUTED, _kind(shape), is_computed=False, chunks=chunks
-        )
-    return replace(_summary(known), chunks=chunks)
+        state, shape, dtype = format_state(value), tuple(value.shape), str(value.dtype)
+        text = ", ".join(filter(None, [format_size(shape) if shape else "", state]))
+        return Summary(shape, dtype, text, state, _kind(shape), state=state, chunks=chunks)
+    return replace(_summary(known), chunks="" if chunks == ONE_CHUNK else chunks)
 
 
 def _unpictured(value: Any) -> Summary:

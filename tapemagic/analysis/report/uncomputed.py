@@ -35,8 +35,8 @@ def share_numbers(subject: Subject) -> None:
 
 
 def _lazy_values(subject: Subject) -> Iterator[Any]:
-    """The lazy values of a report, without Dask's own arrays under names: they cannot keep numbers."""
-    return (x for x in _values(subject) if is_lazy(x) and hasattr(x, "computed"))
+    """The lazy values of a report; some of them more than once."""
+    return filter(is_lazy, _values(subject))
 
 
 def _values(subject: Subject) -> Iterator[Any]:

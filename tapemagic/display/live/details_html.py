@@ -53,7 +53,7 @@ def _entries(entries: Entries, words: str) -> str:
     if entries.number:
         return element("div", NUMBER, plain(entries.number))
     if not entries.parts:
-        words = summary.text if summary.is_computed else summary.details
+        words = summary.details if summary.state else summary.text
         return element("div", NUMBER, plain(words or "its entries are not known"))
     pictured = picture(summary) if summary.cells or summary.colours else ""
     facts = [summary.range] if summary.size > 1 else []

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import zeros
+
 Axis = int | Iterable[int] | None
 
 
@@ -64,9 +66,9 @@ def slice_on_axis(axis: int, start: int | None, stop: int | None) -> tuple[Any, 
 def zero_padded(g: Any, axis: int, before: int, after: int) -> Any:
     """`g` with zeros put before and after it on a negative `axis`."""
     index = g.ndim + axis
-    zeros = [
-        np.zeros((*g.shape[:index], length, *g.shape[index + 1 :]), g.dtype)
+    around = [
+        zeros(g.shape[:index] + (length,) + g.shape[index + 1 :], g.dtype)  # noqa: RUF005 (shapes know chunks)
         for length in (before, after)
     ]
-    parts = [zeros[0]] * bool(before) + [g] + [zeros[1]] * bool(after)
+    parts = [around[0]] * bool(before) + [g] + [around[1]] * bool(after)
     return np.concatenate(parts, axis=axis)

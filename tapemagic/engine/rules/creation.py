@@ -9,6 +9,7 @@ import numpy as np
 
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.rules.axes import negative_axis
+from tapemagic.engine.rules.elementwise import zeros
 from tapemagic.engine.rules.shaping import tensor_of
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import precise_sum
@@ -160,7 +161,7 @@ def _mantissa(g, _y, x):
 # fmt: off
 vjp(fraction,     lambda g, _y, _x: g, name="modf", ignores="order signature")
 vjp(mantissa,     _mantissa, name="frexp", ignores="order signature")
-vjp(np.nextafter, lambda g, _z, _x, _y: g, lambda g, _z, _x, _y: np.zeros(g.shape, g.dtype)[()])
+vjp(np.nextafter, lambda g, _z, _x, _y: g, lambda g, _z, _x, _y: zeros(g))
 # fmt: on
 pointwise(fraction, mantissa)
 

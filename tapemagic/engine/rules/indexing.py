@@ -293,8 +293,13 @@ def _diagonal(g, _y, _a, offset=0, axis1=0, axis2=1):
 
 def _trace(g, _y, _a, offset=0, axis1=0, axis2=1):
     """The gradient in every place of the diagonals, zeros beside them."""
-    diagonal = np.eye(_a.shape[axis1], _a.shape[axis2], offset, dtype=bool)
-    matrices = np.where(diagonal, g[..., None, None], 0)
+    matrices = g[..., None, None]
+    if is_lazy(unwrap(g)):
+        shape = g.shape + _a.shape[axis1:][:1] + _a.shape[axis2:][:1]
+        matrices = np.triu(np.tril(np.broadcast_to(matrices, shape), offset), offset)
+    else:
+        diagonal = np.eye(_a.shape[axis1], _a.shape[axis2], offset, dtype=bool)
+        matrices = np.where(diagonal, matrices, 0)
     places = negative_axis(axis1, _a.ndim), negative_axis(axis2, _a.ndim)
     return np.moveaxis(matrices, (-2, -1), places)
 

@@ -205,7 +205,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
                 i in mine
                 and in_place
                 and (before.ndim < 2 or before.strides == dx.strides)
-                and not is_lazy(dx)
+                and type(before) is type(dx)
             ):
                 before += dx
                 grads[i] = before

@@ -12,7 +12,7 @@ import numpy as np
 
 from tapemagic.engine import registry
 from tapemagic.engine.events import record_exit
-from tapemagic.engine.laziness import gates, is_lazy
+from tapemagic.engine.laziness import IN_PARTS, gates, is_lazy
 from tapemagic.engine.recording import CONSTANT, FOREIGN, NO_PARAMS, clock, live, note, note_several
 from tapemagic.engine.registry import (
     COMPOSITES,
@@ -175,6 +175,11 @@ def _elements(x: Tensor, index: Any) -> Tensor:
     """`apply` without its detours, for ``x[index]``."""
     a, i = x._value, x._id
     index = unwrap_index(index)
+    if gates and not is_lazy(a) and gates[0].reads((index,)):
+        raise UnsupportedArgumentError(
+            "an array in memory at an index that is not computed has no lazy gradient: write index.compute() first, or "
+            f"{IN_PARTS}"
+        )
     try:
         y = a[index] if index.__class__ in _PLAIN_INDEX else element(a, index)
     except IndexError:

@@ -69,7 +69,7 @@ def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: boo
 def on_last(count: int | tuple[int, ...], *functions: Any) -> None:
     """Name functions of the last `count` axes of each argument, for stacks of which they do the same."""
 
-    def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
         counts = (count,) * len(arrays) if isinstance(count, int) else count
         return [leading(x.ndim, n) for x, n in zip(arrays, counts, strict=False)]
 
@@ -79,7 +79,7 @@ def on_last(count: int | tuple[int, ...], *functions: Any) -> None:
 def on_examples(*functions: Any) -> None:
     """Name functions that do the same for each example along the first axis of their first array."""
 
-    def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
         main = arrays[0].ndim
         return [
             (-main, *(None,) * (x.ndim - 1)) if not k else (None,) * x.ndim
@@ -100,14 +100,15 @@ on_axis(np.unwrap, np.take_along_axis, aligned=True)
 on_axis(np.median, np.nanmedian, np.nancumsum, np.nancumprod, default=None)
 on_axis(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft)
 on_axis(np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, name="axes", default=(-2, -1))
-on_axis(np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn, np.fft.fftshift, np.fft.ifftshift, name="axes", default=None)
+on_axis(np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn, np.fft.fftshift, np.fft.ifftshift, name="axes",
+        default=None)
 on_last(2, np.linalg.inv, np.linalg.cholesky, np.linalg.det, np.linalg.slogdet, np.linalg.eig, np.linalg.eigh,
         np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.svd, np.linalg.svdvals, np.linalg.qr,
         np.linalg.matrix_power, np.linalg.cond)
 # fmt: on
 
 
-def _matrices_and_limits(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+def _matrices_and_limits(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     """Matrices, and a number for each."""
     return [leading(x.ndim, 0 if k else 2) for k, x in enumerate(arrays)]
 
@@ -115,7 +116,7 @@ def _matrices_and_limits(arrays: list[Any], args: Any, kwargs: Any) -> list[Labe
 ALONG.update(dict.fromkeys([np.linalg.pinv, np.linalg.matrix_rank], _matrices_and_limits))
 
 
-def _solve(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+def _solve(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     """A vector is one for all matrices; NumPy takes an array of one axis alone for one."""
     return [leading(x.ndim, 2 if x.ndim > 1 else 1) for x in arrays]
 
@@ -123,12 +124,12 @@ def _solve(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: 
 ALONG[np.linalg.solve] = _solve
 
 
-def _beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+def _beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     """The first argument element by element, each beside the whole of the others."""
     return [right(x.ndim) if x is args[0] else (None,) * x.ndim for x in arrays]
 
 
-def _second_beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+def _second_beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     """The second argument element by element, each beside the whole of the first."""
     return [right(x.ndim) if x is args[1] else (None,) * x.ndim for x in arrays]
 
@@ -143,10 +144,12 @@ def _quantile(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     return [right(x.ndim, core) if x is a or x is weights else (None,) * x.ndim for x in arrays]
 
 
-ALONG.update(dict.fromkeys([np.quantile, np.percentile, np.nanquantile, np.nanpercentile], _quantile))
+ALONG.update(
+    dict.fromkeys([np.quantile, np.percentile, np.nanquantile, np.nanpercentile], _quantile)
+)
 
 
-def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     """All arrays element by element, and a new axis in the result."""
     return [right(x.ndim) for x in arrays]
 
@@ -157,35 +160,7 @@ ALONG.update(dict.fromkeys([np.linspace, np.geomspace, np.logspace, np.unravel_i
 
 
 @way(np.vander)
-def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:  # noqa: N803 (NumPy's name)
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """``np.vander``."""
     columns = x.shape[0] if N is None else N
     return blockwise(np.vander, (x, columns, increasing), {}, lambda arrays: [(-1,)])
-
-
-def of_ufunc(function: Any) -> bool:
-    """Whether a function is a method of a ufunc, along an axis."""
-    return isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ in {
-        "reduce",
-        "accumulate",
-        "reduceat",
-    }
-
-
-def along_first(function: Any, args: Any, kwargs: Any) -> Any:
-    """The result of a method of a ufunc, which goes along the first axis if none is named."""
-    place = 2 if function.__name__ == "reduceat" else 1
-    axis = kwargs.get("axis", args[place] if len(args) > place else 0)
-
-    def labelled(arrays: list[Any]) -> list[Labels]:
-        main = arrays[0].ndim
-        core = (
-            range(-main, 0)
-            if axis is None
-            else [one - main for one in normalize_axis_tuple(axis, main)]
-        )
-        return [
-            right(x.ndim, tuple(core)) if not k else (None,) * x.ndim for k, x in enumerate(arrays)
-        ]
-
-    return blockwise(function, args, kwargs, labelled)

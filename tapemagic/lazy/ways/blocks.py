@@ -25,6 +25,9 @@ NEW, CORE = 100, 1000
 TRIAL = 1 << 20
 """The number of elements up to which a function is tried out on numbers of its own, to see what it returns."""
 
+IN_MEMORY = "write x.compute() first, or give the loss to tapemagic.distributed.value_and_grad"
+"""The advice where nothing else helps."""
+
 HOMES = frozenset({"numpy", "scipy", "tapemagic"})
 """The packages whose functions are tried out."""
 
@@ -87,6 +90,7 @@ class Task:
         self.shapes = shapes
 
     def __call__(self, *arrays: Any) -> Any:
+        """The function's result."""
         y = self.function(*put_in(self.args, arrays), **put_in(self.kwargs, arrays))
         if self.shapes is not None:
             found = [np.shape(part) for part in parts_of(y)]
@@ -110,6 +114,7 @@ class Part:
         self.number = number
 
     def __call__(self, y: Any) -> Any:
+        """The result with that number."""
         return np.asarray(y[self.number])
 
     def __reduce__(self) -> Any:
@@ -117,7 +122,7 @@ class Part:
 
 
 class Result(NamedTuple):
-    """What is known of a result before it is computed: its dtype, and for each axis a label, or its length."""
+    """A result before it is computed: its dtype, and for each axis a label, or its length."""
 
     dtype: Any
     axes: tuple[tuple[int | None, int], ...]
@@ -166,8 +171,9 @@ def whole(function: Any, args: Any, kwargs: Any) -> Any:
     home = (getattr(function, "__module__", None) or "").partition(".")[0]
     if home not in HOMES and not isinstance(function, np.ufunc):
         raise UnsupportedArgumentError(
-            f"{public_name(function)} has no lazy way: what it returns is not known before it is called. Write "
-            "da.map_blocks before the tape, tapemagic.distributed, or NumPy's functions in its place"
+            f"{public_name(function)} cannot be recorded on lazy values: what it returns is not known before it is "
+            "called. Write tapemagic.distributed.map_blocks(f, x), which applies a function to each chunk, or NumPy's "
+            "functions in its place"
         )
     return blockwise(function, args, kwargs, lambda arrays: [(None,) * x.ndim for x in arrays])
 
@@ -227,16 +233,27 @@ def _one(task: Any, name: str, pairs: list[Any], result: Result) -> Any:
     """One result."""
     index, new = _index(result)
     meta = np.empty((0,) * len(index), result.dtype)
-    return da.blockwise(
-        task,
-        index,
-        *pairs,
-        name=name,
-        new_axes=new,
-        concatenate=True,
-        dtype=result.dtype,
-        meta=meta,
+    return apart(
+        da.blockwise(
+            task,
+            index,
+            *pairs,
+            name=name,
+            new_axes=new,
+            concatenate=True,
+            dtype=result.dtype,
+            meta=meta,
+        ),
+        new,
     )
+
+
+def apart(y: Any, new_axes: dict[Any, int]) -> Any:
+    """A result of ``da.blockwise`` with new axes, for Dask not to fuse with what follows where one has length 1.
+
+    Dask 2026.8 takes such an axis for that of an array with which the result is broadcast: chunks are lost.
+    """
+    return y.blocks[(slice(None),) * y.ndim] if 1 in new_axes.values() else y
 
 
 def _several(
@@ -297,14 +314,16 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
     known = {name for x, names in zip(arrays, labels, strict=True) if is_lazy(x) for name in names}
     for x, names in zip(arrays, labels, strict=True):
         if not is_lazy(x) and any(
-            name is not None and (n != 1 or name not in known) for name, n in zip(names, x.shape, strict=True)
+            name is not None and (n != 1 or name not in known)
+            for name, n in zip(names, x.shape, strict=True)
         ):
             cuts = tuple(
                 chunks.get(name, (n,)) if n != 1 else (1,)
                 for name, n in zip(names, x.shape, strict=True)
             )
-            x = in_chunks(x, cuts)
-        cut_alike.append(x)
+            cut_alike.append(in_chunks(x, cuts))
+        else:
+            cut_alike.append(x)
     return cut_alike
 
 
@@ -322,8 +341,7 @@ def _whole_if_empty(x: Any, names: Labels) -> Any:
     if not is_lazy(x) or x.size:
         return x
     chunks = [
-        (n,) if name is None else cut
-        for n, name, cut in zip(x.shape, names, x.chunks, strict=True)
+        (n,) if name is None else cut for n, name, cut in zip(x.shape, names, x.chunks, strict=True)
     ]
     return da.zeros(x.shape, dtype=x.dtype, chunks=tuple(chunks))
 
@@ -335,10 +353,12 @@ def require_whole(function: Any, x: Any, names: Labels) -> None:
     cut = [axis for axis, name in enumerate(names) if name is None and len(x.chunks[axis]) > 1]
     if cut:
         wanted = ", ".join(f"{axis}: -1" for axis in cut)
+        pieces = ", ".join(str(len(x.chunks[axis])) for axis in cut)
         raise UnsupportedArgumentError(
-            f"{public_name(function)} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, and "
-            f"it is cut into {', '.join(str(len(x.chunks[axis])) for axis in cut)}: write x.rechunk({{{wanted}}}), if "
-            "the chunks then still fit into memory, or tapemagic.distributed for a loss that is a sum over rows"
+            f"{public_name(function)} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
+            f"and it is cut into {pieces}: write x.rechunk({{{wanted}}}), if "
+            "the chunks then still fit into memory, or give a loss that is a mean or a sum over rows to "
+            "tapemagic.distributed.value_and_grad"
         )
 
 
@@ -348,7 +368,8 @@ def _dummy(shape: tuple[int, ...], dtype: Any) -> Any:
         return np.zeros(shape, dtype) if dtype.kind in "iu" else np.ones(shape, dtype)
     if len(shape) < 2:
         return np.linspace(0.25, 0.75, math.prod(shape), dtype=dtype).reshape(shape)
-    return np.broadcast_to((0.25 + 0.5 * np.eye(*shape[-2:])).astype(dtype), shape)
+    *_, rows, columns = shape
+    return np.broadcast_to((0.25 + 0.5 * np.eye(rows, columns)).astype(dtype), shape)
 
 
 def _trial(
@@ -371,8 +392,17 @@ def _trial(
         try:
             return function(*put_in(args, dummies), **put_in(kwargs, dummies))
         except np.linalg.LinAlgError:  # of whole numbers that are all 0
-            dummies = [np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype), x.shape) if x.ndim > 1 else x for x in dummies]
+            dummies = [
+                np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype), x.shape) if x.ndim > 1 else x
+                for x in dummies
+            ]
             return function(*put_in(args, dummies), **put_in(kwargs, dummies))
+
+
+def _identities(x: Any) -> Any:
+    """Identity matrices in the place of others."""
+    *_, rows, columns = x.shape
+    return np.broadcast_to(np.eye(rows, columns, dtype=x.dtype), x.shape)
 
 
 def _same(
@@ -409,15 +439,17 @@ def _tried(
     )
     if core > TRIAL:
         raise UnsupportedArgumentError(
-            f"{public_name(function)} of {core:,} numbers in one chunk is not computed lazily: write da.map_blocks "
-            "before the tape"
+            f"what {public_name(function)} returns is found by a trial, which is too large for {core:,} numbers in one "
+            "chunk: write tapemagic.distributed.map_blocks(f, x, dtype=...), which applies a function to each chunk"
         )
     y = _trial(function, args, kwargs, arrays, labels, lengths | dict.fromkeys(long, 1))
-    kind = type(y) if isinstance(y, (tuple, list)) else None
+    kind: Any = type(y) if isinstance(y, (tuple, list)) else None
     if kind is not None and hasattr(kind, "_fields"):
         kind = kind._make
     if any(isinstance(part, (tuple, list)) for part in parts_of(y)):
-        raise UnsupportedArgumentError(f"{public_name(function)}, which gives nested lists, has no lazy way")
+        raise UnsupportedArgumentError(
+            f"{public_name(function)} gives nested lists, which lazy values cannot be: {IN_MEMORY}"
+        )
     if not long:
         return [_fixed(part) for part in parts_of(y)], kind
     other = {name: 2 + k for k, name in enumerate(long)}
@@ -429,12 +461,14 @@ def _tried(
         for (_, n), (_, m) in zip(a.axes, b.axes, strict=True):
             if n != m and (n != 1 or m not in names):
                 raise UnsupportedArgumentError(
-                    f"{public_name(function)} has no lazy way for these arguments"
+                    f"{public_name(function)} cannot be computed in chunks with these arguments: {IN_MEMORY}"
                 )
             axes.append((None, n) if n == m else (names[m], lengths[names[m]]))
         result = Result(a.dtype, tuple(axes))
         if sorted(label for label, _ in axes if label is not None) != long:
-            raise UnsupportedArgumentError(f"{public_name(function)} has no lazy way for these arguments")
+            raise UnsupportedArgumentError(
+                f"{public_name(function)} cannot be computed in chunks with these arguments: {IN_MEMORY}"
+            )
         found.append(result)
     return found, kind
 

@@ -49,7 +49,7 @@ def contraction(x: Any, y: Any, left: Axes, right: Axes) -> Any:
     )
 
 
-def _ones(chunk: int) -> int:  # noqa: ARG001
+def _ones(chunk: int) -> int:
     return 1
 
 
@@ -57,7 +57,7 @@ def _product(x: Any, y: Any, axes: tuple[Axes, Axes]) -> Any:
     return np.expand_dims(np.tensordot(x, y, axes), axes[0])
 
 
-def _itself(x: Any, axis: Any, keepdims: bool) -> Any:  # noqa: ARG001 (Dask's signature)
+def _itself(x: Any, axis: Any, keepdims: bool) -> Any:
     return x
 
 

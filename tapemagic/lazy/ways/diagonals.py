@@ -9,9 +9,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from tapemagic.lazy.ways.blocks import is_lazy, pointwise
-from tapemagic.lazy.ways.indexing import taken, zeros_with
+from tapemagic.lazy.ways.indexing import taken
 from tapemagic.lazy.ways.joining import as_lazy, concatenate
 from tapemagic.lazy.ways.reductions import total, within
+from tapemagic.lazy.ways.scattering import zeros_with
 from tapemagic.lazy.ways.shaping import broadcast_to, ravel
 from tapemagic.lazy.ways.table import way
 
@@ -92,7 +93,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 @way(np.trace)
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
-) -> Any:  # noqa: ARG001
+) -> Any:
     """``np.trace``."""
     return total(
         diagonal(a, offset, axis1, axis2), axis=-1, **({} if dtype is None else {"dtype": dtype})
@@ -100,7 +101,7 @@ def trace(
 
 
 @way(np.pad)
-def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     """``np.pad`` with constants, or with copies of elements."""
     if not is_lazy(array):
         array = as_lazy(array)
@@ -135,9 +136,7 @@ def _with_strips(x: Any, axis: int, width: Any, values: Any) -> Any:
             pieces.append(broadcast_to(value.astype(x.dtype), Shape(chunks)))
         else:
             pieces.append(
-                da.full(
-                    shape, np.asarray(value).astype(x.dtype)[()], dtype=x.dtype, chunks=chunks
-                )
+                da.full(shape, np.asarray(value).astype(x.dtype)[()], dtype=x.dtype, chunks=chunks)
             )
     parts = [pieces[0]] * bool(width[0]) + [x] + [pieces[1]] * bool(width[1])
     return concatenate(parts, axis) if len(parts) > 1 else x

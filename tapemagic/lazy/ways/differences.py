@@ -22,7 +22,7 @@ def _sides(x: Any, axis: int) -> tuple[Any, Any]:
 
 
 @way(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Any:  # noqa: ARG001 (the rule adds them)
+def diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Any:
     """``np.diff``."""
     n = operator.index(n)
     if n < 0:
@@ -50,13 +50,14 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 @way(np.gradient)
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> None:
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> None:
     """NumPy's checks of the arguments of ``np.gradient``, without the slopes: its rule computes them."""
     axes = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
     spaces = [
         np.arange(float(x.shape[0])) if is_lazy(x) and x.ndim == 1 else 1.0 if is_lazy(x) else x
         for x in varargs
     ]
+    one: Any
     for one in axes:
         shape = tuple(n if k == one else min(n, 1) for k, n in enumerate(f.shape))
         own = (

@@ -16,6 +16,6 @@ POINTWISE.update((
 
 
 @way(np.choose)
-def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:  # noqa: ARG001
+def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     """``np.choose``."""
     return pointwise(np.choose, (a, list(choices)), {"mode": mode})

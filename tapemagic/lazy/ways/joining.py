@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from itertools import pairwise
 from typing import Any
 
 import dask.array as da
@@ -25,7 +26,7 @@ def as_lazy(x: Any) -> Any:
 @way(np.concatenate)
 def concatenate(
     arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: Any = "same_kind"
-) -> Any:  # noqa: ARG001
+) -> Any:
     """``np.concatenate``: the other axes are cut like those of the array with most chunks."""
     arrays = [as_lazy(x) for x in arrays]
     if axis is None:
@@ -58,7 +59,7 @@ def concatenate(
 
 
 @way(np.stack)
-def stack(arrays: Any, axis: int = 0, out: None = None, **options: Any) -> Any:  # noqa: ARG001
+def stack(arrays: Any, axis: int = 0, out: None = None, **options: Any) -> Any:
     """``np.stack``."""
     arrays = [as_lazy(x) for x in arrays]
     axis = normalize_axis_index(operator.index(axis), arrays[0].ndim + 1)
@@ -132,7 +133,7 @@ def _pieces(x: Any, indices: Any, axis: int) -> list[Any]:
         len(numbers),
     ]
     lead = (slice(None),) * axis
-    return [x[(*lead, slice(start, stop))] for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+    return [x[(*lead, slice(start, stop))] for start, stop in pairwise(ends)]
 
 
 @way(np.split, np.array_split)
@@ -156,7 +157,7 @@ if hasattr(np, "unstack"):  # from NumPy 2.1 on
 
 
 @way(np.meshgrid)
-def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:  # noqa: ARG001
+def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
     """``np.meshgrid``."""
     arrays = [ravel(as_lazy(x)) for x in xi]
     n = len(arrays)

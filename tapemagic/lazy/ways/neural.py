@@ -9,17 +9,64 @@ import numpy as np
 
 from tapemagic.engine.operations import convolving, exponentials, losses, pooling
 from tapemagic.engine.rules import neural, norms
-from tapemagic.lazy.ways.along import ALONG, argument, on_axis, on_last
-from tapemagic.lazy.ways.blocks import Labels, blockwise, require_whole, right
+from tapemagic.lazy.ways.along import ALONG, argument, on_last
+from tapemagic.lazy.ways.blocks import Labels, blockwise, pointwise, require_whole, right
 from tapemagic.lazy.ways.joining import as_lazy
-from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut
-from tapemagic.lazy.ways.table import way
+from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut, total
+from tapemagic.lazy.ways.table import WAYS, way
 
-# fmt: off
-on_axis(exponentials.softmax, exponentials.log_softmax)
-on_axis(losses.softmax_cross_entropy, aligned=True)
 on_last(2, norms.spectral)
-# fmt: on
+
+
+def _along(function: Any, arrays: tuple[Any, ...], axes: tuple[int, ...], **options: Any) -> Any:
+    """A function of arrays that lie beside one another, along axes in one piece."""
+    core = tuple(axis - arrays[0].ndim for axis in axes)
+    return blockwise(function, arrays, options, lambda found: [right(x.ndim, core) for x in found])
+
+
+def _less_largest(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """The elements minus the largest one along axes that are cut, and that one."""
+    exponentials.softmax(np.zeros(1, x.dtype))  # refuses complex numbers
+    top = WAYS[np.max](x, axis=axes, keepdims=True)
+    return pointwise(_below, (x, top), {}), top
+
+
+def _below(x: Any, top: Any) -> Any:
+    if x.dtype.kind in "biu":
+        x, top = x.astype(np.float64), top.astype(np.float64)
+    with np.errstate(all="ignore"):
+        return np.where(x == top, x.dtype.type(0), x - top)
+
+
+def _log_total(y: Any, axes: tuple[int, ...]) -> Any:
+    """The logarithm of the sum of the exponentials along axes, which stay."""
+    sums = total(pointwise(np.exp, (y,), {}), axis=axes, keepdims=True)
+    return pointwise(_log, (sums,), {})
+
+
+def _log(x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.log(x)
+
+
+@way(exponentials.softmax)
+def softmax(x: Any, axis: Any = -1) -> Any:
+    """``tapemagic.softmax``: along cut axes out of the largest element and a sum."""
+    axes = axes_of(axis, x.ndim)
+    if not is_cut(x, axes) or not x.size:
+        return _along(exponentials.softmax, (x,), axes, axis=axis)
+    y = pointwise(np.exp, (_less_largest(x, axes)[0],), {})
+    return pointwise(np.divide, (y, total(y, axis=axes, keepdims=True)), {})
+
+
+@way(exponentials.log_softmax)
+def log_softmax(x: Any, axis: Any = -1) -> Any:
+    """``tapemagic.log_softmax``: along cut axes out of the largest element and a sum."""
+    axes = axes_of(axis, x.ndim)
+    if not is_cut(x, axes) or not x.size:
+        return _along(exponentials.log_softmax, (x,), axes, axis=axis)
+    y, _ = _less_largest(x, axes)
+    return pointwise(np.subtract, (y, _log_total(y, axes)), {})
 
 
 @way(exponentials.logsumexp)
@@ -40,10 +87,37 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return da.reduction(x, fold, fold, axis=axes, keepdims=keepdims, dtype=dtype, meta=meta)
 
 
-def _sparse(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+@way(losses.softmax_cross_entropy)
+def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
+    """``tapemagic.softmax_cross_entropy``: along a cut axis out of sums."""
+    labels, logits = as_lazy(labels), as_lazy(logits)
+    axes = axes_of(axis, logits.ndim)
+    if (
+        not (is_cut(logits, axes) or is_cut(labels, axes))
+        or not logits.size
+        or labels.shape != logits.shape
+    ):
+        return _along(losses.softmax_cross_entropy, (labels, logits), axes, axis=axis)
+    dummy = np.zeros(1, labels.dtype), np.zeros(1, logits.dtype)
+    losses.softmax_cross_entropy(dummy[0], dummy[1])  # refuses numbers that are not real
+    y, _ = _less_largest(logits, axes)
+    parts = pointwise(_share, (labels, y, _log_total(y, axes)), {})
+    return total(parts, axis=axes)
+
+
+def _share(labels: Any, y: Any, log_total: Any) -> Any:
+    with np.errstate(all="ignore"):
+        labels = labels.astype(y.dtype) if labels.dtype.kind in "biu" else labels
+        return labels * log_total - np.where(labels == 0, 0, labels * y)
+
+
+def _sparse(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     """The last argument, the logits, has one axis more than the others: the classes."""
     logits = args[-1]
-    return [(*range(-x.ndim, -1), None) if x is logits else tuple(range(-1 - x.ndim, -1)) for x in arrays]
+    return [
+        (*range(-x.ndim, -1), None) if x is logits else tuple(range(-1 - x.ndim, -1))
+        for x in arrays
+    ]
 
 
 ALONG[losses.sparse_softmax_cross_entropy] = _sparse
@@ -90,7 +164,12 @@ def kernel_gradient(x: Any, g: Any, window: Any, groups: int) -> Any:
         require_whole(convolving.kernel_gradient, one, (*range(lead), *(None,) * core))
     sizes = (*(slide.size for slide in window), x.shape[-1] // groups, g.shape[-1])
     if not lead:
-        return blockwise(convolving.kernel_gradient, (x, g, window, groups), {}, lambda arrays: [(None,) * core] * 2)
+        return blockwise(
+            convolving.kernel_gradient,
+            (x, g, window, groups),
+            {},
+            lambda arrays: [(None,) * core] * 2,
+        )
     batch = tuple(range(lead))
     new = {100 + k: n for k, n in enumerate(sizes)}
     dtype = np.result_type(x.dtype, g.dtype)
@@ -112,9 +191,9 @@ class _KernelGradient:
         self.groups = groups
 
     def __call__(self, x: Any, g: Any) -> Any:
+        """The gradient, behind an axis of one for each axis of the batch."""
         lead = x.ndim - len(self.window) - 1
         return convolving.kernel_gradient(x, g, self.window, self.groups)[(None,) * lead]
 
     def __reduce__(self) -> Any:
         return _KernelGradient, (self.window, self.groups)
-

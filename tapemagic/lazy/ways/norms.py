@@ -5,31 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.lazy.ways.blocks import pointwise
 from tapemagic.lazy.ways.reductions import axes_of, is_cut, total, within
-from tapemagic.lazy.ways.shaping import ravel
 from tapemagic.lazy.ways.table import WAYS, way
 
 EUCLIDEAN = (None, 2, "fro", "f")
 
 
 @way(np.linalg.norm)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002 (NumPy's name)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.linalg.norm``."""
     axes = axes_of(axis, x.ndim)
-    if axis is None and ord is None or len(axes) == 1:
-        return vector_norm(
-            x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord, of_norm=ord
-        )
+    if (axis is None and ord is None) or len(axes) == 1:
+        return vector_norm(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
     return _of_matrices(np.linalg.norm, x, axes, keepdims, ord)
 
 
 @way(np.linalg.vector_norm)
-def vector_norm(
-    x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2, of_norm: Any = 2
-) -> Any:  # noqa: A002, ARG001
+def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """``np.linalg.vector_norm``."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes):
@@ -70,7 +64,7 @@ def _root(x: Any, order: Any) -> Any:
 
 
 @way(np.linalg.matrix_norm)
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:  # noqa: A002
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """``np.linalg.matrix_norm``."""
     return _of_matrices(np.linalg.matrix_norm, x, (x.ndim - 2, x.ndim - 1), keepdims, ord)
 
@@ -84,10 +78,6 @@ def _of_matrices(function: Any, x: Any, axes: Any, keepdims: bool, order: Any) -
     if order in EUCLIDEAN:
         return vector_norm(x, axis=axes, keepdims=keepdims)
     rows, columns = axes
-    inner, outer = (rows, columns) if order in (1, -1) else (columns, rows)
+    inner = rows if order in (1, -1) else columns
     sums = vector_norm(x, axis=inner, keepdims=True, ord=1)
-    y = WAYS[np.max if order > 0 else np.min](sums, axis=axes, keepdims=keepdims)
-    return y
-
-
-_ = normalize_axis_tuple, ravel
+    return WAYS[np.max if order > 0 else np.min](sums, axis=axes, keepdims=keepdims)

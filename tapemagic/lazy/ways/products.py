@@ -8,11 +8,11 @@ import dask.array as da
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from tapemagic.lazy.ways.blocks import blockwise, is_lazy, pointwise, right
+from tapemagic.lazy.ways.blocks import blockwise, pointwise, right
 from tapemagic.lazy.ways.contraction import contraction
 from tapemagic.lazy.ways.joining import as_lazy
 from tapemagic.lazy.ways.reductions import total
-from tapemagic.lazy.ways.shaping import astype, largest, ravel, reshape
+from tapemagic.lazy.ways.shaping import astype, ravel, reshape
 from tapemagic.lazy.ways.table import way
 
 
@@ -72,7 +72,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 @way(np.dot)
-def dot(a: Any, b: Any, out: None = None) -> Any:  # noqa: ARG001
+def dot(a: Any, b: Any, out: None = None) -> Any:
     """``np.dot``."""
     x, y = _pair(a, b)
     if not x.ndim or not y.ndim:
@@ -90,7 +90,7 @@ def inner(a: Any, b: Any) -> Any:
 
 
 @way(np.outer)
-def outer(a: Any, b: Any, out: None = None) -> Any:  # noqa: ARG001
+def outer(a: Any, b: Any, out: None = None) -> Any:
     """``np.outer``."""
     return times(ravel(as_lazy(a))[:, None], ravel(as_lazy(b))[None, :])
 
@@ -158,7 +158,7 @@ def cross(
 @way(np.einsum)
 def einsum(
     subscripts: str, *operands: Any, optimize: Any = False, dtype: Any = None, **options: Any
-) -> Any:  # noqa: ARG001
+) -> Any:
     """``np.einsum``, with subscripts in a string."""
     arrays = [as_lazy(x) for x in operands]
     subscripts, arrays = _without_repeats(subscripts, arrays)
@@ -174,14 +174,18 @@ def _without_repeats(subscripts: str, arrays: list[Any]) -> tuple[str, list[Any]
     terms, found = joined.split(","), []
     if not arrow:
         letters = joined.replace(",", "").replace(".", "")
-        output = "..." * ("..." in joined) + "".join(x for x in sorted(set(letters)) if letters.count(x) == 1)
-    for k, x in enumerate(arrays):
-        term = terms[k]
-        while len(twice := [letter for letter in term if letter != "." and term.count(letter) > 1]):
+        output = "..." * ("..." in joined) + "".join(
+            x for x in sorted(set(letters)) if letters.count(x) == 1
+        )
+    for k, operand in enumerate(arrays):
+        x, term = operand, terms[k]
+        while twice := [letter for letter in term if letter != "." and term.count(letter) > 1]:
             first, second = term.index(twice[0]), term.rindex(twice[0])
             axes = [_axis_of(term, place, x.ndim) for place in (first, second)]
             if x.shape[axes[0]] != x.shape[axes[1]]:
-                raise ValueError(f"the axes {twice[0]!r} of an operand of shape {x.shape} differ in length")
+                raise ValueError(
+                    f"the axes {twice[0]!r} of an operand of shape {x.shape} differ in length"
+                )
             x = diagonal(x, 0, *axes)
             term = (term[:first] + term[first + 1 : second] + term[second + 1 :]) + twice[0]
         terms[k] = term

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.rules.reductions import mean_of
-from tapemagic.engine.tensor.messages import public_name
-from tapemagic.engine.tensor.precision import precise_sum, sum_of_rows
-from tapemagic.errors import UnsupportedArgumentError
+from tapemagic.engine.tensor.precision import sum_of_rows
 from tapemagic.lazy.ways.blocks import blockwise, in_chunks, is_lazy, pointwise, right
 from tapemagic.lazy.ways.shaping import astype, ravel, reshape
 from tapemagic.lazy.ways.table import WAYS, way
@@ -130,7 +128,7 @@ def _extreme(function: Any, ufunc: Any) -> Any:
         keepdims: Any = False,
         initial: Any = None,
         where: Any = True,
-    ) -> Any:  # noqa: ARG001
+    ) -> Any:
         return reduce(a, axis, None, None, keepdims, initial, where)
 
     return extreme
@@ -147,7 +145,7 @@ def _test(function: Any, ufunc: Any, identity: bool) -> Any:
 
     def test(
         a: Any, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = True
-    ) -> Any:  # noqa: ARG001
+    ) -> Any:
         if is_lazy(a):
             a = astype(a, np.bool_)
         return reduce(a, axis, None, None, keepdims, None, where)
@@ -189,7 +187,16 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 def _method(function: Any) -> Any:
     """The method ``reduce`` of a ufunc: along the first axis, if none is named."""
-    def reduce(a: Any, axis: Any = 0, dtype: Any = None, out: None = None, keepdims: Any = False, initial: Any = None, where: Any = True) -> Any:  # noqa: ARG001
+
+    def reduce(
+        a: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
         options = given(dtype=dtype, initial=initial, where=where)
         return WAYS[function](a, axis=axis, keepdims=keepdims, **options)
 
@@ -236,7 +243,7 @@ def mean(
     keepdims: Any = False,
     *,
     where: Any = True,
-) -> Any:  # noqa: ARG001
+) -> Any:
     """``np.mean``."""
     options = given(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     x = a if is_lazy(a) else _spread_like(a, where)
@@ -267,7 +274,7 @@ def nanmean(
     keepdims: Any = False,
     *,
     where: Any = True,
-) -> Any:  # noqa: ARG001
+) -> Any:
     """``np.nanmean``."""
     if is_lazy(a) and not is_cut(a, axes_of(axis, a.ndim)):
         return within(
@@ -293,7 +300,15 @@ def _spread(function: Any, root: bool, gaps: bool) -> Any:
         a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: Any = False, *,
         where: Any = True, mean: Any = None, correction: Any = None,
     ) -> Any:  # fmt: skip
-        options = given(axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where, mean=mean, correction=correction)
+        options = given(
+            axis=axis,
+            dtype=dtype,
+            ddof=ddof,
+            keepdims=keepdims,
+            where=where,
+            mean=mean,
+            correction=correction,
+        )
         a = a if is_lazy(a) else in_chunks(a, tuple((n,) for n in a.shape))
         axes = axes_of(axis, a.ndim)
         if not is_cut(a, axes) or not a.size:
@@ -304,7 +319,11 @@ def _spread(function: Any, root: bool, gaps: bool) -> Any:
         if "where" in options or "mean" in options or gaps or dtype is not None:
             return _by_mean(a, axes, result, ddof, keep, options, root, gaps)
         inner = np.dtype(np.float32) if a.dtype == np.float16 else result
-        parts = [pointwise(part, (a,), {}) for part in (np.real, np.imag)] if a.dtype.kind == "c" else [a]
+        parts = (
+            [pointwise(part, (a,), {}) for part in (np.real, np.imag)]
+            if a.dtype.kind == "c"
+            else [a]
+        )
         squares = da.var(parts[0], axis=axes, dtype=inner, keepdims=keep, ddof=0)
         if len(parts) > 1:
             squares = squares + da.var(parts[1], axis=axes, dtype=inner, keepdims=keep, ddof=0)
@@ -325,10 +344,11 @@ def _by_mean(
     middle = options.get("mean")
     if middle is None:
         middle = mean(a, axes, keepdims=True, dtype=options.get("dtype"), **masked)
-    squares = pointwise(_squared_deviation, (a, middle), {})
-    return pointwise(
-        _variance, (mean(squares, axes, keepdims=keepdims, **masked), _count(a, axes, keepdims, where), ddof, root, result), {}
-    )  # fmt: skip
+    squares = mean(
+        pointwise(_squared_deviation, (a, middle), {}), axes, keepdims=keepdims, **masked
+    )
+    count = _count(a, axes, keepdims, where)
+    return pointwise(_variance, (squares, count, ddof, root, result), {})
 
 
 def _count(a: Any, axes: Axes, keepdims: bool, where: Any) -> Any:
@@ -345,9 +365,7 @@ def _squared_deviation(x: Any, middle: Any) -> Any:
 def _variance(squares: Any, n: Any, ddof: Any, root: bool, dtype: Any) -> Any:
     with np.errstate(all="ignore"):
         free = n - ddof
-        y = squares * (
-            n / np.where(free > 0, free, 0 if root is None else np.nan if np.ndim(free) else 0.0)
-        )
+        y = squares * (n / np.where(free > 0, free, 0.0))
         return (np.sqrt(y) if root else y).astype(dtype)
 
 
@@ -361,7 +379,7 @@ way(np.nanstd)(_spread(np.nanstd, True, True))
 
 
 def _arg(function: Any, of_dask: Any) -> Any:
-    def arg(a: Any, axis: Any = None, out: None = None, *, keepdims: Any = False) -> Any:  # noqa: ARG001
+    def arg(a: Any, axis: Any = None, out: None = None, *, keepdims: Any = False) -> Any:
         options = given(axis=axis, keepdims=keepdims)
         axes = axes_of(axis, a.ndim)
         if not is_cut(a, axes) or not a.size:
@@ -385,14 +403,14 @@ way(np.nanargmin)(_arg(np.nanargmin, da.nanargmin))
 
 
 @way(np.ptp)
-def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Any:  # noqa: ARG001
+def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Any:
     """``np.ptp``."""
     options = given(keepdims=keepdims)
     return pointwise(np.subtract, [WAYS[f](a, axis=axis, **options) for f in (np.max, np.min)], {})
 
 
 def _running(function: Any, of_dask: Any) -> Any:
-    def running(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:  # noqa: ARG001
+    def running(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
         if axis is None:
             a, axis = ravel(a), 0
         axes = axes_of(axis, a.ndim)
@@ -422,7 +440,7 @@ def precise(x: Any, axes: Axes, keepdims: bool) -> Any:
 @way(np.average)
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
-) -> Any:  # noqa: ARG001
+) -> Any:
     """``np.average``, with weights in the shape of `a`."""
     dtype = np.result_type(a.dtype, weights.dtype, *(["f8"] if a.dtype.kind in "biu" else []))
     options = given(keepdims=keepdims)

@@ -20,14 +20,14 @@ as_dask_does(
 )
 
 PIECES = 4
-"""How many times larger the chunks of a reshaped array may be, so that there need not be more of them."""
+"""The factor by which the chunks of a reshaped array may grow, so that there need not be more of them."""
 
 
 way(da.rechunk)(da.rechunk)
 
 
 @way(np.copy)
-def copy(x: Any, order: Any = "K") -> Any:  # noqa: ARG001 (NumPy's signature)
+def copy(x: Any, order: Any = "K") -> Any:
     """``np.copy``."""
     return x
 
@@ -39,7 +39,7 @@ def astype(x: Any, dtype: Any, **_params: Any) -> Any:
 
 
 @way(np.reshape)
-def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:  # noqa: ARG001
+def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
     """``np.reshape``, cut as the shape says, if it says so."""
     chunks = getattr(shape, "chunks", None)
     shape = tuple(np.atleast_1d(np.asarray(shape)).tolist())
@@ -54,10 +54,23 @@ def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:  # n
     try:
         y = x.reshape(full)
         if largest(y) > PIECES * largest(x):
-            y = x.reshape(full, merge_chunks=False)
+            y = _in_small_chunks(x, full)
     except NotImplementedError:  # axes are neither merged nor split
-        y = x.reshape((x.size,), merge_chunks=False).reshape(full)
+        y = reshape(reshape(x, (x.size,)), full)
     return y if chunks is None or len(y.chunks) != len(chunks) else y.rechunk(chunks)
+
+
+def _in_small_chunks(x: Any, shape: tuple[int, ...]) -> Any:
+    """The elements in another shape, in more and smaller chunks.
+
+    Dask calls the result as it calls the one in larger chunks: so that both can be in one graph, this one is of another
+    array.
+    """
+    return pointwise(_itself, (x,), {}).reshape(shape, merge_chunks=False)
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 def _full_shape(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -74,7 +87,7 @@ def _moved(x: Any, shape: tuple[int, ...], chunks: Any) -> Any:
     """No element, or one, in another shape."""
     if not x.size:
         return da.zeros(shape, dtype=x.dtype, chunks=chunks or -1)
-    y = x.rechunk(-1).reshape(shape)
+    y = x.rechunk(-1).reshape(shape)  # not by map_blocks, whose new axes Dask's fusion mistakes
     return y if chunks is None else y.rechunk(chunks)
 
 
@@ -90,7 +103,7 @@ def ravel(x: Any, order: str = "C") -> Any:
 
 
 @way(np.broadcast_to)
-def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:  # noqa: ARG001
+def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:
     """``np.broadcast_to``, cut as the shape says, else like the array where that is longer than 1."""
     chunks = shape.chunks if isinstance(shape, Shape) else None
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -135,7 +148,7 @@ def _new_chunks(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 @way(np.broadcast_arrays)
-def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:  # noqa: ARG001
+def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
     """``np.broadcast_arrays``."""
     shape = np.broadcast_shapes(*(np.shape(x) for x in arrays))
     cuts: list[Any] = [(n,) for n in shape]
@@ -197,10 +210,10 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), Shape(x.chunks))
     shifts, axes = np.broadcast_arrays(shift, axis)
-    for by, one in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
-        one = normalize_axis_index(one, x.ndim)
+    for steps, place in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
+        one = normalize_axis_index(place, x.ndim)
         n = x.shape[one]
-        by = by % n if n else 0
+        by = steps % n if n else 0
         if by:
             lead = (slice(None),) * one
             x = da.concatenate(
@@ -232,7 +245,7 @@ def full_like(
     subok: Any = True,
     shape: Any = None,
     **_device: Any,
-) -> Any:  # noqa: ARG001
+) -> Any:
     """``np.full_like``."""
     if is_lazy(x):
         dtype = x.dtype if dtype is None else dtype
@@ -251,7 +264,7 @@ def zeros_like(
     subok: Any = True,
     shape: Any = None,
     **_device: Any,
-) -> Any:  # noqa: ARG001
+) -> Any:
     """``np.zeros_like``; also in the place of numbers that may be any."""
     return full_like(x, 0, dtype, shape=shape)
 
@@ -264,7 +277,7 @@ def ones_like(
     subok: Any = True,
     shape: Any = None,
     **_device: Any,
-) -> Any:  # noqa: ARG001
+) -> Any:
     """``np.ones_like``."""
     return full_like(x, 1, dtype, shape=shape)
 

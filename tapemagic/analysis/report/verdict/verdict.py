@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import groupby
 
 from tapemagic.analysis.formatting import NOT_COMPUTED, format_value
-from tapemagic.analysis.laziness import is_pending
 from tapemagic.analysis.nonfinite import NonFinite, is_finite
 from tapemagic.analysis.report.gradients.derivatives import Derivative
 from tapemagic.analysis.report.gradients.own_gradients import OwnGradient
 from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.report.verdict.kinks import kinks
 from tapemagic.analysis.report.verdict.nonfinite_text import describe, describe_warning
 from tapemagic.analysis.report.verdict.statement import Statement, Topic, by_severity
@@ -179,7 +179,7 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
         summed = f"of the sum of {name}: " if any(row.summed == name for row in rows) else ""
         later = [row.symbol for row in rows if row not in known]
         parts = [f"{summed}{listed}{more}"] if known else []
-        if is_pending(unwrap(target)):
+        if not summarise(unwrap(target)).is_computed:
             later.insert(0, name)
         else:
             parts.insert(0, value)
@@ -192,7 +192,7 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
 
 def _uncomputed(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
     """A statement on what is not computed, if that is a target or a gradient."""
-    pending = any(is_pending(unwrap(target)) for _, target in subject.targets)
+    pending = any(not summarise(unwrap(target)).is_computed for _, target in subject.targets)
     if pending or any(row.value and not row.value.is_computed for row in derivatives):
         yield Statement("note", LAZY)
 

@@ -1,0 +1,25 @@
+"""The memory of a process in a step on Dask arrays: bounded, and the same for few and for many chunks."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.dask_arrays import FEW, MANY, THREADS, in_process
+
+pytestmark = pytest.mark.thorough
+
+
+@pytest.mark.parametrize(
+    ("loss", "way", "times"),
+    [
+        ("linear regression", "tape", 1),
+        ("linear regression", "partitions", 1),
+        ("root of the mean", "tape", 2),
+        ("batch normalization", "tape", 2),
+    ],
+)
+def test_peak(loss: str, way: str, times: int) -> None:
+    """At most four chunks a thread, and eight where data are read again; as much for 64 chunks as for 16."""
+    few, many = (in_process("peak", loss, way, chunks) for chunks in (FEW, MANY))
+    assert max(few, many) <= times * THREADS * 4
+    assert many <= 1.2 * few + 1  # a chunk for what happens to run side by side
