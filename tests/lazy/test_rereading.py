@@ -211,3 +211,28 @@ def test_memory_does_not_grow_with_the_number_of_chunks(loss: Loss) -> None:
             dask.compute(*step(loss, tm.constant(x), tm.constant(y)), scheduler="sync")
         most.append(kept.most)
     assert most[1] <= most[0] <= 6
+
+
+def test_constants_are_parts_of_the_tasks_that_use_them() -> None:
+    """Dask would compute shared ones before all that use them, and keep the data of all chunks beside them."""
+    live = [0]
+
+    class Watch(Callback):  # type: ignore[misc]
+        def _posttask(self, key: Any, result: Any, dsk: Any, state: Any, worker: Any) -> None:  # noqa: ARG002
+            large = [
+                x
+                for x in state["cache"].values()
+                if getattr(x, "nbytes", 0) >= 400 and any(x.strides)
+            ]
+            live[0] = max(live[0], len(large))
+
+    x = tm.constant(da.random.default_rng(0).random((640, 5), chunks=(10, 5)))
+    w = tm.Variable(np.eye(5))
+    with tm.GradientTape() as tape:
+        h = x @ w
+        middle = np.mean(np.sin(h))
+        loss = np.mean((h - middle) ** 2) + np.sqrt(np.mean(h * middle))
+    slope = tape.gradient(loss, w)
+    with Watch():
+        dask.compute(loss, slope, scheduler="sync")
+    assert live[0] < 32
