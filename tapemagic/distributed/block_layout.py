@@ -141,6 +141,8 @@ def _given(chunks: Any, out: Sequence[int | None], grid: Sequence[int]) -> Chunk
         whole = isinstance(lengths, list | tuple) and all(
             type(n) is int and n >= 0 for n in lengths
         )
+        if whole and any(lengths):  # a lazy array has no empty blocks
+            lengths = tuple(filter(None, lengths))
         if not whole or len(lengths) != count:
             raise OptionError(
                 f"chunks has the entry {shown(entry)} for an axis of {count} blocks: give their one length, or a "

@@ -290,7 +290,7 @@ def test_an_error_on_one_block() -> None:
     y = map_blocks(fails, da.from_array(X, chunks=CUT))
     with pytest.raises(ZeroDivisionError, match="four") as caught:
         y.compute()
-    assert "fails was called on block (2, " in caught.value.__notes__[0]
+    assert "fails was called on block (1, " in caught.value.__notes__[0]
 
 
 def test_a_new_axis_of_length_1_beside_one_that_is_cut() -> None:

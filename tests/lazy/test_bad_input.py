@@ -260,6 +260,7 @@ def test_operators_stay_on_the_tape() -> None:
         assert any(g is not None for g in grads)
 
 
+@pytest.mark.thorough
 def test_arrays_of_query_planning_are_refused() -> None:
     """Dask itself computes few functions of them."""
     lines = (

@@ -64,11 +64,13 @@ def shown_without_computing(cases: Sequence[Any], order: int = 1) -> None:
             assert all(any(word in reason for word in allowed) for reason in failed), (name, failed)
 
 
+@pytest.mark.thorough
 def test_some_cases() -> None:
     """Every eightieth."""
     shown_without_computing(CASES[::80])
 
 
+@pytest.mark.thorough
 def test_second_order() -> None:
     """Every three hundredth, with its second derivatives."""
     shown_without_computing(CASES[7::300], order=2)

@@ -85,6 +85,7 @@ def length_of_gradient(x: Any, y: Any, params: Params) -> Any:
 
 LOSSES = (linear, root, correlation, partition, cosine)
 NORMALIZED = (batch_normalization, twice_normalized, length_of_gradient)
+EACH = (*LOSSES, *(pytest.param(loss, marks=pytest.mark.thorough) for loss in NORMALIZED))
 
 
 def step(loss: Loss, x: Any, y: Any, order: int = 1) -> list[Any]:
@@ -115,8 +116,8 @@ def data(chunks: int, read: Callable[..., Any] = rows) -> tuple[Any, Any]:
     return x, np.cos(da.arange(sum(cut[0]), chunks=(cut[0],)) * 1.0)
 
 
-@pytest.mark.parametrize("columns", [COLUMNS, (2, 4)])
-@pytest.mark.parametrize("loss", [*LOSSES, *NORMALIZED])
+@pytest.mark.parametrize("columns", [COLUMNS, pytest.param((2, 4), marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("loss", EACH)
 def test_as_in_memory_to_second_order(loss: Loss, columns: Any) -> None:
     """Values, gradients and second derivatives are those of arrays in memory, and none is computed by itself."""
     x, y = data(6)
@@ -200,7 +201,7 @@ class Kept(Callback):
         self.most = max(self.most, sum(0 not in x.strides for x in tables))
 
 
-@pytest.mark.parametrize("loss", [*LOSSES, *NORMALIZED])
+@pytest.mark.parametrize("loss", EACH)
 def test_memory_does_not_grow_with_the_number_of_chunks(loss: Loss) -> None:
     """As many pieces are kept for 48 chunks as for 12."""
     most = []

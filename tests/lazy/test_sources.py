@@ -102,7 +102,9 @@ def test_arrays_without_elements_are_reduced_however_they_are_cut() -> None:
     """There is nothing to keep in memory."""
     for shape, cut in (((4, 0), ((1, 3), (0, 0))), ((0,), ((0, 0),))):
         x = tm.constant(da.zeros(shape, chunks=cut))
-        np.testing.assert_array_equal(np.sum(x, axis=0).compute(scheduler="sync"), np.zeros(shape[1:]))
+        np.testing.assert_array_equal(
+            np.sum(x, axis=0).compute(scheduler="sync"), np.zeros(shape[1:])
+        )
         np.testing.assert_array_equal(np.tril(x).shape, np.tril(np.zeros(shape)).shape)
 
 
@@ -111,7 +113,13 @@ def test_slices_out_of_bounds_are_those_of_numpy() -> None:
     for n in range(4):
         numbers = np.arange(float(n))
         x = tm.constant(da.from_array(numbers, chunks=2))
-        for index in (slice(-5, None, -1), slice(-5, 0, -3), slice(9, -9, -2), slice(-9, 9, 2), slice(2, 1)):
+        for index in (
+            slice(-5, None, -1),
+            slice(-5, 0, -3),
+            slice(9, -9, -2),
+            slice(-9, 9, 2),
+            slice(2, 1),
+        ):
             np.testing.assert_array_equal(x[index].compute(scheduler="sync"), numbers[index])
 
 
