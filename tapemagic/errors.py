@@ -104,7 +104,7 @@ class VariablesKeywordError(CustomGradientError, TypeError):
 
 
 class NotComputedError(TapeError, TypeError):
-    """The numbers of a lazy array are asked for, which is not computed yet."""
+    """Numbers are asked for of a tensor with a Dask array inside, which are not computed yet."""
 
 
 class UnsupportedArgumentError(TapeError, TypeError):
