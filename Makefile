@@ -7,7 +7,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo lab test test-fast test-lowest lint format front-end build doctest tests course docs binder browser notebooks table figure gallery \
-        animation coverage bench bench-browser crosscheck clean course-ready dev-ready browser-ready
+        animation coverage bench bench-browser crosscheck dask-table clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -110,6 +110,9 @@ crosscheck:  ## compare random programs with JAX and PyTorch, in an environment 
 	tools/setup_venv.sh benchmarks .venv-bench
 	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
 	.venv-bench/bin/python -m benchmarks.crosscheck --function $(ARGS)
+
+dask-table: dev-ready  ## the whole rule table on Dask arrays, in every way
+	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/lazy/test_rule_table.py
 
 clean:  ## remove what was built, and caches; .venv stays
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
