@@ -22,6 +22,8 @@ M = RNG.normal(size=(COLUMNS, 4))
 V = RNG.normal(size=4)
 
 Params = list[Any]
+pytestmark = pytest.mark.thorough
+
 Loss = Callable[[Any, Any, Params], Any]
 
 
@@ -85,7 +87,7 @@ def length_of_gradient(x: Any, y: Any, params: Params) -> Any:
 
 LOSSES = (linear, root, correlation, partition, cosine)
 NORMALIZED = (batch_normalization, twice_normalized, length_of_gradient)
-EACH = (*LOSSES, *(pytest.param(loss, marks=pytest.mark.thorough) for loss in NORMALIZED))
+EACH = (*LOSSES, *NORMALIZED)
 
 
 def step(loss: Loss, x: Any, y: Any, order: int = 1) -> list[Any]:
@@ -116,7 +118,7 @@ def data(chunks: int, read: Callable[..., Any] = rows) -> tuple[Any, Any]:
     return x, np.cos(da.arange(sum(cut[0]), chunks=(cut[0],)) * 1.0)
 
 
-@pytest.mark.parametrize("columns", [COLUMNS, pytest.param((2, 4), marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("columns", [COLUMNS, (2, 4)])
 @pytest.mark.parametrize("loss", EACH)
 def test_as_in_memory_to_second_order(loss: Loss, columns: Any) -> None:
     """Values, gradients and second derivatives are those of arrays in memory, and none is computed by itself."""

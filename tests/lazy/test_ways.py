@@ -97,7 +97,7 @@ def test_functions_of_others_are_not_tried_out() -> None:
         called.append(x)
         return x / 2
 
-    with pytest.raises(UnsupportedArgumentError, match=r"da\.map_blocks"):
+    with pytest.raises(UnsupportedArgumentError, match=r"distributed\.map_blocks"):
         halves(lazy(X, -1))
     assert not called
 
