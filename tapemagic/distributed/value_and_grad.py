@@ -74,7 +74,8 @@ def value_and_grad(
     -----
     For losses that are sums or means over rows alone; others, such as the root of a mean, need
     ``tapemagic.constant(dask_array)`` under an ordinary tape, as do gradients with respect to data and second
-    derivatives. The results are constants to a tape around the call.
+    derivatives. The results are constants to a tape around the call. A variable that stands at several places among
+    the parameters has its whole gradient at each of them.
 
     Other processes are sent the loss with its parameters once for each call, pickled by cloudpickle: variables, and all
     else that it refers to, have the values that they have at the call, and what it changes there is lost. An error of
