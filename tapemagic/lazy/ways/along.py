@@ -41,6 +41,11 @@ def argument(function: Any, name: str, args: Any, kwargs: Any, default: Any) -> 
     return default if found is inspect.Parameter.empty else found
 
 
+def _label(labelled: Labelled, *functions: Any) -> None:
+    """Enter functions; typed loosely, since joining the types of NumPy's overloads takes mypy half a minute."""
+    ALONG.update(dict.fromkeys(functions, labelled))
+
+
 def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: bool = False) -> None:
     """Name functions with a parameter `axis`, or another of its kind: one axis, several, or None for all.
 
@@ -73,7 +78,7 @@ def on_last(count: int | tuple[int, ...], *functions: Any) -> None:
         counts = (count,) * len(arrays) if isinstance(count, int) else count
         return [leading(x.ndim, n) for x, n in zip(arrays, counts, strict=False)]
 
-    ALONG.update(dict.fromkeys(functions, labelled))
+    _label(labelled, *functions)
 
 
 def on_examples(*functions: Any) -> None:
@@ -86,7 +91,7 @@ def on_examples(*functions: Any) -> None:
             for k, x in enumerate(arrays)
         ]
 
-    ALONG.update(dict.fromkeys(functions, labelled))
+    _label(labelled, *functions)
 
 
 def along(function: Any, args: Any, kwargs: Any) -> Any:
@@ -113,7 +118,7 @@ def _matrices_and_limits(arrays: list[Any], args: Any, kwargs: Any) -> list[Labe
     return [leading(x.ndim, 0 if k else 2) for k, x in enumerate(arrays)]
 
 
-ALONG.update(dict.fromkeys([np.linalg.pinv, np.linalg.matrix_rank], _matrices_and_limits))
+_label(_matrices_and_limits, np.linalg.pinv, np.linalg.matrix_rank)
 
 
 def _solve(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
@@ -144,9 +149,7 @@ def _quantile(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     return [right(x.ndim, core) if x is a or x is weights else (None,) * x.ndim for x in arrays]
 
 
-ALONG.update(
-    dict.fromkeys([np.quantile, np.percentile, np.nanquantile, np.nanpercentile], _quantile)
-)
+_label(_quantile, np.quantile, np.percentile, np.nanquantile, np.nanpercentile)
 
 
 def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
@@ -154,9 +157,9 @@ def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     return [right(x.ndim) for x in arrays]
 
 
-ALONG.update(dict.fromkeys([np.interp, np.isin, np.digitize], _beside_all))
-ALONG.update(dict.fromkeys([np.searchsorted, np.polyval], _second_beside_all))
-ALONG.update(dict.fromkeys([np.linspace, np.geomspace, np.logspace, np.unravel_index], _all_beside))
+_label(_beside_all, np.interp, np.isin, np.digitize)
+_label(_second_beside_all, np.searchsorted, np.polyval)
+_label(_all_beside, np.linspace, np.geomspace, np.logspace, np.unravel_index)
 
 
 @way(np.vander)
