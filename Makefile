@@ -4,10 +4,16 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
+OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
+unexport PYTHONDONTWRITEBYTECODE  # the tests start hundreds of interpreters, and pytest rewrites hundreds of files
+
 .DEFAULT_GOAL := help
+.PHONY: help demo lab test side-by-side test-fast test-lowest lint style types format front-end build doctest tests course docs binder browser notebooks \
+        table figure gallery animation coverage bench bench-browser crosscheck dask-table clean course-ready dev-ready chromium-ready browser-ready
+ifneq ($(MAKECMDGOALS),side-by-side)
 .NOTPARALLEL:
-.PHONY: help demo lab test test-fast test-lowest lint format front-end build doctest tests course docs binder browser notebooks table figure gallery \
-        animation coverage bench bench-browser crosscheck dask-table clean course-ready dev-ready browser-ready
+endif
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -18,7 +24,12 @@ demo: course-ready  ## run the quickstart notebook, print its reports, write a p
 lab: course-ready  ## open the course in JupyterLab
 	$(PY) -m jupyterlab $(ROOT_FLAG) notebooks/01-quickstart.ipynb
 
-test: lint doctest tests course docs browser  ## everything that CI checks
+test:  ## everything that CI checks
+	@echo "Two at a time, each shown when it is done: installations, front end, types, docs, doctests, style"
+	@$(MAKE) --no-print-directory --jobs 2 $(OUTPUT_SYNC) side-by-side
+	@$(MAKE) --no-print-directory tests course browser
+
+side-by-side: dev-ready front-end chromium-ready types docs doctest style  # the installations, and what takes one core
 
 test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser, nothing that takes its time
 	$(PYTEST) -n 2 -p no:nbval -m "not kernel and not browser and not thorough" --ignore tests/browser
@@ -29,23 +40,27 @@ test-lowest:  ## the tests with the lowest versions that pyproject.toml allows, 
 	.venv-lowest/bin/python -m pytest -q -n 2 -m "not browser and not kernel"
 	.venv-lowest/bin/python -m pytest -q -m kernel
 
-lint: front-end  ## ruff, mypy and codespell, and the checks of the front end
+lint: front-end style types  ## ruff, mypy and codespell, and the checks of the front end
+
+style: dev-ready
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
-	$(PY) -m mypy
 	$(PY) -m codespell_lib
 	$(PY) -m validate_pyproject pyproject.toml
 	$(PY) tools/architecture.py --check
+
+types: dev-ready
+	$(PY) -m mypy
 
 format: dev-ready  ## let ruff put the code in order
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 	tools/npm.sh run format
 
-front-end: dev-ready  ## types, lint and tests of front_end/, and whether the committed files are its build
+front-end:  ## types, lint and tests of front_end/, and whether the committed files are its build
 	@tools/npm.sh run check
 
-build: dev-ready  ## build tapemagic/display/static/ from front_end/
+build:  ## build tapemagic/display/static/ from front_end/
 	@tools/npm.sh run build
 
 doctest: dev-ready
@@ -126,6 +141,8 @@ dev-ready:
 	@tools/setup_system.sh dot
 	@tools/setup_venv.sh dev
 
-browser-ready:
+chromium-ready:
 	@tools/setup_system.sh chromium
+
+browser-ready: chromium-ready
 	@tools/npm.sh

@@ -33,6 +33,8 @@ as_root() {
 apt_install() {
     command -v apt-get >/dev/null || return
     as_root true 2>/dev/null || return
+    exec 9<"${BASH_SOURCE[0]}"
+    flock 9 # one at a time, as steps run side by side
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$1" ||
         { as_root apt-get update -qq &&
             as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$1"; }
