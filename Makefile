@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE  # the tests start hundreds of interpreters, an
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test side-by-side test-fast test-lowest lint style types format front-end build doctest tests course docs binder browser notebooks \
-        table figure gallery animation coverage bench bench-browser crosscheck dask-table clean course-ready dev-ready chromium-ready browser-ready
+        table figure gallery animation coverage bench bench-browser crosscheck rule-table clean course-ready dev-ready chromium-ready browser-ready
 ifneq ($(MAKECMDGOALS),side-by-side)
 .NOTPARALLEL:
 endif
@@ -126,8 +126,8 @@ crosscheck:  ## compare random programs with JAX and PyTorch, in an environment 
 	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
 	.venv-bench/bin/python -m benchmarks.crosscheck --function $(ARGS)
 
-dask-table: dev-ready  ## the whole rule table on Dask arrays, in every way
-	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/lazy/test_rule_table.py
+rule-table: dev-ready  ## the whole rule table on Dask arrays and under tm.function, in every way
+	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/lazy/test_rule_table.py tests/replay/test_traced_rules.py
 
 clean:  ## remove what was built, and caches; .venv stays
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

@@ -14,17 +14,7 @@ import pytest
 import tapemagic
 from tapemagic.engine import recording, registry
 
-for _name in tapemagic.__all__:
-    getattr(tapemagic, _name)
-with suppress(ImportError):
-    import scipy.special  # noqa: F401
-with suppress(ImportError):
-    import tapemagic.distributed.blocks
-
 gc.disable()  # while tests are collected, as hardly anything is dropped
-
-# Now, and not in the midst of a test, since the rule table grows by it.
-registry.complete()
 
 
 THOROUGH = (
@@ -64,6 +54,22 @@ def pytest_configure() -> None:
     """Let Ctrl-C interrupt here, as tests of it need: a shell has the processes that it starts with & ignore it."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Load everything now, and not in the midst of a test, since the rule table grows by it.
+
+    The process of pytest-xdist that only hands out the tests needs none of it.
+    """
+    if session.config.getoption("dist", "no") != "no":
+        return
+    for name in tapemagic.__all__:
+        getattr(tapemagic, name)
+    with suppress(ImportError):
+        import scipy.special  # noqa: F401
+    with suppress(ImportError):
+        from tapemagic.distributed import blocks  # noqa: F401
+    registry.complete()
 
 
 def pytest_collection_finish() -> None:

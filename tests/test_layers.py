@@ -128,17 +128,17 @@ NAME_OF = {
 
 
 def walk(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a syntax tree: `ast.walk` takes twice as long."""
+    """The nodes of a syntax tree but for operators and contexts: `ast.walk` takes thrice as long."""
     left = [tree]
     while left:
         node = left.pop()
         yield node
         for field in node._fields:
             value = getattr(node, field)
-            if isinstance(value, ast.AST):
-                left.append(value)
-            elif isinstance(value, list):
+            if isinstance(value, list):
                 left += [x for x in value if isinstance(x, ast.AST)]
+            elif isinstance(value, ast.AST) and field not in {"ctx", "op"}:
+                left.append(value)
 
 
 @cache

@@ -21,7 +21,7 @@ MOST_REFUSED = 0.35
 """The share of the cases, cut by rows, that may be refused."""
 
 ALL = bool(os.environ.get("TAPEMAGIC_ALL_CASES"))
-"""Whether to run every case in every way, which takes minutes: ``make dask-table``."""
+"""Whether to run every case in every way, which takes minutes: ``make rule-table``."""
 
 PRODUCTS = ("linalg", "products", "polynomials", "statistics-cov", "statistics-corrcoef")
 """Where axes of the other factor may be all that a result has."""
