@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.array.utils import meta_from_array
@@ -15,6 +16,7 @@ from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.held import Where, joined, whereabouts
+from tapemagic.lazy.ordering import optimize
 
 
 def call(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -188,11 +190,13 @@ class LazyArray(ArrayMethods):
 
     def compute(self, **options: Any) -> Any:
         """The numbers, as an array or a number of NumPy's."""
-        return self._value.compute(**options)
+        (numbers,) = dask.compute(self, **options)
+        return numbers
 
     def persist(self, **options: Any) -> Any:
         """A lazy array whose chunks are computed, and kept in memory by the scheduler."""
-        return LazyArray(self._value.persist(**options))
+        (persisted,) = dask.persist(self, **options)
+        return LazyArray(persisted.to_dask_array())
 
     def rechunk(self, *chunks: Any, **options: Any) -> Any:
         """The same numbers, cut otherwise."""
@@ -281,9 +285,7 @@ class LazyArray(ArrayMethods):
         rebuild, args = self._value.__dask_postpersist__()
         return _rebuilt, (rebuild, args)
 
-    @property
-    def __dask_optimize__(self) -> Any:
-        return self._value.__dask_optimize__
+    __dask_optimize__ = staticmethod(optimize)
 
     __dask_scheduler__ = staticmethod(da.Array.__dask_scheduler__)
 

@@ -25,9 +25,7 @@ from dask.blockwise import Blockwise
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from tapemagic.lazy.array import LazyArray, Origin
-
-FEW = 4
-"""The number of chunks that may be kept until all of them are known."""
+from tapemagic.lazy.ordering import FEW, READING, SUM, note, put
 
 PARTS = frozenset(
     [
@@ -107,13 +105,18 @@ class Call:
         found = self._compute(self._function, self._args, self._kwargs)
         constant = all(x.origin.constant for x in self.inputs)
         for position, y in enumerate(lazy_in(found)):
-            y.origin = self._origin(y, position)
-            y.origin.constant = constant
+            y.origin = self._constant(position) if constant else self._origin(y, position)
         return found
+
+    def _constant(self, position: int) -> Origin:
+        origin = Origin(self._level, made_by=(self, position))
+        origin.constant = True
+        return origin
 
     def _origin(self, y: LazyArray, position: int) -> Origin:
         span = max((self._span(x, y) for x in self.inputs), default=1.0)
         if span > max(FEW, y.npartitions):
+            note(y.to_dask_array(), SUM, True)
             return Origin(self._level + 1)
         return Origin(self._level, span, (self, position))
 
@@ -150,12 +153,15 @@ class Source:
 
     def again(self, level: int) -> list[LazyArray]:
         """The array, read for a level."""
-        read = renamed(self._array, f"tapemagic reading {level}")
+        read = renamed(self._array, f"tapemagic reading {level}", level)
         return [LazyArray(read, Origin(level, made_by=(self, 0)))]
 
 
-def renamed(array: Any, seed: str) -> Any:
-    """A Dask array that is computed by the same tasks under other names, which the seed determines."""
+def renamed(array: Any, seed: str, level: int = 0) -> Any:
+    """A Dask array that is computed by the same tasks under other names, which the seed determines.
+
+    What begins it is noted to be the reading for a level, if that is not 0.
+    """
     graph = array.__dask_graph__()
     names = {key: _other_name(key, seed) for key in graph.get_all_external_keys()}
     layers = {}
@@ -164,6 +170,8 @@ def renamed(array: Any, seed: str) -> Any:
         layers[clone_key(name, seed)] = (
             layer.clone(names.keys(), seed)[0] if known else _renamed_tasks(layer, names, seed)
         )
+        if level and not graph.dependencies[name]:
+            put(layers[clone_key(name, seed)], READING, level)
     needed = {
         clone_key(name, seed): {clone_key(one, seed) for one in others}
         for name, others in graph.dependencies.items()
