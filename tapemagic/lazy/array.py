@@ -68,20 +68,25 @@ class Origin:
         What makes it anew, and its place among the arrays made; of a sum over many chunks None.
     again : dict of int to LazyArray
         The array made anew for higher levels.
-    constant : bool
-        Whether no data are read for it, as for the ones from which a gradient starts.
+    spread : bool
+        Whether it is made of few numbers, as the ones are from which a gradient starts, and a sum that is repeated for
+        each row: it is made anew for each use.
     """
 
-    __slots__ = ("again", "constant", "level", "made_by", "span")
+    __slots__ = ("again", "level", "made_by", "span", "spread")
 
     def __init__(
-        self, level: int = 0, span: float = 1, made_by: tuple[Any, int] | None = None
+        self,
+        level: int = 0,
+        span: float = 1,
+        made_by: tuple[Any, int] | None = None,
+        spread: bool = False,
     ) -> None:
         self.level = level
         self.span = span
         self.made_by = made_by
         self.again: dict[int, LazyArray] = {}
-        self.constant = False
+        self.spread = spread
 
 
 class LazyArray(ArrayMethods):

@@ -7,7 +7,6 @@ of a level are made to wait for all sums of lower levels that are asked for.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from typing import Any
@@ -20,14 +19,11 @@ from dask.graph_manipulation import chunks
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from dask.task_spec import GraphNode, Task, TaskRef
 
-READING, SUM = "tapemagic reading", "tapemagic sum"
-"""The notes on layers: the level for which they begin to read data, and that they hold a sum over many chunks."""
+from tapemagic.lazy.bundles import FEW, bundled
 
-
-FEW = 4
-"""The number of chunks that may be kept until all of them are known."""
-
-LAST = sys.maxsize
+READING, SUM, SPREAD = "tapemagic reading", "tapemagic sum", "tapemagic spread"
+"""The notes on layers: the level for which they begin to read data, and that they hold a sum over many chunks, or few
+numbers spread over many."""
 
 
 def note(array: da.Array, name: str, value: Any) -> None:
@@ -46,9 +42,23 @@ def _noted(layer: Any, name: str) -> Any:
 
 def optimize(graph: Any, keys: Any, **options: Any) -> Any:
     """A graph with readings in order, optimized as Dask optimizes those of its arrays."""
-    if isinstance(graph, HighLevelGraph):
-        graph = in_order(graph)
-    return usual(graph, keys, **options)
+    known = isinstance(graph, HighLevelGraph)
+    spread = spread_in(graph) if known else set()
+    found = usual(in_order(graph) if known else graph, keys, **options)
+    return bundled(found, keys, spread) if type(found) is dict else found
+
+
+def spread_in(graph: HighLevelGraph) -> set[str]:
+    """The names of the layers of many chunks for which no data are read."""
+    found: set[str] = set()
+    small: set[str] = set()
+    for name in TopologicalSorter(graph.dependencies).static_order():
+        layer, below = graph.layers[name], graph.dependencies[name]
+        if _noted(layer, SPREAD) or (below & found and below <= found | small):
+            found.add(name)
+        if len(layer.get_output_keys()) <= FEW:
+            small.add(name)
+    return found - small
 
 
 def in_order(graph: HighLevelGraph) -> HighLevelGraph:
@@ -64,10 +74,10 @@ def in_order(graph: HighLevelGraph) -> HighLevelGraph:
     for name in TopologicalSorter(graph.dependencies).static_order():
         below = (levels[one] for one in graph.dependencies[name])
         levels[name] = max(readings.get(name, 0), *below, 0)
-    awaited = _awaited(graph, levels)
+    sums = [name for name, layer in graph.layers.items() if _noted(layer, SUM)]
     layers, needed = dict(graph.layers), dict(graph.dependencies)
     for level in sorted(set(readings.values())):
-        known = sorted(name for name, above in awaited.items() if levels[name] < level <= above)
+        known = sorted(name for name in sums if levels[name] < level)
         if not known:
             continue
         gate = f"known-{tokenize(known)}"
@@ -79,27 +89,6 @@ def in_order(graph: HighLevelGraph) -> HighLevelGraph:
                 layers[name] = _waiting(graph.layers[name], gate)
                 needed[name] = {*needed[name], gate}
     return HighLevelGraph(layers, needed)
-
-
-def _awaited(graph: HighLevelGraph, levels: dict[str, int]) -> dict[str, int]:
-    """The layers that readings wait for, each with the highest level of these.
-
-    They are the sums over many chunks, and what is small and is used beside data that are read again: Dask would begin
-    with the data, and keep them until it comes to the latter.
-    """
-    highest: dict[str, int] = {}
-    for name, level in levels.items():
-        for one in graph.dependencies[name]:
-            highest[one] = max(highest.get(one, 0), level)
-    return {
-        name: LAST if _noted(layer, SUM) else highest.get(name, 0)
-        for name, layer in graph.layers.items()
-        if _noted(layer, SUM) or (highest.get(name, 0) > levels[name] and _is_small(layer))
-    }
-
-
-def _is_small(layer: Any) -> bool:
-    return len(layer.get_output_keys()) <= FEW
 
 
 def _waiting(layer: Any, gate: str) -> Any:

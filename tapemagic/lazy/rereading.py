@@ -25,7 +25,8 @@ from dask.blockwise import Blockwise
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from tapemagic.lazy.array import LazyArray, Origin
-from tapemagic.lazy.ordering import FEW, READING, SUM, note, put
+from tapemagic.lazy.bundles import FEW
+from tapemagic.lazy.ordering import READING, SPREAD, SUM, note, put
 
 PARTS = frozenset(
     [
@@ -88,12 +89,7 @@ class Call:
         self._function = function
         level = self._level = max((x.origin.level for x in lazy_in((args, kwargs))), default=0)
 
-        names = " ".join(x.name for x in lazy_in((args, kwargs)))
-        use = f"{getattr(function, '__name__', '')} {names}"
-
         def ready(x: LazyArray) -> LazyArray:
-            if x.origin.constant and x.npartitions > FEW:
-                return apart(x, use)
             return x.copy() if stays(x, level) else read_again(x, level)
 
         self._args = mapped(ready, args)
@@ -103,17 +99,20 @@ class Call:
     def results(self) -> Any:
         """The function's results, of which each lazy array knows its level, and that this call made it."""
         found = self._compute(self._function, self._args, self._kwargs)
-        constant = all(x.origin.constant for x in self.inputs)
         for position, y in enumerate(lazy_in(found)):
-            y.origin = self._constant(position) if constant else self._origin(y, position)
+            y.origin = self._origin(y, position)
         return found
 
-    def _constant(self, position: int) -> Origin:
-        origin = Origin(self._level, made_by=(self, position))
-        origin.constant = True
-        return origin
+    def _is_spread(self, y: LazyArray) -> bool:
+        """Whether a result is made of no more numbers than one of its chunks has."""
+        own = [x for x in self.inputs if not x.origin.spread]
+        few = all(x.npartitions <= FEW for x in own)
+        return few and sum(x.size for x in own) * max(1, y.npartitions) <= y.size
 
     def _origin(self, y: LazyArray, position: int) -> Origin:
+        if all(x.origin.spread for x in self.inputs) or self._is_spread(y):
+            note(y.to_dask_array(), SPREAD, True)
+            return Origin(self._level, spread=True)
         span = max((self._span(x, y) for x in self.inputs), default=1.0)
         if span > max(FEW, y.npartitions):
             note(y.to_dask_array(), SUM, True)
@@ -202,22 +201,7 @@ def stays(x: LazyArray, level: int) -> bool:
     """Whether an array may be used as it is where another one has the given level."""
     origin = x.origin
     known = origin.level > 0 and origin.made_by is None
-    return origin.level >= level or known or x.npartitions <= FEW
-
-
-def apart(x: LazyArray, use: str) -> LazyArray:
-    """A constant array under another name for each use, so that it is computed within the task that uses it.
-
-    Dask would compute a shared one before all that need it, and keep the chunks of data beside it.
-    """
-    array = x.to_dask_array()
-    if len(array.dask.layers) > MOST_LAYERS:
-        return x.copy()
-    return LazyArray(renamed(array, f"tapemagic use {use}"), x.origin)
-
-
-MOST_LAYERS = 16
-"""The number of layers up to which a constant array is computed anew for each use."""
+    return origin.level >= level or origin.spread or known or x.npartitions <= FEW
 
 
 def read_again(x: LazyArray, level: int) -> LazyArray:
