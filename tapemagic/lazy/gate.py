@@ -22,7 +22,7 @@ from tapemagic.lazy.ordering import SPREAD, note
 from tapemagic.lazy.rereading import Call, mapped
 from tapemagic.lazy.ways.along import ALONG, along
 from tapemagic.lazy.ways.blocks import pointwise, whole
-from tapemagic.lazy.ways.table import POINTWISE, WAYS
+from tapemagic.lazy.ways.table import POINTWISE, STEPS, WAYS
 from tapemagic.lazy.ways.ufunc_methods import is_method, method
 
 
@@ -90,6 +90,10 @@ class DaskGate:
         if told is not None:
             told.leave(LAZY)
             args, kwargs = told.value((args, kwargs))
+        steps = STEPS.get(function)
+        found = steps(*args, **kwargs) if steps is not None else NotImplemented
+        if found is not NotImplemented:
+            return found
         return Call(_computed, function, args, kwargs).results()
 
 
