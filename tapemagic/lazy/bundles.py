@@ -122,20 +122,20 @@ def bundled(graph: Graph, keys: Any, spread: AbstractSet[str] = frozenset()) -> 
     for key in outputs:
         users[key].add(None)
     sizes = Counter(map(layer_of, graph))
-    copied = {key for key in graph if layer_of(key) in spread and sizes[layer_of(key)] > FEW}
+    copied = _with_sources(graph, spread, sizes)
     found = dict(graph)
     for chunks in _groups(graph, sizes, copied):
         found.update(_bundle(graph, chunks, users, copied, found))
-    return _needed(found, outputs) if copied else found
+    return _needed(found, outputs, found.keys()) if copied else found
 
 
-def _needed(graph: Graph, outputs: Iterable[Any]) -> Graph:
-    """The tasks of a graph on which its outputs depend."""
+def _needed(graph: Graph, keys: Iterable[Any], among: AbstractSet[Any]) -> Graph:
+    """The tasks, among some, on which others depend."""
     found: Graph = {}
-    pending = list(outputs)
+    pending = list(keys)
     while pending:
         key = pending.pop()
-        if key in graph and key not in found:
+        if key in among and key not in found:
             found[key] = graph[key]
             pending += graph[key].dependencies
     return found
@@ -198,7 +198,7 @@ def _bundle(
         return
     for key in mine:
         del found[key]
-    own = _with_spread(graph, needed & copied, copied) | mine
+    own = set(_needed(graph, needed & copied, copied)) | mine
     given = sorted({one for key in own for one in graph[key].dependencies} - own, key=str)
     bundle = Bundle(_in_order(graph, own), given, wanted)
     refs = map(TaskRef, given)
@@ -214,14 +214,15 @@ def _bundle(
         yield key, Task(key, operator.getitem, TaskRef(name), number)
 
 
-def _with_spread(graph: Graph, keys: AbstractSet[Any], copied: AbstractSet[Any]) -> set[Any]:
-    """Spread chunks, and those that they are made of."""
+def _with_sources(graph: Graph, names: AbstractSet[str], sizes: Counter[Any]) -> set[Any]:
+    """The chunks of some arrays, and those from which they are made, which Dask may have given other names."""
     found: set[Any] = set()
-    pending = list(keys)
+    pending = [key for key in graph if layer_of(key) in names]
     while pending:
         key = pending.pop()
-        found.add(key)
-        pending += [one for one in graph[key].dependencies if one in copied and one not in found]
+        if key in graph and key not in found and sizes[layer_of(key)] > FEW:
+            found.add(key)
+            pending += graph[key].dependencies
     return found
 
 

@@ -15,7 +15,7 @@ from tapemagic.engine.tensor.precision import sum_of_rows
 from tapemagic.lazy.array import LazyArray, call
 from tapemagic.lazy.ways.blocks import blockwise, in_chunks, is_lazy, pointwise, right
 from tapemagic.lazy.ways.shaping import astype, ravel, reshape
-from tapemagic.lazy.ways.table import WAYS, by_element, in_steps, way
+from tapemagic.lazy.ways.table import WAYS, by_element, in_steps, itself, way
 
 Axes = tuple[int, ...]
 
@@ -433,21 +433,70 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> An
     return pointwise(np.subtract, [WAYS[f](a, axis=axis, **options) for f in (np.max, np.min)], {})
 
 
-def _running(function: Any, of_dask: Any) -> Any:
-    def running(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+def _running(function: Any, ufunc: Any, default: int | None) -> Any:
+    """The steps of running totals along a cut axis: those within each chunk, and the totals of the chunks before it."""
+
+    def running(a: Any, axis: Any = default, dtype: Any = None, out: None = None) -> Any:
         if axis is None:
-            a, axis = ravel(a), 0
-        axes = axes_of(axis, a.ndim)
-        if not is_cut(a, axes):
-            return within(function, a, axes, given(axis=axes[0], dtype=dtype))
+            a, axis = np.ravel(a), 0
+        (one,) = axes_of(axis, a.ndim)
+        if not is_cut(a, (one,)) or not a.size:
+            return NotImplemented
         result = function(np.ones(1, a.dtype), **given(dtype=dtype)).dtype
-        return of_dask(a, axis=axes[0], dtype=result)
+        totals = call(_totals_before, (a, ufunc, one, result), {})
+        return call(_running_from, (a, totals, ufunc, one, result), {})
 
     return running
 
 
-way(np.cumsum, np.add.accumulate)(_running(np.cumsum, da.cumsum))
-way(np.cumprod, np.multiply.accumulate)(_running(np.cumprod, da.cumprod))
+@itself
+def _totals_before(x: Any, ufunc: Any, axis: int, dtype: Any) -> Any:
+    """The totals of all chunks before each, along an axis: one element for each chunk."""
+    cut = tuple((1,) * len(n) if k == axis else n for k, n in enumerate(x.chunks))
+    own = da.map_blocks(
+        ufunc.reduce, x, axis=axis, dtype=dtype, keepdims=True, chunks=cut, meta=_none(x, dtype)
+    )
+    return own.rechunk({axis: -1}).map_blocks(
+        _before, ufunc, axis, dtype=dtype, meta=_none(x, dtype)
+    )
+
+
+def _none(x: Any, dtype: Any) -> Any:
+    return np.empty((0,) * x.ndim, dtype)
+
+
+def _before(totals: Any, ufunc: Any, axis: int) -> Any:
+    y = np.roll(ufunc.accumulate(totals, axis, dtype=totals.dtype), 1, axis)
+    y[(slice(None),) * axis + (0,)] = ufunc.identity
+    return y
+
+
+@itself
+def _running_from(x: Any, totals: Any, ufunc: Any, axis: int, dtype: Any) -> Any:
+    """Running totals, given those of all chunks before each."""
+    return da.map_blocks(
+        _from, x, totals.rechunk({axis: 1}), ufunc, axis, chunks=x.chunks, meta=_none(x, dtype)
+    )
+
+
+def _from(x: Any, before: Any, ufunc: Any, axis: int) -> Any:
+    return ufunc(before, ufunc.accumulate(x, axis, dtype=before.dtype))
+
+
+def _running_within(function: Any, default: int | None) -> Any:
+    def running(a: Any, axis: Any = default, dtype: Any = None, out: None = None) -> Any:
+        if axis is None:
+            a, axis = ravel(a), 0
+        axes = axes_of(axis, a.ndim)
+        return within(function, a, axes, given(axis=axes[0], dtype=dtype))
+
+    return running
+
+
+for _function, _ufunc in ((np.cumsum, np.add), (np.cumprod, np.multiply)):
+    for _name, _default in ((_function, None), (_ufunc.accumulate, 0)):
+        in_steps(_name)(_running(_function, _ufunc, _default))
+        way(_name)(_running_within(_function, _default))
 
 
 @way(sum_of_rows)

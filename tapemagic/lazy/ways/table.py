@@ -43,6 +43,12 @@ def in_steps(*functions: Any) -> Callable[[F], F]:
     return register
 
 
+def itself(function: F) -> F:
+    """Decorate a step on Dask's arrays, which steps on lazy arrays call by its own name."""
+    WAYS[function] = function
+    return function
+
+
 def by_element(function: F) -> F:
     """Decorate a function that computes each element by itself."""
     POINTWISE.add(function)
