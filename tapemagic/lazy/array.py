@@ -6,10 +6,10 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-import dask
 import dask.array as da
 import numpy as np
 from dask.array.utils import meta_from_array
+from dask.base import compute, persist
 
 from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
@@ -195,12 +195,12 @@ class LazyArray(ArrayMethods):
 
     def compute(self, **options: Any) -> Any:
         """The numbers, as an array or a number of NumPy's."""
-        (numbers,) = dask.compute(self, **options)
+        (numbers,) = compute(self, **options)
         return numbers
 
     def persist(self, **options: Any) -> Any:
         """A lazy array whose chunks are computed, and kept in memory by the scheduler."""
-        (persisted,) = dask.persist(self, **options)
+        (persisted,) = persist(self, **options)
         return LazyArray(persisted.to_dask_array())
 
     def rechunk(self, *chunks: Any, **options: Any) -> Any:

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from graphlib import TopologicalSorter
+from hashlib import blake2b
 from typing import Any
 
 from dask.base import tokenize
@@ -65,8 +66,12 @@ class Bundle:
             return found[self._wanted[0]]
         return tuple(found[key] for key in self._wanted)
 
+    def keys(self) -> list[Any]:
+        """The keys of the tasks."""
+        return [task.key for task, _ in self._steps]
+
     def __dask_tokenize__(self) -> Any:
-        return tuple(self._wanted), tuple(self._given)
+        return self.keys(), self._wanted, self._given
 
     def __reduce__(self) -> Any:
         return Bundle, ([task for task, _ in self._steps], self._given, self._wanted)
@@ -126,7 +131,30 @@ def bundled(graph: Graph, keys: Any, spread: AbstractSet[str] = frozenset()) -> 
     found = dict(graph)
     for chunks in _groups(graph, sizes, copied):
         found.update(_bundle(graph, chunks, users, copied, found))
-    return _needed(found, outputs, found.keys()) if copied else found
+    return _renamed(_needed(found, outputs, found.keys()), outputs)
+
+
+def _renamed(graph: Graph, outputs: AbstractSet[Any]) -> Graph:
+    """The tasks under names that say what they are computed from.
+
+    A cluster takes two tasks of one name for the same one, and in another graph the same results may come from other
+    bundles.
+    """
+    names: dict[Any, Any] = {}
+    for key in _sorted(graph):
+        if key not in graph or not graph[key].dependencies or key in outputs:
+            continue
+        task = graph[key]
+        below = sorted(repr(names.get(one, one)) for one in task.dependencies)
+        inside = task.func.keys() if isinstance(task, Task) and type(task.func) is Bundle else ()
+        text = "".join((*below, *map(repr, inside)))
+        name = f"{layer_of(key)}-{blake2b(text.encode(), digest_size=8).hexdigest()}"
+        names[key] = (name, *key[1:]) if type(key) is tuple else name
+    found = {}
+    for key, task in graph.items():
+        name = names.get(key, key)
+        found[name] = task.substitute(names, key=name)
+    return found
 
 
 def _needed(graph: Graph, keys: Iterable[Any], among: AbstractSet[Any]) -> Graph:
@@ -163,10 +191,9 @@ def _groups(graph: Graph, sizes: Counter[Any], copied: AbstractSet[Any]) -> list
     return [chunks for chunks in groups if chunks.merged is None]
 
 
-def _sorted(graph: Graph) -> Iterator[Any]:
-    return TopologicalSorter(
-        {key: task.dependencies for key, task in graph.items()}
-    ).static_order()
+def _sorted(graph: Graph) -> Iterable[Any]:
+    needed = {key: task.dependencies for key, task in graph.items()}
+    return TopologicalSorter(needed).static_order()
 
 
 def _merged(parts: list[Chunks | None]) -> Chunks | None:

@@ -84,8 +84,8 @@ def in_order(graph: HighLevelGraph) -> HighLevelGraph:
         found = [TaskRef(key) for name in known for key in graph.layers[name].get_output_keys()]
         layers[gate] = MaterializedLayer({gate: Task(gate, chunks.checkpoint, *found)})
         needed[gate] = set(known)
-        for name in readings:
-            if readings[name] == level:
+        for name, own in readings.items():
+            if own == level:
                 layers[name] = _waiting(graph.layers[name], gate)
                 needed[name] = {*needed[name], gate}
     return HighLevelGraph(layers, needed)

@@ -111,9 +111,7 @@ def rows(block_info: Any = None) -> Any:
     return np.sin(np.arange(start, stop)[:, None] * (1.0 + np.arange(COLUMNS)) ** 1.5)
 
 
-def data(
-    chunks: int, read: Callable[..., Any] = rows, length: int = ROWS
-) -> tuple[Any, Any]:
+def data(chunks: int, read: Callable[..., Any] = rows, length: int = ROWS) -> tuple[Any, Any]:
     """X and y; the last chunk is shorter."""
     cut = ((length,) * (chunks - 1) + (length - 4,), (COLUMNS,))
     x = da.map_blocks(read, chunks=cut, dtype=float, meta=np.empty((0, 0)))

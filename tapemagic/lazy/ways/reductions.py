@@ -493,10 +493,10 @@ def _running_within(function: Any, default: int | None) -> Any:
     return running
 
 
-for _function, _ufunc in ((np.cumsum, np.add), (np.cumprod, np.multiply)):
-    for _name, _default in ((_function, None), (_ufunc.accumulate, 0)):
-        in_steps(_name)(_running(_function, _ufunc, _default))
-        way(_name)(_running_within(_function, _default))
+for _total, _ufunc in ((np.cumsum, np.add), (np.cumprod, np.multiply)):
+    for _name, _default in ((_total, None), (_ufunc.accumulate, 0)):
+        in_steps(_name)(_running(_total, _ufunc, _default))
+        way(_name)(_running_within(_total, _default))
 
 
 @way(sum_of_rows)
