@@ -8,9 +8,8 @@ highest one, from the sources on. That is what ``dask.graph_manipulation.clone``
 one reading of each source, and a sum that is known is not computed again. (Sources are renamed here, since that
 function leaves the references within tasks as they are, so that a slice of a file would not be read again.)
 
-A source must give the same values each time. One that is persisted is referred to, and not read again. What Dask can
-compute before the sum is known it may compute ahead and keep, such as predictions, one number for each row. Chunks of
-running totals along a cut axis may be kept, too.
+A source must give the same values each time. One that is persisted is referred to, and not read again. That Dask does
+not begin with a reading before the sums are known is what ``ordering.py`` is for.
 """
 
 from __future__ import annotations

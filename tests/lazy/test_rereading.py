@@ -287,3 +287,21 @@ def test_what_is_computed_of_a_chunk_is_one_task() -> None:
         with Count():
             dask.compute(loss, gradient, scheduler="sync")
     assert tasks[1] <= tasks[0] + 8 * (16 + 4)
+
+
+def test_tasks_of_one_name_are_the_same_in_every_graph() -> None:
+    """A loss that is computed by itself, and then beside its gradients, may be on one cluster: names must not clash."""
+    graphs = []
+
+    class Look(Callback):  # type: ignore[misc]
+        def _start(self, dsk: Any) -> None:
+            graphs.append({key: task.dependencies for key, task in dsk.items()})
+
+    x, y = data(12)
+    found = step(batch_normalization, tm.constant(x), tm.constant(y))
+    with Look():
+        dask.compute(found[0], scheduler="sync")
+        dask.compute(*found, scheduler="sync")
+    few, many = graphs
+    (asked,) = found[0].__dask_keys__()
+    assert all(few[key] == many[key] for key in few.keys() & many.keys() - {asked})
