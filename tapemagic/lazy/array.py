@@ -9,12 +9,14 @@ from typing import Any, Self
 import dask.array as da
 import numpy as np
 from dask.array.utils import meta_from_array
+from dask.base import compute, persist
 
 from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.held import Where, joined, whereabouts
+from tapemagic.lazy.ordering import optimize
 
 
 def call(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -66,20 +68,25 @@ class Origin:
         What makes it anew, and its place among the arrays made; of a sum over many chunks None.
     again : dict of int to LazyArray
         The array made anew for higher levels.
-    constant : bool
-        Whether no data are read for it, as for the ones from which a gradient starts.
+    spread : bool
+        Whether it is made of few numbers, as the ones are from which a gradient starts, and a sum that is repeated for
+        each row: it is made anew for each use.
     """
 
-    __slots__ = ("again", "constant", "level", "made_by", "span")
+    __slots__ = ("again", "level", "made_by", "span", "spread")
 
     def __init__(
-        self, level: int = 0, span: float = 1, made_by: tuple[Any, int] | None = None
+        self,
+        level: int = 0,
+        span: float = 1,
+        made_by: tuple[Any, int] | None = None,
+        spread: bool = False,
     ) -> None:
         self.level = level
         self.span = span
         self.made_by = made_by
         self.again: dict[int, LazyArray] = {}
-        self.constant = False
+        self.spread = spread
 
 
 class LazyArray(ArrayMethods):
@@ -188,11 +195,13 @@ class LazyArray(ArrayMethods):
 
     def compute(self, **options: Any) -> Any:
         """The numbers, as an array or a number of NumPy's."""
-        return self._value.compute(**options)
+        (numbers,) = compute(self, **options)
+        return numbers
 
     def persist(self, **options: Any) -> Any:
         """A lazy array whose chunks are computed, and kept in memory by the scheduler."""
-        return LazyArray(self._value.persist(**options))
+        (persisted,) = persist(self, **options)
+        return LazyArray(persisted.to_dask_array())
 
     def rechunk(self, *chunks: Any, **options: Any) -> Any:
         """The same numbers, cut otherwise."""
@@ -281,9 +290,7 @@ class LazyArray(ArrayMethods):
         rebuild, args = self._value.__dask_postpersist__()
         return _rebuilt, (rebuild, args)
 
-    @property
-    def __dask_optimize__(self) -> Any:
-        return self._value.__dask_optimize__
+    __dask_optimize__ = staticmethod(optimize)
 
     __dask_scheduler__ = staticmethod(da.Array.__dask_scheduler__)
 

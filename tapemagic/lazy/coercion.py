@@ -31,7 +31,7 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
         If its shape is not known, or its chunks are no arrays of NumPy's.
     """
     if type(value) is LazyArray:
-        value = value.to_dask_array()
+        return value.copy() if dtype is None else _cast(value, dtype)
     if not isinstance(value, da.Array):
         raise NotNumbersError(f"a tensor cannot hold {shown(value)}: {_instead(value)}")
     if hasattr(value, "expr"):
@@ -103,10 +103,10 @@ def _refuse_chunks(chunk: type) -> None:
     )
 
 
-def _cast(value: da.Array, dtype: np.dtype[Any]) -> da.Array:
-    """A Dask array cast to a dtype that can hold its numbers."""
+def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A lazy array, or one of Dask's, cast to a dtype that can hold its numbers."""
     if value.dtype == dtype:
-        return value
+        return value.copy()
     harmless = dtype.kind in "fc" and not value.dtype.kind == "c" != dtype.kind
     if not harmless and not np.can_cast(value.dtype, dtype, "safe"):
         raise DtypeError(

@@ -16,12 +16,13 @@ from tapemagic.engine import registry
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tracing import tracer
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
-from tapemagic.lazy.array import LazyArray, Shape
+from tapemagic.lazy.array import LazyArray, Origin, Shape
 from tapemagic.lazy.coercion import kept
+from tapemagic.lazy.ordering import SPREAD, note
 from tapemagic.lazy.rereading import Call, mapped
 from tapemagic.lazy.ways.along import ALONG, along
 from tapemagic.lazy.ways.blocks import pointwise, whole
-from tapemagic.lazy.ways.table import POINTWISE, WAYS
+from tapemagic.lazy.ways.table import POINTWISE, STEPS, WAYS
 from tapemagic.lazy.ways.ufunc_methods import is_method, method
 
 
@@ -79,9 +80,9 @@ class DaskGate:
 
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """One number in every place of a new array, which is cut as the shape says."""
-        array = LazyArray(filled(value, shape))
-        array.origin.constant = True
-        return array
+        array = filled(value, shape)
+        note(array, SPREAD, True)
+        return LazyArray(array, Origin(spread=True))
 
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """The lazy result of a function on arguments with a lazy array among them."""
@@ -89,6 +90,10 @@ class DaskGate:
         if told is not None:
             told.leave(LAZY)
             args, kwargs = told.value((args, kwargs))
+        steps = STEPS.get(function)
+        found = steps(*args, **kwargs) if steps is not None else NotImplemented
+        if found is not NotImplemented:
+            return found
         return Call(_computed, function, args, kwargs).results()
 
 

@@ -8,9 +8,8 @@ highest one, from the sources on. That is what ``dask.graph_manipulation.clone``
 one reading of each source, and a sum that is known is not computed again. (Sources are renamed here, since that
 function leaves the references within tasks as they are, so that a slice of a file would not be read again.)
 
-A source must give the same values each time. One that is persisted is referred to, and not read again. What Dask can
-compute before the sum is known it may compute ahead and keep, such as predictions, one number for each row. Chunks of
-running totals along a cut axis may be kept, too.
+A source must give the same values each time. One that is persisted is referred to, and not read again. That Dask does
+not begin with a reading before the sums are known is what ``ordering.py`` is for.
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ from dask.blockwise import Blockwise
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from tapemagic.lazy.array import LazyArray, Origin
-
-FEW = 4
-"""The number of chunks that may be kept until all of them are known."""
+from tapemagic.lazy.bundles import FEW
+from tapemagic.lazy.ordering import READING, SPREAD, SUM, note, put
 
 PARTS = frozenset(
     [
@@ -90,12 +88,7 @@ class Call:
         self._function = function
         level = self._level = max((x.origin.level for x in lazy_in((args, kwargs))), default=0)
 
-        names = " ".join(x.name for x in lazy_in((args, kwargs)))
-        use = f"{getattr(function, '__name__', '')} {names}"
-
         def ready(x: LazyArray) -> LazyArray:
-            if x.origin.constant and x.npartitions > FEW:
-                return apart(x, use)
             return x.copy() if stays(x, level) else read_again(x, level)
 
         self._args = mapped(ready, args)
@@ -105,15 +98,23 @@ class Call:
     def results(self) -> Any:
         """The function's results, of which each lazy array knows its level, and that this call made it."""
         found = self._compute(self._function, self._args, self._kwargs)
-        constant = all(x.origin.constant for x in self.inputs)
         for position, y in enumerate(lazy_in(found)):
             y.origin = self._origin(y, position)
-            y.origin.constant = constant
         return found
 
+    def _is_spread(self, y: LazyArray) -> bool:
+        """Whether a result is made of no more numbers than one of its chunks has."""
+        own = [x for x in self.inputs if not x.origin.spread]
+        few = all(x.npartitions <= FEW for x in own)
+        return few and sum(x.size for x in own) * max(1, y.npartitions) <= y.size
+
     def _origin(self, y: LazyArray, position: int) -> Origin:
+        if all(x.origin.spread for x in self.inputs) or self._is_spread(y):
+            note(y.to_dask_array(), SPREAD, True)
+            return Origin(self._level, spread=True)
         span = max((self._span(x, y) for x in self.inputs), default=1.0)
         if span > max(FEW, y.npartitions):
+            note(y.to_dask_array(), SUM, True)
             return Origin(self._level + 1)
         return Origin(self._level, span, (self, position))
 
@@ -150,12 +151,15 @@ class Source:
 
     def again(self, level: int) -> list[LazyArray]:
         """The array, read for a level."""
-        read = renamed(self._array, f"tapemagic reading {level}")
+        read = renamed(self._array, f"tapemagic reading {level}", level)
         return [LazyArray(read, Origin(level, made_by=(self, 0)))]
 
 
-def renamed(array: Any, seed: str) -> Any:
-    """A Dask array that is computed by the same tasks under other names, which the seed determines."""
+def renamed(array: Any, seed: str, level: int = 0) -> Any:
+    """A Dask array that is computed by the same tasks under other names, which the seed determines.
+
+    What begins it is noted to be the reading for a level, if that is not 0.
+    """
     graph = array.__dask_graph__()
     names = {key: _other_name(key, seed) for key in graph.get_all_external_keys()}
     layers = {}
@@ -164,6 +168,8 @@ def renamed(array: Any, seed: str) -> Any:
         layers[clone_key(name, seed)] = (
             layer.clone(names.keys(), seed)[0] if known else _renamed_tasks(layer, names, seed)
         )
+        if level and not graph.dependencies[name]:
+            put(layers[clone_key(name, seed)], READING, level)
     needed = {
         clone_key(name, seed): {clone_key(one, seed) for one in others}
         for name, others in graph.dependencies.items()
@@ -194,22 +200,7 @@ def stays(x: LazyArray, level: int) -> bool:
     """Whether an array may be used as it is where another one has the given level."""
     origin = x.origin
     known = origin.level > 0 and origin.made_by is None
-    return origin.level >= level or known or x.npartitions <= FEW
-
-
-def apart(x: LazyArray, use: str) -> LazyArray:
-    """A constant array under another name for each use, so that it is computed within the task that uses it.
-
-    Dask would compute a shared one before all that need it, and keep the chunks of data beside it.
-    """
-    array = x.to_dask_array()
-    if len(array.dask.layers) > MOST_LAYERS:
-        return x.copy()
-    return LazyArray(renamed(array, f"tapemagic use {use}"), x.origin)
-
-
-MOST_LAYERS = 16
-"""The number of layers up to which a constant array is computed anew for each use."""
+    return origin.level >= level or origin.spread or known or x.npartitions <= FEW
 
 
 def read_again(x: LazyArray, level: int) -> LazyArray:

@@ -18,6 +18,7 @@ from tapemagic.engine.rules.axes import (
     zero_padded,
 )
 from tapemagic.engine.rules.shaping import cast
+from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
@@ -208,10 +209,10 @@ def _trapezoid_y(g, _z, _y, x, dx, axis):
     axis = negative_axis(axis, _y.ndim)
     g = expand(g, (axis,)) / 2
     if x is None:
-        widths = dx * np.ones((max(_y.shape[axis] - 1, 0),) + (1,) * (-axis - 1))
+        shape = leading_shape(g, _y) + _y.shape
+        g = broadcast(g * dx, shape)[slice_on_axis(axis, 1, None)]
     else:
-        widths = steps(x, axis, _y.ndim)
-    g = g * widths
+        g = g * steps(x, axis, _y.ndim)
     one = min(1, _y.shape[axis])
     return zero_padded(g, axis, one, 0) + zero_padded(g, axis, 0, one)
 

@@ -9,28 +9,23 @@ import numpy as np
 
 from tapemagic.engine.operations import convolving, exponentials, losses, pooling
 from tapemagic.engine.rules import neural, norms
-from tapemagic.lazy.ways.along import ALONG, argument, on_last
-from tapemagic.lazy.ways.blocks import Labels, blockwise, pointwise, require_whole, right
+from tapemagic.lazy.array import call
+from tapemagic.lazy.ways.along import ALONG, argument, on_axis, on_last
+from tapemagic.lazy.ways.blocks import Labels, blockwise, require_whole, right
 from tapemagic.lazy.ways.joining import as_lazy
-from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut, total
-from tapemagic.lazy.ways.table import WAYS, way
+from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut
+from tapemagic.lazy.ways.table import by_element, in_steps, way
 
 on_last(2, norms.spectral)
 
 
-def _along(function: Any, arrays: tuple[Any, ...], axes: tuple[int, ...], **options: Any) -> Any:
-    """A function of arrays that lie beside one another, along axes in one piece."""
-    core = tuple(axis - arrays[0].ndim for axis in axes)
-    return blockwise(function, arrays, options, lambda found: [right(x.ndim, core) for x in found])
-
-
-def _less_largest(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
-    """The elements minus the largest one along axes that are cut, and that one."""
+def _less_largest(x: Any, axes: tuple[int, ...]) -> Any:
+    """The elements minus the largest one along axes that are cut."""
     exponentials.softmax(np.zeros(1, x.dtype))  # refuses complex numbers
-    top = WAYS[np.max](x, axis=axes, keepdims=True)
-    return pointwise(_below, (x, top), {}), top
+    return call(_below, (x, np.max(x, axis=axes, keepdims=True)), {})
 
 
+@by_element
 def _below(x: Any, top: Any) -> Any:
     if x.dtype.kind in "biu":
         x, top = x.astype(np.float64), top.astype(np.float64)
@@ -40,33 +35,37 @@ def _below(x: Any, top: Any) -> Any:
 
 def _log_total(y: Any, axes: tuple[int, ...]) -> Any:
     """The logarithm of the sum of the exponentials along axes, which stay."""
-    sums = total(pointwise(np.exp, (y,), {}), axis=axes, keepdims=True)
-    return pointwise(_log, (sums,), {})
+    return call(_log, (np.sum(np.exp(y), axis=axes, keepdims=True),), {})
 
 
+@by_element
 def _log(x: Any) -> Any:
     with np.errstate(all="ignore"):
         return np.log(x)
 
 
-@way(exponentials.softmax)
+for _function in (exponentials.softmax, exponentials.log_softmax):
+    on_axis(_function)
+
+
+@in_steps(exponentials.softmax)
 def softmax(x: Any, axis: Any = -1) -> Any:
-    """``tapemagic.softmax``: along cut axes out of the largest element and a sum."""
+    """``tapemagic.softmax``, along cut axes: out of the largest element and a sum."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
-        return _along(exponentials.softmax, (x,), axes, axis=axis)
-    y = pointwise(np.exp, (_less_largest(x, axes)[0],), {})
-    return pointwise(np.divide, (y, total(y, axis=axes, keepdims=True)), {})
+        return NotImplemented
+    y = np.exp(_less_largest(x, axes))
+    return y / np.sum(y, axis=axes, keepdims=True)
 
 
-@way(exponentials.log_softmax)
+@in_steps(exponentials.log_softmax)
 def log_softmax(x: Any, axis: Any = -1) -> Any:
-    """``tapemagic.log_softmax``: along cut axes out of the largest element and a sum."""
+    """``tapemagic.log_softmax``, along cut axes: out of the largest element and a sum."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
-        return _along(exponentials.log_softmax, (x,), axes, axis=axis)
-    y, _ = _less_largest(x, axes)
-    return pointwise(np.subtract, (y, _log_total(y, axes)), {})
+        return NotImplemented
+    y = _less_largest(x, axes)
+    return y - _log_total(y, axes)
 
 
 @way(exponentials.logsumexp)
@@ -87,24 +86,25 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return da.reduction(x, fold, fold, axis=axes, keepdims=keepdims, dtype=dtype, meta=meta)
 
 
-@way(losses.softmax_cross_entropy)
+on_axis(losses.softmax_cross_entropy, aligned=True)
+
+
+@in_steps(losses.softmax_cross_entropy)
 def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
-    """``tapemagic.softmax_cross_entropy``: along a cut axis out of sums."""
-    labels, logits = as_lazy(labels), as_lazy(logits)
+    """``tapemagic.softmax_cross_entropy``, along a cut axis: out of sums."""
+    if np.shape(labels) != np.shape(logits) or not np.size(logits):
+        return NotImplemented
+    labels, logits = np.broadcast_arrays(labels, logits)
     axes = axes_of(axis, logits.ndim)
-    if (
-        not (is_cut(logits, axes) or is_cut(labels, axes))
-        or not logits.size
-        or labels.shape != logits.shape
-    ):
-        return _along(losses.softmax_cross_entropy, (labels, logits), axes, axis=axis)
+    if not (is_cut(logits, axes) or is_cut(labels, axes)):
+        return NotImplemented
     dummy = np.zeros(1, labels.dtype), np.zeros(1, logits.dtype)
     losses.softmax_cross_entropy(dummy[0], dummy[1])  # refuses numbers that are not real
-    y, _ = _less_largest(logits, axes)
-    parts = pointwise(_share, (labels, y, _log_total(y, axes)), {})
-    return total(parts, axis=axes)
+    y = _less_largest(logits, axes)
+    return np.sum(call(_share, (labels, y, _log_total(y, axes)), {}), axis=axes)
 
 
+@by_element
 def _share(labels: Any, y: Any, log_total: Any) -> Any:
     with np.errstate(all="ignore"):
         labels = labels.astype(y.dtype) if labels.dtype.kind in "biu" else labels
