@@ -26,6 +26,14 @@ class Gate(Protocol):
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """The lazy result of a function on arguments with a lazy array among them."""
 
+    def gradient(
+        self, operation: Any, position: int, arguments: tuple[Any, ...], params: dict[str, Any]
+    ) -> Any:
+        """The gradient of an input by a rule which runs in each chunk, on numbers.
+
+        The arguments are those of the rule. They may be tensors, for live tapes to record it.
+        """
+
     def keep(self, value: Any, dtype: Any) -> Any:
         """The lazy array of a value of the other library, cast to a dtype unless that is None."""
 

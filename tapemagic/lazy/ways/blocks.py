@@ -203,21 +203,21 @@ def blockwise(
     kwargs = taken_out(kwargs, is_array, arrays)
     labels = labelled(arrays)
     if not same:
-        short = {name for name, n in _lengths(arrays, labels).items() if n == 1}
+        short = {name for name, n in lengths_of(arrays, labels).items() if n == 1}
         labels = [tuple(None if name in short else name for name in names) for names in labels]
-    arrays = [_whole_if_empty(x, names) for x, names in zip(arrays, labels, strict=True)]
+    arrays = [whole_if_empty(x, names) for x, names in zip(arrays, labels, strict=True)]
     for x, names in zip(arrays, labels, strict=True):
-        require_whole(function, x, names)
-    lengths = _lengths(arrays, labels)
+        require_whole(public_name(function), x, names)
+    lengths = lengths_of(arrays, labels)
     results, kind = (_same if same else _tried)(function, args, kwargs, arrays, labels, lengths)
     fixed = None
     if not any(name is not None for names in labels for name in names):
         fixed = [tuple(length for _, length in result.axes) for result in results]
     task = Task(function, args, kwargs, fixed)
-    arrays = _cut_alike(arrays, labels)
+    arrays = cut_alike(arrays, labels)
     pairs = [
         part
-        for x, names in zip(arrays, _unique(labels), strict=True)
+        for x, names in zip(arrays, unique(labels), strict=True)
         for part in (x, names if is_lazy(x) else None)
     ]
     token = tokenize(function, args, kwargs, [x.name if is_lazy(x) else x for x in arrays], labels)
@@ -281,7 +281,7 @@ def _index(result: Result) -> tuple[tuple[Any, ...], dict[Any, int]]:
     return tuple(index), new
 
 
-def _unique(labels: list[Labels]) -> list[tuple[Any, ...]]:
+def unique(labels: list[Labels]) -> list[tuple[Any, ...]]:
     """The labels, with one of its own in the place of each None."""
     return [
         tuple(CORE * (k + 1) + axis if name is None else name for axis, name in enumerate(names))
@@ -289,7 +289,7 @@ def _unique(labels: list[Labels]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _lengths(arrays: list[Any], labels: list[Labels]) -> dict[int, int]:
+def lengths_of(arrays: list[Any], labels: list[Labels]) -> dict[int, int]:
     """The length that belongs to each label."""
     lengths: dict[int, int] = {}
     for x, names in zip(arrays, labels, strict=True):
@@ -302,7 +302,7 @@ def _lengths(arrays: list[Any], labels: list[Labels]) -> dict[int, int]:
     return lengths
 
 
-def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
+def cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
     """The arrays, those in memory cut like their partners along the axes that they share."""
     chunks: dict[Any, Any] = {}
     for x, names in zip(arrays, labels, strict=True):
@@ -310,7 +310,7 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
             for name, cut in zip(names, x.chunks, strict=True):
                 if name is not None and len(cut) > len(chunks.get(name, ())) and sum(cut) != 1:
                     chunks[name] = cut
-    cut_alike = []
+    found = []
     known = {name for x, names in zip(arrays, labels, strict=True) if is_lazy(x) for name in names}
     for x, names in zip(arrays, labels, strict=True):
         if not is_lazy(x) and any(
@@ -321,10 +321,10 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
                 chunks.get(name, (n,)) if n != 1 else (1,)
                 for name, n in zip(names, x.shape, strict=True)
             )
-            cut_alike.append(in_chunks(x, cuts))
+            found.append(in_chunks(x, cuts))
         else:
-            cut_alike.append(x)
-    return cut_alike
+            found.append(x)
+    return found
 
 
 def in_chunks(x: Any, chunks: Any) -> Any:
@@ -336,7 +336,7 @@ def in_chunks(x: Any, chunks: Any) -> Any:
     return da.from_array(x, chunks=chunks, name=None if x.nbytes <= INLINE else False)
 
 
-def _whole_if_empty(x: Any, names: Labels) -> Any:
+def whole_if_empty(x: Any, names: Labels) -> Any:
     """An array, in one piece along the axes without label if it has no elements."""
     if not is_lazy(x) or x.size:
         return x
@@ -346,16 +346,16 @@ def _whole_if_empty(x: Any, names: Labels) -> Any:
     return da.zeros(x.shape, dtype=x.dtype, chunks=tuple(chunks))
 
 
-def require_whole(function: Any, x: Any, names: Labels) -> None:
-    """Refuse an array that is cut along an axis which the function needs in one piece."""
+def require_whole(name: str, x: Any, names: Labels) -> None:
+    """Refuse an array that is cut along an axis which a function of that name needs in one piece."""
     if not is_lazy(x):
         return
-    cut = [axis for axis, name in enumerate(names) if name is None and len(x.chunks[axis]) > 1]
+    cut = [axis for axis, label in enumerate(names) if label is None and len(x.chunks[axis]) > 1]
     if cut:
         wanted = ", ".join(f"{axis}: -1" for axis in cut)
         pieces = ", ".join(str(len(x.chunks[axis])) for axis in cut)
         raise UnsupportedArgumentError(
-            f"{public_name(function)} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
+            f"{name} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
             f"and it is cut into {pieces}: write x.rechunk({{{wanted}}}), if "
             "the chunks then still fit into memory, or give a loss that is a mean or a sum over rows to "
             "tapemagic.distributed.value_and_grad"
