@@ -78,7 +78,8 @@ def _gradients(argnums, g, _y, *values, rule, joint, position, params, results, 
         dx = by_rule(tuple(tensors), rule, joint, position, params, results, name)
     if not isinstance(dx, Tensor):
         return [None] * len(wanted)
-    return tape.gradient(dx, wanted, output_gradients=as_tensor(g))
+    found = tape.gradient(dx, wanted, output_gradients=np.conj(as_tensor(g)))
+    return [None if part is None else np.conj(part) for part in found]
 
 
 def as_tensor(x: Any) -> Tensor:

@@ -9,13 +9,9 @@ from typing import Any
 
 from tapemagic.engine.laziness import gates
 from tapemagic.engine.registry import Operation
+from tapemagic.engine.tensor.dispatch import REFUSALS
 from tapemagic.engine.tensor.messages import public_name
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.errors import NotComputedError, UnsupportedArgumentError
-
-REFUSALS = (NotComputedError, UnsupportedArgumentError)
-"""The errors that a rule raises where it needs numbers that are not computed."""
-
 
 def in_chunks(
     error: Exception,

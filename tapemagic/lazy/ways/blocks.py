@@ -14,6 +14,7 @@ import dask.array as da
 import numpy as np
 from dask.base import tokenize
 
+from tapemagic.engine.laziness import refusal
 from tapemagic.engine.tensor.messages import public_name
 from tapemagic.errors import UnsupportedArgumentError
 
@@ -81,17 +82,25 @@ def put_in(value: Any, arrays: Sequence[Any]) -> Any:
 class Task:
     """A call that waits for its arrays."""
 
-    __slots__ = ("args", "function", "kwargs", "shapes")
+    __slots__ = ("args", "complex", "function", "kwargs", "shapes")
 
-    def __init__(self, function: Any, args: Any, kwargs: Any, shapes: Any = None) -> None:
+    def __init__(
+        self, function: Any, args: Any, kwargs: Any, shapes: Any = None, may_be_complex: bool = True
+    ) -> None:
         self.function = function
         self.args = args
         self.kwargs = kwargs
         self.shapes = shapes
+        self.complex = may_be_complex
 
     def __call__(self, *arrays: Any) -> Any:
         """The function's result."""
         y = self.function(*put_in(self.args, arrays), **put_in(self.kwargs, arrays))
+        if not self.complex and any(np.iscomplexobj(part) for part in parts_of(y)):
+            raise UnsupportedArgumentError(
+                f"{public_name(self.function)} gave complex numbers, which depends on the numbers of its lazy "
+                "arguments: write np.astype(x, complex) before it, or x.compute()"
+            )
         if self.shapes is not None:
             found = [np.shape(part) for part in parts_of(y)]
             if found != self.shapes:
@@ -102,7 +111,7 @@ class Task:
         return y
 
     def __reduce__(self) -> Any:
-        return Task, (self.function, self.args, self.kwargs, self.shapes)
+        return Task, (self.function, self.args, self.kwargs, self.shapes, self.complex)
 
 
 class Part:
@@ -213,7 +222,8 @@ def blockwise(
     fixed = None
     if not any(name is not None for names in labels for name in names):
         fixed = [tuple(length for _, length in result.axes) for result in results]
-    task = Task(function, args, kwargs, fixed)
+    expected = any(result.dtype.kind in "cO" for result in results)
+    task = Task(function, args, kwargs, fixed, expected)
     arrays = cut_alike(arrays, labels)
     pairs = [
         part
@@ -354,7 +364,8 @@ def require_whole(name: str, x: Any, names: Labels) -> None:
     if cut:
         wanted = ", ".join(f"{axis}: -1" for axis in cut)
         pieces = ", ".join(str(len(x.chunks[axis])) for axis in cut)
-        raise UnsupportedArgumentError(
+        raise refusal(
+            name,
             f"{name} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
             f"and it is cut into {pieces}: write x.rechunk({{{wanted}}}), if "
             "the chunks then still fit into memory, or give a loss that is a mean or a sum over rows to "
@@ -362,7 +373,7 @@ def require_whole(name: str, x: Any, names: Labels) -> None:
         )
 
 
-def _dummy(shape: tuple[int, ...], dtype: Any) -> Any:
+def dummy(shape: tuple[int, ...], dtype: Any) -> Any:
     """Numbers of no meaning for which most functions are defined: a positive definite matrix, index 0, True."""
     if dtype.kind not in "fc":
         return np.zeros(shape, dtype) if dtype.kind in "iu" else np.ones(shape, dtype)
@@ -387,7 +398,7 @@ def _trial(
             n if name is None or n == 1 else lengths[name]
             for name, n in zip(names, x.shape, strict=True)
         )
-        dummies.append(x if not is_lazy(x) and shape == x.shape else _dummy(shape, x.dtype))
+        dummies.append(x if not is_lazy(x) and shape == x.shape else dummy(shape, x.dtype))
     with np.errstate(all="ignore"):
         try:
             return function(*put_in(args, dummies), **put_in(kwargs, dummies))
@@ -447,8 +458,10 @@ def _tried(
     if kind is not None and hasattr(kind, "_fields"):
         kind = kind._make
     if any(isinstance(part, (tuple, list)) for part in parts_of(y)):
-        raise UnsupportedArgumentError(
-            f"{public_name(function)} gives nested lists, which lazy values cannot be: {IN_MEMORY}"
+        name = public_name(function)
+        raise refusal(
+            name,
+            f"{name} gives nested lists, of which the parts cannot be computed later: {IN_MEMORY}",
         )
     if not long:
         return [_fixed(part) for part in parts_of(y)], kind

@@ -20,11 +20,13 @@ from tapemagic.engine.tape.input_gradient import input_gradient
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.lazy.ways.blocks import (
     NEW,
+    TRIAL,
     Labels,
     Slot,
     Task,
     apart,
     cut_alike,
+    dummy,
     is_array,
     is_lazy,
     leading,
@@ -39,8 +41,8 @@ from tapemagic.lazy.ways.reductions import folded
 from tapemagic.lazy.ways.shaping import astype
 from tapemagic.lazy.ways.table import way
 
-Labelled = tuple[list[Labels], list[Labels]]
-"""The labels of the axes of each input, and of each result."""
+Labelled = tuple[list[Labels], list[Labels], list[Labels]]
+"""The labels of the axes of each input, of each result, and of each array among the parameters."""
 
 RULES: dict[str, Callable[..., Labelled]] = {}
 """For operations that do the same in every chunk, by their names, what labels the axes of inputs and results."""
@@ -57,19 +59,24 @@ def labels_of(*names: str) -> Callable[[Callable[..., Labelled]], Callable[..., 
 
 
 @labels_of("det", "slogdet", "inv", "pinv", "qr", "eigh", "eig", "svd", "matrix_power", "cholesky")
-def _stacked(inputs: Sequence[Any], results: Sequence[Any], params: dict[str, Any]) -> Labelled:
+def _stacked(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
     """A stack of matrices, and as many of each result."""
     stack = inputs[0].ndim - 2
     made = [leading(y.ndim, y.ndim - stack) for y in results]
-    return [leading(_axes(x), 0 if k else 2) for k, x in enumerate(inputs)], made
+    known = [leading(_axes(x), 0 if k else 2) for k, x in enumerate(inputs)]
+    return known, made, [leading(x.ndim, 0) for x in beside]
+
+
+@labels_of("solve")
+def _solve(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
+    """A vector is one for all matrices."""
+    a, b = inputs
+    core = min(_axes(b), 2)
+    return [leading(a.ndim, 2), leading(_axes(b), core)], [leading(results[0].ndim, core)], []
 
 
 @labels_of("quantile", "percentile", "nanquantile", "nanpercentile")
-def _quantile(
-    inputs: Sequence[Any],
-    results: Sequence[Any],
-    params: dict[str, Any],
-) -> Labelled:
+def _quantile(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
     """Each fraction along axes in one piece; the fractions' own axes come first in the result."""
     a, q, *weights = inputs
     axis = params.get("axis")
@@ -77,29 +84,41 @@ def _quantile(
     labels = right(a.ndim, core)
     kept = labels if params.get("keepdims") else tuple(name for name in labels if name is not None)
     beside = [labels if _axes(w) == a.ndim else (None,) * _axes(w) for w in weights]
-    return [labels, (None,) * _axes(q), *beside], [(*(None,) * _axes(q), *kept)]
+    return [labels, (None,) * _axes(q), *beside], [(*(None,) * _axes(q), *kept)], []
 
 
 @labels_of("interp")
-def _interp(inputs: Sequence[Any], results: Sequence[Any], params: dict[str, Any]) -> Labelled:
+def _interp(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
     """The places element by element, each beside all knots."""
     x, *rest = inputs
-    return [right(_axes(x)), *((None,) * _axes(one) for one in rest)], [right(_axes(x))]
+    return [right(_axes(x)), *((None,) * _axes(one) for one in rest)], [right(_axes(x))], []
 
 
-INDEXED = frozenset({"getitem", "take"})
-"""Operations that read rows of an array in memory, at an index that is not computed."""
+@labels_of("index", "take")
+def _indexed(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
+    """Rows of an array at an index that is not computed: its elements one by one, each beside all rows."""
+    (table,) = inputs
+    if len(beside) != 1 or params.get("axis") not in {None, 0} or is_lazy(table):
+        return _whole(inputs, results, params, beside)
+    labels = right(beside[0].ndim)
+    rest = (None,) * (results[0].ndim - len(labels))
+    return [(None,) * table.ndim], [(*labels, *rest)], [labels]
 
 
-def _indexed(table: Any, index: Any) -> tuple[list[Labels], list[Labels], list[Labels]]:
-    """The places element by element, each beside all rows."""
-    labels = right(index.ndim)
-    return [(None,) * table.ndim], [(*labels, *(None,) * (table.ndim - 1))], [labels]
+@labels_of("take_along_axis")
+def _taken(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
+    """Elements along an axis in one piece."""
+    (a,) = inputs
+    axis = params.get("axis", -1)
+    if axis is None or any(x.ndim != a.ndim for x in beside):
+        return _whole(inputs, results, params, beside)
+    core = [k - a.ndim for k in normalize_axis_tuple(axis, a.ndim)]
+    return [right(a.ndim, core)], [right(a.ndim, core)], [right(a.ndim, core) for _ in beside]
 
 
-def _whole(inputs: Sequence[Any], results: Sequence[Any], params: dict[str, Any]) -> Labelled:
+def _whole(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
     """Everything in one chunk each."""
-    return [(None,) * _axes(x) for x in inputs], [(None,) * y.ndim for y in results]
+    return [(None,) * _axes(x) for x in inputs], [(None,) * y.ndim for y in results], [(None,) * x.ndim for x in beside]
 
 
 def _shape(x: Any) -> tuple[int, ...]:
@@ -118,16 +137,40 @@ def gradient_in_chunks(
     g, y, *inputs = arguments
     several = isinstance(g, tuple)
     given = (*(g if several else (g,)), *(y if several else (y,)), *inputs)
+    given = tuple(_stand_in(x) if isinstance(x, Absent) else x for x in given)
     joint = operation.joint_rule is not None
-    return input_gradient(
-        *(_stand_in(x) if isinstance(x, Absent) else x for x in given),
-        rule=operation.joint_rule if joint else operation.rules[position],
-        joint=joint,
-        position=position,
-        params=params,
-        results=len(g) if several else 0,
-        name=operation.name,
-    )
+    options = {
+        "rule": operation.joint_rule if joint else operation.rules[position],
+        "joint": joint,
+        "position": position,
+        "params": params,
+        "results": len(g) if several else 0,
+        "name": operation.name,
+    }
+    if operation.function is input_gradient and _is_constant(unwrap(given), options):
+        return None
+    return input_gradient(*given, **options)
+
+
+def _is_constant(values: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether a rule does not depend on an input, by a trial on numbers of no meaning."""
+    parts = _labels(values, options)
+    labels = [*parts.results, *parts.results, *parts.inputs]
+    dummies = [
+        dummy(tuple(n if name is None else 1 for n, name in zip(x.shape, names, strict=True)), x.dtype)
+        if hasattr(x, "shape")
+        else x
+        for x, names in zip(values, labels, strict=True)
+    ]
+    if parts.options or sum(getattr(x, "size", 1) for x in dummies) > TRIAL:
+        return False
+    rule = options["rule"]
+    try:
+        with silence(), np.errstate(all="ignore"):
+            (found,) = rule((options["position"],), dummies[0], dummies[1], *dummies[2:], **options["params"])
+    except Exception:  # noqa: BLE001 (the rule may refuse such numbers)
+        return False
+    return found is None
 
 
 def _stand_in(x: Absent) -> Any:
@@ -155,11 +198,7 @@ def _labels(values: Sequence[Any], options: dict[str, Any]) -> Parts:
         return Parts([inner.own], known, inner.options, known[options["position"]])
     found: list[Any] = []
     taken_out(params, is_array, found)
-    if name in INDEXED and len(found) == 1:
-        known, made, beside = _indexed(inputs[0], found[0])
-    else:
-        known, made = RULES.get(name, _whole)(inputs, results, params)
-        beside = [(None,) * x.ndim for x in found]
+    known, made, beside = RULES.get(name, _whole)(inputs, results, params, found)
     return Parts(made, known, beside, known[options["position"]])
 
 
