@@ -13,6 +13,7 @@ from tapemagic.engine.tensor.dispatch import REFUSALS
 from tapemagic.engine.tensor.messages import public_name
 from tapemagic.engine.tensor.tensor import unwrap
 
+
 def in_chunks(
     error: Exception,
     operation: Operation,

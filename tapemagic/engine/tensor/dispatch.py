@@ -265,14 +265,21 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def name_in(
-    error: NotComputedError | UnsupportedArgumentError, function: Function, args: Any, kwargs: dict[str, Any]) -> None:
+    error: NotComputedError | UnsupportedArgumentError,
+    function: Function,
+    args: Any,
+    kwargs: dict[str, Any],
+) -> None:
     """Name the function that the program called in the message of an error about lazy values, if it does not."""
     if not gates or not gates[0].reads(unwrap((args, kwargs))):
         return
     name, text = public_name(function), str(error)
     inner = error.wanted_by
     if inner in PROTOCOLS:
-        text = f"{name} needs numbers, and those of its arguments are not computed: write x.compute() first, or {IN_PARTS}"
+        text = (
+            f"{name} needs numbers, and those of its arguments are not computed: write x.compute() first, or "
+            f"{IN_PARTS}"
+        )
     elif inner:
         text = re.sub(rf"{re.escape(inner)}\b", name, text)
     elif name not in text:

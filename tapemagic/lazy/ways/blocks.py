@@ -369,7 +369,7 @@ def require_whole(name: str, x: Any, names: Labels) -> None:
             f"{name} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
             f"and it is cut into {pieces}: write x.rechunk({{{wanted}}}), if "
             "the chunks then still fit into memory, or give a loss that is a mean or a sum over rows to "
-            "tapemagic.distributed.value_and_grad"
+            "tapemagic.distributed.value_and_grad",
         )
 
 

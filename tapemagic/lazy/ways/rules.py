@@ -80,7 +80,9 @@ def _quantile(inputs: Any, results: Any, params: dict[str, Any], beside: list[An
     """Each fraction along axes in one piece; the fractions' own axes come first in the result."""
     a, q, *weights = inputs
     axis = params.get("axis")
-    core = tuple(k - a.ndim for k in normalize_axis_tuple(range(a.ndim) if axis is None else axis, a.ndim))
+    core = tuple(
+        k - a.ndim for k in normalize_axis_tuple(range(a.ndim) if axis is None else axis, a.ndim)
+    )
     labels = right(a.ndim, core)
     kept = labels if params.get("keepdims") else tuple(name for name in labels if name is not None)
     beside = [labels if _axes(w) == a.ndim else (None,) * _axes(w) for w in weights]
@@ -108,17 +110,21 @@ def _indexed(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any
 @labels_of("take_along_axis")
 def _taken(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
     """Elements along an axis in one piece."""
-    (a,) = inputs
+    a = inputs[0]
     axis = params.get("axis", -1)
-    if axis is None or any(x.ndim != a.ndim for x in beside):
+    if axis is None or any(_axes(x) != a.ndim for x in (*inputs, *beside)):
         return _whole(inputs, results, params, beside)
-    core = [k - a.ndim for k in normalize_axis_tuple(axis, a.ndim)]
-    return [right(a.ndim, core)], [right(a.ndim, core)], [right(a.ndim, core) for _ in beside]
+    labels = right(a.ndim, [k - a.ndim for k in normalize_axis_tuple(axis, a.ndim)])
+    return [labels for _ in inputs], [labels], [labels for _ in beside]
 
 
 def _whole(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
     """Everything in one chunk each."""
-    return [(None,) * _axes(x) for x in inputs], [(None,) * y.ndim for y in results], [(None,) * x.ndim for x in beside]
+    return (
+        [(None,) * _axes(x) for x in inputs],
+        [(None,) * y.ndim for y in results],
+        [(None,) * x.ndim for x in beside],
+    )
 
 
 def _shape(x: Any) -> tuple[int, ...]:
@@ -157,7 +163,9 @@ def _is_constant(values: tuple[Any, ...], options: dict[str, Any]) -> bool:
     parts = _labels(values, options)
     labels = [*parts.results, *parts.results, *parts.inputs]
     dummies = [
-        dummy(tuple(n if name is None else 1 for n, name in zip(x.shape, names, strict=True)), x.dtype)
+        dummy(
+            tuple(n if name is None else 1 for n, name in zip(x.shape, names, strict=True)), x.dtype
+        )
         if hasattr(x, "shape")
         else x
         for x, names in zip(values, labels, strict=True)
@@ -167,7 +175,9 @@ def _is_constant(values: tuple[Any, ...], options: dict[str, Any]) -> bool:
     rule = options["rule"]
     try:
         with silence(), np.errstate(all="ignore"):
-            (found,) = rule((options["position"],), dummies[0], dummies[1], *dummies[2:], **options["params"])
+            (found,) = rule(
+                (options["position"],), dummies[0], dummies[1], *dummies[2:], **options["params"]
+            )
     except Exception:  # noqa: BLE001 (the rule may refuse such numbers)
         return False
     return found is None
@@ -233,7 +243,9 @@ def in_chunks(*values: Any, **options: Any) -> Any:
         for name, n in zip(parts.own, _shape(x), strict=True)
     )
     missing = sorted({name for names in labels for name in names} - {None, *own})
-    return _added_up(Task(_summand, args, kwargs | {"axes": len(missing)}), arrays, labels, own, x, missing)
+    return _added_up(
+        Task(_summand, args, kwargs | {"axes": len(missing)}), arrays, labels, own, x, missing
+    )
 
 
 def _joined(y: Any, names: Labels, most: int) -> Any:
@@ -268,7 +280,9 @@ def _added_up(
     ]
     new = {NEW + k: n for k, n in enumerate(_shape(x)) if own[k] is None}
     index = (*missing, *(NEW + k if name is None else name for k, name in enumerate(own)))
-    token = tokenize(task.args, task.kwargs, [one.name if is_lazy(one) else one for one in arrays], labels)
+    token = tokenize(
+        task.args, task.kwargs, [one.name if is_lazy(one) else one for one in arrays], labels
+    )
     summands = da.blockwise(
         task,
         index,

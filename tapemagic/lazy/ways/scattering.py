@@ -236,4 +236,6 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     if is_lazy(x):
         raise counted("np.bincount")
     length = max(int(x.max(initial=-1)) + 1, minlength)
+    if not x.size:  # of which NumPy counts the elements
+        return da.zeros(length, dtype=np.intp)
     return zeros_with(astype(as_lazy(weights), np.dtype(np.float64)), x, (length,))
