@@ -111,8 +111,10 @@ crosscheck:  ## compare random programs with JAX and PyTorch, in an environment 
 	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
 	.venv-bench/bin/python -m benchmarks.crosscheck --function $(ARGS)
 
-dask-table: dev-ready  ## the whole rule table on Dask arrays, in every way
+dask-table: dev-ready  ## the whole rule table on Dask arrays, in every way, and the column of docs/coverage.md
 	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/lazy/test_rule_table.py
+	$(PY) tools/dask_table.py
+	$(PY) tools/coverage_table.py
 
 clean:  ## remove what was built, and caches; .venv stays
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
