@@ -42,7 +42,7 @@ def test_with_the_option(run: Run) -> None:
     report = run(CELL.format(" --code"))
 
     bundle = report._repr_mimebundle_()
-    assert "    d_x = u1 * (2 * x) + u2 * np.cos(x)" in bundle["text/plain"].split("\n")
+    assert "    d_x = 2 * u1 * x + u2 * np.cos(x)" in bundle["text/plain"].split("\n")
     assert "y_and_gradients" in bundle["text/html"]
     assert "y\\_and\\_gradients" in bundle["text/latex"]
     assert "<style" not in bundle["text/html"]
@@ -76,7 +76,7 @@ def test_lines_belong_to_steps(run: Run) -> None:
 
     assert [["u1 = np.sin(x)"]] == steps_with(widget, html, "= sin(x)")
     assert [["y = u1 * u2"]] == steps_with(widget, html, "y = v1 · v2")
-    assert [["d_x = u1 * (2 * x) + u2 * np.cos(x)"]] == steps_with(widget, html, "sin passes back")
+    assert [["d_x = 2 * u1 * x + u2 * np.cos(x)"]] == steps_with(widget, html, "sin passes back")
 
 
 def test_lines_of_iterations(run: Run) -> None:

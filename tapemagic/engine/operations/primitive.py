@@ -21,6 +21,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 DISPATCHED = (np.ufunc, type(np.sum))
 """The kinds of functions that follow NumPy's protocols, so that tensors among the arguments are recorded."""
 
+ARRAYS = {np.ndarray}
+"""The classes of arguments that are nothing but values: no tensors, nothing that stands for one or is traced."""
+
 
 @cache
 def _may_stand_for_values(kind: type) -> bool:
@@ -47,6 +50,8 @@ def primitive(function: F) -> F:
             operation = registry.OPERATIONS.get(recorded)
             if operation is not None and operation.pointwise and operation.rules:
                 return apply_elementwise(operation, args[0])
+        if not kwargs and set(map(type, args)) == ARRAYS:
+            return function(*args)
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
         for x in args:

@@ -156,7 +156,8 @@ def sparse_cross_entropy_slopes(g: Any, labels: Any, logits: Any) -> Any:
     with QUIET():
         y, axis, at = less_largest(labels, logits)
     np.exp(y, out=y)
-    y /= np.add.reduce(y, axis=axis, keepdims=True)
+    total = np.add.reduce(y, axis=axis)
+    y /= total[:, None] if axis else total
     y[at] -= 1
     one_each = g.ndim == logits.ndim - 1
     if one_each:
