@@ -11,7 +11,7 @@ from tapemagic.engine.laziness import gates
 from tapemagic.engine.registry import Operation
 from tapemagic.engine.tensor.dispatch import REFUSALS
 from tapemagic.engine.tensor.messages import public_name
-from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.engine.tensor.tensor import Tensor, unwrap
 
 
 def in_chunks(
@@ -52,7 +52,8 @@ def in_chunks(
 
 def _where(output: Any) -> str:
     """The line of the program that recorded a result."""
-    place = getattr(unwrap(output[0] if isinstance(output, tuple) else output), "place", None)
+    one = output[0] if isinstance(output, tuple) else output
+    place = getattr(one._value if isinstance(one, Tensor) else one, "place", None)
     if place is None:
         return ""
     line = shorten(linecache.getline(place.file, place.line), 60, placeholder="…")

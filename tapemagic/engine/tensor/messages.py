@@ -143,7 +143,7 @@ def _own_name(function: Function, module: str) -> str:
         return "x[index]"
     if module.startswith("tapemagic.engine.rules"):
         for home, prefix in PUBLIC_PREFIXES.items():
-            if hasattr(sys.modules.get(home), name):
+            if hasattr(sys.modules.get(home), name.partition(".")[0]):
                 return f"{prefix}.{name}"
     return name
 

@@ -14,7 +14,7 @@ from tapemagic.lazy.ways.along import along
 from tapemagic.lazy.ways.blocks import is_lazy, pointwise
 from tapemagic.lazy.ways.table import WAYS
 
-COUNTS = (
+COUNTS: tuple[Any, ...] = (
     np.nonzero,
     np.flatnonzero,
     np.argwhere,
@@ -35,7 +35,7 @@ COUNTS = (
 PLACES = frozenset({np.nonzero, np.flatnonzero, np.argwhere})
 """Those that give the places of elements, which are seldom needed."""
 
-NOW = (
+NOW: tuple[Any, ...] = (
     np.save,
     np.savez,
     np.savez_compressed,
@@ -104,7 +104,7 @@ def of_complex_numbers(function: Any, computes: Callable[[Any, Any, Any], Any]) 
     WAYS[function] = way
 
 
-for _function in (np.linalg.eig, np.linalg.eigvals):
-    of_complex_numbers(_function, along)
+of_complex_numbers(np.linalg.eig, along)
+of_complex_numbers(np.linalg.eigvals, along)
 for _name in ("sqrt", "log", "log2", "log10", "logn", "power", "arccos", "arcsin", "arctanh"):
     of_complex_numbers(getattr(np.emath, _name), pointwise)

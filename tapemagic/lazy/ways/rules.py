@@ -145,7 +145,7 @@ def gradient_in_chunks(
     given = (*(g if several else (g,)), *(y if several else (y,)), *inputs)
     given = tuple(_stand_in(x) if isinstance(x, Absent) else x for x in given)
     joint = operation.joint_rule is not None
-    options = {
+    options: dict[str, Any] = {
         "rule": operation.joint_rule if joint else operation.rules[position],
         "joint": joint,
         "position": position,
@@ -242,7 +242,7 @@ def in_chunks(*values: Any, **options: Any) -> Any:
         None if name in short or n == 1 else name
         for name, n in zip(parts.own, _shape(x), strict=True)
     )
-    missing = sorted({name for names in labels for name in names} - {None, *own})
+    missing = sorted({name for names in labels for name in names if name is not None} - {*own})
     return _added_up(
         Task(_summand, args, kwargs | {"axes": len(missing)}), arrays, labels, own, x, missing
     )
