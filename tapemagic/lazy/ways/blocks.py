@@ -82,7 +82,7 @@ def put_in(value: Any, arrays: Sequence[Any]) -> Any:
 class Task:
     """A call that waits for its arrays."""
 
-    __slots__ = ("args", "complex", "function", "kwargs", "shapes")
+    __slots__ = ("args", "function", "kwargs", "may_be_complex", "shapes")
 
     def __init__(
         self, function: Any, args: Any, kwargs: Any, shapes: Any = None, may_be_complex: bool = True
@@ -91,12 +91,12 @@ class Task:
         self.args = args
         self.kwargs = kwargs
         self.shapes = shapes
-        self.complex = may_be_complex
+        self.may_be_complex = may_be_complex
 
     def __call__(self, *arrays: Any) -> Any:
         """The function's result."""
         y = self.function(*put_in(self.args, arrays), **put_in(self.kwargs, arrays))
-        if not self.complex and any(np.iscomplexobj(part) for part in parts_of(y)):
+        if not self.may_be_complex and any(np.iscomplexobj(part) for part in parts_of(y)):
             raise UnsupportedArgumentError(
                 f"{public_name(self.function)} gave complex numbers, which depends on the numbers of its lazy "
                 "arguments: write np.astype(x, complex) before it, or x.compute()"
@@ -108,10 +108,10 @@ class Task:
                     f"{public_name(self.function)} gave shapes {found}, which depend on the numbers of its lazy "
                     f"arguments, and not {self.shapes}: write x.compute() before it"
                 )
-        return y
+        return np.asarray(y)[()] if isinstance(y, (bool, int, float, complex)) else y
 
     def __reduce__(self) -> Any:
-        return Task, (self.function, self.args, self.kwargs, self.shapes, self.complex)
+        return Task, (self.function, self.args, self.kwargs, self.shapes, self.may_be_complex)
 
 
 class Part:
