@@ -126,8 +126,10 @@ crosscheck:  ## compare random programs with JAX and PyTorch, in an environment 
 	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
 	.venv-bench/bin/python -m benchmarks.crosscheck --function $(ARGS)
 
-rule-table: dev-ready  ## the whole rule table on Dask arrays and under tm.function, in every way
+rule-table: dev-ready  ## the whole rule table on Dask arrays and under tm.function, in every way; the column of docs/coverage.md
 	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/lazy/test_rule_table.py tests/replay/test_traced_rules.py
+	$(PY) tools/dask_table.py
+	$(PY) tools/coverage_table.py
 
 clean:  ## remove what was built, and caches; .venv stays
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

@@ -104,11 +104,27 @@ class VariablesKeywordError(CustomGradientError, TypeError):
 
 
 class NotComputedError(TapeError, TypeError):
-    """Numbers are asked for of a tensor with a Dask array inside, which are not computed yet."""
+    """Numbers are asked for of a tensor with a Dask array inside, which are not computed yet.
+
+    Attributes
+    ----------
+    wanted_by : str
+        The call or operator that needs them: ``"float()"``.
+    """
+
+    wanted_by = ""
 
 
 class UnsupportedArgumentError(TapeError, TypeError):
-    """A NumPy function was called with an argument that its derivative rule does not support."""
+    """A NumPy function was called with an argument that its derivative rule does not support.
+
+    Attributes
+    ----------
+    wanted_by : str
+        Of an error about a lazy value, the function that the message names.
+    """
+
+    wanted_by = ""
 
 
 class ImmutableError(TapeError, TypeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,6 +19,9 @@ registry.complete()
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
 MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
+
+STORED = Path(__file__).with_name("dask_table.json")
+"""Which functions are computed on Dask arrays, as `make rule-table` found it."""
 
 GRADIENT, PLAIN, REFUSED, NONE = "differentiable", "plain", "refused", "no tensors"
 CLASSES = {
@@ -141,6 +145,13 @@ REASONS: dict[str, dict[str, str]] = {
 }
 
 
+DASK = (
+    "The column Dask says whether a function and its gradient are computed on Dask arrays, by the cases of the tests",
+    "of its rule: in all of them, cut along the first axis; where the axes along which it works are in one chunk; for",
+    "some arguments alone; or not at all, and an error says what to write in its place.",
+)
+
+
 class Entry(NamedTuple):
     """A callable with its class and a note."""
 
@@ -224,9 +235,15 @@ def document() -> str:
             ),
         ),
     ]
+    lazy = json.loads(STORED.read_text(encoding="utf-8"))
+    lines += ["", *DASK]
     for module in MODULES:
-        rows = ([f"`np.{e.name}`", e.kind, e.note] for e in shown if e.module == module)
-        lines += ["", f"## {module}", "", *table(["Callable", "Class", "Note"], rows)]
+        rows = (
+            [f"`np.{e.name}`", e.kind, lazy.get(e.name, "") if e.kind == GRADIENT else "", e.note]
+            for e in shown
+            if e.module == module
+        )
+        lines += ["", f"## {module}", "", *table(["Callable", "Class", "Dask", "Note"], rows)]
     return "\n".join(lines) + "\n"
 
 

@@ -26,6 +26,14 @@ class Gate(Protocol):
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """The lazy result of a function on arguments with a lazy array among them."""
 
+    def gradient(
+        self, operation: Any, position: int, arguments: tuple[Any, ...], params: dict[str, Any]
+    ) -> Any:
+        """The gradient of an input by a rule which runs in each chunk, on numbers.
+
+        The arguments are those of the rule. They may be tensors, for live tapes to record it.
+        """
+
     def keep(self, value: Any, dtype: Any) -> Any:
         """The lazy array of a value of the other library, cast to a dtype unless that is None."""
 
@@ -77,6 +85,15 @@ IN_PARTS = "give the loss to tapemagic.distributed.value_and_grad, which has the
 """The advice where numbers are needed of all data."""
 
 
+PROTOCOLS = frozenset(
+    [
+        *("if, or bool(),", "np.asarray()", "float()", "int()", "complex()", "an index"),
+        *(".item()", ".tolist()", "x[i] = ..."),
+    ]
+)
+"""The uses that Python or NumPy makes of a value, where a program may not have written them itself."""
+
+
 def require_computed(value: Any, how: str, instead: str = COMPUTE) -> None:
     """Raise an error for a use that needs the numbers of a value, if that is lazy.
 
@@ -90,9 +107,18 @@ def require_computed(value: Any, how: str, instead: str = COMPUTE) -> None:
 
 def not_computed(shape: tuple[int, ...], how: str, instead: str = COMPUTE) -> NotComputedError:
     """The error for a use that needs the numbers of a lazy array."""
-    return NotComputedError(
+    error = NotComputedError(
         f"{how} needs numbers, and this value of shape {tuple(shape)} is not computed: {instead}"
     )
+    error.wanted_by = how
+    return error
+
+
+def refusal(name: str, text: str) -> UnsupportedArgumentError:
+    """The error for a function that cannot do with a lazy value; the text names it."""
+    error = UnsupportedArgumentError(text)
+    error.wanted_by = name
+    return error
 
 
 def refuse_lazy_parts(parts: Any) -> None:

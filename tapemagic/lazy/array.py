@@ -98,9 +98,11 @@ class LazyArray(ArrayMethods):
     ----------
     _value : dask.array.Array
     origin : Origin
+    place : Place or None
+        The line of the program that recorded it.
     """
 
-    __slots__ = ("__weakref__", "_held", "_numbers", "_shape", "_value", "origin")
+    __slots__ = ("__weakref__", "_held", "_numbers", "_shape", "_value", "origin", "place")
 
     __array_priority__ = 1000.0
 
@@ -113,6 +115,7 @@ class LazyArray(ArrayMethods):
         self._shape: Shape | None = None
         self._numbers: Any = None
         self._held: Where | None = None
+        self.place: Any = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:

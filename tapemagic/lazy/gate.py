@@ -13,15 +13,17 @@ import dask.array as da
 import numpy as np
 
 from tapemagic.engine import registry
+from tapemagic.engine.events import user_line
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tracing import tracer
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Origin, Shape
 from tapemagic.lazy.coercion import kept
 from tapemagic.lazy.ordering import SPREAD, note
-from tapemagic.lazy.rereading import Call, mapped
+from tapemagic.lazy.rereading import Call, lazy_in, mapped
 from tapemagic.lazy.ways.along import ALONG, along
 from tapemagic.lazy.ways.blocks import pointwise, whole
+from tapemagic.lazy.ways.rules import gradient_in_chunks
 from tapemagic.lazy.ways.table import POINTWISE, STEPS, WAYS
 from tapemagic.lazy.ways.ufunc_methods import is_method, method
 
@@ -74,6 +76,12 @@ class DaskGate:
             return any(map(self.reads, (args.start, args.stop, args.step)))
         return False
 
+    def gradient(
+        self, operation: Any, position: int, arguments: tuple[Any, ...], params: dict[str, Any]
+    ) -> Any:
+        """The gradient of an input by a rule which runs in each chunk, on numbers."""
+        return gradient_in_chunks(operation, position, arguments, params)
+
     def keep(self, value: Any, dtype: Any) -> Any:
         """The lazy array of a Dask array, cast to a dtype unless that is None."""
         return kept(value, dtype)
@@ -92,9 +100,12 @@ class DaskGate:
             args, kwargs = told.value((args, kwargs))
         steps = STEPS.get(function)
         found = steps(*args, **kwargs) if steps is not None else NotImplemented
-        if found is not NotImplemented:
-            return found
-        return Call(_computed, function, args, kwargs).results()
+        if found is NotImplemented:
+            found = Call(_computed, function, args, kwargs).results()
+        place = user_line()
+        for y in lazy_in(found):
+            y.place = place
+        return found
 
 
 def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -194,7 +194,7 @@ def _passed(record: Record, start: int, tracked: Mapping[int, int], gradients: G
         rule = Edge(start, record, position, newest).rule if i == start else None
         passed = rule and dense(rule(g, output, *record.values, **(record.params or {})))
         if passed is not None:
-            passed = fit(passed, record.values[position], record.operation, position)
+            passed = fit(passed, record.values[position], record.name, position)
             total = passed if total is None else total + passed
     return np.conjugate(total) if total is not None and total.dtype.kind == "c" else total
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.laziness import gates, is_lazy
 from tapemagic.engine.operations.scatter import (
     Scattered,
     add_at_places,
@@ -64,7 +64,8 @@ def _getitem(g, _y, _x, index):
 def _scattered(g: Any, index: Any, lead: Shape, shape: Shape) -> Any:
     """The gradient `g`, with `lead` axes in front, at an index of an array of the given shape; dense for a number."""
     part = Scattered(g, behind(len(lead), index, shape), lead + shape)
-    return part if part.shape else dense(part)
+    lazily = gates and gates[0].reads((index,))
+    return part if part.shape and not lazily else dense(part)
 
 
 def _scatter_add(g, _y, _values, index, shape):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import require_computed
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import leading_shape
 from tapemagic.engine.rules.shaping import cast
@@ -202,6 +203,9 @@ def _roots_of(p: Any) -> Any:
 @composite(np.poly)
 def _poly(seq_of_zeros: Any) -> Any:
     zeros = np.atleast_1d(as_operand(seq_of_zeros))
+    require_computed(
+        unwrap(zeros), "np.poly, which gives real or complex numbers according to the zeros,"
+    )
     if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1] != 0:
         return apply(operation(characteristic), (zeros,), {})
     if zeros.ndim != 1:

@@ -7,12 +7,14 @@ together, as many at a time as fit into `BUDGET`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.recording import Record
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, written
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
@@ -26,6 +28,12 @@ BUDGET = 1 << 26
 
 MOST_LAZY = 256
 """The number of elements of a lazy target up to which its Jacobian is taken."""
+
+TASKS = 4
+"""About how many tasks a sweep has for each chunk that was recorded."""
+
+MOST_TASKS = 100_000
+"""The number of tasks up to which the Jacobian of a lazy target is taken: ten seconds of a scheduler on one machine."""
 
 
 class Basis(NamedTuple):
@@ -54,19 +62,28 @@ def basis_of(target: Any, by_example: bool) -> Basis:
     return Basis(target.shape, examples, int(np.prod(rest)))
 
 
-def lazy_units(target: Any, basis: Basis) -> list[Any]:
-    """The unit cotangents of a lazy target.
+def lazy_units(target: Any, basis: Basis, records: Iterable[Any]) -> list[Any]:
+    """The unit cotangents of a lazy target, of which the records lead back to the sources.
 
     Raises
     ------
     UnsupportedArgumentError
-        If there are so many that the graph, which has a part for each, would be too large for a scheduler.
+        If the graph, which has a part for each of them, would be too large for a scheduler.
     """
     if basis.size > MOST_LAZY:
         raise UnsupportedArgumentError(
             "the Jacobian of a target that is not computed has a part of the graph for each of its elements, here "
             f"{basis.size}, and {MOST_LAZY} are the most: take the Jacobian of a few sums, or that of each partition "
             "in tapemagic.distributed.map_blocks"
+        )
+    outputs = chain.from_iterable(Record(*record).outputs for record in records)
+    tasks = TASKS * basis.size * sum(getattr(y, "npartitions", 0) for y in outputs)
+    if tasks > MOST_TASKS:
+        raise UnsupportedArgumentError(
+            f"the Jacobian of {basis.size} elements that are not computed goes back through all chunks for each of "
+            f"them, in about {tasks:,} tasks, and {MOST_TASKS:,} are the most: write x.rechunk(...) for fewer and "
+            "longer chunks, take the Jacobian of a few sums, or that of each partition in "
+            "tapemagic.distributed.map_blocks"
         )
     shape = target._value.shape
     rest = shape[1:] if basis.examples > 1 else shape

@@ -174,7 +174,7 @@ class StructuredSweep:
                         return None  # the rule has added up what the operation repeats
                     there = picked(self._repeated(x.shape, full), places)
                 if dx.shape != shape or dx.dtype is not x.dtype:
-                    fitted = fit(dx, Absent(shape, x.dtype), operation, k)
+                    fitted = fit(dx, Absent(shape, x.dtype), operation.name, k)
                 found.append((k, Term(rows, there, fitted)))
         return found
 
@@ -219,7 +219,7 @@ class StructuredSweep:
         x, g = record[1][k], term.values
         if g.dtype == x.dtype:
             return term
-        return term._replace(values=fit(g, Absent(g.shape, x.dtype), NUMBERED[record[0]], k))
+        return term._replace(values=fit(g, Absent(g.shape, x.dtype), NUMBERED[record[0]].name, k))
 
     def _spread(self, record: Any, wanted: list[int], terms: list[Term]) -> list[Part] | None:
         """For each element of an input the elements of the gradients in that of the result to which it was added."""

@@ -20,7 +20,9 @@ from tapemagic.engine.recording import SMALL, Absent, outputs_of
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tape.references import sole
+from tapemagic.engine.tape.refused_rules import in_chunks
 from tapemagic.engine.tensor.broadcasting import broadcast
+from tapemagic.engine.tensor.dispatch import REFUSALS
 from tapemagic.engine.tensor.precision import FLOAT64, precise_sum, wider
 from tapemagic.engine.tensor.tensor import Tensor, wrap
 from tapemagic.engine.tracing import tracer
@@ -182,12 +184,15 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             rule = rules[position]
             if rule is None:
                 continue
-            dx = rule(*arguments, **params) if params and arguments else rule(*arguments)
+            try:
+                dx = rule(*arguments, **params) if params and arguments else rule(*arguments)
+            except REFUSALS as error:
+                (dx,) = in_chunks(error, operation, (position,), arguments, params)
             x = values[position]
             value = dx._value if nested and dx.__class__ is Tensor else dx
             if value.__class__ is np.ndarray:
                 if value.shape != x.shape or value.dtype is not x.dtype or lead:
-                    dx = fit(dx, x, operation, position, lead)
+                    dx = fit(dx, x, operation.name, position, lead)
             elif value.__class__ is not x.__class__:
                 if dx is None:
                     continue
@@ -197,7 +202,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
                     else:
                         _add_scattered(dx, i, x.dtype, grads, mine, unfinished)
                     continue
-                dx = fit(dx, x, operation, position, lead)
+                dx = fit(dx, x, operation.name, position, lead)
             before = grads.get(i)
             if before is None:
                 grads[i] = dx
@@ -241,7 +246,10 @@ def _answers(
 ) -> list[Callable[[], Any] | None]:
     """For each input of an operation with one rule for all, a function that returns its gradient."""
     rule: Any = operation.joint_rule
-    found = rule(wanted, *arguments, **(params or {}))
+    try:
+        found = rule(wanted, *arguments, **(params or {}))
+    except REFUSALS as error:
+        found = in_chunks(error, operation, wanted, arguments, params)
     answers: list[Callable[[], Any] | None] = [None] * (len(arguments) - 2)
     for position, dx in zip(wanted, found, strict=True):
         answers[position] = repeat(dx).__next__
@@ -329,7 +337,7 @@ def revived(value: Any, i: Any) -> Any:
     return value
 
 
-def fit(dx: Any, x: Any, operation: Operation, position: int, lead: tuple[int, ...] = ()) -> Any:
+def fit(dx: Any, x: Any, name: str, position: int, lead: tuple[int, ...] = ()) -> Any:
     """A rule's result in the shape and dtype of the input that it belongs to, behind the `lead` axes."""
     shape = lead + x.shape
     if dx.shape != shape:
@@ -338,7 +346,7 @@ def fit(dx: Any, x: Any, operation: Operation, position: int, lead: tuple[int, .
             dx = broadcast(small, shape)
         except ValueError:
             raise RuleError(
-                f"the rule of {operation.name} for its argument {position} returned shape {dx.shape} "
+                f"the rule of {name} for its argument {position} returned shape {dx.shape} "
                 f"for an argument of shape {x.shape}"
                 + f" and gradients {lead} at once"
                 * bool(lead)

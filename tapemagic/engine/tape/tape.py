@@ -345,7 +345,10 @@ class Tape(Recorder):
 
     def _rows_one_by_one(self, ids: set[int], target: Traced, basis: Basis) -> Gradients:
         """The gradients of each unit cotangent of a lazy target, by a sweep of its own, along a new first axis."""
-        rows = [self._gradients(ids, [target], [unit]) for unit in lazy_units(target, basis)]
+        rows = [
+            self._gradients(ids, [target], [unit])
+            for unit in lazy_units(target, basis, self._records)
+        ]
         if not rows:
             found = self._gradients(ids, [target], None)
             return {i: found[i][None][:0] for i in ids & found.keys()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -12,7 +13,7 @@ import numpy as np
 
 from tapemagic.engine import registry
 from tapemagic.engine.events import record_exit
-from tapemagic.engine.laziness import IN_PARTS, gates, is_lazy
+from tapemagic.engine.laziness import IN_PARTS, PROTOCOLS, gates, is_lazy
 from tapemagic.engine.recording import CONSTANT, FOREIGN, NO_PARAMS, clock, live, note, note_several
 from tapemagic.engine.registry import (
     COMPOSITES,
@@ -62,6 +63,9 @@ from tapemagic.errors import (
     UnsupportedArgumentError,
 )
 
+REFUSALS = (NotComputedError, UnsupportedArgumentError)
+"""The errors of functions that cannot do with lazy values."""
+
 WITHOUT_DTYPE = frozenset({np.maximum, np.minimum})
 """Ufuncs with a dtype to compute in, unlike the functions that are their `reduce`."""
 
@@ -94,8 +98,8 @@ def apply(  # noqa: PLR0912 (the hot path: a call costs more than a branch)
     if params:
         params = _plain_params(operation, params)
         told = operation.check(params)
-        if gates and operation.function is np.broadcast_to:
-            compute = _broadcast
+        if gates:
+            compute = BY_PARAMETER.get(operation.function, compute)
     try:
         output = compute(*values, **params)
     except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
@@ -127,6 +131,17 @@ def _broadcast(x: Any, shape: Any, **options: Any) -> Any:
     if is_lazy(x) or not hasattr(shape, "chunks"):
         return np.broadcast_to(x, shape, **options)
     return gates[0].call(np.broadcast_to, (x, shape), options)
+
+
+def _take(x: Any, indices: Any, **options: Any) -> Any:
+    """``np.take``, lazy where the indices are."""
+    if is_lazy(x) or not is_lazy(indices):
+        return np.take(x, indices, **options)
+    return gates[0].call(np.take, (x, indices), options)
+
+
+BY_PARAMETER: dict[Function, Function] = {np.broadcast_to: _broadcast, np.take: _take}
+"""NumPy's functions that do not follow its protocols for a parameter which may be lazy, and what computes them."""
 
 
 def _untracked(x: Any) -> int:
@@ -175,11 +190,6 @@ def _elements(x: Tensor, index: Any) -> Tensor:
     """`apply` without its detours, for ``x[index]``."""
     a, i = x._value, x._id
     index = unwrap_index(index)
-    if gates and not is_lazy(a) and gates[0].reads((index,)):
-        raise UnsupportedArgumentError(
-            "an array in memory at an index that is not computed has no lazy gradient: write index.compute() first, or "
-            f"{IN_PARTS}"
-        )
     try:
         y = a[index] if index.__class__ in _PLAIN_INDEX else element(a, index)
     except IndexError:
@@ -225,7 +235,11 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if operation is not None and (operation.rules or operation.joint_rule):
         kwargs.pop("out", None)
         inputs, params = operation.bind(args, kwargs)
-        return apply(operation, inputs, params)
+        try:
+            return apply(operation, inputs, params)
+        except REFUSALS as error:
+            name_in(error, function, args, kwargs)
+            raise
     place = out_position(function)
     if len(args) > place and args[place] is not None:
         raise out_error(function)
@@ -234,7 +248,11 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         if live():
             for x in tensors_in((*args, *kwargs.values())):
                 x._read()
-        return composite(*args, **kwargs)
+        try:
+            return composite(*args, **kwargs)
+        except REFUSALS as error:
+            name_in(error, function, args, kwargs)
+            raise
     if function not in PLAIN and complete():
         return call(function, args, kwargs)
     if function not in PLAIN and is_tracked((*args, *kwargs.values())):
@@ -244,6 +262,30 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
             "to leave the tape knowingly, or give it a rule with tapemagic.register_vjp"
         )
     return _call_constant(function, args, kwargs)
+
+
+def name_in(
+    error: NotComputedError | UnsupportedArgumentError,
+    function: Function,
+    args: Any,
+    kwargs: dict[str, Any],
+) -> None:
+    """Name the function that the program called in the message of an error about lazy values, if it does not."""
+    if not gates or not gates[0].reads(unwrap((args, kwargs))):
+        return
+    name, text = public_name(function), str(error)
+    inner = error.wanted_by
+    if inner in PROTOCOLS:
+        text = (
+            f"{name} needs numbers, and those of its arguments are not computed: write x.compute() first, or "
+            f"{IN_PARTS}"
+        )
+    elif inner:
+        text = re.sub(rf"{re.escape(inner)}\b", name, text)
+    elif name not in text:
+        text = f"in {name}: {text[text.find(': ') + 2 :] if text.startswith('in ') else text}"
+    error.args = (text,)
+    error.wanted_by = name if inner else ""
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
-from tapemagic.engine.registry import Function
+from tapemagic.engine.registry import OPERATIONS, Function
 from tapemagic.engine.tensor.conversions import Reference, refuse_within_numpy
 from tapemagic.errors import FunctionError, ImmutableError, NotNumbersError, TapeError
 
@@ -126,8 +126,26 @@ def public_name(function: Function) -> str:
     for module, prefix in PUBLIC_PREFIXES.items():
         if vars(sys.modules.get(module, object)).get(name) is function:
             return f"{prefix}.{name}"
+    method = getattr(function, "__self__", None)
+    if isinstance(method, np.ufunc):
+        return f"{public_name(method)}.{name}"
     module = getattr(function, "__module__", None) or "__main__"
+    if module.startswith("tapemagic."):
+        return _own_name(function, module)
     return name if module == "__main__" else f"{module}.{name}"
+
+
+def _own_name(function: Function, module: str) -> str:
+    """The name by which programs call a function of this package, such as the one in the place of NumPy's."""
+    operation = OPERATIONS.get(function)
+    name = operation.name if operation else function.__name__.strip("_")
+    if name == "getitem":
+        return "x[index]"
+    if module.startswith("tapemagic.engine.rules"):
+        for home, prefix in PUBLIC_PREFIXES.items():
+            if hasattr(sys.modules.get(home), name.partition(".")[0]):
+                return f"{prefix}.{name}"
+    return name
 
 
 def method_advice(ufunc: np.ufunc, method: str) -> str:

@@ -21,5 +21,6 @@ for _name in (
     "diagonals",
     "differences",
     "neural",
+    "rules",
 ):
     import_module(f"{__name__}.{_name}")

@@ -14,6 +14,7 @@ import dask.array as da
 import numpy as np
 from dask.base import tokenize
 
+from tapemagic.engine.laziness import refusal
 from tapemagic.engine.tensor.messages import public_name
 from tapemagic.errors import UnsupportedArgumentError
 
@@ -81,17 +82,25 @@ def put_in(value: Any, arrays: Sequence[Any]) -> Any:
 class Task:
     """A call that waits for its arrays."""
 
-    __slots__ = ("args", "function", "kwargs", "shapes")
+    __slots__ = ("args", "function", "kwargs", "may_be_complex", "shapes")
 
-    def __init__(self, function: Any, args: Any, kwargs: Any, shapes: Any = None) -> None:
+    def __init__(
+        self, function: Any, args: Any, kwargs: Any, shapes: Any = None, may_be_complex: bool = True
+    ) -> None:
         self.function = function
         self.args = args
         self.kwargs = kwargs
         self.shapes = shapes
+        self.may_be_complex = may_be_complex
 
     def __call__(self, *arrays: Any) -> Any:
         """The function's result."""
         y = self.function(*put_in(self.args, arrays), **put_in(self.kwargs, arrays))
+        if not self.may_be_complex and any(np.iscomplexobj(part) for part in parts_of(y)):
+            raise UnsupportedArgumentError(
+                f"{public_name(self.function)} gave complex numbers, which depends on the numbers of its lazy "
+                "arguments: write np.astype(x, complex) before it, or x.compute()"
+            )
         if self.shapes is not None:
             found = [np.shape(part) for part in parts_of(y)]
             if found != self.shapes:
@@ -99,10 +108,10 @@ class Task:
                     f"{public_name(self.function)} gave shapes {found}, which depend on the numbers of its lazy "
                     f"arguments, and not {self.shapes}: write x.compute() before it"
                 )
-        return y
+        return np.asarray(y)[()] if isinstance(y, (bool, int, float, complex)) else y
 
     def __reduce__(self) -> Any:
-        return Task, (self.function, self.args, self.kwargs, self.shapes)
+        return Task, (self.function, self.args, self.kwargs, self.shapes, self.may_be_complex)
 
 
 class Part:
@@ -203,21 +212,22 @@ def blockwise(
     kwargs = taken_out(kwargs, is_array, arrays)
     labels = labelled(arrays)
     if not same:
-        short = {name for name, n in _lengths(arrays, labels).items() if n == 1}
+        short = {name for name, n in lengths_of(arrays, labels).items() if n == 1}
         labels = [tuple(None if name in short else name for name in names) for names in labels]
-    arrays = [_whole_if_empty(x, names) for x, names in zip(arrays, labels, strict=True)]
+    arrays = [whole_if_empty(x, names) for x, names in zip(arrays, labels, strict=True)]
     for x, names in zip(arrays, labels, strict=True):
-        require_whole(function, x, names)
-    lengths = _lengths(arrays, labels)
+        require_whole(public_name(function), x, names)
+    lengths = lengths_of(arrays, labels)
     results, kind = (_same if same else _tried)(function, args, kwargs, arrays, labels, lengths)
     fixed = None
     if not any(name is not None for names in labels for name in names):
         fixed = [tuple(length for _, length in result.axes) for result in results]
-    task = Task(function, args, kwargs, fixed)
-    arrays = _cut_alike(arrays, labels)
+    expected = any(result.dtype.kind in "cO" for result in results)
+    task = Task(function, args, kwargs, fixed, expected)
+    arrays = cut_alike(arrays, labels)
     pairs = [
         part
-        for x, names in zip(arrays, _unique(labels), strict=True)
+        for x, names in zip(arrays, unique(labels), strict=True)
         for part in (x, names if is_lazy(x) else None)
     ]
     token = tokenize(function, args, kwargs, [x.name if is_lazy(x) else x for x in arrays], labels)
@@ -281,7 +291,7 @@ def _index(result: Result) -> tuple[tuple[Any, ...], dict[Any, int]]:
     return tuple(index), new
 
 
-def _unique(labels: list[Labels]) -> list[tuple[Any, ...]]:
+def unique(labels: list[Labels]) -> list[tuple[Any, ...]]:
     """The labels, with one of its own in the place of each None."""
     return [
         tuple(CORE * (k + 1) + axis if name is None else name for axis, name in enumerate(names))
@@ -289,7 +299,7 @@ def _unique(labels: list[Labels]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _lengths(arrays: list[Any], labels: list[Labels]) -> dict[int, int]:
+def lengths_of(arrays: list[Any], labels: list[Labels]) -> dict[int, int]:
     """The length that belongs to each label."""
     lengths: dict[int, int] = {}
     for x, names in zip(arrays, labels, strict=True):
@@ -302,7 +312,7 @@ def _lengths(arrays: list[Any], labels: list[Labels]) -> dict[int, int]:
     return lengths
 
 
-def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
+def cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
     """The arrays, those in memory cut like their partners along the axes that they share."""
     chunks: dict[Any, Any] = {}
     for x, names in zip(arrays, labels, strict=True):
@@ -310,7 +320,7 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
             for name, cut in zip(names, x.chunks, strict=True):
                 if name is not None and len(cut) > len(chunks.get(name, ())) and sum(cut) != 1:
                     chunks[name] = cut
-    cut_alike = []
+    found = []
     known = {name for x, names in zip(arrays, labels, strict=True) if is_lazy(x) for name in names}
     for x, names in zip(arrays, labels, strict=True):
         if not is_lazy(x) and any(
@@ -321,10 +331,10 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
                 chunks.get(name, (n,)) if n != 1 else (1,)
                 for name, n in zip(names, x.shape, strict=True)
             )
-            cut_alike.append(in_chunks(x, cuts))
+            found.append(in_chunks(x, cuts))
         else:
-            cut_alike.append(x)
-    return cut_alike
+            found.append(x)
+    return found
 
 
 def in_chunks(x: Any, chunks: Any) -> Any:
@@ -336,7 +346,7 @@ def in_chunks(x: Any, chunks: Any) -> Any:
     return da.from_array(x, chunks=chunks, name=None if x.nbytes <= INLINE else False)
 
 
-def _whole_if_empty(x: Any, names: Labels) -> Any:
+def whole_if_empty(x: Any, names: Labels) -> Any:
     """An array, in one piece along the axes without label if it has no elements."""
     if not is_lazy(x) or x.size:
         return x
@@ -346,23 +356,24 @@ def _whole_if_empty(x: Any, names: Labels) -> Any:
     return da.zeros(x.shape, dtype=x.dtype, chunks=tuple(chunks))
 
 
-def require_whole(function: Any, x: Any, names: Labels) -> None:
-    """Refuse an array that is cut along an axis which the function needs in one piece."""
+def require_whole(name: str, x: Any, names: Labels) -> None:
+    """Refuse an array that is cut along an axis which a function of that name needs in one piece."""
     if not is_lazy(x):
         return
-    cut = [axis for axis, name in enumerate(names) if name is None and len(x.chunks[axis]) > 1]
+    cut = [axis for axis, label in enumerate(names) if label is None and len(x.chunks[axis]) > 1]
     if cut:
         wanted = ", ".join(f"{axis}: -1" for axis in cut)
         pieces = ", ".join(str(len(x.chunks[axis])) for axis in cut)
-        raise UnsupportedArgumentError(
-            f"{public_name(function)} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
+        raise refusal(
+            name,
+            f"{name} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
             f"and it is cut into {pieces}: write x.rechunk({{{wanted}}}), if "
             "the chunks then still fit into memory, or give a loss that is a mean or a sum over rows to "
-            "tapemagic.distributed.value_and_grad"
+            "tapemagic.distributed.value_and_grad",
         )
 
 
-def _dummy(shape: tuple[int, ...], dtype: Any) -> Any:
+def dummy(shape: tuple[int, ...], dtype: Any) -> Any:
     """Numbers of no meaning for which most functions are defined: a positive definite matrix, index 0, True."""
     if dtype.kind not in "fc":
         return np.zeros(shape, dtype) if dtype.kind in "iu" else np.ones(shape, dtype)
@@ -387,7 +398,7 @@ def _trial(
             n if name is None or n == 1 else lengths[name]
             for name, n in zip(names, x.shape, strict=True)
         )
-        dummies.append(x if not is_lazy(x) and shape == x.shape else _dummy(shape, x.dtype))
+        dummies.append(x if not is_lazy(x) and shape == x.shape else dummy(shape, x.dtype))
     with np.errstate(all="ignore"):
         try:
             return function(*put_in(args, dummies), **put_in(kwargs, dummies))
@@ -447,8 +458,10 @@ def _tried(
     if kind is not None and hasattr(kind, "_fields"):
         kind = kind._make
     if any(isinstance(part, (tuple, list)) for part in parts_of(y)):
-        raise UnsupportedArgumentError(
-            f"{public_name(function)} gives nested lists, which lazy values cannot be: {IN_MEMORY}"
+        name = public_name(function)
+        raise refusal(
+            name,
+            f"{name} gives nested lists, of which the parts cannot be computed later: {IN_MEMORY}",
         )
     if not long:
         return [_fixed(part) for part in parts_of(y)], kind

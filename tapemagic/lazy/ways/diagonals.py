@@ -8,7 +8,7 @@ import dask.array as da
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from tapemagic.lazy.ways.blocks import is_lazy, pointwise
+from tapemagic.lazy.ways.blocks import is_lazy, pointwise, whole
 from tapemagic.lazy.ways.indexing import taken
 from tapemagic.lazy.ways.joining import as_lazy, concatenate
 from tapemagic.lazy.ways.reductions import total, within
@@ -100,6 +100,10 @@ def trace(
     )
 
 
+COPIES = frozenset({"edge", "reflect", "symmetric", "wrap"})
+"""The modes in which an array is padded with copies of its elements."""
+
+
 @way(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     """``np.pad`` with constants, or with copies of elements."""
@@ -116,6 +120,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         for axis, width in enumerate(widths):
             array = _with_strips(array, axis, width, values)
         return array
+    if mode not in COPIES or options.get("reflect_type", "even") != "even":
+        return whole(np.pad, (array, widths, mode), options)
     for axis, width in enumerate(widths):
         if any(width):
             array = taken(array, np.pad(np.arange(array.shape[axis]), width, mode, **options), axis)

@@ -15,7 +15,7 @@ from tapemagic.lazy.array import Shape
 from tapemagic.lazy.ways.along import along
 from tapemagic.lazy.ways.blocks import blockwise, is_lazy, pointwise, right
 from tapemagic.lazy.ways.joining import concatenate
-from tapemagic.lazy.ways.refused import nonzero
+from tapemagic.lazy.ways.refused import counted
 from tapemagic.lazy.ways.shaping import broadcast_to, ravel, reshape
 from tapemagic.lazy.ways.table import way
 
@@ -24,10 +24,14 @@ RUNS = 64
 
 
 def _lazy_index(x: Any) -> UnsupportedArgumentError:
+    if x.dtype.kind == "b":
+        return UnsupportedArgumentError(
+            f"a mask that is not computed, here one of shape {tuple(x.shape)}, does not say how many elements there "
+            "are: write np.where(mask, x, 0), which keeps the shape, or mask.compute() first"
+        )
     return UnsupportedArgumentError(
-        f"an index that is not computed, here one of shape {tuple(x.shape)} and dtype {x.dtype}, says neither which "
-        "chunks to read nor how many elements there are: write index.compute() first, np.where(mask, x, 0) for a mask, "
-        "or np.take_along_axis along an axis in one chunk"
+        f"an index that is not computed, here one of shape {tuple(x.shape)} and dtype {x.dtype}, does not say which "
+        "chunks to read: write index.compute() first, or np.take_along_axis along an axis in one chunk"
     )
 
 
@@ -116,7 +120,14 @@ def _in_memory(x: Any, index: Any) -> Any:
         return blockwise(
             _rows_at, (index, rows), {}, lambda arrays: [right(arrays[0].ndim), (None,) * rows.ndim]
         )
-    raise _lazy_index(index)
+    parts = index if isinstance(index, tuple) else (index,)
+    lazy = next(filter(is_lazy, parts))
+    if len(parts) > 1 and lazy.dtype.kind in "iu":
+        raise UnsupportedArgumentError(
+            "an array in memory is read at one index that is not computed, that of rows: write x[index], and then "
+            "[...] for a part of each row"
+        )
+    raise _lazy_index(lazy)
 
 
 def _rows_at(index: Any, rows: Any) -> Any:
@@ -288,7 +299,9 @@ def extract(condition: Any, arr: Any) -> Any:
 
 def where(condition: Any, *options: Any) -> Any:
     """``np.where`` with three arguments."""
-    return pointwise(np.where, (condition, *options), {}) if options else nonzero(condition)
+    if not options:
+        raise counted("np.where(mask)", places=True)
+    return pointwise(np.where, (condition, *options), {})
 
 
 way(np.where)(where)

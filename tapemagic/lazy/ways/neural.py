@@ -161,7 +161,9 @@ def kernel_gradient(x: Any, g: Any, window: Any, groups: int) -> Any:
     lead = x.ndim - core
     x, g = as_lazy(x), as_lazy(g)
     for one in (x, g):
-        require_whole(convolving.kernel_gradient, one, (*range(lead), *(None,) * core))
+        require_whole(
+            "the gradient of a convolution in its kernel", one, (*range(lead), *(None,) * core)
+        )
     sizes = (*(slide.size for slide in window), x.shape[-1] // groups, g.shape[-1])
     if not lead:
         return blockwise(

@@ -80,4 +80,6 @@ def _of_matrices(function: Any, x: Any, axes: Any, keepdims: bool, order: Any) -
     rows, columns = axes
     inner = rows if order in (1, -1) else columns
     sums = vector_norm(x, axis=inner, keepdims=True, ord=1)
+    if not sums.size and order > 0:
+        return total(sums, axis=axes, keepdims=keepdims)
     return WAYS[np.max if order > 0 else np.min](sums, axis=axes, keepdims=keepdims)

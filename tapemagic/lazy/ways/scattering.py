@@ -15,7 +15,7 @@ from tapemagic.lazy.ways.blocks import is_lazy, pointwise, right
 from tapemagic.lazy.ways.indexing import parts_of, taken
 from tapemagic.lazy.ways.joining import as_lazy, concatenate
 from tapemagic.lazy.ways.reductions import folded
-from tapemagic.lazy.ways.refused import nonzero
+from tapemagic.lazy.ways.refused import counted
 from tapemagic.lazy.ways.shaping import astype, broadcast_to, largest, reshape
 from tapemagic.lazy.ways.table import way
 
@@ -234,6 +234,8 @@ def add_scattered(*values: Any, indices: Any, shape: Any) -> Any:
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """``np.bincount`` of numbers in memory, with lazy weights."""
     if is_lazy(x):
-        return nonzero(x)
+        raise counted("np.bincount")
     length = max(int(x.max(initial=-1)) + 1, minlength)
+    if not x.size:  # of which NumPy counts the elements
+        return da.zeros(length, dtype=np.intp)
     return zeros_with(astype(as_lazy(weights), np.dtype(np.float64)), x, (length,))

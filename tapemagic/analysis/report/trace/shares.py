@@ -200,7 +200,7 @@ def passed_on(record: Record, position: int, given: Any) -> Any:
         )
         if part is None:
             return NOTHING
-        part = fit(dense(part), x, record.operation, position)
+        part = fit(dense(part), x, record.name, position)
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
         return None
     return np.conjugate(part) + part.dtype.type(0) if part.dtype.kind == "c" else part

@@ -1,0 +1,60 @@
+"""Derivative rules that need the numbers of lazy values: they run in each chunk, or are refused by name."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from textwrap import shorten
+from typing import Any
+
+from tapemagic.engine.laziness import gates
+from tapemagic.engine.registry import Operation
+from tapemagic.engine.tensor.dispatch import REFUSALS
+from tapemagic.engine.tensor.messages import public_name
+from tapemagic.engine.tensor.tensor import Tensor, unwrap
+
+
+def in_chunks(
+    error: Exception,
+    operation: Operation,
+    positions: Sequence[int],
+    arguments: tuple[Any, ...],
+    params: dict[str, Any] | None,
+) -> list[Any]:
+    """The gradients that a rule gives in each chunk, after it was refused on lazy values as a whole.
+
+    Parameters
+    ----------
+    error : Exception
+        The refusal.
+    operation : Operation
+    positions : sequence of int
+        The inputs whose gradients are wanted.
+    arguments : tuple
+        The gradient, the result and the inputs, as for the rule; tensors, if other tapes are to record it.
+    params : dict or None
+
+    Raises
+    ------
+    NotComputedError, UnsupportedArgumentError
+        If it cannot be computed in chunks either. The message says what was recorded, and where.
+    """
+    given = params or {}
+    if not gates or not gates[0].reads(unwrap((arguments, given))):
+        raise error
+    try:
+        return [gates[0].gradient(operation, k, arguments, given) for k in positions]
+    except REFUSALS as refusal:
+        where = _where(arguments[1])
+        text = f"the gradient of {public_name(operation.function)}{where} cannot be computed in chunks: {refusal}"
+        raise type(refusal)(text) from None
+
+
+def _where(output: Any) -> str:
+    """The line of the program that recorded a result."""
+    one = output[0] if isinstance(output, tuple) else output
+    place = getattr(one._value if isinstance(one, Tensor) else one, "place", None)
+    if place is None:
+        return ""
+    line = shorten(linecache.getline(place.file, place.line), 60, placeholder="…")
+    return f", recorded on line {place.line}" + (f" ({line})," if line else ",")
