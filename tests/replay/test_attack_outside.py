@@ -248,7 +248,7 @@ def test_callbacks_of_the_garbage_collector_are_not_the_function_s() -> None:
 
     @tm.function
     def scaled(x: Any) -> Any:
-        parts = [[k] for k in range(100)]
+        parts = [[k] for k in range(200)]
         return x * len(parts) * json.loads("2.0")  # of a library, so that calls are observed
 
     thresholds = gc.get_threshold()
@@ -262,4 +262,4 @@ def test_callbacks_of_the_garbage_collector_are_not_the_function_s() -> None:
 
     assert times
     assert scaled.why_eager == ""
-    assert found == [[200.0, 400.0]] * 3
+    assert found == [[400.0, 800.0]] * 3

@@ -31,13 +31,17 @@ def assert_none(found: str) -> None:
     assert not found, found
 
 
+ELSEWHERE = ("tapemagic.distributed", "tapemagic.engine.tape.input_gradient")
+"""The modules of operations on Dask arrays, which have their cases in tests/distributed and tests/lazy."""
+
+
 def operations() -> list[Operation]:
-    """The operations that have rules; that of lazy blocks has its cases in tests/distributed."""
+    """The operations that have rules."""
     return [
         operation
         for operation in OPERATIONS.values()
         if (operation.rules or operation.joint_rule)
-        and not harness.module_of(operation.function).startswith("tapemagic.distributed")
+        and not harness.module_of(operation.function).startswith(ELSEWHERE)
     ]
 
 
