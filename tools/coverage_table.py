@@ -148,7 +148,8 @@ REASONS: dict[str, dict[str, str]] = {
 DASK = (
     "The column Dask says whether a function and its gradient are computed on Dask arrays, by the cases of the tests",
     "of its rule: in all of them, cut along the first axis; where the axes along which it works are in one chunk; for",
-    "some arguments alone; or not at all, and an error says what to write in its place.",
+    "some arguments alone; or not at all, and an error says what to write in its place. It is empty where there is no",
+    "gradient, or no such case.",
 )
 
 

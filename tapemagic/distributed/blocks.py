@@ -105,9 +105,14 @@ class BlockMap:
         expected = tuple(cut[k] for cut, k in zip(result.chunks, place, strict=True))
         shape = (*(1,) * len(result.layout.lead), *np.shape(y))
         if shape != expected:
+            advice = (
+                "give the lengths of the blocks with chunks="
+                if len(shape) == len(expected)
+                else "name the axes that it removes with drop_axis=, and those that it adds with new_axis="
+            )
             raise ShapeError(
                 f"{name_of(self.function)} returned shape {np.shape(y)} for block {tuple(number)}, where "
-                f"{expected[len(result.layout.lead) :]} was expected: give the lengths of the blocks with chunks="
+                f"{expected[len(result.layout.lead) :]} was expected: {advice}"
             )
         return np.reshape(y, shape)
 

@@ -269,6 +269,14 @@ def test_bad_calls(kind: str) -> None:
         map_blocks(*args, **options)
 
 
+def test_blocks_with_an_axis_less() -> None:
+    """A block with another number of axes is refused with the options that say so."""
+    y = map_blocks(lambda x: np.sum(x, axis=0), LAZY)
+
+    with pytest.raises(errors.ShapeError, match=r"returned shape \(2,\).*drop_axis=.*new_axis="):
+        y.compute(scheduler="sync")
+
+
 def test_blocks_of_another_shape() -> None:
     """A block that is not as the result was declared is refused where it is computed, with its number."""
     y = map_blocks(lambda x: x[:1], LAZY)

@@ -74,6 +74,13 @@ def test_showing_computes_nothing(run: Run, cell: str, options: str) -> None:
     assert all("not computed" in text for text in texts)
 
 
+def test_the_shape_of_a_hessian(run: Run) -> None:
+    """It is known of one that is not computed: five parameters, five rows."""
+    report = run(LINE.format(" --hessian"))
+
+    assert (5, 5) == report.findings.matrices[0].shape
+
+
 @pytest.mark.parametrize(
     "line",
     ["%why loss w", "%gradient loss w b", "%tape_graph", "%tape np.sum(X @ w)", "loss", "tape"],

@@ -181,11 +181,32 @@ def test_optimizers_need_numbers() -> None:
     with tm.GradientTape() as tape:
         loss = np.mean((tm.constant(X) @ w) ** 2)
     with pytest.raises(
-        NotComputedError, match=r"gradient of 'w' is not computed: write dask.compute\(gradients\)"
+        NotComputedError,
+        match=r"gradient of 'w' is not computed: write \(gradients,\) = dask.compute\(gradients\)",
     ):
         optimizer.apply_gradients([(tape.gradient(loss, w), w)])
     assert w.numpy().tolist() == [0.0, 0.0, 0.0]
     assert int(optimizer.iterations) == 0
+
+
+def test_loops_over_many_rows() -> None:
+    """A loop would make tasks for every row: few rows may be unpacked, and many are refused at once."""
+    few, many = (
+        tm.constant(da.ones(10_000, chunks=5_000)),
+        tm.constant(da.ones(10_001, chunks=5_000)),
+    )
+
+    assert () == next(iter(few)).shape
+    with pytest.raises(UnsupportedArgumentError, match=r"over 10,001 rows .* np.sum\(x, axis=0\)"):
+        sum(many)
+
+
+def test_masks_of_rows() -> None:
+    """What is written instead of a mask of rows keeps the shape."""
+    x = tm.constant(X)
+    with pytest.raises(UnsupportedArgumentError, match=r"np.where\(rows\[:, None\], x, 0\)"):
+        x[x[:, 0] > 0]
+    assert X.shape == np.where((x[:, 0] > 0)[:, None], x, 0).shape
 
 
 def test_the_jacobian_of_many_elements() -> None:

@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import origin_of, record_exit, record_text
-from tapemagic.engine.laziness import require_computed
+from tapemagic.engine.laziness import is_lazy, require_computed
 from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedArgumentError
+
+MOST_LAZY_ROWS = 10_000
+"""The number of rows of a lazy tensor over which a loop may go."""
 
 ARRAYS = (np.ndarray, np.generic, list, tuple, int, float, complex)
 
@@ -151,7 +154,13 @@ class Conversions:
             raise RankError(
                 f"a {kind_of(self)} of one number cannot be iterated over: it has no axes"
             )
-        return (self[i] for i in range(len(self._value)))
+        rows = len(self._value)
+        if rows > MOST_LAZY_ROWS and is_lazy(self._value):
+            raise UnsupportedArgumentError(
+                f"a loop over {rows:,} rows that are not computed would make some tasks for each of them: compute with "
+                "whole arrays, such as np.sum(x, axis=0) for a loop that adds up, or write x.compute() first"
+            )
+        return (self[i] for i in range(rows))
 
     def __len__(self) -> int:
         if not self._value.ndim:

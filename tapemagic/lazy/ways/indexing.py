@@ -27,7 +27,8 @@ def _lazy_index(x: Any) -> UnsupportedArgumentError:
     if x.dtype.kind == "b":
         return UnsupportedArgumentError(
             f"a mask that is not computed, here one of shape {tuple(x.shape)}, does not say how many elements there "
-            "are: write np.where(mask, x, 0), which keeps the shape, or mask.compute() first"
+            "are: write np.where(mask, x, 0), which keeps the shape (of x[rows], np.where(rows[:, None], x, 0)), or "
+            "mask.compute() first"
         )
     return UnsupportedArgumentError(
         f"an index that is not computed, here one of shape {tuple(x.shape)} and dtype {x.dtype}, does not say which "

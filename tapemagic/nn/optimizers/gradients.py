@@ -139,8 +139,8 @@ def _as_array(gradient: Any, variable: Variable) -> Any:
     value, own = unwrap(gradient), unwrap(variable)
     if gates and is_lazy(value):
         raise NotComputedError(
-            f"the gradient of {variable.name!r} is not computed: write dask.compute(gradients) for numbers before the "
-            "step, or take them from tapemagic.distributed.value_and_grad, which gives numbers"
+            f"the gradient of {variable.name!r} is not computed: write (gradients,) = dask.compute(gradients) before "
+            "the step, or take them from tapemagic.distributed.value_and_grad, which gives numbers"
         )
     if value.__class__ is np.ndarray and value.shape == own.shape and value.dtype is own.dtype:
         return value

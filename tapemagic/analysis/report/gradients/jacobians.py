@@ -102,7 +102,8 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Matrix
     y, goal = target
     names = ", ".join(x for x, _ in sources)
     notes = (f"of the sum of the {goal.size:,} elements of {y}",) if goal.shape else ()
-    blank = Matrix("hessian", y, (names, names), notes=notes)
+    entries = sum(x.size for _, x in sources)
+    blank = Matrix("hessian", y, (names, names), (entries, entries), notes=notes)
     if any(is_lazy(unwrap(x)) for _, x in (target, *sources)):
         return [replace(blank, notes=(*notes, f"{UNCOMPUTED}; {JACOBIAN_OF_GRADIENT}"))]
     try:
@@ -131,7 +132,6 @@ class _HessianBlocks:
     def whole(self, blank: Matrix) -> Matrix:
         """The Hessian as one matrix, with the elements of all sources."""
         every, count = axis_of(*self.sources), len(self.sources)
-        blank = replace(blank, shape=(every.size, every.size))
         problem = _too_large(every.size**2, sum(map(self._work, range(count))))
         if problem:
             return _not_computed(blank, problem)
