@@ -8,7 +8,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from operator import attrgetter
+from typing import Any
 
+import numpy as np
 import pytest
 
 import tapemagic
@@ -85,9 +87,13 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_behind() -> Iterator[None]:
-    """After a test no tape is live, and the rule table has its entries."""
+def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After a test no tape is live, and the rule table has its entries; random numbers do not depend on the order."""
     before = _table()
+    generator = getattr(request.module, "RNG", None)
+    if isinstance(generator, np.random.Generator):
+        state = _STATES.setdefault(request.module.__name__, generator.bit_generator.state)
+        generator.bit_generator.state = state
 
     yield
 
@@ -96,6 +102,9 @@ def nothing_left_behind() -> Iterator[None]:
     assert left == ()
     assert before == _table()
 
+
+_STATES: dict[str, Any] = {}
+"""The states of the generators of modules, by name, before the first of their tests."""
 
 _RULES, _NO_RULES = attrgetter("rules", "joint_rule"), ((), None)
 
