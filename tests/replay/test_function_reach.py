@@ -227,3 +227,14 @@ def test_a_built_in_function_that_is_replaced(monkeypatch: Any) -> None:
     monkeypatch.setitem(globals(), "abs", lambda x: x * 5)
 
     assert np.array_equal(x * 5, f(x))
+
+
+def test_variables_that_could_not_be_made() -> None:
+    """An error that is kept, as a notebook keeps the last one, keeps what it was about."""
+    with pytest.raises(tm.errors.OptionError) as kept:
+        tm.Variable(1.0, name=3)  # type: ignore[arg-type]
+
+    f = tm.function(lambda x: x * 2.0)
+
+    assert [f(tm.constant(x)).numpy() for x in (1.0, 2.0, 3.0)] == [2.0, 4.0, 6.0]
+    assert "not 3" in str(kept.value)

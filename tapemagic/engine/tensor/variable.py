@@ -106,11 +106,11 @@ class Variable(Traced):
             record_exit(initial_value, "tapemagic.Variable()")
         self._handle = wrap(_numbers(initial_value, name or "Variable", dtype), new_id())
         self._trainable = bool_option(trainable, "trainable")
-        self._created = _created()
-        _living[self._created] = self
         if not isinstance(name, str | None):
             raise OptionError(f"a variable's name is text, not {shown(name)}: write name='w'")
         self.name = name or "Variable"
+        self._created = _created()
+        _living[self._created] = self
 
     @property
     def _value(self) -> Any:
