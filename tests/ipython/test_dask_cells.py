@@ -74,6 +74,11 @@ def test_showing_computes_nothing(run: Run, cell: str, options: str) -> None:
     assert all("not computed" in text for text in texts)
 
 
+def test_the_adjoint_of_a_computed_target(run: Run) -> None:
+    """It is computed with the others, also where the target is an array."""
+    assert "not computed" not in repr(run("%%tape --compute\nerror = X @ w - t"))
+
+
 def test_the_shape_of_a_hessian(run: Run) -> None:
     """It is known of one that is not computed: five parameters, five rows."""
     report = run(LINE.format(" --hessian"))

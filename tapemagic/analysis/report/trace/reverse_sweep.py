@@ -233,7 +233,9 @@ class ReverseSweep:
 
     def seed(self, i: int) -> Any:
         """The gradient with which the sweep begins at a value that no operation reads; None if there is none."""
-        return None if self._shares.get(i) else self._starts.get(i)
+        if self._shares.get(i) or i not in self._starts:
+            return None
+        return self._subject.adjoints.get(i, self._starts[i])
 
     def finished_in(self, hidden: set[int], others: Mapping[int, Any]) -> dict[int, Any]:
         """The results, by id, of shown operations whose adjoints are complete only with a share of a hidden one.
