@@ -230,6 +230,8 @@ def _bundle(
         return
     for key in mine:
         del found[key]
+    if not wanted:  # Dask has found another way
+        return
     own = set(_needed(graph, needed & copied, copied)) | mine
     given = sorted({one for key in own for one in graph[key].dependencies} - own, key=str)
     bundle = Bundle(_in_order(graph, own), given, wanted)
