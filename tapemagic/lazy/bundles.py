@@ -66,12 +66,12 @@ class Bundle:
             return found[self._wanted[0]]
         return tuple(found[key] for key in self._wanted)
 
-    def keys(self) -> list[Any]:
-        """The keys of the tasks."""
-        return [task.key for task, _ in self._steps]
+    def contents(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """The keys of the tasks, those of what they are given, and those of what is returned."""
+        return [task.key for task, _ in self._steps], self._given, self._wanted
 
     def __dask_tokenize__(self) -> Any:
-        return self.keys(), self._wanted, self._given
+        return self.contents()
 
     def __reduce__(self) -> Any:
         return Bundle, ([task for task, _ in self._steps], self._given, self._wanted)
@@ -135,26 +135,31 @@ def bundled(graph: Graph, keys: Any, spread: AbstractSet[str] = frozenset()) -> 
 
 
 def _renamed(graph: Graph, outputs: AbstractSet[Any]) -> Graph:
-    """The tasks under names that say what they are computed from.
+    """The tasks under names that belong to this graph alone, but for results that are asked for.
 
     A cluster takes two tasks of one name for the same one, and in another graph the same results may come from other
-    bundles.
+    bundles. The tasks of an array keep one name for all of them, by which a cluster knows that they are alike.
     """
-    names: dict[Any, Any] = {}
-    for key in _sorted(graph):
-        if key not in graph or not graph[key].dependencies or key in outputs:
-            continue
+    mark = blake2b(digest_size=8)
+    for key in sorted(graph, key=str):
         task = graph[key]
-        below = sorted(repr(names.get(one, one)) for one in task.dependencies)
-        inside = task.func.keys() if isinstance(task, Task) and type(task.func) is Bundle else ()
-        text = "".join((*below, *map(repr, inside)))
-        name = f"{layer_of(key)}-{blake2b(text.encode(), digest_size=8).hexdigest()}"
-        names[key] = (name, *key[1:]) if type(key) is tuple else name
+        inside = _bundle_of(task).contents() if _bundle_of(task) else ()
+        mark.update(repr((key, sorted(map(repr, task.dependencies)), inside)).encode())
+    suffix = mark.hexdigest()
+    names = {
+        key: (f"{key[0]}-{suffix}", *key[1:]) if type(key) is tuple else f"{key}-{suffix}"
+        for key, task in graph.items()
+        if key not in outputs and (task.dependencies or _bundle_of(task))
+    }
     found = {}
     for key, task in graph.items():
         name = names.get(key, key)
         found[name] = task.substitute(names, key=name)
     return found
+
+
+def _bundle_of(task: GraphNode) -> Bundle | None:
+    return task.func if isinstance(task, Task) and type(task.func) is Bundle else None
 
 
 def _needed(graph: Graph, keys: Iterable[Any], among: AbstractSet[Any]) -> Graph:
@@ -225,6 +230,8 @@ def _bundle(
         return
     for key in mine:
         del found[key]
+    if not wanted:  # Dask has found another way
+        return
     own = set(_needed(graph, needed & copied, copied)) | mine
     given = sorted({one for key in own for one in graph[key].dependencies} - own, key=str)
     bundle = Bundle(_in_order(graph, own), given, wanted)
@@ -232,10 +239,8 @@ def _bundle(
     if len(wanted) == 1:
         yield wanted[0], Task(wanted[0], bundle, *refs)
         return
-    layers = sorted({str(layer_of(key)) for key in mine})
-    first = chunks.firsts[min(chunks.firsts, key=str)]
-    returned = list(map(layer_of, wanted))
-    name = (f"bundle-{tokenize(layers, returned)}", *(first[1:] if type(first) is tuple else ()))
+    first = wanted[0]
+    name = (f"bundle-{tokenize(layer_of(first))}", *(first[1:] if type(first) is tuple else ()))
     yield name, Task(name, bundle, *refs)
     for number, key in enumerate(wanted):
         yield key, Task(key, operator.getitem, TaskRef(name), number)
