@@ -84,6 +84,15 @@ def test_a_lookup_beyond_the_table() -> None:
         y.compute(scheduler="synchronous")
 
 
+def test_running_products() -> None:
+    """Along an axis in one chunk one call for each chunk, and refused along any other."""
+    x = np.linspace(-1.0, 2.0, 12).reshape(3, 4)
+    check(lambda a: np.cumprod(a, axis=1), tm.constant(x), lazy(x, 1, 4), 2)
+
+    with pytest.raises(UnsupportedArgumentError, match=r"np\.cumprod.*: its rule needs axis 1 of"):
+        check(lambda a: np.cumprod(a, axis=1), tm.constant(x), lazy(x, 1, 2), 1)
+
+
 def test_a_refused_gradient_says_what_and_where() -> None:
     """The operation, the line that recorded it, and the way out."""
     x = tm.constant(da.ones((4, 0), chunks=(2, 0)))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.laziness import is_lazy, require_computed
 from tapemagic.engine.registry import (
     Function,
     Rule,
@@ -424,6 +424,7 @@ def _cumprod(g, y, x, axis=None):
 
 def horner(g: Any, x: Any, axis: int) -> Any:
     """The b with ``b[i] = g[i] + x[i + 1] * b[i + 1]``, in doubling steps, without a division."""
+    require_computed(x, "the gradient of np.cumprod")  # as slices, the steps would cut it small
     factors = x[slice_on_axis(axis, 1, None)]
     step = 1
     while step < x.shape[axis]:

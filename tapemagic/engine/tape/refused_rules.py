@@ -46,7 +46,10 @@ def in_chunks(
         return [gates[0].gradient(operation, k, arguments, given) for k in positions]
     except REFUSALS as refusal:
         where = _where(arguments[1])
-        text = f"the gradient of {public_name(operation.function)}{where} cannot be computed in chunks: {refusal}"
+        why = str(refusal)
+        if refusal.wanted_by:
+            why = why.replace(refusal.wanted_by, "its rule", 1)
+        text = f"the gradient of {public_name(operation.function)}{where} cannot be computed in chunks: {why}"
         raise type(refusal)(text) from None
 
 

@@ -118,6 +118,16 @@ def _taken(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any])
     return [labels for _ in inputs], [labels], [labels for _ in beside]
 
 
+@labels_of("cumprod")
+def _running(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
+    """Products of the elements so far, along an axis in one piece."""
+    x, axis = inputs[0], params.get("axis")
+    if axis is None:
+        return _whole(inputs, results, params, beside)
+    labels = right(x.ndim, [k - x.ndim for k in normalize_axis_tuple(axis, x.ndim)])
+    return [labels], [labels], []
+
+
 def _whole(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
     """Everything in one chunk each."""
     return (
