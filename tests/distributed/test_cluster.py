@@ -295,6 +295,7 @@ def test_a_worker_is_killed(client: Any, tmp_path: Any) -> None:
 
 
 def test_overlapping_results_are_computed_at_the_same_time(client: Any) -> None:
+    """The graphs have tasks in common, and other bundles of them."""
     rows = np.random.default_rng(0).normal(size=(24, 3))
     w = tm.Variable([0.5, -1.0, 2.0])
 
