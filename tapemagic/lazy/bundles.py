@@ -143,10 +143,11 @@ def _renamed(graph: Graph, outputs: AbstractSet[Any]) -> Graph:
     mark = blake2b(digest_size=8)
     for key in sorted(graph, key=str):
         task = graph[key]
-        inside = _bundle_of(task).contents() if _bundle_of(task) else ()
+        bundle = _bundle_of(task)
+        inside = bundle.contents() if bundle else ()
         mark.update(repr((key, sorted(map(repr, task.dependencies)), inside)).encode())
     suffix = mark.hexdigest()
-    names = {
+    names: dict[Any, Any] = {
         key: (f"{key[0]}-{suffix}", *key[1:]) if type(key) is tuple else f"{key}-{suffix}"
         for key, task in graph.items()
         if key not in outputs and (task.dependencies or _bundle_of(task))

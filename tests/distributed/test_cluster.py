@@ -292,3 +292,23 @@ def test_a_worker_is_killed(client: Any, tmp_path: Any) -> None:
     for a, b in zip(want[1], got[1], strict=True):
         np.testing.assert_array_equal(b.numpy(), a.numpy())
     client.wait_for_workers(2, timeout=30)
+
+
+def test_overlapping_results_are_computed_at_the_same_time(client: Any) -> None:
+    """The graphs have tasks in common, and other bundles of them."""
+    rows = np.random.default_rng(0).normal(size=(24, 3))
+    w = tm.Variable([0.5, -1.0, 2.0])
+
+    def results(x: Any) -> Any:
+        with tm.GradientTape() as tape:
+            z = x @ w
+            loss = np.sum(np.tanh(z)) * np.mean(np.exp(z)) + np.sqrt(np.sum(z**2))
+        return loss, tape.gradient(loss, w)
+
+    halves = [da.from_array(part, chunks=(2, 3)) for part in (rows[:12], rows[12:])]
+    loss, gradient = results(tm.constant(da.concatenate(halves)))
+    futures = [client.compute(part) for part in ([loss], [loss, gradient], [gradient])]
+    expected = results(tm.constant(rows))
+    for future, wanted in zip(futures, (expected[:1], expected, expected[1:]), strict=True):
+        for one, other in zip(client.gather(future), wanted, strict=True):
+            np.testing.assert_allclose(one, other)

@@ -35,6 +35,7 @@ def pieces() -> list[da.Array]:
 
 @pytest.mark.parametrize("keep", [list, lambda xs: dask.persist(*xs, scheduler="sync")])
 def test_arrays_of_several_sources_are_joined(keep: Any) -> None:
+    """Each of two arrays has a bundle for its first chunk, and these are not the same one."""
     found = dask.compute(*two_sums(tm.constant(da.concatenate(keep(pieces())))), scheduler="sync")
     for one, expected in zip(found, two_sums(tm.constant(np.concatenate(PARTS))), strict=True):
         np.testing.assert_allclose(one, expected)
@@ -65,6 +66,7 @@ def sums_of_parts(wanted: list[int]) -> dict[Any, Any]:
 
 
 def test_tasks_of_one_name_give_the_same_in_all_graphs() -> None:
+    """A cluster takes tasks of one name for the same one."""
     found: dict[Any, Any] = {}
     for wanted in ([0, 1], [1, 2], [0, 2], [0, 1, 2]):
         outputs = ["all", *(f"sum-{part}" for part in wanted)]
@@ -75,6 +77,7 @@ def test_tasks_of_one_name_give_the_same_in_all_graphs() -> None:
 
 
 def test_what_nothing_uses_is_left_out() -> None:
+    """Dask leaves tasks in a graph that it no longer needs."""
     graph = sums_of_parts([])
     for k in CHUNKS:
         graph["idle", k] = Task(("idle", k), abs, k)
