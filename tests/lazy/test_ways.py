@@ -88,6 +88,18 @@ def test_masks_in_memory() -> None:
         x[x[:, 0] > 8]
 
 
+@pytest.mark.parametrize("f", [np.var, np.std])
+def test_numbers_in_memory_beside_a_lazy_option(f: Any) -> None:
+    """The array may be in memory, and what is given for it not."""
+    mean = da.from_array(np.array([1.0]), chunks=1)
+    mask = da.from_array(X > 3, chunks=(2, 4))
+    found = f([1.0, 2.0], mean=tm.constant(mean)), f(X, where=tm.constant(mask))
+    computed = dask.compute(*found, scheduler="synchronous")
+    expected = f([1.0, 2.0], mean=np.array([1.0])), f(X, where=X > 3)
+    for one, right in zip(computed, expected, strict=True):
+        np.testing.assert_allclose(one.numpy(), right)
+
+
 def test_functions_of_others_are_not_tried_out() -> None:
     """They might do anything with numbers of no meaning."""
     called = []

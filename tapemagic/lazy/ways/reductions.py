@@ -26,8 +26,8 @@ def axes_of(axis: Any, ndim: int) -> Axes:
 
 
 def is_cut(x: Any, axes: Axes) -> bool:
-    """Whether an array has several chunks along one of the axes."""
-    return any(len(x.chunks[axis]) > 1 for axis in axes)
+    """Whether an array has several chunks along one of the axes; one in memory has none."""
+    return hasattr(x, "chunks") and any(len(x.chunks[axis]) > 1 for axis in axes)
 
 
 def within(function: Any, x: Any, axes: Axes, kwargs: dict[str, Any]) -> Any:
