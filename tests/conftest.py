@@ -16,7 +16,8 @@ import pytest
 import tapemagic
 from tapemagic.engine import recording, registry
 
-gc.disable()  # while tests are collected, as hardly anything is dropped
+THRESHOLDS = gc.get_threshold()
+gc.set_threshold(0)  # while tests are collected, as hardly anything is dropped; libraries see that it is enabled
 
 
 THOROUGH = (
@@ -83,12 +84,15 @@ def pytest_collection_finish() -> None:
     """Spare the garbage collector what stays until the end: each IPython session has it look at everything."""
     gc.collect()
     gc.freeze()
-    gc.enable()
+    gc.set_threshold(*THRESHOLDS)
 
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After a test no tape is live, and the rule table has its entries; random numbers do not depend on the order."""
+    """After a test no tape is live, the rule table has its entries, and the garbage collector is on.
+
+    Random numbers do not depend on the order of tests.
+    """
     before = _table()
     generator = getattr(request.module, "RNG", None)
     if isinstance(generator, np.random.Generator):
@@ -101,6 +105,7 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     recording._live.set(())
     assert left == ()
     assert before == _table()
+    assert gc.isenabled()
 
 
 _STATES: dict[str, Any] = {}
