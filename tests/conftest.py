@@ -17,7 +17,7 @@ import tapemagic
 from tapemagic.engine import recording, registry
 
 THRESHOLDS = gc.get_threshold()
-gc.set_threshold(0)  # while tests are collected, as hardly anything is dropped; libraries see that it is enabled
+gc.set_threshold(0)  # while tests are collected; not gc.disable(), which libraries remember
 
 
 THOROUGH = (
