@@ -231,7 +231,7 @@ def _bundle(
         return
     for key in mine:
         del found[key]
-    if not wanted:  # Dask has found another way
+    if not wanted:  # left over by an optimization of Dask's
         return
     own = set(_needed(graph, needed & copied, copied)) | mine
     given = sorted({one for key in own for one in graph[key].dependencies} - own, key=str)

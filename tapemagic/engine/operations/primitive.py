@@ -50,10 +50,10 @@ def primitive(function: F) -> F:
             operation = registry.OPERATIONS.get(recorded)
             if operation is not None and operation.pointwise and operation.rules:
                 return apply_elementwise(operation, args[0])
-        if not kwargs and set(map(type, args)) == ARRAYS:
-            return function(*args)
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
+        if not kwargs and set(map(type, args)) == ARRAYS:
+            return function(*args)
         for x in args:
             kind: Any = type(x)
             if not _may_stand_for_values(kind):

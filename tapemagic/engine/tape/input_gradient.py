@@ -44,19 +44,6 @@ def input_gradient(
     name : str
         What messages call the operation.
     """
-    return by_rule(values, rule, joint, position, params, results, name)
-
-
-def by_rule(
-    values: tuple[Any, ...],
-    rule: Callable[..., Any],
-    joint: bool,
-    position: int,
-    params: dict[str, Any],
-    results: int,
-    name: str,
-) -> Any:
-    """The same of arrays or tensors, whose operations live tapes record one by one."""
     count = results or 1
     x = values[2 * count + position]
     g, y = values[:count], values[count : 2 * count]
@@ -67,6 +54,10 @@ def by_rule(
     return fit(dense(found), x, name, position)
 
 
+by_rule = input_gradient.__wrapped__  # type: ignore[attr-defined]
+"""The same function, not as an operation: of tensors, tapes record what the rule does."""
+
+
 def _gradients(argnums, g, _y, *values, rule, joint, position, params, results, name):  # type: ignore[no-untyped-def]
     """The derivatives of the rule, by a tape over it."""
     for x in (g, *values):
@@ -75,7 +66,15 @@ def _gradients(argnums, g, _y, *values, rule, joint, position, params, results, 
     wanted = [tensors[k] for k in argnums]
     with Tape() as tape:
         tape.watch(wanted)
-        dx = by_rule(tuple(tensors), rule, joint, position, params, results, name)
+        dx = by_rule(
+            *tensors,
+            rule=rule,
+            joint=joint,
+            position=position,
+            params=params,
+            results=results,
+            name=name,
+        )
     if not isinstance(dx, Tensor):
         return [None] * len(wanted)
     found = tape.gradient(dx, wanted, output_gradients=np.conj(as_tensor(g)))
