@@ -16,6 +16,6 @@ def compute(values: Sequence[Any], progress: bool = False) -> None:
     Each keeps its numbers, if they are few. With `progress`, Dask's bar is shown.
     """
     with ProgressBar() if progress else nullcontext():
-        results = compute_all(*(value.to_dask_array() for value in values))
+        results = compute_all(*values)
     for value, numbers in zip(values, results, strict=True):
         value.keep(numbers)
