@@ -152,12 +152,12 @@ def nonfinite_on(
 ) -> NonFinite | None:
     """The first nan, or infinity, that an operation on a line made of finite values; None if there is none."""
     find = np.isnan if kind == "nan" else np.isinf
-    for position, (number, at) in enumerate(
+    for position, (plain, at) in enumerate(
         zip(snapshot.records, snapshot.origins.lines, strict=True)
     ):
         if at != line or snapshot.origins.orders[position]:
             continue
-        record = Record._make(number)
+        record = _with_numbers(plain)
         if record.name != operation or not all(map(is_finite, record.values)):
             continue
         for value in record.output if isinstance(record.output, tuple) else (record.output,):

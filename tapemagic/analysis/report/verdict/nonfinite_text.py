@@ -9,7 +9,7 @@ import numpy as np
 
 from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.formatting import derivative_symbol, format_value, label
-from tapemagic.analysis.laziness import has_numbers
+from tapemagic.analysis.laziness import has_numbers, with_numbers
 from tapemagic.analysis.nonfinite import NonFinite, is_finite, nonfinite_on
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.verdict.numeric_warning import NumericWarning
@@ -134,7 +134,7 @@ def _gradients(subject: Subject, fact: NonFinite) -> str:
 
 def _is(value: Any) -> str:
     """The state of a value: that it is nan, or holds an infinity."""
-    kind = "nan" if np.isnan(value).any() else "inf"
+    kind = "nan" if np.isnan(with_numbers(value)).any() else "inf"
     if np.ndim(value):
         return f"holds {kind}"
     return f"is {format_value(value) if kind == 'inf' else kind}"
@@ -184,7 +184,7 @@ def _place(subject: Subject, position: int) -> Place | None:
 def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]) -> str:
     """The name of an input, with the index of its element; empty if it has none."""
     name = subject.known_names.get(record.ids[place], "")
-    value = record.values[place]
+    value = with_numbers(record.values[place])
     if not name or not has_numbers(value) or not np.ndim(value):
         return name
     own = index[len(index) - value.ndim :]
