@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.laziness import is_pending
@@ -34,9 +35,9 @@ class Computing:
     def __init__(self) -> None:
         self.error: Exception | None = None
 
-    def __call__(self, subject: Subject) -> Iterator[Statement]:
-        """Compute; remarks on what is not computed for the verdict."""
-        values = uncomputed(subject)
+    def __call__(self, subject: Subject, entries: Sequence[Any]) -> Iterator[Statement]:
+        """Compute them, and the lazy `entries` of matrices; remarks on what is not computed for the verdict."""
+        values = uncomputed(subject, entries)
         if values:
             from tapemagic.lazy.computing import compute
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.failure.failure import Failure
 from tapemagic.analysis.report.gradients.derivatives import Derivative, differentiate
-from tapemagic.analysis.report.gradients.gradient_rows import gradient_rows
+from tapemagic.analysis.report.gradients.drafts import ASKING, Draft
+from tapemagic.analysis.report.gradients.gradient_rows import gradient_rows, reasons_for_none
 from tapemagic.analysis.report.gradients.jacobians import hessians, jacobians
 from tapemagic.analysis.report.gradients.matrices import Kind, Matrix
 from tapemagic.analysis.report.gradients.own_gradients import OwnGradient, own_gradients
@@ -40,11 +41,11 @@ from tapemagic.engine.tape.observer import Observer
 if TYPE_CHECKING:
     from tapemagic.analysis.report.code import Code
 
-MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
-"""The functions that compute the full matrices of each kind."""
+MATRICES: dict[Kind, Callable[..., list[Draft]]] = {"jacobian": jacobians, "hessian": hessians}
+"""The functions that find the full matrices of each kind."""
 
-Compute = Callable[[Subject], Iterable[Statement]]
-"""Computes the lazy values of a report, and gives remarks on them."""
+Compute = Callable[[Subject, Sequence[Any]], Iterable[Statement]]
+"""Computes the lazy values of a report and the lazy arrays in its matrices, and gives remarks on them."""
 
 
 @dataclass(frozen=True)
@@ -189,21 +190,19 @@ def examined(
         context or Context(),
         observer.gradient_calls(),
     )
-    if subject.has_lazy_values:
-        share_numbers(subject)
-    remarks = None if compute is None else tuple(compute(subject))
-    derivatives = gradient_rows(subject, check)
-    reasons = {
-        (t, s): None if entry.text else entry.reason
-        for (t, s, level), entry in derivatives.items()
-        if level == 1
-    }
-    matrices = [
-        matrix
-        for kind, compute in MATRICES.items()
+    reasons = reasons_for_none(subject)
+    drafts = [
+        draft
+        for kind, find in MATRICES.items()
         if kind in kinds
-        for matrix in compute(observer, targets, sources, reasons)
+        for draft in find(observer, targets, sources, reasons)
     ]
+    entries = [array for draft in drafts for array in draft.pending]
+    if subject.has_lazy_values:
+        share_numbers(subject, entries)
+    remarks = None if compute is None else tuple(compute(subject, entries))
+    derivatives = gradient_rows(subject, check)
+    hint = ASKING if compute is None else ""
     versions = subject.split.versions
     nonfinite, own = nonfinite_origins(subject), own_gradients(subject)
     training = training_of(subject)
@@ -216,7 +215,7 @@ def examined(
         operations,
         order,
         tuple(subject.context.lines),
-        tuple(matrices),
+        tuple(draft.finished(hint) for draft in drafts),
         details.drawn,
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tapemagic.analysis.laziness import is_pending, token
@@ -11,23 +11,23 @@ from tapemagic.engine.laziness import MOST_KEPT, is_lazy
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 
 
-def uncomputed(subject: Subject) -> list[Any]:
+def uncomputed(subject: Subject, entries: Iterable[Any] = ()) -> list[Any]:
     """The lazy arrays of a report that are not computed, and hold at most `MOST_KEPT` bytes.
 
     They are the targets and their gradients, the values between targets and sources with their gradients, the gradients
-    that the program took itself, and what has a name.
+    that the program took itself, what has a name, and the `entries` of matrices.
     """
     found = {
         id(x): x
-        for x in _lazy_values(subject)
+        for x in (*_lazy_values(subject), *entries)
         if is_pending(x) and x.size * x.dtype.itemsize <= MOST_KEPT
     }
     return list(found.values())
 
 
-def share_numbers(subject: Subject) -> None:
+def share_numbers(subject: Subject, entries: Iterable[Any] = ()) -> None:
     """Give the numbers that the program computed of a lazy value to those that are the same, such as a gradient."""
-    lazy = list(_lazy_values(subject))
+    lazy = [*_lazy_values(subject), *entries]
     known = {token(x): x.computed for x in lazy if not is_pending(x)}
     for x in lazy if known else ():
         if is_pending(x) and token(x) in known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 
 from tapemagic.analysis.explain.causes import why_none
@@ -23,6 +24,15 @@ def gradient_rows(
     return {key: _row(subject, key, checks.get(key)) for key in subject.found.gradients}
 
 
+def reasons_for_none(subject: Subject) -> dict[tuple[int, int], str | None]:
+    """The reasons for gradients of first order that are None, by target and source; None for others."""
+    return {
+        (t, s): None if gradient is not None else _reason(subject, (t, s, 1))
+        for (t, s, level), gradient in subject.found.gradients.items()
+        if level == 1
+    }
+
+
 def _row(subject: Subject, key: Key, check: Check | None) -> Derivative:
     """A row, with a reason if the derivative is None or a part of it is missing."""
     t, s, level = key
@@ -35,11 +45,15 @@ def _row(subject: Subject, key: Key, check: Check | None) -> Derivative:
         level,
         tuple(source[1].shape),
         None if value is None else value.text,
-        _why_incomplete(subject, key) or None,
+        _reason(subject, key) or None,
         name_of_sum(target, source, level),
         value,
         check,
     )
+
+
+def _reason(subject: Subject, key: Key) -> str:
+    return subject.once(("reason", key), partial(_why_incomplete, subject, key))
 
 
 def _why_incomplete(subject: Subject, key: Key) -> str:

@@ -1,6 +1,6 @@
 """Full matrices of derivatives: the Jacobians of the targets, and their Hessians, the Jacobians of gradients.
 
-They leave no records on the observer.
+They leave no records on the observer. Those of Dask arrays are built without computing them.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_symbol
+from tapemagic.analysis.formatting import NOT_COMPUTED, derivative_symbol, mixed_derivative_symbol
 from tapemagic.analysis.report.gradients.derivatives import failure_reason
-from tapemagic.analysis.report.gradients.matrices import MAX_SHOWN, Matrix, axis_of, with_entries
+from tapemagic.analysis.report.gradients.drafts import Block, Draft, drafted, with_notes
+from tapemagic.analysis.report.gradients.matrices import MAX_SHOWN, Matrix, axis_of
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import id_of, unwrap
+from tapemagic.errors import NotComputedError, UnsupportedArgumentError
 
 MAX_ENTRIES = 10**6
 """The entries of the largest matrix that is computed for a report."""
@@ -29,8 +31,9 @@ MAX_WORK = 10**9
 MAX_BLOCK_SOURCES = 4
 """The largest number of variables whose Hessian is shown in blocks; that of more is one matrix."""
 
-JACOBIAN_OF_GRADIENT = "tape.jacobian computes it of a gradient that was taken in the cell, with -p"
-UNCOMPUTED = "not computed, since the cell computes with Dask arrays"
+OF_GRADIENT = "of a gradient that was taken in the cell, with -p"
+JACOBIAN_OF_GRADIENT = f"tape.jacobian computes it {OF_GRADIENT}"
+LAZILY = "gives it, to compute, or says why not"
 
 Reasons = Mapping[tuple[int, int], str | None]
 """The reasons for gradients that are None, by the indices of target and source."""
@@ -38,7 +41,7 @@ Reasons = Mapping[tuple[int, int], str | None]
 
 def jacobians(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], reasons: Reasons
-) -> list[Matrix]:
+) -> list[Draft]:
     """The Jacobian of every target with respect to every source."""
     return [
         _jacobian(observer, target, source, reasons[t, s])
@@ -47,29 +50,26 @@ def jacobians(
     ]
 
 
-def _jacobian(observer: Observer, down: Named, across: Named, reason: str | None) -> Matrix:
+def _jacobian(observer: Observer, down: Named, across: Named, reason: str | None) -> Draft:
     (y, target), (x, source) = down, across
     blank = Matrix("jacobian", y, (x,), target.shape + source.shape, reason=reason)
     if reason:
-        return blank
-    if is_lazy(unwrap(target)) or is_lazy(unwrap(source)):
-        return replace(
-            blank, notes=(f"{UNCOMPUTED}; tape.jacobian({y}, {x}) gives it, to compute",)
-        )
-    problem = _too_large(target.size * source.size, _work(observer, target))
-    if problem:
-        return replace(blank, notes=(f"{problem}; tape.jacobian computes it",))
+        return Draft(blank)
+    lazy = is_lazy(unwrap(target))
+    elsewhere = f"tape.jacobian({y}, {x}) {LAZILY}" if lazy else "tape.jacobian computes it"
+    work = 0 if lazy and target.size == 1 else _work(observer, target)  # a gradient is taken anyway
+    if problem := _too_large(target.size * source.size, work):
+        return Draft(with_notes(blank, f"{problem}; {elsewhere}"))
     try:
-        return with_entries(
-            blank, _jacobian_matrix(observer, target, source), axis_of(down), axis_of(across)
-        )
+        block = Block(_derivatives(observer, target, source), (target.size, source.size))
+        return drafted(Draft(blank, [[block]], axis_of(down), axis_of(across)), elsewhere)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything
-        return replace(blank, reason=failure_reason(error))
+        return Draft(_failed(blank, error, target))
 
 
 def hessians(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], reasons: Reasons
-) -> list[Matrix]:
+) -> list[Draft]:
     """The Hessian of every target, or of its sum if it is an array, with respect to all sources.
 
     A small Hessian is one matrix; a larger one has a block for every two sources.
@@ -81,7 +81,7 @@ def hessians(
         if connected:
             matrices += _hessian(observer.fork(), target, connected)
         matrices += [
-            Matrix("hessian", target[0], (x, x), source.shape * 2, reason=reason)
+            Draft(Matrix("hessian", target[0], (x, x), source.shape * 2, reason=reason))
             for (x, source), reason in zip(sources, why, strict=True)
             if reason
         ]
@@ -97,19 +97,19 @@ def _complex_reason(x: str, source: Any) -> str:
     )
 
 
-def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Matrix]:
+def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Draft]:
     """The Hessian of a target as one matrix or as blocks; the tape records the gradients."""
     y, goal = target
     names = ", ".join(x for x, _ in sources)
     notes = (f"of the sum of the {goal.size:,} elements of {y}",) if goal.shape else ()
     entries = sum(x.size for _, x in sources)
     blank = Matrix("hessian", y, (names, names), (entries, entries), notes=notes)
-    if any(is_lazy(unwrap(x)) for _, x in (target, *sources)):
-        return [replace(blank, notes=(*notes, f"{UNCOMPUTED}; {JACOBIAN_OF_GRADIENT}"))]
     try:
         with silence(), tape:
             gradients = tape.gradient(goal, [x for _, x in sources])
-        second = _HessianBlocks(tape, sources, gradients)
+        lazily = f"tape.jacobian {OF_GRADIENT}, {LAZILY}"
+        elsewhere = lazily if is_lazy(unwrap(goal)) else JACOBIAN_OF_GRADIENT
+        second = _HessianBlocks(tape, sources, gradients, elsewhere)
         if axis_of(*sources).size <= MAX_SHOWN or len(sources) > MAX_BLOCK_SOURCES:
             return [second.whole(blank)]
         first, *others = combinations_with_replacement(range(len(sources)), 2)
@@ -118,84 +118,99 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Matrix
             *(second.block(replace(blank, notes=()), i, j) for i, j in others),
         ]
     except Exception as error:  # noqa: BLE001 -- a rule may call anything
-        return [replace(blank, reason=failure_reason(error))]
+        return [Draft(_failed(blank, error, goal))]
 
 
 @dataclass
 class _HessianBlocks:
-    """The Hessian of a target: the Jacobians of its gradients, which a tape has recorded."""
+    """The Hessian of a target: the Jacobians of its gradients, which a tape has recorded.
+
+    `elsewhere` says where to find what is too large.
+    """
 
     tape: Tape
     sources: Sequence[Named]
     gradients: Sequence[Any]
+    elsewhere: str
 
-    def whole(self, blank: Matrix) -> Matrix:
+    def whole(self, blank: Matrix) -> Draft:
         """The Hessian as one matrix, with the elements of all sources."""
         every, count = axis_of(*self.sources), len(self.sources)
-        problem = _too_large(every.size**2, sum(map(self._work, range(count))))
-        if problem:
-            return _not_computed(blank, problem)
-        found = {
-            (i, j): self._entries(i, j) for i, j in combinations_with_replacement(range(count), 2)
+        if problem := _too_large(every.size**2, sum(map(self._work, range(count)))):
+            return Draft(with_notes(blank, f"{problem}; {self.elsewhere}"))
+        upper = {
+            (i, j): self._block(i, j) for i, j in combinations_with_replacement(range(count), 2)
         }
-        linear = [x for i, (x, _) in enumerate(self.sources) if found[i, i] is None]
-        notes = [*blank.notes]
-        if linear:
-            notes.append(_linear_note(blank.target, *linear))
+        linear = [x for i, (x, _) in enumerate(self.sources) if upper[i, i] is None]
+        notes = [_linear_note(blank.target, *linear)] if linear else []
         starts = [axis_of(source).label(0) for source in self.sources if source[1].size]
         if len(starts) > 1:
             mixed = mixed_derivative_symbol(blank.target, starts[0], starts[1])
             notes.append(f"row {starts[0]}, column {starts[1]}: {mixed}")
-        upper = {pair: self._dense(entries, *pair) for pair, entries in found.items()}
-        entries = np.block(
-            [[upper[i, j] if i <= j else upper[j, i].T for j in range(count)] for i in range(count)]
-        )
-        return with_entries(replace(blank, notes=tuple(notes)), entries, every, every)
+        dense = {pair: block or self._zeros(*pair) for pair, block in upper.items()}
+        blocks = [
+            [dense[i, j] if i <= j else dense[j, i].transposed() for j in range(count)]
+            for i in range(count)
+        ]
+        return drafted(Draft(blank, blocks, every, every, tuple(notes)), self.elsewhere)
 
-    def block(self, blank: Matrix, i: int, j: int) -> Matrix:
+    def block(self, blank: Matrix, i: int, j: int) -> Draft:
         """The block of the Hessian with the elements of one source as rows, and of another as columns."""
         (x, down), (w, across) = self.sources[i], self.sources[j]
         blank = replace(blank, sources=(x, w), shape=down.shape + across.shape)
-        problem = _too_large(down.size * across.size, self._work(self._shorter(i, j)))
-        if problem:
-            return _not_computed(blank, problem)
-        y, notes, entries = blank.target, [*blank.notes], self._entries(i, j)
-        if entries is None:
+        work = self._work(self._shorter(i, j))
+        if problem := _too_large(down.size * across.size, work):
+            return Draft(with_notes(blank, f"{problem}; {self.elsewhere}"))
+        try:
+            block = self._block(i, j)
+        except Exception as error:  # noqa: BLE001 -- a rule may call anything
+            return Draft(_failed(blank, error, self.gradients[i]))
+        y, notes = blank.target, []
+        if block is None:
             rest = f"{derivative_symbol(y, x, 1)} does not depend on {w} around here"
             notes.append(_linear_note(y, x) if i == j else rest)
         if i != j:
             notes.append(f"{mixed_derivative_symbol(y, w, x)} is its transpose")
-        filled = replace(blank, notes=tuple(notes))
-        return with_entries(
-            filled, self._dense(entries, i, j), axis_of(self.sources[i]), axis_of(self.sources[j])
-        )
+        rows, columns = axis_of(self.sources[i]), axis_of(self.sources[j])
+        blocks = [[block or self._zeros(i, j)]]
+        return drafted(Draft(blank, blocks, rows, columns, tuple(notes)), self.elsewhere)
 
-    def _entries(self, i: int, j: int) -> Any:
+    def _block(self, i: int, j: int) -> Block | None:
         """The second derivatives, a row for each element of source i, or None if they are not connected.
 
         The Hessian is symmetric, so that the source with fewer elements is used for the rows.
         """
         short = self._shorter(i, j)
-        entries = _jacobian_matrix(self.tape, self.gradients[short], self.sources[i + j - short][1])
-        return entries if entries is None or short == i else entries.T
+        down, across = self.gradients[short], self.sources[i + j - short][1]
+        values = _derivatives(self.tape, down, across)
+        if values is None:
+            return None
+        block = Block(values, (down.size, across.size))
+        return block if short == i else block.transposed()
 
     def _shorter(self, i: int, j: int) -> int:
         return min(i, j, key=lambda k: self.sources[k][1].size)
 
-    def _dense(self, entries: Any, i: int, j: int) -> Any:
-        if entries is not None:
-            return entries
-        return np.zeros((self.sources[i][1].size, self.sources[j][1].size))
+    def _zeros(self, i: int, j: int) -> Block:
+        shape = self.sources[i][1].size, self.sources[j][1].size
+        return Block(np.zeros(shape), shape)
 
     def _work(self, i: int) -> int:
         return _work(self.tape, self.gradients[i])
 
 
-def _jacobian_matrix(tape: Tape, target: Any, source: Any) -> Any:
-    """A Jacobian as a matrix; None if target and source are not connected."""
+def _derivatives(tape: Tape, target: Any, source: Any) -> Any:
+    """A Jacobian as an array, which may be lazy; None if target and source are not connected."""
     with silence():
         found = tape.jacobian(target, source)
-    return None if found is None else found.numpy().reshape(target.size, source.size)
+    return None if found is None else unwrap(found)
+
+
+def _failed(matrix: Matrix, error: Exception, target: Any) -> Matrix:
+    """A matrix that a rule cannot give; that of a Dask array may only be too long a graph, or need numbers."""
+    if is_lazy(unwrap(target)) and isinstance(error, (NotComputedError, UnsupportedArgumentError)):
+        return with_notes(matrix, NOT_COMPUTED, str(error))
+    return replace(matrix, reason=failure_reason(error))
 
 
 def _work(tape: Tape, target: Any) -> int:
@@ -218,10 +233,6 @@ def _too_large(entries: int, work: int) -> str:
     if work > MAX_WORK:
         return f"not computed, since its sweep would pass {work:,} numbers, and a report takes on {MAX_WORK:,}"
     return ""
-
-
-def _not_computed(blank: Matrix, problem: str) -> Matrix:
-    return replace(blank, notes=(*blank.notes, f"{problem}; {JACOBIAN_OF_GRADIENT}"))
 
 
 def _linear_note(y: str, *sources: str) -> str:
