@@ -148,6 +148,11 @@ def test_reduce_and_accumulate() -> None:
     assert np.multiply.accumulate(x).tolist() == np.multiply.accumulate(MATRIX).tolist()
     assert gradient_of(np.multiply.reduce) == [[3.0, 4.0], [1.0, 2.0]]
     assert gradient_of(lambda x: np.add.reduce(x, axis=None)) == [[1.0, 1.0], [1.0, 1.0]]
+    for axis, refused in ((None, ValueError), ((0, 1), ValueError), (2, np.exceptions.AxisError)):
+        with pytest.raises(refused):
+            np.add.accumulate(x, axis=axis)
+    with pytest.raises(TypeError, match="scalar"):
+        np.add.accumulate(x[0, 0])
 
 
 REDUCTIONS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {

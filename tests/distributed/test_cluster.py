@@ -17,6 +17,7 @@ import pytest
 import tapemagic as tm
 from tapemagic import errors
 from tapemagic.distributed import map_blocks, value_and_grad
+from tapemagic.engine.tensor.tensor import unwrap
 from tests.distributed import module_of_worker
 
 distributed = pytest.importorskip("distributed")
@@ -248,6 +249,22 @@ def test_variables_of_modules(client: Any) -> None:  # noqa: ARG001 (is current)
 
     with pytest.raises(errors.UnsupportedArgumentError, match="'SCALE' of an imported module"):
         value_and_grad(module_of_worker.scaled, da.ones(4, chunks=2))(1.0)
+
+
+@pytest.mark.parametrize("way", ["a cluster", "a pool of processes"])
+def test_computed_values_are_kept(client: Any, way: str) -> None:  # noqa: ARG001 (is current)
+    """What another process computes by ``dask.compute`` appears in reports of this one."""
+    options = {"scheduler": "processes"} if way == "a pool of processes" else {}
+    x, w = tm.constant(da.ones((6, 2), chunks=2)), tm.Variable([1.0, 2.0])
+    with tm.GradientTape() as tape:
+        loss = np.sum((x @ w) ** 2)
+    gradient = tape.gradient(loss, w)
+    found = dask.compute(loss, {"w": gradient}, **options)
+
+    assert isinstance(found[0], tm.Tensor)
+    assert 54.0 == found[0] == unwrap(loss).computed
+    np.testing.assert_array_equal(unwrap(gradient).computed, [36.0, 36.0])
+    np.testing.assert_array_equal(found[1]["w"], [36.0, 36.0])
 
 
 def test_progress(client: Any, capsys: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import dask
@@ -126,3 +127,25 @@ def test_a_row_wise_function_along_a_cut_axis() -> None:
     """The error has the rechunk to write."""
     with pytest.raises(UnsupportedArgumentError, match=r"x\.rechunk\(\{0: -1\}\)"):
         np.sort(lazy(), axis=0)
+
+
+TOTALS = [np.cumsum, np.cumprod, np.add.accumulate, np.nancumsum, np.sum, np.prod, np.mean, np.var]
+
+
+@pytest.mark.parametrize("kind", ["f4", "c16", "i4"])
+@pytest.mark.parametrize("dtype", [None, "f4", "f8", "c16", "i8"])
+@pytest.mark.parametrize("f", TOTALS)
+def test_the_dtype_of_totals(f: Any, dtype: Any, kind: str) -> None:
+    """Sums in another precision, and of truncated numbers, across chunks of ragged lengths."""
+    numbers = np.random.default_rng(0).normal(size=(5, 3)).astype(kind) * 3
+    with warnings.catch_warnings(action="ignore"):
+        for axis in (0, 1):
+            x = lazy(numbers, ((2, 1, 2), (2, 1)))
+            if f is np.var and dtype == "i8":
+                with pytest.raises(UnsupportedArgumentError, match="leave the dtype out"):
+                    f(x, axis=axis, dtype=dtype)
+                continue
+            expected, found = f(numbers, axis=axis, dtype=dtype), f(x, axis=axis, dtype=dtype)
+            computed = found.compute(scheduler="synchronous").numpy()
+            assert found.dtype == computed.dtype == expected.dtype
+            np.testing.assert_allclose(computed, expected, 1e-4, 1e-5)

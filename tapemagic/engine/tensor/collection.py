@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
-from weakref import ref
 
 import numpy as np
 
 from tapemagic.engine.events import origin_of, record_exit
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import is_id, live
+from tapemagic.engine.tensor.kept_numbers import expect, received
 from tapemagic.errors import UnsupportedArgumentError
 
 ARRAY_FUNCTIONS = f"{os.sep}dask{os.sep}array{os.sep}"
@@ -195,36 +195,11 @@ class Collection:
         elif any(file.endswith(DELAYED) for file, _ in frames):
             record_exit(self, "dask.delayed()")
         finalize, args = self._value.__dask_postcompute__()
-        return _computed, (self.result_class, finalize, args, _Keeper(self._value))
+        return received, (self.result_class, finalize, args, expect(self._value))
 
     def __dask_postpersist__(self) -> Any:
         rebuild, args = self._value.__dask_postpersist__()
         return _rebuilt, (self, rebuild, args)
-
-
-class _Keeper:
-    """Lets a lazy array keep its numbers; it refers to nothing any more where a cluster has sent it to a worker."""
-
-    def __init__(self, value: Any = None) -> None:
-        self._value = None if value is None else ref(value)
-
-    def keep(self, numbers: Any) -> None:
-        value = None if self._value is None else self._value()
-        if value is not None:
-            value.keep(numbers)
-
-    def __reduce__(self) -> Any:
-        return _Keeper, ()
-
-    def __dask_tokenize__(self) -> Any:
-        return "keeper"
-
-
-def _computed(results: Any, kind: Any, finalize: Any, args: Any, keeper: _Keeper) -> Any:
-    """A tensor with the numbers of computed chunks."""
-    numbers = finalize(results, *args)
-    keeper.keep(numbers)
-    return kind(numbers)
 
 
 def _rebuilt(dsk: Any, x: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:

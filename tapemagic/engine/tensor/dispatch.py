@@ -370,7 +370,9 @@ def _call_method(
         for x in tensors_in((*inputs, *kwargs.values())):
             record_exit(x, f"{public_name(ufunc)}.{method}")
         return getattr(ufunc, method)(*unwrap(inputs), **unwrap(kwargs))
-    kwargs.setdefault("axis", 0)
+    axis = kwargs.setdefault("axis", 0)
+    if method == "accumulate":  # of one axis alone, where np.cumsum takes all elements in a row
+        ufunc.accumulate(np.empty((1,) * np.ndim(inputs[0])), axis)
     if ufunc in WITHOUT_DTYPE:
         dtype = kwargs.pop("dtype", None)
         inputs = inputs if dtype is None else (np.astype(inputs[0], dtype),)

@@ -17,6 +17,7 @@ from tapemagic.engine.recording import clock
 from tapemagic.engine.tensor.coercion import PandasData, private_array, value_text
 from tapemagic.engine.tensor.collection import Collection
 from tapemagic.engine.tensor.conversions import Conversions
+from tapemagic.engine.tensor.kept_numbers import pickled
 from tapemagic.engine.tensor.messages import HABITS, ragged_error
 from tapemagic.engine.tensor.methods import ArrayMethods, MissingAttribute
 from tapemagic.engine.tracing import element
@@ -202,7 +203,7 @@ class Tensor(Traced):
 
     def __reduce__(self) -> Any:
         record_text(self, "pickle")
-        return Tensor, (self._value,)
+        return pickled(self, Tensor)
 
 
 Traced.result_class = Tensor

@@ -11,6 +11,8 @@ for _name in (
     "elementwise",
     "along",
     "reductions",
+    "variances",
+    "running_totals",
     "shaping",
     "joining",
     "refused",

@@ -12,10 +12,9 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.rules.reductions import mean_of
 from tapemagic.engine.tensor.precision import sum_of_rows
-from tapemagic.lazy.array import LazyArray, call
-from tapemagic.lazy.ways.blocks import blockwise, in_chunks, is_lazy, pointwise, right
+from tapemagic.lazy.ways.blocks import blockwise, is_lazy, pointwise, right
 from tapemagic.lazy.ways.shaping import astype, ravel, reshape
-from tapemagic.lazy.ways.table import WAYS, by_element, in_steps, itself, way
+from tapemagic.lazy.ways.table import WAYS, by_element, way
 
 Axes = tuple[int, ...]
 
@@ -255,7 +254,7 @@ def mean(
     inner = np.dtype(np.float32) if x.dtype == np.float16 and dtype is None else result
     keepdims = bool(options.get("keepdims", False))
     if "where" in options:
-        n = total(pointwise(_where_like, (where, x), {}), axis=axes, keepdims=keepdims)
+        n = total(pointwise(where_like, (where, x), {}), axis=axes, keepdims=keepdims)
         x = pointwise(np.where, (where, x, x.dtype.type(0)), {})
     else:
         n = math.prod(x.shape[axis] for axis in axes)
@@ -263,7 +262,8 @@ def mean(
 
 
 @by_element
-def _where_like(where: Any, x: Any) -> Any:
+def where_like(where: Any, x: Any) -> Any:
+    """A mask in the shape of an array."""
     return np.broadcast_to(where, np.broadcast_shapes(np.shape(where), np.shape(x)))
 
 
@@ -285,118 +285,13 @@ def nanmean(
             axes_of(axis, a.ndim),
             given(axis=axis, dtype=dtype, keepdims=keepdims, where=where),
         )
-    return mean(a, axis, dtype, None, keepdims, where=pointwise(_there, (a, where), {}))
+    return mean(a, axis, dtype, None, keepdims, where=pointwise(is_number, (a, where), {}))
 
 
 @by_element
-def _there(x: Any, where: Any) -> Any:
+def is_number(x: Any, where: Any) -> Any:
+    """Whether an element is no nan, and a mask lets it in."""
     return ~np.isnan(x) & where
-
-
-# -- variances ------------------------------------------------------------------------------------
-
-
-def _spread(function: Any, root: bool) -> Any:
-    """The way of ``np.var`` and ``np.std``, all in one; along cut axes without a mask, a mean or a dtype."""
-
-    def spread(
-        a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: Any = False, *,
-        where: Any = True, mean: Any = None, correction: Any = None,
-    ) -> Any:  # fmt: skip
-        options = given(
-            axis=axis,
-            dtype=dtype,
-            ddof=ddof,
-            keepdims=keepdims,
-            where=where,
-            mean=mean,
-            correction=correction,
-        )
-        a = a if is_lazy(a) else in_chunks(a, tuple((n,) for n in a.shape))
-        axes = axes_of(axis, a.ndim)
-        if not is_cut(a, axes) or not a.size:
-            return within(function, a, axes, options)
-        result = function(np.ones(2, a.dtype), **given(dtype=dtype)).dtype
-        ddof = options.get("correction", ddof)
-        keep = bool(options.get("keepdims", False))
-        inner = np.dtype(np.float32) if a.dtype == np.float16 else result
-        parts = (
-            [pointwise(part, (a,), {}) for part in (np.real, np.imag)]
-            if a.dtype.kind == "c"
-            else [a]
-        )
-        squares = da.var(parts[0], axis=axes, dtype=inner, keepdims=keep, ddof=0)
-        if len(parts) > 1:
-            squares = squares + da.var(parts[1], axis=axes, dtype=inner, keepdims=keep, ddof=0)
-        n = math.prod(a.shape[axis] for axis in axes)
-        return pointwise(_variance, (squares, n, ddof, root, result), {})
-
-    return spread
-
-
-def _within(function: Any, a: Any, axis: Any = None, **options: Any) -> Any:
-    return within(function, a, axes_of(axis, a.ndim), {"axis": axis, **given(**options)})
-
-
-def _by_mean(function: Any, root: bool, gaps: bool) -> Any:
-    """The steps of ``np.var`` and its kin: the mean of squared deviations from the mean."""
-
-    def spread(
-        a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: Any = False, *,
-        where: Any = True, mean: Any = None, correction: Any = None,
-    ) -> Any:  # fmt: skip
-        masked = given(where=where)
-        if not (gaps or masked or given(dtype=dtype, mean=mean)):
-            return NotImplemented
-        a = np.broadcast_arrays(a, where)[0] if is_in_memory(a) else a
-        axes = axes_of(axis, a.ndim)
-        if not is_cut(a, axes) or not a.size:
-            return NotImplemented
-        if gaps:
-            masked["where"] = call(_there, (a, where), {})
-        keep = bool(given(keepdims=keepdims))
-        ddof = given(correction=correction).get("correction", ddof)
-        middle = given(mean=mean).get("mean")
-        if middle is None:
-            middle = np.mean(a, axes, keepdims=True, **given(dtype=dtype), **masked)
-        squares = call(_squared_deviation, (a, middle), {})
-        squares = np.mean(squares, axes, keepdims=keep, **masked)
-        n = math.prod(a.shape[axis] for axis in axes)
-        if masked:
-            n = np.sum(call(_where_like, (masked["where"], a), {}), axes, keepdims=keep)
-        result = function(np.ones(2, a.dtype), **given(dtype=dtype)).dtype
-        return call(_variance, (squares, n, ddof, root, result), {})
-
-    return spread
-
-
-def is_in_memory(x: Any) -> bool:
-    """Whether something is an array of NumPy's."""
-    return type(x) is not LazyArray
-
-
-@by_element
-def _squared_deviation(x: Any, middle: Any) -> Any:
-    off = x - middle
-    return (off * np.conj(off)).real if off.dtype.kind == "c" else off * off
-
-
-@by_element
-def _variance(squares: Any, n: Any, ddof: Any, root: bool, dtype: Any) -> Any:
-    with np.errstate(all="ignore"):
-        free = n - ddof
-        y = squares * (n / np.where(free > 0, free, 0.0))
-        return (np.sqrt(y) if root else y).astype(dtype)
-
-
-way(np.var)(_spread(np.var, False))
-way(np.std)(_spread(np.std, True))
-way(np.nanvar)(partial(_within, np.nanvar))
-way(np.nanstd)(partial(_within, np.nanstd))
-in_steps(np.var)(_by_mean(np.var, False, False))
-in_steps(np.std)(_by_mean(np.std, True, False))
-in_steps(np.nanvar)(_by_mean(np.nanvar, False, True))
-in_steps(np.nanstd)(_by_mean(np.nanstd, True, True))
 
 
 # -- places of extremes ---------------------------------------------------------------------------
@@ -423,7 +318,7 @@ way(np.nanargmax)(_arg(np.nanargmax, da.nanargmax))
 way(np.nanargmin)(_arg(np.nanargmin, da.nanargmin))
 
 
-# -- spans and running totals ---------------------------------------------------------------------
+# -- spans, and sums in other precisions or with weights -------------------------------------------
 
 
 @way(np.ptp)
@@ -431,72 +326,6 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> An
     """``np.ptp``."""
     options = given(keepdims=keepdims)
     return pointwise(np.subtract, [WAYS[f](a, axis=axis, **options) for f in (np.max, np.min)], {})
-
-
-def _running(function: Any, ufunc: Any, default: int | None) -> Any:
-    """The steps of running totals along a cut axis: those within each chunk, and the totals of the chunks before it."""
-
-    def running(a: Any, axis: Any = default, dtype: Any = None, out: None = None) -> Any:
-        if axis is None:
-            a, axis = np.ravel(a), 0
-        (one,) = axes_of(axis, a.ndim)
-        if not is_cut(a, (one,)) or not a.size:
-            return NotImplemented
-        result = function(np.ones(1, a.dtype), **given(dtype=dtype)).dtype
-        totals = call(_totals_before, (a, ufunc, one, result), {})
-        return call(_running_from, (a, totals, ufunc, one, result), {})
-
-    return running
-
-
-@itself
-def _totals_before(x: Any, ufunc: Any, axis: int, dtype: Any) -> Any:
-    """The totals of all chunks before each, along an axis: one element for each chunk."""
-    cut = tuple((1,) * len(n) if k == axis else n for k, n in enumerate(x.chunks))
-    own = da.map_blocks(
-        ufunc.reduce, x, axis=axis, dtype=dtype, keepdims=True, chunks=cut, meta=_none(x, dtype)
-    )
-    return own.rechunk({axis: -1}).map_blocks(
-        _before, ufunc, axis, dtype=dtype, meta=_none(x, dtype)
-    )
-
-
-def _none(x: Any, dtype: Any) -> Any:
-    return np.empty((0,) * x.ndim, dtype)
-
-
-def _before(totals: Any, ufunc: Any, axis: int) -> Any:
-    y = np.roll(ufunc.accumulate(totals, axis, dtype=totals.dtype), 1, axis)
-    y[(slice(None),) * axis + (0,)] = ufunc.identity
-    return y
-
-
-@itself
-def _running_from(x: Any, totals: Any, ufunc: Any, axis: int, dtype: Any) -> Any:
-    """Running totals, given those of all chunks before each."""
-    return da.map_blocks(
-        _from, x, totals.rechunk({axis: 1}), ufunc, axis, chunks=x.chunks, meta=_none(x, dtype)
-    )
-
-
-def _from(x: Any, before: Any, ufunc: Any, axis: int) -> Any:
-    return ufunc(before, ufunc.accumulate(x, axis, dtype=before.dtype))
-
-
-def _running_within(function: Any, default: int | None) -> Any:
-    def running(a: Any, axis: Any = default, dtype: Any = None, out: None = None) -> Any:
-        if axis is None:
-            a, axis = ravel(a), 0
-        axes = axes_of(axis, a.ndim)
-        return within(function, a, axes, given(axis=axes[0], dtype=dtype))
-
-    return running
-
-
-for _total, _ufunc in ((np.cumsum, np.add), (np.cumprod, np.multiply)):
-    for _name, _default in ((_total, None), (_ufunc.accumulate, 0)):
-        in_steps(_name)(_running(_total, _ufunc, _default))
-        way(_name)(_running_within(_total, _default))
 
 
 @way(sum_of_rows)

@@ -33,11 +33,9 @@ METHODS = frozenset({"reduce", "accumulate", "reduceat"})
 
 def is_method(function: Any) -> bool:
     """Whether a function is a method of a ufunc, along an axis."""
-    return isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ in {
-        "reduce",
-        "accumulate",
-        "reduceat",
-    }
+    return (
+        isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ in METHODS
+    )
 
 
 def method(function: Any, args: Any, kwargs: Any) -> Any:
