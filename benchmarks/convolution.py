@@ -14,6 +14,7 @@ import torch
 from torch.nn import functional
 
 import tapemagic as tm
+from benchmarks import threads
 from benchmarks.run import arrays, medians
 from benchmarks.workloads import Runs
 from tapemagic.engine.operations.convolution import conv2d
@@ -116,9 +117,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=3.0, help="how long to time each of them")
     parser.add_argument("--only", default="", help="a word of what to time")
-    parser.add_argument("--threads", type=int, default=2, help="how many threads PyTorch may use")
+    threads.add_option(parser)
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    threads.limit(options.threads)
     print("| forwards and back | precision | tapemagic, ms | PyTorch, ms | × PyTorch |")
     print("|---|---|--:|--:|--:|")
     for dtype, tolerance in (("float64", 1e-10), ("float32", 1e-4)):

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 import tapemagic as tm
+from benchmarks import threads
 from benchmarks.run import medians
 from tapemagic import nn
 
@@ -113,9 +114,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="how long to time")
-    parser.add_argument("--threads", type=int, default=2, help="how many threads PyTorch may use")
+    threads.add_option(parser)
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    threads.limit(options.threads)
     epochs = {"tapemagic.nn": with_layers(), "PyTorch": with_pytorch()}
     losses = [[epoch() for _ in range(3)] for epoch in epochs.values()]
     np.testing.assert_allclose(*losses, rtol=0.02)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
+from benchmarks import threads
 from benchmarks.formulas import hessian, hessian_by_hand, rosenbrock
 from benchmarks.run import agree, medians
 from benchmarks.workloads import AUTOGRAD, TORCH, Runs, installed
@@ -148,10 +149,9 @@ def main() -> None:
     parser.add_argument(
         "--seconds", type=float, default=10.0, help="how long to time each workload"
     )
-    parser.add_argument("--threads", type=int, default=2, help="how many threads PyTorch may use")
+    threads.add_option(parser)
     options = parser.parse_args()
-    if TORCH:
-        torch.set_num_threads(options.threads)
+    threads.limit(options.threads)
     libraries = ("numpy", "tapemagic", "torch.func", "torch", "autograd", "tensorflow")
     print("| workload | " + " | ".join(libraries) + " | times faster than |")
     print("|---|" + "--:|" * len(libraries) + "---|")

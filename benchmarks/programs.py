@@ -17,6 +17,7 @@ import numpy as np
 
 import tapemagic as tm
 from benchmarks import program_workloads as workloads
+from benchmarks import threads
 from benchmarks.program_workloads import JAX, TORCH, Runs
 from benchmarks.run import arrays
 from tapemagic.replay.function import function
@@ -192,12 +193,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="how long to time each workload")
     parser.add_argument("--only", default="", help="a word of the workloads to time")
     parser.add_argument("--skip", default="", help="libraries to leave out, with commas")
-    parser.add_argument("--threads", type=int, default=2, help="how many threads PyTorch may use")
+    threads.add_option(parser)
     options = parser.parse_args()
-    if TORCH:
-        import torch
-
-        torch.set_num_threads(options.threads)
+    threads.limit(options.threads)
     missing = [name for name, there in (("PyTorch", TORCH), ("JAX", JAX)) if not there]
     if missing:
         print(f"Without {' and '.join(missing)}, not installed here.\n")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
+from benchmarks import threads
 from benchmarks.run import medians
 from benchmarks.workloads import TORCH, installed
 from tapemagic import nn
@@ -139,10 +140,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="how long to time each way")
-    parser.add_argument("--threads", type=int, default=2, help="how many threads PyTorch may use")
+    threads.add_option(parser)
     options = parser.parse_args()
-    if TORCH:
-        torch.set_num_threads(options.threads)
+    threads.limit(options.threads)
     print("| the variables are changed by | library | a step, µs | 10,000 steps, s | × tapemagic |")
     print("|---|---|--:|--:|--:|")
     for way, prepare in (("assignment", by_assignment), ("an optimizer", by_optimizer)):

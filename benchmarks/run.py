@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.workloads import TORCH, WORKLOADS
+from benchmarks import threads
+from benchmarks.workloads import WORKLOADS
 
 BOUNDS = {
     "two gradients of x1·x2·sin x1": (8.0, 4.0),
@@ -61,12 +62,9 @@ def main() -> None:
         "--seconds", type=float, default=10.0, help="how long to time each workload"
     )
     parser.add_argument("--only", default="", help="a word of the workloads to time")
-    parser.add_argument("--threads", type=int, default=2, help="how many threads PyTorch may use")
+    threads.add_option(parser)
     options = parser.parse_args()
-    if TORCH:
-        import torch
-
-        torch.set_num_threads(options.threads)
+    threads.limit(options.threads)
     libraries = ("numpy", "tapemagic", "torch", "autograd", "mygrad")
     print(
         "| workload | "

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 import tapemagic as tm
+from benchmarks import threads
 from benchmarks.network import data, gradients_by_hand
 from benchmarks.run import medians
 from tapemagic import nn
@@ -147,9 +148,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="how long to time")
-    parser.add_argument("--threads", type=int, default=2, help="how many threads PyTorch may use")
+    threads.add_option(parser)
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    threads.limit(options.threads)
     steps = {name: prepare() for name, prepare in STEPS.items()}
     agree(steps)
     took = medians(steps, options.seconds)
