@@ -1,7 +1,8 @@
 """Gradients of more data than fit into memory, against Dask by hand: ``python -m benchmarks.dask_arrays``.
 
 Peaks of memory are those of fresh processes. Processor's time is measured in turns, in one process for each loss,
-since a ratio survives a busy machine: the least of all turns counts. Dask's scheduler runs two threads.
+since a ratio survives a busy machine: the least of all turns counts. Dask's scheduler runs two threads, or a cluster of
+two processes with a thread each, of which all processes count, the scheduler's too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,24 +38,18 @@ def status(key: str) -> float:
     return int(found.split()[1]) * 1024
 
 
-def computed(found: Any) -> list[Any]:
-    """Loss and gradients as NumPy's arrays."""
-    with dask.config.set(SCHEDULER):
-        return list(map(np.asarray, dask.compute(*found)))
-
-
 def step(name: str, way: str, chunks: int) -> list[Any]:
-    """Loss and gradients, computed."""
-    with dask.config.set(SCHEDULER):
-        return computed(ways(name)[way](*data(chunks)))
+    """Loss and gradients, computed by the current scheduler."""
+    return list(map(np.asarray, dask.compute(*ways(name)[way](*data(chunks)))))
 
 
 def peak(name: str, way: str, chunks: int) -> float:
     """By how many chunks the memory of this process grows in a step, after one on few data."""
-    step(name, way, THREADS)
-    before = status("VmRSS")
-    step(name, way, chunks)
-    return (status("VmHWM") - before) / CHUNK
+    with dask.config.set(SCHEDULER):
+        step(name, way, THREADS)
+        before = status("VmRSS")
+        step(name, way, chunks)
+        return (status("VmHWM") - before) / CHUNK
 
 
 def tasks(found: Any) -> int:
@@ -72,7 +68,9 @@ def building(name: str, way: str, chunks: int) -> float:
     return min(taken)
 
 
-def turns(name: str, chunks: int, times: int) -> dict[str, float]:
+def turns(
+    name: str, chunks: int, times: int, used: Callable[[], float] = time.process_time
+) -> dict[str, float]:
     """The least processor's time of a step in seconds, for each way; they have to find the same gradients."""
     names = list(ways(name))
     wanted, *others = [step(name, way, 4) for way in names]
@@ -82,13 +80,36 @@ def turns(name: str, chunks: int, times: int) -> dict[str, float]:
     taken: dict[str, list[float]] = {way: [] for way in names}
     for _ in range(times):
         for way in names:
-            start = time.process_time()
+            start = used()
             step(name, way, chunks)
-            taken[way].append(time.process_time() - start)
+            taken[way].append(used() - start)
     return {way: min(seconds) for way, seconds in taken.items()}
 
 
-MEASURES = {"peak": peak, "turns": turns, "building": building}
+def on_threads(name: str, chunks: int, times: int) -> dict[str, float]:
+    """The turns of a loss by Dask's threads."""
+    with dask.config.set(SCHEDULER):
+        return turns(name, chunks, times)
+
+
+def on_cluster(name: str, chunks: int, times: int) -> dict[str, float]:
+    """The turns of a loss by a cluster on this machine."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=THREADS, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+
+        def used() -> float:
+            return time.process_time() + sum(client.run(time.process_time).values())
+
+        return turns(name, chunks, times, used)
+
+
+MEASURES = {"peak": peak, "threads": on_threads, "cluster": on_cluster, "building": building}
 
 
 def in_process(measure: str, *args: Any) -> Any:
@@ -125,7 +146,7 @@ def print_time(times: int) -> None:
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     linear = None
     for name, workload in WORKLOADS.items():
-        cpu = in_process("turns", name, FEW, times)
+        cpu = in_process("threads", name, FEW, times)
         hand, tape = cpu["by hand"], cpu["tape"]
         linear = linear or tape
         parts = cpu.get("partitions")
@@ -137,6 +158,19 @@ def print_time(times: int) -> None:
             f"{mine / count:.2f} | {built * 1e3:.0f} |",
             flush=True,
         )
+
+
+def print_cluster(times: int) -> None:
+    """Print the processor's time on a cluster of two processes."""
+    print(
+        f"\n| a cluster, {FEW} chunks | CPU s by hand | tape | × by hand | partitions | × by hand |"
+    )
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, workload in WORKLOADS.items():
+        if workload.readings == 1:
+            hand, *others = in_process("cluster", name, FEW, times).values()
+            cells = " | ".join(f"{one:.2f} | {one / hand:.2f}" for one in others)
+            print(f"| {name} | {hand:.2f} | {cells} |", flush=True)
 
 
 def main() -> None:
@@ -151,6 +185,7 @@ def main() -> None:
         return
     print_memory()
     print_time(options.turns)
+    print_cluster(options.turns)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Times the workloads of two checkouts in turns and prints ratios: ``python -m benchmarks.turns ../other``.
 
+With ``--first "import dask.array"`` and ``.`` as the other checkout, it is this one after an import and without it.
+
 Each turn is a fresh process of this Python with one of the checkouts first on its path, and gives the fastest of many
 runs; of all turns of a checkout the fastest counts, since what disturbs a machine only ever adds time.
 """
@@ -54,6 +56,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.7, help="how long a turn takes")
     parser.add_argument("--only", default="", help="a word of the workloads to time")
+    parser.add_argument("--first", default="", help="what only this checkout's turns execute first")
     options = parser.parse_args()
     here, other = Path(__file__).parent.parent, options.other.resolve()
     print("| workload | here, µs | other, µs | here / other |\n|---|--:|--:|--:|")
@@ -63,7 +66,7 @@ def main() -> None:
         code = ONE if name in WORKLOADS else IMPORT
         times = [
             (
-                turn(here, code, name, f"{options.seconds}"),
+                turn(here, f"{options.first}\n{code}", name, f"{options.seconds}"),
                 turn(other, code, name, f"{options.seconds}"),
             )
             for _ in range(options.turns)
