@@ -392,4 +392,5 @@ def test_imports_are_public() -> None:
 )
 def test_lines_are_as_the_linter_wants_them(f, x, line):
     """No sign is twice in a row, exponents have no plus, and no name is given that nobody reads."""
-    assert line in program_text(f, tm.constant(np.array([x, x])[()]))
+    lines = body(program_text(f, tm.constant(np.array([x, x]))))
+    assert line in "\n".join(each for each in lines if "#" not in each)
