@@ -160,8 +160,9 @@ class Expressions:
         return Expression(text, rank, 1 + max(left.depth, right.depth))
 
     def _prefixed(self, node: Node) -> Expression:
-        inner = self.value(node.args[0])
-        return Expression(f"{PREFIXES[node.function]}{inner.within(SIGN)}", SIGN, inner.depth + 1)
+        inner, sign = self.value(node.args[0]), PREFIXES[node.function]
+        text = inner.within(ATOM if inner.text.startswith(sign) else SIGN)
+        return Expression(f"{sign}{text}", SIGN, inner.depth + 1)
 
     def _reduced(self, node: Node) -> Expression:
         """A reduction as a method of the array, which by default takes all axes."""

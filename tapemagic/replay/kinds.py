@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 from array import array
-from collections import deque
+from collections import deque, namedtuple
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -37,6 +37,8 @@ import numpy as np
 from tapemagic.engine.events import origin_of
 from tapemagic.replay.randomness import GENERATORS
 
+Named = namedtuple("Named", "field")  # noqa: PYI024 (only the kind of its field counts)
+
 NUMBERS = (int, float, complex, bool, str, bytes)
 
 VALUES = (
@@ -51,7 +53,7 @@ WRAPPERS = (staticmethod, classmethod, property, functools.partial)
 NAMED = (
     *(type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.mean), CodeType),
     *(GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType),
-    *(MethodWrapperType, WrapperDescriptorType, type(np._NoValue)),
+    *(MethodWrapperType, WrapperDescriptorType, type(np._NoValue), type(Named.field)),
     *(operator.itemgetter, operator.attrgetter, operator.methodcaller),
     *(type(threading.Lock()), type(threading.RLock()), *WRAPPERS),
 )

@@ -76,7 +76,7 @@ def quoted(x: str | bytes) -> str:
 
 def _float(x: float) -> str | None:
     if math.isfinite(x):
-        return repr(x)
+        return repr(x).replace("e+", "e")
     if math.isinf(x):
         return "np.inf" if x > 0 else "-np.inf"
     same = struct.pack("d", x) == struct.pack("d", math.copysign(math.nan, x))
@@ -123,7 +123,7 @@ def _number(x: Any) -> str | None:
         return _complex(complex(x))
     if kind != "f":
         return None
-    return str(x) if np.isfinite(x) else _float(float(x))
+    return str(x).replace("e+", "e") if np.isfinite(x) else _float(float(x))
 
 
 def _parsed(number: str) -> Any:

@@ -246,10 +246,10 @@ class Writer:
         return True
 
     def _target(self, node: Node) -> str:
-        """The name of a value, or the names of several."""
+        """The name of a value, or the names of several; those that nobody reads were computed for their errors."""
         parts = self.uses.parts.get(node)
         if parts is None:
-            return self.names.give(node)
+            return self.names.give(node) if self.uses.is_kept(node) else "_"
         given = (self.names.give(parts[k]) if k in parts else "_" for k in range(len(node.kind)))
         return ", ".join(given)
 

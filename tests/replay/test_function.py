@@ -11,6 +11,7 @@ import sys
 import threading
 import traceback
 from collections import OrderedDict, namedtuple
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -673,3 +674,70 @@ def test_comparisons_with_text_are_no_calls() -> None:
     for _ in range(3):
         assert same(f.python_function(x), f(x))
     assert f.programs
+
+
+def stretched(a: Any) -> Any:
+    """Two new arrays, and a view of the second."""
+    b = np.sin(a)
+    c = b * 1
+    return b, c, c.T
+
+
+@pytest.mark.parametrize(
+    "f",
+    [stretched, lambda a: (a / 1, a.T), lambda a: np.ravel(a[0]), lambda a: (a[:, 1].ravel(), a)],
+)
+def test_results_share_the_memory_that_they_share_without_a_program(f: Any) -> None:
+    """The caller may write into any of them."""
+    g = tm.function(f)
+
+    def shared(call: Any) -> list[bool]:
+        a = np.arange(8.0).reshape(2, 4)[:, ::2]
+        found = call(a)
+        arrays = [a, *(found if isinstance(found, tuple) else [found])]
+        return [np.shares_memory(b, c) for b in arrays for c in arrays]
+
+    for _ in range(3):
+        assert shared(f) == shared(g)
+    assert g.why_eager == ""
+
+
+@pytest.mark.parametrize("operation", [np.multiply, np.divide])
+@pytest.mark.parametrize("number", [1.0, -1.0, 2.0])
+def test_an_array_of_one_number_has_its_say_in_the_order_of_a_result(
+    operation: Any, number: float
+) -> None:
+    """The order in memory, on which the rounding of later sums depends, is that of both arguments."""
+
+    def f(a: Any) -> Any:
+        return operation(a, np.full((3, 4), number))
+
+    g = tm.function(f)
+    a = np.asfortranarray(np.arange(12.0).reshape(3, 4))
+    assert all(f(a).strides == g(a).strides for _ in range(3))
+
+
+@pytest.mark.parametrize("choice", [np.fmax, np.fmin, np.maximum, np.minimum])
+def test_the_signs_of_zeros_beside_an_array_of_one_number(choice: Any) -> None:
+    """NumPy's loops over two arrays and over an array and a number take another one of two zeros."""
+    for zero, n in product((0.0, -0.0), (1, 2, 3, 33)):
+        f = lambda a, zero=zero: choice(a, np.full(a.shape, zero, np.float32))  # noqa: E731
+        g = tm.function(f)
+        for x in (1.0, 2.0, -0.0, 0.0):
+            a = np.full(n, x, np.float32)
+            assert same(f(a), g(a))
+
+
+def test_powers_of_numbers_are_rounded_as_on_the_tape() -> None:
+    """Traced, their derivatives are made of the same calls."""
+
+    def f(a: Any) -> Any:
+        with tm.GradientTape() as tape:
+            tape.watch(a)
+            b = np.power(a, a)
+        return tape.gradient(b, a)
+
+    g = tm.function(f)
+    for k in range(100):
+        a = tm.constant(1.7 + k / 100)
+        assert same(f(a), g(a))

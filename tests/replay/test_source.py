@@ -380,3 +380,17 @@ def test_imports_are_public() -> None:
     modules = [line.split()[1] for line in text.split("\n") if line.startswith("from ")]
 
     assert set(modules) == {"tapemagic", "tapemagic.kernels"}
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "line"),
+    [
+        (lambda x: np.negative(np.negative(x)), 2j, "-(-x)"),
+        (lambda x: x * 10.0**300, 1.5, " 1e300"),
+        (lambda x: (np.linalg.norm(x), x + 1)[1], 1.5, "_ = np.linalg.norm(x)"),
+    ],
+)
+def test_lines_are_as_the_linter_wants_them(f, x, line):
+    """No sign is twice in a row, exponents have no plus, and no name is given that nobody reads."""
+    lines = body(program_text(f, tm.constant(np.array([x, x]))))
+    assert line in "\n".join(each for each in lines if "#" not in each)

@@ -24,8 +24,8 @@ from tests.rules.test_rules import Entries, each, over
 BY_NUMBERS = (
     "np.unique", "np.nonzero", "np.flatnonzero", "np.where", "np.compress", "np.extract", "x[mask]",
     "np.histogram_bin_edges", "np.asarray", "int()", "x[i] = ...", "histogramdd()", "np.intersect1d",
-    "warnings.catch_warnings()", "a warning of np.cov", "a Jacobian through indices that are computed", "float()",
-    "x[a:b]",
+    "warnings.catch_warnings()", "a warning of np.cov", "a Jacobian through indices that are computed or given",
+    "float()", "x[a:b]",
 )  # fmt: skip
 """By what values leave the traces of some cases: most of them have shapes that depend on numbers."""
 

@@ -10,12 +10,14 @@ import numpy as np
 from tapemagic.engine import laziness
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.tensor.dispatch import apply
-from tapemagic.engine.tensor.tensor import PLAIN_SCALARS, Tensor, as_operand, unwrap
+from tapemagic.engine.tensor.tensor import Tensor, as_operand, unwrap
 from tapemagic.errors import ImmutableError, OptionError
 
 DEGREE = math.pi / 180
 LN2 = math.log(2)
 LN10 = math.log(10)
+NUMBERS = frozenset({bool, int, float})
+"""The types of Python's real numbers; a number of NumPy's may be the value of a tensor."""
 
 
 def zeros(g: Any) -> Any:
@@ -92,7 +94,7 @@ def _square(g: Any, _y: Any, x: Any) -> Any:
 def _base(g: Any, _z: Any, x: Any, y: Any) -> Any:
     """y * x**(y-1); for y = 0 it is 0, at x = 0 too, where TensorFlow has NaN."""
     x = as_complex_like(_z, x)
-    if type(y) in PLAIN_SCALARS:
+    if type(y) in NUMBERS:
         # On a tape x**1 and x**0 are written out: they keep higher orders connected.
         if y in {1, 2} and not isinstance(x, Tensor):
             return _square(g, _z, x) if y == 2 else g

@@ -119,7 +119,7 @@ class StructuredSweep:
         if operation.pointwise:
             terms = self._sparse(found[newest])
             return None if terms is None else self._elementwise(record, wanted, terms)
-        if not (operation.selects or operation.spreads) or _depends_on_data(record, wanted):
+        if not (operation.selects or operation.spreads):
             return None
         if operation.spreads:
             terms = self._sparse(found[newest])
@@ -201,12 +201,8 @@ class StructuredSweep:
         selected = selects and selects(*inputs, **(params or {}))
         if selected is None:
             return None
-        told = tracer()
-        if told is not None and told.reads([made for _, made in selected]):
-            told.leave("a Jacobian through indices that are computed")
-            selected = told.value(selected)
         found: list[Part] = []
-        for factor, made in selected:
+        for factor, made in _untraced(selected):
             sources = made if made.__class__ in (tuple, list) else (made,)
             for j, several in terms.items():
                 source = Map(np.asarray(sources[j]))
@@ -226,8 +222,9 @@ class StructuredSweep:
         number, values, _, params, output, _ = record
         arguments = [self._numbered(output.shape), output, *values]
         targets = _gradients(NUMBERED[number], wanted, arguments, params)
-        if any(target.size > values[k].size for k, target in targets) or _is_traced(targets):
+        if any(target.size > values[k].size for k, target in targets):
             return None
+        targets = _untraced(targets)
         maps = [(k, Map(np.broadcast_to(target, values[k].shape))) for k, target in targets]
         found: list[Part] = []
         for term in terms:
@@ -275,14 +272,13 @@ def _is_plain(param: Any) -> bool:
     return not getattr(param, "shape", ()) and not isinstance(param, (list, tuple, dict))
 
 
-def _is_traced(values: Any) -> bool:
-    """Whether some of the values stand for others that a program will be given: where they lead cannot be told."""
+def _untraced(places: Any) -> Any:
+    """Factors or inputs, each with the places of elements: of plain arrays, for a trace they cannot be part of.
+
+    Whole rows, which need no places, have nan and -0.0 in elements that are exactly zero here.
+    """
     told = tracer()
-    return told is not None and told.reads(values)
-
-
-def _depends_on_data(record: Any, wanted: list[int]) -> bool:
-    """Whether the places which an operation selects may be others when a program runs again."""
-    _, values, _, params, _, _ = record
-    others = [x for k, x in enumerate(values) if k not in wanted]
-    return _is_traced([*others, *(params or {}).values()])
+    if told is None or not told.reads([there for _, there in places]):
+        return places
+    told.leave("a Jacobian through indices that are computed or given")
+    return told.value(places)

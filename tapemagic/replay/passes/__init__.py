@@ -47,8 +47,9 @@ RULES = together(
 
 def simplified(program: Program) -> Program:
     """A program after all passes."""
-    shorter = without_dead_code(rewritten(without_dead_code(program), RULES, merge=True))
-    return in_place(in_blocks(with_separate_results(shorter, program)))
+    needed = without_dead_code(program)
+    shorter = without_dead_code(rewritten(needed, RULES, merge=True))
+    return in_place(in_blocks(with_separate_results(shorter, program) or needed))
 
 
 __all__ = ["RULES", "rewritten", "simplified", "together"]

@@ -19,6 +19,9 @@ from tapemagic.replay.program import Constant, Kind, Node, arguments_of, kind_of
 LARGEST = 1 << 16
 """The number of elements up to which results become constants; arrays of one number may have any."""
 
+BY_LOOPS = frozenset({np.power, np.fmax, np.fmin})
+"""Functions that compute otherwise with one number than with an array of it: powers, and the signs of zeros."""
+
 BY_SHAPE = {np.ones_like: 1, np.zeros_like: 0}
 """Functions whose result is known from the shape and dtype of their argument."""
 
@@ -70,9 +73,7 @@ def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     if len(node.args) < 2 or not isinstance(node.function, np.ufunc) or node.function.signature:
         return None
-    if (
-        node.function is np.power
-    ):  # it computes otherwise with one exponent than with an array of it
+    if node.function in BY_LOOPS:
         return None
     left = [x for x in node.args if not rewriting.uniform.holds(x)]
     if not left or len(left) == len(node.args) or not any(map(_is_array, node.args)):

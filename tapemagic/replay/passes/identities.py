@@ -15,7 +15,7 @@ import numpy as np
 from tapemagic.replay.expressions import POWERS_ARE_PRODUCTS
 from tapemagic.replay.passes.known_numbers import fill_of, number
 from tapemagic.replay.passes.known_signs import never_negative_zero
-from tapemagic.replay.passes.layout import lines
+from tapemagic.replay.passes.layout import lines, repeats
 from tapemagic.replay.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.replay.program import Constant, Kind, Node
 
@@ -32,7 +32,7 @@ def times_one(node: Node, rewriting: Rewriting) -> Node | None:
         if known == 1:
             return rewriting.same(x, node)
         if known == -1 and _is(x, node) and node.kind.dtype.kind in "fi":
-            return rewriting.call(np.negative, (x,), node.kind, node)
+            return _without_number(np.negative, (x,), factor, node, rewriting)
     return None
 
 
@@ -52,7 +52,7 @@ def over_one(node: Node, rewriting: Rewriting) -> Node | None:
     inverse = 1.0 / float(known)
     if not np.finfo(node.kind.dtype).smallest_normal <= abs(inverse) <= 2.0**14:
         return None
-    return rewriting.call(np.multiply, (x, inverse), node.kind, node)
+    return _without_number(np.multiply, (x, inverse), by, node, rewriting)
 
 
 def is_power_of_two(x: Any) -> bool:
@@ -246,6 +246,15 @@ def _layout_kept(function: Any, args: Any, node: Node, rewriting: Rewriting) -> 
     if not (layouts.would_be_contiguous(node) and layouts.would_be_contiguous(new)):
         return None
     return rewriting.call(function, args, node.kind, node)
+
+
+def _without_number(
+    function: Any, args: Any, known: Any, node: Node, rewriting: Rewriting
+) -> Node | None:
+    """A new call in place of one with an array of one number, which may have a say in the layout of the result."""
+    if not isinstance(known, Constant) or not known.kind.shape or repeats(known):
+        return rewriting.call(function, args, node.kind, node)
+    return _layout_kept(function, args, node, rewriting)
 
 
 RULES: Rules = {

@@ -7,6 +7,7 @@ into which the caller may write.
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ VIEWS = frozenset(
 """Functions whose result may be a view of their first argument."""
 
 
-def with_separate_results(program: Program, before: Program) -> Program:
+def with_separate_results(program: Program, before: Program) -> Program | None:
     """A program with copies of those results that would share memory only because of the passes.
 
     Parameters
@@ -34,28 +35,45 @@ def with_separate_results(program: Program, before: Program) -> Program:
         After the passes.
     before : Program
         The same one before them.
+
+    Returns
+    -------
+    Program or None
+        None if arrays to be copied shared memory with one another.
     """
     body = list(program.body)
-    taken: dict[Node, Node] = {}
+    owners: dict[Node, Node] = {}
+    shared = Counter(
+        base(old)
+        for old, (how, _) in zip(before.results, before.notes.get("leaves", ()), strict=False)
+        if how == "array" and _is_array(old)
+    )
+    copied: list[Node] = []
 
     def apart(node: Any, old: Any) -> Any:
-        if not isinstance(node, Node) or node.kind.__class__ is not Kind or not node.kind.is_array:
+        if not _is_array(node):
             return node
         root, old_root = base(node), base(old)
-        shared = taken.setdefault(root, old_root) is not old_root
-        fixed = isinstance(root, Constant) and not root.by_reference
-        if fixed or shared or (isinstance(root, Input | Constant) and root is not old_root):
-            copy = Node(np.copy, (node,), {}, node.kind, old.site, name=old.name)
-            body.append(copy)
-            return copy
-        return node
+        if not isinstance(root, Constant) or root.by_reference:
+            given = isinstance(root, Input | Constant)
+            if (root if given else owners.setdefault(root, old_root)) is old_root:
+                return node
+        copied.append(old_root)
+        body.append(Node(np.copy, (node,), {}, node.kind, old.site, name=old.name))
+        return body[-1]
 
     results = [apart(x, old) for x, old in zip(program.results, before.results, strict=True)]
     assigned = [
         (variable, apart(node, old))
         for (variable, node), (_, old) in zip(program.assigned, before.assigned, strict=True)
     ]
+    if any(shared[root] > 1 for root in copied):
+        return None
     return Program(program.inputs, body, results, assigned, program.name, program.notes)
+
+
+def _is_array(node: Any) -> bool:
+    return isinstance(node, Node) and node.kind.__class__ is Kind and node.kind.is_array
 
 
 def base(node: Node) -> Node:

@@ -53,7 +53,7 @@ def reshaped(node: Node, rewriting: Rewriting) -> Node | None:
     x = node.args[0]
     if has_order(node) or node.kwargs or not isinstance(x, Node):
         return None
-    if x.kind == node.kind:
+    if x.kind == node.kind and (node.function not in RAVELS or rewriting.layouts.contiguous(x)):
         return x  # NumPy gives a view with the same strides
     again = x.function in RESHAPES and not x.kwargs and not has_order(x)
     inner = x.args[0] if again else None
@@ -120,7 +120,10 @@ def broadcast(node: Node, rewriting: Rewriting) -> Node | None:
     return None
 
 
-RESHAPES = frozenset({np.reshape, method("reshape"), np.ravel, method("ravel")})
+RAVELS = frozenset({np.ravel, method("ravel")})
+"""Functions that copy rows with gaps between their elements."""
+
+RESHAPES = frozenset({np.reshape, method("reshape"), *RAVELS})
 TRANSPOSES = frozenset({np.transpose, np.swapaxes, method("transpose"), method("swapaxes")})
 
 RULES: Rules = {

@@ -359,7 +359,9 @@ def test_work_is_linear() -> None:
 
 def separately(program: Program) -> Program:
     """The pass alone, which then has nothing to do."""
-    return with_separate_results(program, program)
+    found = with_separate_results(program, program)
+    assert found is not None
+    return found
 
 
 def test_separate_results_alone() -> None:
