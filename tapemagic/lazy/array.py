@@ -192,9 +192,16 @@ class LazyArray(ArrayMethods):
         """Another lazy array with the same values."""
         return LazyArray(self._value, self.origin)
 
-    def astype(self, dtype: Any, *_args: Any, **_kwargs: Any) -> Any:
+    def astype(
+        self,
+        dtype: Any,
+        order: Any = "K",  # noqa: ARG002 (NumPy's signature)
+        casting: Any = "unsafe",
+        subok: bool = True,  # noqa: ARG002
+        copy: bool = True,  # noqa: ARG002
+    ) -> Any:
         """Cast to another dtype."""
-        return call(np.astype, (self, dtype), {})
+        return call(np.astype, (self, dtype), {"casting": casting})
 
     def compute(self, **options: Any) -> Any:
         """The numbers, as an array or a number of NumPy's."""

@@ -406,3 +406,13 @@ def test_import_tapemagic_does_not_import_dask() -> None:
     for first in ("", "import sys; sys.modules['dask'] = None\n"):
         check = first + (lines if not first else lines.replace("'dask', ", ""))
         subprocess.run([sys.executable, "-c", check], check=True)
+
+
+def test_numbers_of_a_value_that_was_changed_in_place() -> None:
+    """What arrives after an operation in place is not kept: it is of the value before."""
+    x = tm.constant(da.from_array(np.array([1, 2]), chunks=1))
+    value = x._value
+    join, args = x.__dask_postcompute__()
+    np.add(value, 1, out=value)
+    assert join([np.array([1]), np.array([2])], *args).numpy().tolist() == [1, 2]
+    assert value.computed is None

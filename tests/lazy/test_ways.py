@@ -12,7 +12,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.engine.operations.primitive import primitive
-from tapemagic.errors import UnsupportedArgumentError
+from tapemagic.errors import ShapeError, UnsupportedArgumentError
 from tests.lazy.lazy_cases import raising
 
 X = np.arange(24.0).reshape(6, 4)
@@ -149,3 +149,79 @@ def test_the_dtype_of_totals(f: Any, dtype: Any, kind: str) -> None:
             computed = found.compute(scheduler="synchronous").numpy()
             assert found.dtype == computed.dtype == expected.dtype
             np.testing.assert_allclose(computed, expected, 1e-4, 1e-5)
+
+
+def places() -> Any:
+    """Whole numbers that are not computed, which are no tensor: NumPy's functions reach them with all their options."""
+    return np.argmax(lazy(np.stack([X, -X, X % 5]), (1, 2, 4)), axis=0)
+
+
+WHOLE = np.argmax(np.stack([X, -X, X % 5]), axis=0)
+
+OPTIONS = {
+    "ends of differences": lambda x: np.diff(x, prepend=-3, append=2.5),
+    "slopes": lambda x: np.gradient(x, axis=1),
+    "slopes along both axes": lambda x: np.gradient(x, 2.0, [0.0, 1, 3, 4], edge_order=2),
+    "weights along an axis": lambda x: np.average(x, axis=0, weights=np.arange(6), returned=True),
+    "an average without weights": lambda x: np.average(x, axis=0, returned=True, keepdims=True),
+    "a median in place": lambda x: np.median(x.astype(float), axis=1, overwrite_input=True),
+    "numbers for nan, in place": lambda x: np.nan_to_num(x.astype(float), copy=False),
+    "a product in another dtype": lambda x: np.matmul(x.astype("i1") + 99, x.T + 99, dtype="i8"),
+    "inner products of bytes": lambda x: np.vecdot(x.astype("u1") + 99, x.astype("u1") + 99),
+    "an einsum of bytes": lambda x: np.einsum("ij->j", x.astype("u1") + 99),
+    "a first number of a maximum": lambda x: np.maximum.reduce(x, axis=None, initial=7),
+    "a masked reduction": lambda x: np.hypot.reduce(x, axis=1, where=X > 3),
+    "weights of a quantile": lambda x: np.quantile(x, 0.4, 1, method="inverted_cdf", weights=X + 1),
+    "a geometric series": lambda x: np.geomspace(1, x + 1, 3),
+    "widths for an axis": lambda x: np.pad(x, {1: (1, 2)}, mode="edge"),
+    "variances of too few numbers": lambda x: np.nanvar(x.astype(float), axis=0, ddof=9),
+}
+
+
+@pytest.mark.parametrize("f", [pytest.param(f, id=name) for name, f in OPTIONS.items()])
+def test_options(f: Any) -> None:
+    """None is lost on the way to the chunks."""
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        expected, found = f(WHOLE), f(places())
+        computed = dask.compute(found, scheduler="synchronous")[0]
+    for one, right in zip(np.atleast_1d(computed), np.atleast_1d(expected), strict=True):
+        assert one.dtype == right.dtype
+        np.testing.assert_allclose(one, right, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("f", "error"),
+    [
+        (lambda x: np.argmax(x, axis=(0, 1)), TypeError),
+        (lambda x: np.cumsum(x, axis=(0,)), TypeError),
+        (lambda x: np.add.accumulate(x, axis=None), ValueError),
+        (lambda x: np.max(x, axis=0, where=X > 3), ValueError),
+        (lambda x: np.std(x, axis=0, ddof=1, correction=1), ValueError),
+        (lambda x: np.linalg.norm(x, "fro", axis=0), ValueError),
+        (lambda x: np.linalg.norm(x, 3), ValueError),
+        (lambda x: np.linalg.norm(x, "bad", axis=0), ValueError),
+        (lambda x: np.nanmean(x, axis=0, dtype=int), TypeError),
+        (lambda x: np.average(x, weights=[1, 2, 3]), TypeError),
+        (lambda x: np.average(x, 0, np.zeros(6)).compute(), ZeroDivisionError),
+        (lambda x: np.einsum("ij->j", x, dtype="f4"), TypeError),
+        (lambda x: np.matmul(x, x.T, dtype="f4", casting="safe"), TypeError),
+        (lambda x: np.vecdot(x, x[:, :1]), ValueError),
+        (lambda x: np.compress([[1, 0], [0, 1]], x, axis=0), ValueError),
+        (lambda x: np.take(x, [0], axis=0, mode="bad"), ValueError),
+        (lambda x: np.tile(x, -1), ValueError),
+        (lambda x: np.ravel(x, order="Z"), ValueError),
+        (lambda x: np.reshape(x, -1, order="K"), ValueError),
+        (lambda x: np.copy(x, order="Z"), ValueError),
+        (lambda x: np.pad(x, 1, mode="edge", constant_values=2), ValueError),
+        (lambda x: np.full_like(x, 300, dtype="u1"), OverflowError),
+        (lambda x: x.astype("i4", casting="safe"), TypeError),
+        (lambda x: np.split(x, 4), ValueError),
+    ],
+)
+def test_wrong_options(f: Any, error: Any) -> None:
+    """They are refused where NumPy refuses them, of tensors and of what is none."""
+    for x in (lazy(chunks=(2, 3)), lazy(chunks=(2, 3))._value):
+        with pytest.raises((error, UnsupportedArgumentError, ShapeError)):
+            f(x)
+    with pytest.raises(error):
+        f(X)

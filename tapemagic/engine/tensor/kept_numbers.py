@@ -42,8 +42,10 @@ def _arrived(kind: Any, numbers: Any, name: str) -> Any:
 
 
 def _kept(name: str, tensor: Any) -> bool:
-    """Whether the lazy array of a name is in this process; if so, it keeps the numbers."""
+    """Whether the lazy array of a name is in this process; it keeps the numbers, if it is still known by this name."""
     value = _expected.get(name)
-    if value is not None:
+    if value is None:
+        return False
+    if value.name == name:  # else an operation in place has given it other values
         value.keep(tensor._value)
-    return value is not None
+    return True

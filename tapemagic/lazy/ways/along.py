@@ -8,9 +8,16 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
-from tapemagic.lazy.ways.blocks import Labels, blockwise, leading, right
+from tapemagic.lazy.ways.blocks import (
+    Labels,
+    axes_of,
+    blockwise,
+    is_lazy,
+    leading,
+    pointwise,
+    right,
+)
 from tapemagic.lazy.ways.table import way
 
 Labelled = Callable[[list[Any], Any, Any], list[Labels]]
@@ -58,7 +65,7 @@ def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: boo
             main = arrays[0].ndim
             if axis is None:
                 return [(None,) * x.ndim for x in arrays]
-            core = tuple(one - main for one in normalize_axis_tuple(axis, main))
+            core = tuple(one - main for one in axes_of(axis, main))
             beside = len(arrays) if aligned else 1
             return [
                 right(x.ndim, core) if k < beside else (None,) * x.ndim
@@ -95,7 +102,16 @@ def on_examples(*functions: Any) -> None:
 
 
 def along(function: Any, args: Any, kwargs: Any) -> Any:
-    """The result of a function along axes."""
+    """The result of a function along axes; none writes into a chunk, which others may read."""
+    if kwargs.get("weights") is not None:  # for a trial they are not to be 0
+        weights = kwargs["weights"]
+        known = is_lazy(weights)
+        weights = pointwise(_inexact, (weights,), {}) if known else _inexact(np.asarray(weights))
+        kwargs = kwargs | {"weights": weights}
+    if argument(function, "overwrite_input", args, kwargs, False):
+        bound = _signature(function).bind(*args, **kwargs)
+        del bound.arguments["overwrite_input"]
+        args, kwargs = bound.args, bound.kwargs
     return blockwise(function, args, kwargs, lambda arrays: ALONG[function](arrays, args, kwargs))
 
 
@@ -145,7 +161,7 @@ def _quantile(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     axis = argument(np.quantile, "axis", args, kwargs, None)
     if axis is None or (weights is not None and np.ndim(weights) != a.ndim):
         return [(None,) * x.ndim for x in arrays]
-    core = tuple(one - a.ndim for one in normalize_axis_tuple(axis, a.ndim))
+    core = tuple(one - a.ndim for one in axes_of(axis, a.ndim))
     return [right(x.ndim, core) if x is a or x is weights else (None,) * x.ndim for x in arrays]
 
 
@@ -160,6 +176,17 @@ def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
 _label(_beside_all, np.interp, np.isin, np.digitize)
 _label(_second_beside_all, np.searchsorted, np.polyval)
 _label(_all_beside, np.linspace, np.geomspace, np.logspace, np.unravel_index)
+
+
+@way(np.geomspace)
+def geomspace(start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
+    """``np.geomspace``, of whole numbers as of others: a trial with zeros would be refused."""
+    ends = [pointwise(_inexact, (x,), {}) if is_lazy(x) else x for x in (start, stop)]
+    return along(np.geomspace, (*ends, *args), kwargs)
+
+
+def _inexact(x: Any) -> Any:
+    return x.astype(float) if x.dtype.kind in "biu" else x
 
 
 @way(np.vander)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.laziness import refusal
 from tapemagic.engine.tensor.messages import public_name
@@ -150,6 +151,13 @@ def is_lazy(x: Any) -> bool:
 def is_array(x: Any) -> bool:
     """Whether something is an array, in memory or not."""
     return isinstance(x, (da.Array, np.ndarray))
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes that `axis` names, none negative; of a number NumPy lets it be the first or last one."""
+    if axis is None or (not ndim and axis in (0, -1)):
+        return tuple(range(ndim))
+    return normalize_axis_tuple(axis, ndim)
 
 
 def right(ndim: int, core: Sequence[int] = ()) -> Labels:

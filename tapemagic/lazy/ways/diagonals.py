@@ -109,7 +109,11 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     """``np.pad`` with constants, or with copies of elements."""
     if not is_lazy(array):
         array = as_lazy(array)
-    widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
+    widths = _widths(pad_width, array.ndim)
+    if not callable(mode) and array.ndim:
+        known: Any = {name: value for name, value in options.items() if not is_lazy(value)}
+        few = np.zeros((1,) * array.ndim, array.dtype)
+        np.pad(few, np.minimum(widths, 1), mode, **known)  # NumPy's errors for other options
     if mode == "constant":
         values = options.get("constant_values", 0)
         values = (
@@ -126,6 +130,16 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         if any(width):
             array = taken(array, np.pad(np.arange(array.shape[axis]), width, mode, **options), axis)
     return array
+
+
+def _widths(pad_width: Any, ndim: int) -> Any:
+    """The widths before and behind each axis."""
+    if not isinstance(pad_width, dict):
+        return np.broadcast_to(pad_width, (ndim, 2)).tolist()
+    widths = [[0, 0]] * ndim
+    for axis, width in pad_width.items():
+        widths[axis] = np.broadcast_to(width, 2).tolist()
+    return widths
 
 
 def _with_strips(x: Any, axis: int, width: Any, values: Any) -> Any:

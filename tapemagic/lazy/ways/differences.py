@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tapemagic.lazy.ways.blocks import is_lazy, pointwise
-from tapemagic.lazy.ways.joining import as_lazy
+from tapemagic.engine.rules.differences import slope
+from tapemagic.lazy.array import LazyArray
+from tapemagic.lazy.ways.blocks import pointwise
+from tapemagic.lazy.ways.joining import as_lazy, concatenate
 from tapemagic.lazy.ways.products import times
-from tapemagic.lazy.ways.reductions import total
-from tapemagic.lazy.ways.table import way
+from tapemagic.lazy.ways.reductions import given, total
+from tapemagic.lazy.ways.shaping import broadcast_to
+from tapemagic.lazy.ways.table import in_steps, way
 
 
 def _sides(x: Any, axis: int) -> tuple[Any, Any]:
@@ -22,15 +26,26 @@ def _sides(x: Any, axis: int) -> tuple[Any, Any]:
 
 
 @way(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """``np.diff``."""
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
+    axis = normalize_axis_index(axis, a.ndim)
+    around = given(prepend=prepend, append=append)
+    if n and around:
+        parts = [around.get("prepend"), a, around.get("append")]
+        a = concatenate([_end(x, a, axis) for x in parts if x is not None], axis)
     for _ in range(n):
         before, after = _sides(a, axis)
         a = pointwise(np.not_equal if a.dtype == bool else np.subtract, (after, before), {})
     return a
+
+
+def _end(x: Any, a: Any, axis: int) -> Any:
+    """What is put before or behind an array; a number is repeated along the other axes."""
+    x = as_lazy(x)
+    return x if x.ndim else broadcast_to(x, (*a.shape[:axis], 1, *a.shape[axis + 1 :]))
 
 
 @way(np.trapezoid)
@@ -49,12 +64,32 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return total(areas, axis=axis)
 
 
-@way(np.gradient)
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> None:
-    """NumPy's checks of the arguments of ``np.gradient``, without the slopes: its rule computes them."""
+@in_steps(np.gradient)
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
+    """``np.gradient``."""
+    f = f if hasattr(f, "dtype") else np.asarray(f)
+    axes = _checked_axes(f, varargs, axis, edge_order)
+    kind = np.result_type(f.dtype, float) if f.dtype.kind in "iu" else f.dtype
+    spaces = varargs if len(varargs) == len(axes) else (varargs or (1.0,)) * len(axes)
+    x = np.astype(f, kind)
+    slopes = tuple(
+        np.astype(
+            slope(x, space if hasattr(space, "dtype") else np.asarray(space), one, edge_order), kind
+        )
+        for space, one in zip(spaces, axes, strict=True)
+    )
+    return slopes[0] if len(axes) == 1 else slopes
+
+
+def _checked_axes(f: Any, varargs: Any, axis: Any, edge_order: Any) -> Sequence[int]:
+    """The axes of ``np.gradient``, after NumPy's checks of its arguments."""
     axes = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
     spaces = [
-        np.arange(float(x.shape[0])) if is_lazy(x) and x.ndim == 1 else 1.0 if is_lazy(x) else x
+        np.arange(float(x.shape[0]))
+        if type(x) is LazyArray and x.ndim == 1
+        else 1.0
+        if type(x) is LazyArray
+        else x
         for x in varargs
     ]
     one: Any
@@ -65,6 +100,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> No
             if len(spaces) == len(axes)
             else spaces[:1]
         )
-        np.gradient(np.zeros(shape), *own, axis=one, edge_order=edge_order)
+        np.gradient(np.zeros(shape, f.dtype), *own, axis=one, edge_order=edge_order)
     if len(spaces) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
+    return axes

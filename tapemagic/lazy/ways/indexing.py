@@ -212,6 +212,8 @@ def _slice(start: int, count: int, step: int) -> slice:
 @way(np.take)
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Any:
     """``np.take``."""
+    one: Any = np.zeros(1)
+    one.take(0, mode=mode)  # NumPy's error for other modes
     if is_lazy(indices):
         if is_lazy(a):
             if (
@@ -289,6 +291,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Any:
     """``np.compress``, of a condition in memory."""
     if is_lazy(condition):
         raise _lazy_index(condition)
+    if np.ndim(condition) != 1:
+        raise ValueError("condition must be a 1-d array")
     return take(a, np.flatnonzero(condition), axis)
 
 

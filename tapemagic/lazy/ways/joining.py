@@ -136,9 +136,18 @@ def _pieces(x: Any, indices: Any, axis: int) -> list[Any]:
     return [x[(*lead, slice(start, stop))] for start, stop in pairwise(ends)]
 
 
-@way(np.split, np.array_split)
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+@way(np.split)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """``np.split``."""
+    one = normalize_axis_index(axis, ary.ndim)
+    np.split(np.arange(ary.shape[one]), indices_or_sections)  # NumPy's error for unequal parts
+    return array_split(ary, indices_or_sections, one)
+
+
+@way(np.array_split)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    """``np.array_split``."""
+    x = ary
     axis = normalize_axis_index(axis, x.ndim)
     parts = np.array_split(np.arange(x.shape[axis]), indices_or_sections)
     if np.ndim(indices_or_sections):

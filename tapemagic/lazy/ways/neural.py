@@ -11,9 +11,9 @@ from tapemagic.engine.operations import convolving, exponentials, losses, poolin
 from tapemagic.engine.rules import neural, norms
 from tapemagic.lazy.array import call
 from tapemagic.lazy.ways.along import ALONG, argument, on_axis, on_last
-from tapemagic.lazy.ways.blocks import Labels, blockwise, require_whole, right
+from tapemagic.lazy.ways.blocks import Labels, axes_of, blockwise, require_whole, right
 from tapemagic.lazy.ways.joining import as_lazy
-from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut
+from tapemagic.lazy.ways.reductions import folded, is_cut
 from tapemagic.lazy.ways.table import by_element, in_steps, way
 
 on_last(2, norms.spectral)

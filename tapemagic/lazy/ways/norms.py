@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.lazy.ways.blocks import pointwise
-from tapemagic.lazy.ways.reductions import axes_of, is_cut, total, within
+from tapemagic.lazy.ways.blocks import axes_of, pointwise
+from tapemagic.lazy.ways.reductions import checked, is_cut, total, within
 from tapemagic.lazy.ways.table import WAYS, way
 
 EUCLIDEAN = (None, 2, "fro", "f")
@@ -17,6 +17,7 @@ EUCLIDEAN = (None, 2, "fro", "f")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.linalg.norm``."""
     axes = axes_of(axis, x.ndim)
+    checked(np.linalg.norm, x, {"ord": ord, "axis": axis})
     if (axis is None and ord is None) or len(axes) == 1:
         return vector_norm(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
     return _of_matrices(np.linalg.norm, x, axes, keepdims, ord)
@@ -25,8 +26,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 @way(np.linalg.vector_norm)
 def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """``np.linalg.vector_norm``."""
+    checked(np.linalg.vector_norm, x, {"axis": axis, "ord": ord})
     axes = axes_of(axis, x.ndim)
-    if not is_cut(x, axes):
+    if not is_cut(x, axes) or not x.size:
         return within(
             np.linalg.vector_norm, x, axes, {"axis": axis, "keepdims": keepdims, "ord": ord}
         )
@@ -66,6 +68,7 @@ def _root(x: Any, order: Any) -> Any:
 @way(np.linalg.matrix_norm)
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """``np.linalg.matrix_norm``."""
+    checked(np.linalg.matrix_norm, x, {"ord": ord})
     return _of_matrices(np.linalg.matrix_norm, x, (x.ndim - 2, x.ndim - 1), keepdims, ord)
 
 
@@ -73,13 +76,11 @@ def _of_matrices(function: Any, x: Any, axes: Any, keepdims: bool, order: Any) -
     options = {"keepdims": keepdims, "ord": order}
     if function is np.linalg.norm:
         options["axis"] = axes
-    if not is_cut(x, axes) or order in (2, -2, "nuc") or len(axes) != 2:
+    if not is_cut(x, axes) or not x.size or order in (2, -2, "nuc") or len(axes) != 2:
         return within(function, x, axes, options)
     if order in EUCLIDEAN:
         return vector_norm(x, axis=axes, keepdims=keepdims)
     rows, columns = axes
     inner = rows if order in (1, -1) else columns
     sums = vector_norm(x, axis=inner, keepdims=True, ord=1)
-    if not sums.size and order > 0:
-        return total(sums, axis=axes, keepdims=keepdims)
     return WAYS[np.max if order > 0 else np.min](sums, axis=axes, keepdims=keepdims)

@@ -8,6 +8,7 @@ import dask.array as da
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.ways.blocks import blockwise, pointwise, right
 from tapemagic.lazy.ways.contraction import contraction
 from tapemagic.lazy.ways.joining import as_lazy
@@ -16,11 +17,17 @@ from tapemagic.lazy.ways.shaping import astype, ravel, reshape
 from tapemagic.lazy.ways.table import way
 
 
-def _pair(x: Any, y: Any) -> tuple[Any, Any]:
-    """Two factors as Dask arrays of one dtype."""
+def _pair(x: Any, y: Any, dtype: Any = None, casting: Any = "same_kind") -> tuple[Any, Any]:
+    """Two factors as Dask arrays of one dtype, in which they are multiplied."""
     x, y = as_lazy(x), as_lazy(y)
-    dtype = np.result_type(x.dtype, y.dtype)
-    return astype(x, dtype), astype(y, dtype)
+    dtype = np.result_type(x.dtype, y.dtype) if dtype is None else np.dtype(dtype)
+    return _cast(x, dtype, casting), _cast(y, dtype, casting)
+
+
+def _cast(x: Any, dtype: Any, casting: Any) -> Any:
+    if not np.can_cast(x.dtype, dtype, casting):
+        raise TypeError(f"Cannot cast from {x.dtype} to {dtype} with casting rule {casting!r}")
+    return astype(x, dtype)
 
 
 def times(*factors: Any) -> Any:
@@ -31,18 +38,12 @@ def times(*factors: Any) -> Any:
 @way(np.matmul)
 def matmul(x1: Any, x2: Any, **options: Any) -> Any:
     """``np.matmul``."""
-    x, y = _pair(x1, x2)
+    x, y = _pair(x1, x2, **options)
     if not x.ndim or not y.ndim or x.shape[-1] != y.shape[max(y.ndim - 2, 0)]:
         return np.matmul(*(np.broadcast_to(np.int8(0), z.shape) for z in (x, y)))  # NumPy's error
     if x.ndim <= 2 and y.ndim <= 2:
-        z = contracted(x, y, (x.ndim - 1,), (0,))
-    else:
-        z = da.matmul(x, y)
-    return _as(z, options)
-
-
-def _as(z: Any, options: Any) -> Any:
-    return astype(z, options["dtype"]) if options.get("dtype") is not None else z
+        return contracted(x, y, (x.ndim - 1,), (0,))
+    return da.matmul(x, y)
 
 
 def contracted(x: Any, y: Any, left: tuple[int, ...], right_: tuple[int, ...]) -> Any:
@@ -111,20 +112,22 @@ def conj(x: Any) -> Any:
 @way(np.vecdot)
 def vecdot(x1: Any, x2: Any, axis: int = -1, keepdims: bool = False, **options: Any) -> Any:
     """``np.vecdot``."""
-    x, y = _pair(x1, x2)
-    x, y = da.moveaxis(x, axis, -1), da.moveaxis(y, axis, -1)
-    z = total(times(conj(x), y), axis=-1, keepdims=keepdims)
-    return _as(da.moveaxis(z, -1, axis) if keepdims else z, options)
+    x, y = _pair(x1, x2, **options)
+    x, y = (da.moveaxis(z, normalize_axis_index(axis, z.ndim), -1) for z in (x, y))
+    if x.shape[-1] != y.shape[-1]:
+        raise ValueError(f"vecdot of vectors of lengths {x.shape[-1]} and {y.shape[-1]}")
+    z = total(times(conj(x), y), axis=-1, keepdims=keepdims, dtype=x.dtype)
+    return da.moveaxis(z, -1, axis) if keepdims else z
 
 
 def matvec(x1: Any, x2: Any, **options: Any) -> Any:
     """``np.matvec``."""
-    return _as(matmul(x1, as_lazy(x2)[..., None])[..., 0], options)
+    return matmul(x1, as_lazy(x2)[..., None], **options)[..., 0]
 
 
 def vecmat(x1: Any, x2: Any, **options: Any) -> Any:
     """``np.vecmat``."""
-    return _as(matmul(conj(as_lazy(x1))[..., None, :], x2)[..., 0, :], options)
+    return matmul(conj(as_lazy(x1))[..., None, :], x2, **options)[..., 0, :]
 
 
 if hasattr(np, "matvec"):  # from NumPy 2.2 on
@@ -157,13 +160,23 @@ def cross(
 
 @way(np.einsum)
 def einsum(
-    subscripts: str, *operands: Any, optimize: Any = False, dtype: Any = None, **options: Any
+    subscripts: str,
+    *operands: Any,
+    optimize: Any = False,
+    dtype: Any = None,
+    casting: Any = "safe",
+    **options: Any,
 ) -> Any:
     """``np.einsum``, with subscripts in a string."""
+    if not isinstance(subscripts, str):
+        raise UnsupportedArgumentError(
+            "np.einsum with lists of axes: write a string, as in 'ij->i'"
+        )
     arrays = [as_lazy(x) for x in operands]
     subscripts, arrays = _without_repeats(subscripts, arrays)
     dtype = np.result_type(*(x.dtype for x in arrays)) if dtype is None else np.dtype(dtype)
-    return da.einsum(subscripts, *(astype(x, dtype) for x in arrays))
+    y = da.einsum(subscripts, *(_cast(x, dtype, casting) for x in arrays))
+    return astype(y, dtype)  # sums of small whole numbers are in larger ones
 
 
 def _without_repeats(subscripts: str, arrays: list[Any]) -> tuple[str, list[Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import operator
 from functools import partial
 from typing import Any
 
@@ -12,16 +14,22 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.rules.reductions import mean_of
 from tapemagic.engine.tensor.precision import sum_of_rows
-from tapemagic.lazy.ways.blocks import blockwise, is_lazy, pointwise, right
+from tapemagic.lazy.ways.blocks import axes_of, blockwise, is_lazy, pointwise, right
 from tapemagic.lazy.ways.shaping import astype, ravel, reshape
 from tapemagic.lazy.ways.table import WAYS, by_element, way
 
 Axes = tuple[int, ...]
 
 
-def axes_of(axis: Any, ndim: int) -> Axes:
-    """The axes that `axis` names, none negative."""
-    return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
+def checked(function: Any, x: Any, options: dict[str, Any]) -> Any:
+    """The dtype of a result, by a trial on a few ones, for which NumPy checks the options as well."""
+    few: dict[str, Any] = {
+        name: np.ones((1,) * y.ndim, y.dtype) if hasattr(y, "chunks") else y
+        for name, y in options.items()
+    }
+    if np.ndim(few.get("where", True)):
+        few["where"] = np.ones((1,) * np.ndim(few["where"]), bool)
+    return np.asarray(function(np.ones((1,) * x.ndim, x.dtype), **few)).dtype
 
 
 def is_cut(x: Any, axes: Axes) -> bool:
@@ -84,7 +92,7 @@ def _reduction(function: Any, ufunc: Any, identity: Any, gap: Any = None) -> Any
         axes = axes_of(axis, x.ndim)
         if not is_cut(x, axes) or not x.size:
             return within(function, x, axes, options)
-        result = function(np.ones(1, x.dtype), **given(dtype=dtype)).dtype
+        result = checked(function, x, options)
         keepdims = bool(options.get("keepdims", False))
         if gap is not None and x.dtype.kind in "fc":
             x = pointwise(_filled, (x, gap), {})
@@ -185,8 +193,9 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     return WAYS[np.all](pointwise(np.equal, (a1, a2), {}))
 
 
-def _method(function: Any) -> Any:
+def _method(ufunc: Any, function: Any) -> Any:
     """The method ``reduce`` of a ufunc: along the first axis, if none is named."""
+    known = set(inspect.signature(WAYS[function]).parameters)
 
     def reduce(
         a: Any,
@@ -198,7 +207,10 @@ def _method(function: Any) -> Any:
         where: Any = True,
     ) -> Any:
         options = given(dtype=dtype, initial=initial, where=where)
-        return WAYS[function](a, axis=axis, keepdims=keepdims, **options)
+        if options.keys() <= known:
+            return WAYS[function](a, axis=axis, keepdims=keepdims, **options)
+        options |= {"axis": axis, "keepdims": keepdims}
+        return within(ufunc.reduce, a, axes_of(axis, a.ndim), options)
 
     return reduce
 
@@ -207,7 +219,7 @@ for _ufunc, _function in (
     (np.add, np.sum), (np.multiply, np.prod), (np.maximum, np.max), (np.minimum, np.min),
     (np.logical_and, np.all), (np.logical_or, np.any),
 ):  # fmt: skip
-    way(_ufunc.reduce)(_method(_function))
+    way(_ufunc.reduce)(_method(_ufunc, _function))
 
 
 @way(np.count_nonzero)
@@ -250,7 +262,7 @@ def mean(
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
         return within(np.mean, x, axes, options)
-    result = np.mean(np.ones(1, x.dtype), **given(dtype=dtype)).dtype
+    result = checked(np.mean, x, options)
     inner = np.dtype(np.float32) if x.dtype == np.float16 and dtype is None else result
     keepdims = bool(options.get("keepdims", False))
     if "where" in options:
@@ -278,13 +290,10 @@ def nanmean(
     where: Any = True,
 ) -> Any:
     """``np.nanmean``."""
+    options = given(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     if is_lazy(a) and not is_cut(a, axes_of(axis, a.ndim)):
-        return within(
-            np.nanmean,
-            a,
-            axes_of(axis, a.ndim),
-            given(axis=axis, dtype=dtype, keepdims=keepdims, where=where),
-        )
+        return within(np.nanmean, a, axes_of(axis, a.ndim), options)
+    checked(np.nanmean, a, options)
     return mean(a, axis, dtype, None, keepdims, where=pointwise(is_number, (a, where), {}))
 
 
@@ -300,7 +309,7 @@ def is_number(x: Any, where: Any) -> Any:
 def _arg(function: Any, of_dask: Any) -> Any:
     def arg(a: Any, axis: Any = None, out: None = None, *, keepdims: Any = False) -> Any:
         options = given(axis=axis, keepdims=keepdims)
-        axes = axes_of(axis, a.ndim)
+        axes = axes_of(axis if axis is None else operator.index(axis), a.ndim)
         if not is_cut(a, axes) or not a.size:
             return within(function, a, axes, options)
         keep = bool(options.get("keepdims", False))
@@ -343,8 +352,40 @@ def precise(x: Any, axes: Axes, keepdims: bool) -> Any:
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
 ) -> Any:
-    """``np.average``, with weights in the shape of `a`."""
-    dtype = np.result_type(a.dtype, weights.dtype, *(["f8"] if a.dtype.kind in "biu" else []))
-    options = given(keepdims=keepdims)
-    weighted = total(pointwise(np.multiply, (a, weights), {"dtype": dtype}), axis=axis, **options)
-    return pointwise(np.divide, (weighted, total(weights, axis=axis, dtype=dtype, **options)), {})
+    """``np.average``."""
+    a = a if is_lazy(a) else np.asarray(a)
+    options = given(axis=axis, keepdims=keepdims)
+    if weights is None:
+        y = mean(a, **options)
+        scale = np.asarray(a.size / max(y.size, 1), y.dtype)
+    else:
+        weights = _beside(weights, a, axis)
+        least = ["f8"] if a.dtype.kind in "biu" else []
+        dtype = np.result_type(a.dtype, weights.dtype, *least)
+        weighted = pointwise(np.multiply, (a, weights), {"dtype": dtype})
+        scale = total(weights, dtype=dtype, **options)
+        y = pointwise(_over_weights, (total(weighted, **options), scale), {})
+    return (y, _spread_like(scale, y)) if returned else y
+
+
+def _beside(weights: Any, a: Any, axis: Any) -> Any:
+    """Weights that broadcast with an array: as many as it has elements, or those along some axes."""
+    weights = weights if is_lazy(weights) else np.asarray(weights)
+    if weights.shape == a.shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = normalize_axis_tuple(axis, a.ndim)
+    if weights.shape != tuple(a.shape[one] for one in axes):
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
+    return weights.transpose(np.argsort(axes))[
+        tuple(slice(None) if one in axes else None for one in range(a.ndim))
+    ]
+
+
+def _over_weights(x: Any, scale: Any) -> Any:
+    if np.any(scale == 0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    return x / scale

@@ -9,21 +9,23 @@ import dask.array as da
 import numpy as np
 
 from tapemagic.lazy.array import call
-from tapemagic.lazy.ways.reductions import axes_of, given, is_cut, within
+from tapemagic.lazy.ways.blocks import axes_of
+from tapemagic.lazy.ways.reductions import checked, given, is_cut, within
 from tapemagic.lazy.ways.shaping import ravel
 from tapemagic.lazy.ways.table import in_steps, itself, way
 
 
-def _running(function: Any, ufunc: Any, default: int | None) -> Any:
+def _running(named: Any, ufunc: Any, default: int | None) -> Any:
     """The steps of running totals along a cut axis: those within each chunk, and the totals of the chunks before it."""
 
     def running(a: Any, axis: Any = default, dtype: Any = None, out: None = None) -> Any:
+        result = checked(named, a, {"axis": axis, **given(dtype=dtype)})
         if axis is None:
             a, axis = np.ravel(a), 0
-        (one,) = axes_of(axis, a.ndim)
-        if not is_cut(a, (one,)) or not a.size:
+        axes = axes_of(axis, a.ndim)
+        if not is_cut(a, axes) or not a.size:
             return NotImplemented
-        result = function(np.ones(1, a.dtype), **given(dtype=dtype)).dtype
+        (one,) = axes
         totals = call(_totals_before, (a, ufunc, one, result), {})
         return call(_running_from, (a, totals, ufunc, one, result), {})
 
@@ -63,7 +65,7 @@ def _from(x: Any, before: Any, ufunc: Any, axis: int) -> Any:
 
 def _running_within(function: Any, default: int | None) -> Any:
     def running(a: Any, axis: Any = default, dtype: Any = None, out: None = None) -> Any:
-        if axis is None:
+        if axis is None or not a.ndim:
             a, axis = ravel(a), 0
         axes = axes_of(axis, a.ndim)
         return within(function, a, axes, given(axis=axes[0], dtype=dtype))
@@ -73,5 +75,5 @@ def _running_within(function: Any, default: int | None) -> Any:
 
 for _total, _ufunc in ((np.cumsum, np.add), (np.cumprod, np.multiply)):
     for _name, _default in ((_total, None), (_ufunc.accumulate, 0)):
-        in_steps(_name)(_running(_total, _ufunc, _default))
+        in_steps(_name)(_running(_name, _ufunc, _default))
         way(_name)(_running_within(_total, _default))

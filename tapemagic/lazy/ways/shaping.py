@@ -26,21 +26,33 @@ PIECES = 4
 way(da.rechunk)(da.rechunk)
 
 
+def _zero() -> Any:
+    """An array for which NumPy checks options."""
+    return np.zeros(1)
+
+
 @way(np.copy)
 def copy(x: Any, order: Any = "K") -> Any:
     """``np.copy``."""
+    _zero().copy(order)  # NumPy's error for other orders
     return x
 
 
 @way(np.astype)
-def astype(x: Any, dtype: Any, **_params: Any) -> Any:
+def astype(x: Any, dtype: Any, casting: Any = "unsafe", **_params: Any) -> Any:
     """``np.astype``."""
-    return x if x.dtype == dtype else pointwise(np.astype, (x, np.dtype(dtype)), {})
+    dtype = np.dtype(dtype)
+    if not np.can_cast(x.dtype, dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from {x.dtype} to {dtype} according to the rule {casting!r}"
+        )
+    return x if x.dtype == dtype else pointwise(np.astype, (x, dtype), {})
 
 
 @way(np.reshape)
 def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
     """``np.reshape``, cut as the shape says, if it says so."""
+    _zero().reshape(1, order=order)  # NumPy's error for other orders
     chunks = getattr(shape, "chunks", None)
     shape = tuple(np.atleast_1d(np.asarray(shape)).tolist())
     if order == "F":
@@ -78,7 +90,8 @@ def _full_shape(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     shape = tuple(map(operator.index, shape))
     known = math.prod(n for n in shape if n != -1)
     full = tuple((x.size // known if known else 0) if n == -1 else n for n in shape)
-    if math.prod(full) != x.size or shape.count(-1) > 1:
+    unknown = -1 in shape and not known
+    if math.prod(full) != x.size or shape.count(-1) > 1 or unknown:
         raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
     return full
 
@@ -99,6 +112,7 @@ def largest(x: Any) -> int:
 @way(np.ravel)
 def ravel(x: Any, order: str = "C") -> Any:
     """``np.ravel``."""
+    _zero().ravel(order)
     return reshape(x, (x.size,), "F" if order == "F" else "C")
 
 
@@ -226,6 +240,8 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
 def tile(x: Any, reps: Any) -> Any:
     """``np.tile``."""
     reps = tuple(np.atleast_1d(reps).tolist())
+    if min(reps, default=0) < 0:
+        raise ValueError(f"negative dimensions are not allowed: np.tile with reps={reps}")
     x = x[(None,) * (len(reps) - x.ndim)]
     reps = (1,) * (x.ndim - len(reps)) + reps
     for axis, count in enumerate(reps):
@@ -252,7 +268,9 @@ def full_like(
     else:
         dtype = np.asarray(x).dtype if dtype is None else dtype
     shape = (Shape(x.chunks) if is_lazy(x) else np.shape(x)) if shape is None else shape
-    value = fill_value if is_lazy(fill_value) else np.asarray(fill_value)
+    if not is_lazy(fill_value):
+        fill_value = np.full_like(fill_value, fill_value, dtype)  # NumPy's error if it does not fit
+    value = fill_value
     return broadcast_to(value.astype(dtype), shape)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
-from tapemagic.lazy.ways.blocks import Labels, blockwise, is_lazy, right
-from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut
+from tapemagic.lazy.ways.blocks import Labels, axes_of, blockwise, is_lazy, right
+from tapemagic.lazy.ways.reductions import folded, is_cut
 
 ASSOCIATIVE = frozenset(
     [
@@ -58,13 +57,11 @@ def method(function: Any, args: Any, kwargs: Any) -> Any:
 
     def labelled(arrays: list[Any]) -> list[Labels]:
         main = arrays[0].ndim
-        core = (
-            range(-main, 0)
-            if axis is None
-            else [one - main for one in normalize_axis_tuple(axis, main)]
-        )
+        core = tuple(one - main for one in axes_of(axis, main))
+        beside = function.__name__ == "reduce"  # a mask
         return [
-            right(x.ndim, tuple(core)) if not k else (None,) * x.ndim for k, x in enumerate(arrays)
+            right(x.ndim, core) if beside or not k else (None,) * x.ndim
+            for k, x in enumerate(arrays)
         ]
 
     return blockwise(function, args, kwargs, labelled)

@@ -12,8 +12,8 @@ import numpy as np
 from tapemagic.engine.laziness import refusal
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.array import LazyArray, call
-from tapemagic.lazy.ways.blocks import in_chunks, is_lazy, pointwise
-from tapemagic.lazy.ways.reductions import axes_of, given, is_cut, is_number, where_like, within
+from tapemagic.lazy.ways.blocks import axes_of, in_chunks, is_lazy, pointwise
+from tapemagic.lazy.ways.reductions import checked, given, is_cut, is_number, where_like, within
 from tapemagic.lazy.ways.table import by_element, in_steps, way
 
 
@@ -37,7 +37,7 @@ def _spread(function: Any, root: bool) -> Any:
         axes = axes_of(axis, a.ndim)
         if not is_cut(a, axes) or not a.size:
             return within(function, a, axes, options)
-        result = function(np.ones(2, a.dtype), **given(dtype=dtype)).dtype
+        result = _checked(function, a, options)
         ddof = options.get("correction", ddof)
         keep = bool(options.get("keepdims", False))
         inner = np.dtype(np.float32) if a.dtype == np.float16 else result
@@ -73,7 +73,11 @@ def _by_mean(function: Any, root: bool, gaps: bool) -> Any:
         axes = axes_of(axis, a.ndim)
         if not is_cut(a, axes) or not a.size:
             return NotImplemented
-        result = function(np.ones(2, a.dtype), **given(dtype=dtype)).dtype
+        result = _checked(
+            function,
+            a,
+            given(axis=axis, dtype=dtype, ddof=ddof, where=where, mean=mean, correction=correction),
+        )
         if result.kind not in "fc":
             raise _whole(function, result)
         if gaps:
@@ -88,9 +92,18 @@ def _by_mean(function: Any, root: bool, gaps: bool) -> Any:
         n = math.prod(a.shape[axis] for axis in axes)
         if masked:
             n = np.sum(call(where_like, (masked["where"], a), {}), axes, keepdims=keep)
-        return call(_variance, (squares, n, ddof, root, result), {})
+        least = np.nan if gaps and a.dtype.kind in "fc" else None
+        return call(_variance, (squares, n, ddof, root, result, least), {})
 
     return spread
+
+
+def _checked(function: Any, a: Any, options: dict[str, Any]) -> Any:
+    """The dtype of a result; NumPy's errors, but for its warning that the trial has too few numbers."""
+    if options.get("ddof") and "correction" in options:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    few = {name: y for name, y in options.items() if name not in {"ddof", "correction"}}
+    return checked(function, a, few)
 
 
 def _whole(function: Any, dtype: Any) -> UnsupportedArgumentError:
@@ -112,10 +125,15 @@ def _squared_deviation(x: Any, middle: Any) -> Any:
 
 
 @by_element
-def _variance(squares: Any, n: Any, ddof: Any, root: bool, dtype: Any) -> Any:
+def _variance(
+    squares: Any, n: Any, ddof: Any, root: bool, dtype: Any, least: float | None = None
+) -> Any:
+    """A variance of n numbers, or its root; `least` takes the place of that of too few numbers."""
     with np.errstate(all="ignore"):
         free = n - ddof
         y = squares * (n / np.where(free > 0, free, 0.0))
+        if least is not None:
+            y = np.where(free > 0, y, least)
         return (np.sqrt(y) if root else y).astype(dtype)
 
 
