@@ -43,7 +43,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def _end(x: Any, a: Any, axis: int) -> Any:
-    """What is put before or behind an array; a number is repeated along the other axes."""
+    """An array to put before or behind another one; a number is repeated along the other axes."""
     x = as_lazy(x)
     return x if x.ndim else broadcast_to(x, (*a.shape[:axis], 1, *a.shape[axis + 1 :]))
 
