@@ -225,3 +225,12 @@ def test_wrong_options(f: Any, error: Any) -> None:
             f(x)
     with pytest.raises(error):
         f(X)
+
+
+@pytest.mark.parametrize("f", [np.var, np.std, np.nanvar, np.nanstd])
+def test_a_mean_and_a_mask_in_memory(f: Any) -> None:
+    """Options that are arrays have their own shapes in NumPy's trial of them."""
+    numbers = np.random.default_rng(0).normal(size=(5, 3))
+    options: dict[str, Any] = {"axis": 0, "where": numbers > -1, "mean": np.full((1, 3), 0.3)}
+    found = f(lazy(numbers, ((2, 1, 2), (2, 1))), **options).compute(scheduler="synchronous")
+    np.testing.assert_allclose(found, f(numbers, **options))

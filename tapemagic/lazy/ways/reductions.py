@@ -23,13 +23,16 @@ Axes = tuple[int, ...]
 
 def checked(function: Any, x: Any, options: dict[str, Any]) -> Any:
     """The dtype of a result, by a trial on a few ones, for which NumPy checks the options as well."""
-    few: dict[str, Any] = {
-        name: np.ones((1,) * y.ndim, y.dtype) if hasattr(y, "chunks") else y
+    few = {
+        name: _few(y) if hasattr(y, "chunks") or (name in {"where", "mean"} and np.ndim(y)) else y
         for name, y in options.items()
     }
-    if np.ndim(few.get("where", True)):
-        few["where"] = np.ones((1,) * np.ndim(few["where"]), bool)
-    return np.asarray(function(np.ones((1,) * x.ndim, x.dtype), **few)).dtype
+    return np.asarray(function(_few(x), **few)).dtype
+
+
+def _few(x: Any) -> Any:
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    return np.ones((1,) * x.ndim, x.dtype)
 
 
 def is_cut(x: Any, axes: Axes) -> bool:
