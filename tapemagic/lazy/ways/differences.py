@@ -84,23 +84,19 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
 def _checked_axes(f: Any, varargs: Any, axis: Any, edge_order: Any) -> Sequence[int]:
     """The axes of ``np.gradient``, after NumPy's checks of its arguments."""
     axes = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
-    spaces = [
-        np.arange(float(x.shape[0]))
-        if type(x) is LazyArray and x.ndim == 1
-        else 1.0
-        if type(x) is LazyArray
-        else x
-        for x in varargs
-    ]
+    spaces = [_sample(x) for x in varargs]
     one: Any
-    for one in axes:
-        shape = tuple(n if k == one else min(n, 1) for k, n in enumerate(f.shape))
-        own = (
-            spaces[list(axes).index(one) : list(axes).index(one) + 1]
-            if len(spaces) == len(axes)
-            else spaces[:1]
-        )
-        np.gradient(np.zeros(shape, f.dtype), *own, axis=one, edge_order=edge_order)
+    for k, one in enumerate(axes):
+        few = tuple(n if axis == one else min(n, 1) for axis, n in enumerate(f.shape))
+        own = spaces[k : k + 1] if len(spaces) == len(axes) else spaces[:1]
+        np.gradient(np.zeros(few, f.dtype), *own, axis=one, edge_order=edge_order)
     if len(spaces) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
     return axes
+
+
+def _sample(x: Any) -> Any:
+    """A distance, or coordinates, in place of lazy ones."""
+    if type(x) is not LazyArray:
+        return x
+    return np.arange(float(x.shape[0])) if x.ndim == 1 else 1.0
