@@ -36,7 +36,7 @@ class Computing:
         self.error: Exception | None = None
 
     def __call__(self, subject: Subject, entries: Sequence[Any]) -> Iterator[Statement]:
-        """Compute them, and the lazy `entries` of matrices; remarks on what is not computed for the verdict."""
+        """Compute small values, and the lazy `entries` of matrices; remarks for the verdict on what is not computed."""
         values = uncomputed(subject, entries)
         if values:
             from tapemagic.lazy.computing import compute

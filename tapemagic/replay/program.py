@@ -290,6 +290,11 @@ def statement_of(node: Node) -> tuple[tuple[str, int, int] | None, int]:
     return None if site is None else (site.file, site.line, site.time), order
 
 
+def is_array(x: Any) -> bool:
+    """Whether an argument or a result is one array, and neither a number nor several values."""
+    return isinstance(x, Node) and x.kind.__class__ is Kind and x.kind.is_array
+
+
 def nodes_in(value: Any) -> Iterator[Node]:
     """The nodes among nested arguments."""
     if isinstance(value, Node):

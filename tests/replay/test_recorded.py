@@ -19,6 +19,7 @@ from tapemagic.errors import (
     OptionError,
     SourceError,
 )
+from tapemagic.replay import rerun, trace
 
 
 def function_in(source: str) -> Callable[..., Any]:
@@ -333,8 +334,8 @@ def test_a_function_of_scipy() -> None:
 
 def test_more_operations_than_a_program_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused, whether the records alone are too many or only with their derivatives."""
-    monkeypatch.setattr("tapemagic.replay.trace.MOST_NODES", 100)
-    monkeypatch.setattr("tapemagic.replay.rerun.MOST_NODES", 100)
+    for module in (trace, rerun):
+        monkeypatch.setattr(module, "MOST_NODES", 100)
     x = tm.Variable(1.0)
     with tm.GradientTape(persistent=True) as tape:
         y = x

@@ -147,12 +147,11 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 @way(np.array_split)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """``np.array_split``."""
-    x = ary
-    axis = normalize_axis_index(axis, x.ndim)
-    parts = np.array_split(np.arange(x.shape[axis]), indices_or_sections)
+    axis = normalize_axis_index(axis, ary.ndim)
+    parts = np.array_split(np.arange(ary.shape[axis]), indices_or_sections)
     if np.ndim(indices_or_sections):
-        return _pieces(x, list(indices_or_sections), axis)
-    return _pieces(x, np.cumsum([len(part) for part in parts])[:-1].tolist(), axis)
+        return _pieces(ary, list(indices_or_sections), axis)
+    return _pieces(ary, np.cumsum([len(part) for part in parts])[:-1].tolist(), axis)
 
 
 def unstack(x: Any, axis: int = 0) -> Any:

@@ -21,13 +21,7 @@ def _pair(x: Any, y: Any, dtype: Any = None, casting: Any = "same_kind") -> tupl
     """Two factors as Dask arrays of one dtype, in which they are multiplied."""
     x, y = as_lazy(x), as_lazy(y)
     dtype = np.result_type(x.dtype, y.dtype) if dtype is None else np.dtype(dtype)
-    return _cast(x, dtype, casting), _cast(y, dtype, casting)
-
-
-def _cast(x: Any, dtype: Any, casting: Any) -> Any:
-    if not np.can_cast(x.dtype, dtype, casting):
-        raise TypeError(f"Cannot cast from {x.dtype} to {dtype} with casting rule {casting!r}")
-    return astype(x, dtype)
+    return astype(x, dtype, casting), astype(y, dtype, casting)
 
 
 def times(*factors: Any) -> Any:
@@ -175,7 +169,7 @@ def einsum(
     arrays = [as_lazy(x) for x in operands]
     subscripts, arrays = _without_repeats(subscripts, arrays)
     dtype = np.result_type(*(x.dtype for x in arrays)) if dtype is None else np.dtype(dtype)
-    y = da.einsum(subscripts, *(_cast(x, dtype, casting) for x in arrays))
+    y = da.einsum(subscripts, *(astype(x, dtype, casting) for x in arrays))
     return astype(y, dtype)  # sums of small whole numbers are in larger ones
 
 

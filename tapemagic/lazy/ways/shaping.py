@@ -23,18 +23,16 @@ PIECES = 4
 """The factor by which the chunks of a reshaped array may grow, so that there need not be more of them."""
 
 
+TRIAL: Any = np.zeros(1)
+"""An array on which NumPy checks options."""
+
 way(da.rechunk)(da.rechunk)
-
-
-def _zero() -> Any:
-    """An array for which NumPy checks options."""
-    return np.zeros(1)
 
 
 @way(np.copy)
 def copy(x: Any, order: Any = "K") -> Any:
     """``np.copy``."""
-    _zero().copy(order)  # NumPy's error for other orders
+    TRIAL.copy(order)  # NumPy's error for other orders
     return x
 
 
@@ -52,7 +50,7 @@ def astype(x: Any, dtype: Any, casting: Any = "unsafe", **_params: Any) -> Any:
 @way(np.reshape)
 def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
     """``np.reshape``, cut as the shape says, if it says so."""
-    _zero().reshape(1, order=order)  # NumPy's error for other orders
+    TRIAL.reshape(1, order=order)  # NumPy's error for other orders
     chunks = getattr(shape, "chunks", None)
     shape = tuple(np.atleast_1d(np.asarray(shape)).tolist())
     if order == "F":
@@ -112,7 +110,7 @@ def largest(x: Any) -> int:
 @way(np.ravel)
 def ravel(x: Any, order: str = "C") -> Any:
     """``np.ravel``."""
-    _zero().ravel(order)
+    TRIAL.ravel(order)
     return reshape(x, (x.size,), "F" if order == "F" else "C")
 
 

@@ -14,7 +14,7 @@ from tapemagic.replay.passes.known_numbers import as_scalar, fill_of
 from tapemagic.replay.passes.layout import lines, repeats
 from tapemagic.replay.passes.purity import is_pure
 from tapemagic.replay.passes.rewriting import Rewriting, Rules
-from tapemagic.replay.program import Constant, Kind, Node, arguments_of, kind_of, replaced
+from tapemagic.replay.program import Constant, Kind, Node, arguments_of, is_array, kind_of, replaced
 
 LARGEST = 1 << 16
 """The number of elements up to which results become constants; arrays of one number may have any."""
@@ -69,19 +69,19 @@ def filled(node: Node, rewriting: Rewriting) -> Node | None:
 
 def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
     """The call with numbers in place of arrays of one number, if its result has the same shape, dtype and layout."""
-    if node.kind.__class__ is not Kind or not node.kind.is_array or node.kwargs:
+    if not is_array(node) or node.kwargs:
         return None
     if len(node.args) < 2 or not isinstance(node.function, np.ufunc) or node.function.signature:
         return None
     if node.function in BY_LOOPS:
         return None
     left = [x for x in node.args if not rewriting.uniform.holds(x)]
-    if not left or len(left) == len(node.args) or not any(map(_is_array, node.args)):
+    if not left or len(left) == len(node.args) or not any(map(is_array, node.args)):
         return None
     if not _same_shape(node, left):
         return None
     args = tuple(
-        as_scalar(x, rewriting.call) if _is_array(x) and x not in left else x for x in node.args
+        as_scalar(x, rewriting.call) if is_array(x) and x not in left else x for x in node.args
     )
     if args == node.args:
         return None
@@ -93,10 +93,6 @@ def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
     ):
         return None
     return rewriting.call(node.function, args, node.kind, node)
-
-
-def _is_array(x: Any) -> bool:
-    return isinstance(x, Node) and x.kind.__class__ is Kind and x.kind.is_array
 
 
 def _repeats(x: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.program import Constant, Input, Kind, Node, Program
+from tapemagic.replay.program import Constant, Input, Node, Program, is_array
 from tapemagic.replay.symbol import method
 
 VIEWS = frozenset(
@@ -46,12 +46,12 @@ def with_separate_results(program: Program, before: Program) -> Program | None:
     shared = Counter(
         base(old)
         for old, (how, _) in zip(before.results, before.notes.get("leaves", ()), strict=False)
-        if how == "array" and _is_array(old)
+        if how == "array" and is_array(old)
     )
     copied: list[Node] = []
 
     def apart(node: Any, old: Any) -> Any:
-        if not _is_array(node):
+        if not is_array(node):
             return node
         root, old_root = base(node), base(old)
         if not isinstance(root, Constant) or root.by_reference:
@@ -70,10 +70,6 @@ def with_separate_results(program: Program, before: Program) -> Program | None:
     if any(shared[root] > 1 for root in copied):
         return None
     return Program(program.inputs, body, results, assigned, program.name, program.notes)
-
-
-def _is_array(node: Any) -> bool:
-    return isinstance(node, Node) and node.kind.__class__ is Kind and node.kind.is_array
 
 
 def base(node: Node) -> Node:
