@@ -173,9 +173,11 @@ OPTIONS = {
     "a masked reduction": lambda x: np.hypot.reduce(x, axis=1, where=X > 3),
     "weights of a quantile": lambda x: np.quantile(x, 0.4, 1, method="inverted_cdf", weights=X + 1),
     "a geometric series": lambda x: np.geomspace(1, x + 1, 3),
-    "widths for an axis": lambda x: np.pad(x, {1: (1, 2)}, mode="edge"),
     "variances of too few numbers": lambda x: np.nanvar(x.astype(float), axis=0, ddof=9),
 }
+NUMPY = np.lib.NumpyVersion(np.__version__)
+if NUMPY >= "2.4.0":
+    OPTIONS["widths for an axis"] = lambda x: np.pad(x, {1: (1, 2)}, mode="edge")
 
 
 @pytest.mark.parametrize("f", [pytest.param(f, id=name) for name, f in OPTIONS.items()])
@@ -213,7 +215,11 @@ def test_options(f: Any) -> None:
         (lambda x: np.reshape(x, -1, order="K"), ValueError),
         (lambda x: np.copy(x, order="Z"), ValueError),
         (lambda x: np.pad(x, 1, mode="edge", constant_values=2), ValueError),
-        (lambda x: np.full_like(x, 300, dtype="u1"), OverflowError),
+        pytest.param(
+            lambda x: np.full_like(x, 300, dtype="u1"),
+            OverflowError,
+            marks=pytest.mark.skipif(NUMPY < "2.1.0", reason="it takes what is left of 300"),
+        ),
         (lambda x: x.astype("i4", casting="safe"), TypeError),
         (lambda x: np.split(x, 4), ValueError),
     ],

@@ -44,7 +44,12 @@ def astype(x: Any, dtype: Any, casting: Any = "unsafe", **_params: Any) -> Any:
         raise TypeError(
             f"Cannot cast array data from {x.dtype} to {dtype} according to the rule {casting!r}"
         )
-    return x if x.dtype == dtype else pointwise(np.astype, (x, dtype), {})
+    return x if x.dtype == dtype else pointwise(_cast, (x, dtype), {})
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    """A chunk in another dtype, or a number, which ``np.astype`` of NumPy 2.0 does not take."""
+    return x.astype(dtype)
 
 
 @way(np.reshape)
