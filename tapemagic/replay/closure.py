@@ -31,8 +31,10 @@ from tapemagic.replay.kinds import (
     unwatchable,
     unwatched,
 )
+from tapemagic.replay.program import Site
 from tapemagic.replay.randomness import GENERATORS
 from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, codes_in, names_in
+from tapemagic.replay.reasons import line_of, with_place
 from tapemagic.replay.signature import is_data, value_key
 
 MOST = 20_000
@@ -155,6 +157,11 @@ class Closure:
                 self.unseen = (
                     f"it can reach more than {MOST:,} objects: hold numbers in arrays, not in lists"
                 )
+
+    def path(self, x: Any) -> str:
+        """The name of an object in reach, as the program would write it; empty if it has none."""
+        found = (e.path for e in self.entries if e.role == "object" and e.what() is x)
+        return next(found, "")
 
     def has(self, x: Any) -> bool:
         """Whether an object is in reach."""
@@ -342,12 +349,10 @@ class Closure:
             self._require(f"{name!r} in {dictionary}")
             if name in DYNAMIC or name == "AttributeError":
                 self.dynamic = True
-            if name == "id":
-                self.unseen = self.unseen or "it uses id(), which is another number for each object"
             if name in UNSEEN and hasattr(builtins, name):
-                self.unseen = (
-                    self.unseen or f"it uses {name}(), with which it may read anything: name it"
-                )
+                site = Site(x.__code__.co_filename, found.read[name])
+                reason = f"it uses {name}(), {UNSEEN[name]}"
+                self.unseen = self.unseen or with_place(reason, line_of(site))
         for name in sorted(found.modules):
             module = sys.modules.get(name)
             if module is not None:

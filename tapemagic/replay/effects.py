@@ -10,32 +10,45 @@ from threading import get_ident
 from types import ModuleType
 from typing import Any
 
-from tapemagic.engine.events import origin_of
+from tapemagic.engine.events import origin_of, user_line
 from tapemagic.replay import statements
 from tapemagic.replay.kinds import is_user_module
 from tapemagic.replay.reading import Names
 
+OUTSIDE = "do that before or after the call"
+GIVEN = "do that before the call, and give what comes of it as an argument"
+PRINTS = "it prints: return the value, and print it after the call"
+OPENS = f"it opens a file: {OUTSIDE}"
+READS = f"it reads a file: {GIVEN}"
+WRITES = f"it writes to a file: {OUTSIDE}"
+CLOCK = f"it reads the clock: {GIVEN}"
+DRAWS = f"it draws random numbers: {GIVEN}"
+THREAD = f"it asks on which thread it runs: {GIVEN}"
+
 CALLS = {
-    ("builtins", "print"): "it prints",
-    ("builtins", "input"): "it asks for input",
-    ("_io", "open"): "it opens a file",
-    ("io", "open"): "it opens a file",
-    ("_io", "write"): "it writes to a file",
-    ("_io", "writelines"): "it writes to a file",
-    ("time", "sleep"): "it waits",
-    ("time", ""): "it reads the clock",
-    ("posix", "urandom"): "it draws random numbers",
-    ("nt", "urandom"): "it draws random numbers",
-    ("datetime", "now"): "it reads the clock",
-    ("datetime", "today"): "it reads the clock",
-    ("datetime", "utcnow"): "it reads the clock",
-    ("_thread", "get_ident"): "it asks on which thread it runs",
-    ("_thread", "get_native_id"): "it asks on which thread it runs",
-    ("numpy", "fromfile"): "it reads a file",
-    ("numpy", "tofile"): "it writes to a file",
-    ("numpy", "dump"): "it writes to a file",
+    ("builtins", "print"): PRINTS,
+    ("builtins", "input"): f"it asks for input: {GIVEN}",
+    ("_io", "open"): OPENS,
+    ("io", "open"): OPENS,
+    ("_io", "write"): WRITES,
+    ("_io", "writelines"): WRITES,
+    ("time", "sleep"): f"it waits: {OUTSIDE}",
+    ("time", ""): CLOCK,
+    ("posix", "urandom"): DRAWS,
+    ("nt", "urandom"): DRAWS,
+    ("datetime", "now"): CLOCK,
+    ("datetime", "today"): CLOCK,
+    ("datetime", "utcnow"): CLOCK,
+    ("_thread", "get_ident"): THREAD,
+    ("_thread", "get_native_id"): THREAD,
+    ("numpy", "fromfile"): READS,
+    ("numpy", "tofile"): WRITES,
+    ("numpy", "dump"): WRITES,
 }
 """The effects of built-in functions, by their modules, or the modules of their objects' classes, and their names."""
+
+FILES = frozenset({OPENS, READS, WRITES, PRINTS})
+"""The effects that this package has for the user alone, beside the reading of his source."""
 
 WORLD = frozenset(
     {"posix", "nt", "_io", "gc", "sys", "_warnings", "_socket", "_locale", "_posixsubprocess"}
@@ -136,20 +149,19 @@ def effect(frame: Any, event: str, what: Any) -> str:
         module, name = what.__module__ or getattr(kind, "__module__", ""), what.__name__
         found = CALLS.get((module, name)) or CALLS.get((module, ""))
         if not found and module in WORLD and name not in HARMLESS:
-            found = f"it calls {module.strip('_')}.{name}(), which does more than compute from its arguments"
+            found = (
+                f"it calls {module.strip('_')}.{name}(), which does more than compute from its arguments: "
+                f"{OUTSIDE}"
+            )
     elif home == "logging":
-        found = "it writes to a log"
+        found = f"it writes to a log: {OUTSIDE}"
     elif home == "os" and name in ENVIRONMENT:
-        found = "it uses os.environ"
+        found = f"it uses os.environ: {GIVEN}"
     elif home.startswith("numpy.") and name in SETTINGS:
-        found = f"it calls np.{name}()"
+        found = f"it calls np.{name}(): {OUTSIDE}"
     else:
         return ""
     return found if found in FILES or (found and is_asked_for(frame)) else ""
-
-
-FILES = frozenset({"it opens a file", "it reads a file", "it writes to a file", "it prints"})
-"""The effects that this package has for the user alone, beside the reading of his source."""
 
 
 def is_asked_for(frame: Any) -> bool:
@@ -169,15 +181,21 @@ def reads_source(frame: Any) -> bool:
 
 
 @contextmanager
-def observed_calls(found: list[str]) -> Iterator[None]:
-    """Note what built-in functions do beside computing, while the block runs; nothing under a profiler."""
+def observed_calls(found: dict[str, Any]) -> Iterator[None]:
+    """Note what built-in functions do beside computing, while the block runs; nothing under a profiler.
+
+    Parameters
+    ----------
+    found : dict
+        Gets the effects, and the place on which the first of a kind happens.
+    """
 
     def observe(frame: Any, event: str, what: Any) -> None:
         if collecting or event not in ("call", "c_call"):
             return
         reason = effect(frame, event, what)
         if reason and reason not in found and not reads_source(frame):
-            found.append(reason)
+            found[reason] = user_line()
 
     if sys.getprofile() is not None:
         yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 import weakref
@@ -12,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from tapemagic.engine.collector import uncollected
-from tapemagic.engine.events import CELL_FILE, user_line
+from tapemagic.engine.events import user_line
 from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
@@ -22,7 +21,7 @@ from tapemagic.replay.effects import is_suspect, observed_calls
 from tapemagic.replay.miss import MISS, STALE, Miss
 from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
-from tapemagic.replay.reasons import in_words
+from tapemagic.replay.reasons import UNCHANGED, in_words, line_of, with_place
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
 from tapemagic.replay.trace import Trace, current, tracing
@@ -341,8 +340,8 @@ class Programs:
     def _trace(
         self, entry: Signature, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
     ) -> Any:
-        before = RandomState(closure.generators)
-        effects: list[str] = []
+        before = RandomState(closure.generators, closure.path)
+        effects: dict[str, Any] = {}
         suspect = closure.does_more or is_suspect(closure.codes.values())
         observed = observed_calls(effects) if suspect else nullcontext()
         with tracing(Trace(named=bool(entry.pending))) as trace:
@@ -351,7 +350,8 @@ class Programs:
                 program, result = one.run(function, args, kwargs)
         drawn, acts = before.drawn_since(), bool(effects)
         if drawn:
-            effects.append(f"it draws random numbers from {drawn}: give them as an argument")
+            reason = f"it draws random numbers from {drawn}: give them as an argument"
+            effects[reason] = _assigned(closure, drawn.split()[-1])
         after = Closure(function, call.objects, entry.fixed)
         changed = same_closures(closure, after, strictly=True)
         one.clean(after)
@@ -361,7 +361,9 @@ class Programs:
             entry.tries += 1
             if entry.tries >= TRIES:
                 line = _assigned(closure, changed)
-                entry.why_eager = reason or _with_line(f"it changes {changed}", line)
+                entry.why_eager = reason or with_place(
+                    f"it changes {changed}: {UNCHANGED}", line_of(line)
+                )
         elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
             entry.fixed = True
             entry.programs, entry.pending = [], []
@@ -377,10 +379,11 @@ class Programs:
     ) -> str:
         """The reason why a trace is no program; empty if it is one."""
         if effects:
-            return str(effects[0])
+            why, site = next(iter(effects.items()))
+            return with_place(why, line_of(site))
         if trace.reasons:
             how, site = trace.reasons[0]
-            return in_words(how, _line(site))
+            return in_words(how, line_of(site))
         if signature(args, kwargs).key != call.key:
             return "it changes its arguments"
         variable = one.out_of_reach(program)
@@ -418,7 +421,7 @@ class Programs:
                 self._eager_after = {}
                 self._begin_with(compiled)
             else:
-                self._is_eager(entry, path, _with_line(found.reason, found.site))
+                self._is_eager(entry, path, with_place(found.reason, line_of(found.site)))
             return
         closure.forget()
         release(program)
@@ -438,18 +441,6 @@ def _without_program(function: Any, miss: Any) -> Callable[..., Any]:
         return miss(args, kwargs, MISS)
 
     return driver
-
-
-def _with_line(reason: str, site: Site | None) -> str:
-    return reason if site is None else f"{reason} ({_line(site)})"
-
-
-def _line(site: Site | None) -> str:
-    if site is None:
-        return ""
-    is_cell = CELL_FILE.search(site.file)
-    file = "its cell" if is_cell else os.path.basename(site.file)  # noqa: PTH119 (may be <stdin>)
-    return f"line {site.line} of {file}"
 
 
 def _assigned(closure: Closure, path: str) -> Site | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ class RandomState:
     ----------
     reached : iterable of object
         What a function can reach; generators among them are looked at, and what has one as its attribute.
+    names : callable, optional
+        The name of a generator in the function's code; empty if it has none.
 
     Examples
     --------
@@ -33,11 +35,14 @@ class RandomState:
     ''
     >>> _ = rng.random()
     >>> before.drawn_since()
-    'a np.random.Generator'
+    'a generator of np.random'
     """
 
-    def __init__(self, reached: Iterable[Any] = ()) -> None:
+    def __init__(
+        self, reached: Iterable[Any] = (), names: Callable[[Any], str] = lambda _: ""
+    ) -> None:
         self._reached = list(reached)
+        self._names = names
         self._generators = self._found()
         self._python: Any = random.getstate()
         self._numpy = global_state()
@@ -61,9 +66,13 @@ class RandomState:
             return "a generator that is another one now"
         for i, generator in self._generators.items():
             if self._states[i] != state_of(generator):
-                prefix = "random." if isinstance(generator, random.Random) else "np.random."
-                return f"a {prefix}{type(generator).__name__}"
+                return self._names(generator) or f"a generator of {home_of(generator)}"
         return ""
+
+
+def home_of(generator: Any) -> str:
+    """The module of a generator."""
+    return "random" if isinstance(generator, random.Random) else "np.random"
 
 
 def global_state() -> Any:

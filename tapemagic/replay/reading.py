@@ -6,13 +6,19 @@ import dis
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from tapemagic.replay.program import Site
 
 DYNAMIC = frozenset({"getattr", "setattr", "delattr", "hasattr", "vars", "dir"})
 """Built-in functions with which code reaches attributes that it does not name."""
 
-UNSEEN = frozenset({"eval", "exec", "globals", "locals", "__import__", "import_module"})
-"""Functions with which code reaches objects that it does not name."""
+ANYTHING = "with which it may read anything: write the names themselves"
+UNSEEN = {
+    **dict.fromkeys(("eval", "exec", "globals", "locals", "__import__", "import_module"), ANYTHING),
+    "id": "which is another number for each object: give what tells them apart as an argument",
+}
+"""Functions with which code reaches what it does not name, or the identity of objects, and the words about it."""
 
 
 class Names(NamedTuple):
@@ -66,6 +72,27 @@ def names_in(code: CodeType) -> Names:
             lines.setdefault(name, line)
     names, attributes, modules = map(frozenset, found)
     return Names(names, attributes, modules, assigned, read)
+
+
+def returned_on(function: Any) -> Site | None:
+    """The line on which a function returns its result; None if there are several, or no code of Python's.
+
+    Examples
+    --------
+    >>> returned_on(lambda: 1).line == (lambda: 1).__code__.co_firstlineno
+    True
+    >>> returned_on(len)
+    """
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return None
+    found = {
+        each.positions.lineno
+        for each in dis.get_instructions(code)
+        if each.opname in ("RETURN_VALUE", "RETURN_CONST") and each.positions is not None
+    }
+    line = found.pop()
+    return Site(code.co_filename, line) if line and not found else None
 
 
 def _named(code: CodeType) -> Iterator[tuple[str, str, int]]:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from itertools import chain
+from typing import Any
+
+from tapemagic.engine.events import CELL_FILE
+from tapemagic.replay.shapes import BY_NUMBERS, SELECTING
+
 EXIT = "takes a value out of the program"
 NO_PART = "cannot be part of a program"
 NO_RESULT = "cannot come out of a program"
@@ -10,15 +17,26 @@ NUMBER = EXIT, "compute with the tensor itself, or return it"
 TEXT = EXIT, "return it, and print it after the call"
 ARRAY = EXIT, "call NumPy's functions on the tensor itself"
 NEW = NO_RESULT, "return a new one"
+UNCHANGED = "return what is new, and change that after the call"
+NEW_ARRAY = "make a new array of the result"
+BY_IF = "ask with if, before that, whether it would be raised"
+GIVEN = "compute it before the call, and give it as an argument"
 DATA = "return tensors, arrays and numbers, or lists, tuples and dicts of them"
+
+MASKED = "gives a shape that depends on numbers", "use np.where(mask, x, 0)"
+SHAPE = MASKED[0], GIVEN
 
 KNOWN: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("float()", "int()", "complex()", "round()", ".item()", ".tolist()"), NUMBER),
     **dict.fromkeys(("repr()", "str()", "format()"), TEXT),
     **dict.fromkeys(("np.asarray", "np.array"), ARRAY),
-    "x[mask]": ("has a shape that depends on numbers", "use np.where(mask, x, 0)"),
-    "x[a:b]": ("has a shape that depends on numbers", "give a and b as numbers of Python's"),
-    "x[i] = ...": ("writes into an array", "make a new one, by np.where or np.concatenate"),
+    **dict.fromkeys((f"np.{f.__name__}" for f in BY_NUMBERS | SELECTING), SHAPE),
+    **dict.fromkeys(("x[mask]", "np.where", "np.nonzero"), MASKED),
+    "x[a:b]": (MASKED[0], "give a and b as numbers of Python's"),
+    "x[i] = ...": (
+        "writes into an array",
+        "make a new one, by np.stack, np.where or np.concatenate",
+    ),
 }
 """By what values left a trace: the words about it, and what to write instead."""
 
@@ -36,9 +54,15 @@ BEGINNINGS: dict[str, tuple[str, str]] = {
     "a Jacobian": (NO_PART, ""),
     "np.errstate": (NO_PART, ""),
     "warnings.": (NO_PART, "call the function inside of it"),
-    "np.": (NO_PART, ""),
+    "np.": (NO_PART, GIVEN),
 }
 """The same by how it begins."""
+
+ENDINGS = {
+    "into an array": (NO_PART, NEW_ARRAY),
+    "= from numbers": (NO_PART, "give it as a number of Python's"),
+}
+"""The same by how it ends."""
 
 
 def in_words(how: str, where: str = "") -> str:
@@ -48,12 +72,40 @@ def in_words(how: str, where: str = "") -> str:
     --------
     >>> in_words("float()", "line 3 of a.py")
     'float() takes a value out of the program (line 3 of a.py): compute with the tensor itself, or return it'
-    >>> in_words("np.unique")
-    'np.unique cannot be part of a program'
+    >>> in_words("np.set_printoptions")
+    'np.set_printoptions cannot be part of a program: compute it before the call, and give it as an argument'
     """
     what, _, instead = how.partition(": ")
     found = (NO_PART, instead) if instead else KNOWN.get(how)
     if found is None:
-        found = next((x for start, x in BEGINNINGS.items() if how.startswith(start)), (EXIT, ""))
+        ends = (x for end, x in ENDINGS.items() if how.endswith(end))
+        begins = (x for start, x in BEGINNINGS.items() if how.startswith(start))
+        found = next(chain(ends, begins), (EXIT, ""))
     verb, instead = found
-    return f"{what} {verb}{f' ({where})' * bool(where)}{': ' * bool(instead)}{instead}"
+    return with_place(f"{what} {verb}{': ' * bool(instead)}{instead}", where)
+
+
+def line_of(site: Any) -> str:
+    """A line of the user's program in words; empty if it is not known.
+
+    Parameters
+    ----------
+    site : Site, Place or None
+    """
+    if site is None:
+        return ""
+    is_cell = CELL_FILE.search(site.file)
+    file = "its cell" if is_cell else os.path.basename(site.file)  # noqa: PTH119 (may be <stdin>)
+    return f"line {site.line} of {file}"
+
+
+def with_place(reason: str, where: str) -> str:
+    """A reason with its line, which stands before what to write instead.
+
+    Examples
+    --------
+    >>> with_place("it prints: return the value, and print it after the call", "line 3 of a.py")
+    'it prints (line 3 of a.py): return the value, and print it after the call'
+    """
+    what, colon, instead = reason.partition(": ")
+    return f"{what}{f' ({where})' * bool(where)}{colon}{instead}"

@@ -15,6 +15,7 @@ import numpy as np
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor import operators
 from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.replay.calls import way_out
 from tapemagic.replay.shapes import (
     MEMORY,
     SELECTING,
@@ -248,22 +249,22 @@ class Symbol:
         return self._held
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.array(self._leave("np.asarray"), dtype=dtype, copy=copy)
+        return np.array(self._leave(way_out("np.asarray")), dtype=dtype, copy=copy)
 
     def __bool__(self) -> bool:
         return self._trace.guard(self)  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
-        return float(self._leave("float()"))
+        return float(self._leave(way_out("float()")))
 
     def __int__(self) -> int:
-        return int(self._leave("int()"))
+        return int(self._leave(way_out("int()")))
 
     def __complex__(self) -> complex:
-        return complex(self._leave("complex()"))
+        return complex(self._leave(way_out("complex()")))
 
     def __index__(self) -> int:
-        return operator.index(self._leave("int()"))
+        return operator.index(self._leave(way_out("int()")))
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._leave("round()"), digits)

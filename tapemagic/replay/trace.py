@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from tapemagic.engine.events import origin_of
 from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
+from tapemagic.replay.calls import user_frame
 from tapemagic.replay.naming import Names
 from tapemagic.replay.program import Back, Constant, Guard, Input, Kind, Node, Site, kind_of
+from tapemagic.replay.reasons import BY_IF
 from tapemagic.replay.symbol import Symbol, has_symbol, held, shaped_by_data
 
 INDEX = np.dtype(np.intp)
@@ -146,7 +147,7 @@ class Trace:
         try:
             result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
-            self.leave(f"a {type(error).__name__} that the function catches")
+            self.leave(f"a {type(error).__name__} that the function catches: {BY_IF}")
             raise
         if not self.writes:
             return result
@@ -259,11 +260,14 @@ class Trace:
         return self._assigned.get(id(variable)) is value
 
     def leave(self, how: str) -> None:
-        """Note that a value leaves the trace."""
+        """Note that a value leaves the trace, on the line that is running."""
         if self.writes and len(self.reasons) < MOST_REASONS:
-            reason = how, self.site()
-            if reason not in self.reasons:
-                self.reasons.append(reason)
+            self.leave_at(how, self.site())
+
+    def leave_at(self, how: str, site: Site | None) -> None:
+        """Note that a value leaves the trace on a line, or before or after the call."""
+        if self.writes and len(self.reasons) < MOST_REASONS and (how, site) not in self.reasons:
+            self.reasons.append((how, site))
 
     def node(self, x: Any) -> Any:
         """The node or constant that an argument is in the program."""
@@ -306,7 +310,7 @@ class Trace:
 
     def site(self) -> Site | None:
         """The user's line that is running."""
-        frame = _user_frame()
+        frame = user_frame()
         if frame is None:
             return None
         if frame is not self._sweeping:
@@ -318,7 +322,7 @@ class Trace:
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
         before, order = (self.back, self._sweeping, self._sweeping_at), 1
-        self._sweeping, self._sweeping_at = _user_frame(), None
+        self._sweeping, self._sweeping_at = user_frame(), None
         try:
             for record in reversed(records):
                 outputs = record[4] if record[4].__class__ is tuple else (record[4],)
@@ -344,14 +348,6 @@ def _node_of(value: Any) -> Node | None:
 def _first_node(values: tuple[Any, ...]) -> Node | None:
     """The node of the first of several values that has one."""
     return next(filter(None, map(_node_of, values)), None)
-
-
-def _user_frame() -> Any:
-    """The frame of the user's that runs; None if there is none."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and origin_of(frame.f_code.co_filename) != "":
-        frame = frame.f_back
-    return frame
 
 
 def _any_in(output_id: Any, grads: dict[int, Any]) -> bool:

@@ -34,6 +34,7 @@ from tapemagic.replay.kinds import is_leaf
 from tapemagic.replay.naming import identifier, name_inputs, name_results
 from tapemagic.replay.passes.in_place import LEAST
 from tapemagic.replay.program import Program, arguments_of, nodes_in
+from tapemagic.replay.reading import returned_on
 from tapemagic.replay.signature import LEAF, Call, is_contiguous, is_data, taken_apart
 from tapemagic.replay.symbol import Symbol, held, put_held, symbols_of
 from tapemagic.replay.trace import Trace
@@ -56,6 +57,7 @@ class TracedCall:
         self._call = call
         self._originals: dict[int, tuple[str, Any]] = {}
         self._symbols: dict[int, tuple[Any, Any]] = {}
+        self._function: Any = None
         self._copies: list[tuple[Any, Any, list[Any]]] = []
         self._stand_ins: dict[int, Any] = {}
         self._kept: list[Any] = []
@@ -65,6 +67,7 @@ class TracedCall:
     def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
         """The program of the call, and its result."""
         self._prepare()
+        self._function = function
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
         given = iter(stand_ins)
         call_args = self._rebuilt(args, given)
@@ -153,7 +156,7 @@ class TracedCall:
             if known is not None:
                 return known
         if isinstance(x, np.ndarray) and self._closure.has(x):
-            self._trace.leave("an array that is an argument, and read under another name,")
+            self._trace.leave_at("an array that is an argument, and read under another name,", None)
             return x
         if not isinstance(x, Tensor) and not (is_data(x) and x.dtype.kind in "biufc"):
             return x
@@ -221,7 +224,9 @@ class TracedCall:
             now = contents_of(copy)
             if len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=True)):
                 continue
-            self._trace.leave(f"a change of the {type(original).__name__} that it is given")
+            self._trace.leave_at(
+                f"a change of the {type(original).__name__} that it is given", None
+            )
             if isinstance(original, list):
                 original[:] = [self._outside(x) for x in copy]
             else:
@@ -242,7 +247,7 @@ class TracedCall:
         try:
             structure = taken_apart(result, found)
         except RecursionError:
-            trace.leave("a result that contains itself")
+            self._leave("a result that contains itself")
             structure, found = LEAF, []
         self._check_structure(result, structure, set())
         leaves = self._leaves(found)
@@ -265,6 +270,10 @@ class TracedCall:
             "functions": trace.names.functions, "errstate": np.geterr(), "structure": structure, "leaves": leaves,
         }  # fmt: skip
         return program, result if structure == LEAF and not found else self._result(result)
+
+    def _leave(self, how: str) -> None:
+        """Note that the result cannot come out of a program."""
+        self._trace.leave_at(how, returned_on(self._function))
 
     def _result(self, x: Any) -> Any:
         """A result without symbols; the caller's own lists, and those that the function made, stay these objects."""
@@ -291,15 +300,15 @@ class TracedCall:
         kind = type(x)
         plain = kind in (list, tuple, dict) or (isinstance(x, tuple) and hasattr(x, "_fields"))
         if not plain:
-            self._trace.leave(f"a result of type {kind.__name__}")
+            self._leave(f"a result of type {kind.__name__}")
             return
         known = any(x is copy or x is original for original, copy, _ in self._copies)
         if kind is not tuple and id(x) in met:
-            self._trace.leave(f"a {kind.__name__} that is twice in the result")
+            self._leave(f"a {kind.__name__} that is twice in the result")
             return
         met.add(id(x))
         if kind is not tuple and (known or self._closure.has(x)):
-            self._trace.leave(f"a {kind.__name__} as a result that is not made by it")
+            self._leave(f"a {kind.__name__} as a result that is not made by it")
         values = x.values() if isinstance(x, dict) else x
         parts = [part for part in values if isinstance(part, list | tuple | dict)]
         for part in parts:
@@ -324,9 +333,9 @@ class TracedCall:
         if isinstance(x, Variable):
             if id(x) in self._closure.data:
                 return "reached", self._closure.data[id(x)][0]
-            self._trace.leave("a Variable as a result that is not among its arguments")
+            self._leave("a Variable as a result that is not among its arguments")
         elif isinstance(x, Slice):
-            self._trace.leave("a part of a Variable as a result (add 0 to it)")
+            self._leave("a part of a Variable as a result (add 0 to it)")
         elif isinstance(x, Tensor):
             return "tensor", type(x)
         elif type(x) is Symbol:
@@ -338,7 +347,7 @@ class TracedCall:
         elif self._closure.has(x):
             return "reached", self._closure.local(x)
         else:
-            self._trace.leave(f"a result of type {type(x).__name__}")
+            self._leave(f"a result of type {type(x).__name__}")
         return "fixed", None
 
     def _is_unchanged(self, x: Any) -> bool:

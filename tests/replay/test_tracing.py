@@ -347,7 +347,7 @@ def test_too_many_operations() -> None:
     ("draw", "name"),
     [
         (lambda _: np.random.rand(), "np.random"),  # noqa: NPY002
-        (lambda rng: rng.random(), "a np.random.Generator"),
+        (lambda rng: rng.random(), "a generator of np.random"),
         (lambda _: tm.Variable(0.0), ""),
     ],
 )
