@@ -18,12 +18,15 @@ DEPTH = 3
 
 
 class RandomState:
-    """The states of generators at one moment: Python's and NumPy's global ones, this package's, and those given.
+    """The states of generators at one moment: NumPy's global one, Python's, this package's, and those given.
 
     Parameters
     ----------
     reached : iterable of object
         What a function can reach; generators among them are looked at, and what has one as its attribute.
+    python : bool, optional
+        Whether the generator of Python's module random is looked at, whose state takes long to read: NumPy and this
+        package do not draw from it.
 
     Examples
     --------
@@ -36,10 +39,10 @@ class RandomState:
     'a np.random.Generator'
     """
 
-    def __init__(self, reached: Iterable[Any] = ()) -> None:
+    def __init__(self, reached: Iterable[Any] = (), python: bool = True) -> None:
         self._reached = list(reached)
         self._generators = self._found()
-        self._python: Any = random.getstate()
+        self._python: Any = random.getstate() if python else None
         self._numpy = global_state()
         self._states = {i: state_of(x) for i, x in self._generators.items()}
 
@@ -53,7 +56,7 @@ class RandomState:
 
     def drawn_since(self) -> str:
         """From which generator numbers were drawn since then, in words; empty if from none."""
-        if self._python != random.getstate():
+        if self._python is not None and self._python != random.getstate():
             return "the module random"
         if self._numpy != global_state():
             return "np.random"
