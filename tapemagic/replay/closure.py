@@ -6,7 +6,7 @@ import builtins
 import sys
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -142,17 +142,18 @@ class Closure:
         self._met: dict[int, tuple[str, Any]] = {}
         self._inside: set[int] = set()
         self._called: set[type] = set()
-        self._queue: deque[tuple[str, Any, str]] = deque()
+        self._queue: deque[tuple[Callable[[str, Any, str], None], str, Any, str]] = deque()
         self._count = 0
         if isinstance(self.function, MethodType):
             self._argument(reference(self.function.__self__), "self")
         root = getattr(self.function, "__func__", self.function)
-        self._queue.append((self._constant("f", root), root, ""))
+        self._queue.append((self._expand, self._constant("f", root), root, ""))
         for found, path in self.arguments:
             self._argument(found, path)
         self._look_at_program_state()
         while self._queue and not self.unseen:
-            self._expand(*self._queue.popleft())
+            expand, local, x, path = self._queue.popleft()
+            expand(local, x, path)
             if len(self.entries) > MOST:
                 self.unseen = (
                     f"it can reach more than {MOST:,} objects: hold numbers in arrays, not in lists"
@@ -223,21 +224,23 @@ class Closure:
         if is_leaf(x):
             self.entries.append(Entry(path, "leaf", x))
             self._require(f"{expression} is not {self._constant('k', x)}")
-            if isinstance(x, type) and is_user_class(x):
+            if isinstance(x, ModuleType):
+                self._queue.append((self._expand_module, expression, x, path))
+            elif isinstance(x, WRAPPERS):
+                self._queue.append((self._expand_wrapper, expression, x, path))
+            elif isinstance(x, type) and is_user_class(x):
                 self._called.add(x)
-                self._queue.append((self._constant("t", x), x, path))
-            elif isinstance(x, (ModuleType, *WRAPPERS)):
-                self._queue.append((expression, x, path))
+                self._queue.append((self._expand_class, self._constant("t", x), x, path))
             return
         local = self._name("v")
-        if isinstance(x, Variable | Tensor | np.ndarray):
+        if isinstance(x, DATA):
             self._look_at_data(local, expression, x, path, place)
         elif is_container(x):
             self.lines.append(f"{local} = {expression}")
             self.entries.append(Entry(path, "container", (type(x), len(x))))
             kind = self._constant("k", type(x))
             self._require(f"{local}.__class__ is not {kind} or len({local}) != {len(x)}")
-            self._queue.append((local, x, path))
+            self._queue.append((self._expand_container, local, x, path))
             if type(x) is tuple and place is not None and has_data(x):
                 self.places.append(place)
                 self._inside.add(id(x))
@@ -249,7 +252,7 @@ class Closure:
             self._object(local, expression, x, path)
             if isinstance(x, GENERATORS):
                 self.generators.append(x)
-            self._queue.append((local, x, path))
+            self._queue.append((self._expand, local, x, path))
         self._met[id(x)] = local, x
 
     def _object(self, local: str, expression: str, x: Any, path: str, role: str = "object") -> None:
@@ -287,27 +290,28 @@ class Closure:
             self.places.append(place)
 
     def _expand(self, local: str, x: Any, path: str) -> None:
-        """Visit the contents of an object."""
+        """Visit the contents of a function, or of an object."""
         if isinstance(x, FunctionType):
             self._expand_function(local, x, path)
         elif isinstance(x, MethodType):
             self._look(f"{local}.__func__", x.__func__, path)
             self._look(f"{local}.__self__", x.__self__, f"{path}.__self__")
         elif isinstance(x, WRAPPERS):
-            for name in ("__func__", "func", "args", "keywords", "fget", "fset"):
-                part = getattr(x, name, None)
-                if part is not None:
-                    self._look(f"{local}.{name}", part, path)
-            if isinstance(x, partial):
-                self._expand_attributes(local, x, path)
-        elif isinstance(x, ModuleType):
-            self._expand_module(local, x, path)
+            self._expand_wrapper(local, x, path)
         elif isinstance(x, type):
             self._expand_class(local, x, path)
         elif is_container(x):
             self._expand_container(local, x, path)
         elif is_instance(x):
             self._expand_instance(local, x, path)
+
+    def _expand_wrapper(self, local: str, x: Any, path: str) -> None:
+        for name in ("__func__", "func", "args", "keywords", "fget", "fset"):
+            part = getattr(x, name, None)
+            if part is not None:
+                self._look(f"{local}.{name}", part, path)
+        if isinstance(x, partial):
+            self._expand_attributes(local, x, path)
 
     def _expand_function(self, local: str, x: FunctionType, path: str) -> None:
         for k, (name, cell) in enumerate(
@@ -364,13 +368,12 @@ class Closure:
 
     def _expand_module(self, local: str, x: ModuleType, path: str) -> None:
         """The names of a module of the user's that some code reads as attributes."""
-        own = is_user_module(x)
-        for name in sorted(self.names & vars(x).keys()):
-            if not own and not is_put_there(name, vars(x)[name]):
-                continue
-            self._look(
-                f"{local}.__dict__[{name!r}]", vars(x)[name], f"{path}.{name}", Place(vars(x), name)
-            )
+        own, scope = is_user_module(x), vars(x)
+        for name in sorted(self.names & scope.keys()):
+            value = scope[name]
+            if own or is_put_there(name, value):
+                place = Place(scope, name)
+                self._look(f"{local}.__dict__[{name!r}]", value, f"{path}.{name}", place)
 
     def _expand_class(self, local: str, x: type, path: str) -> None:
         """Visit what a class of the user's and its bases define, by the names that some code reads."""
@@ -418,7 +421,7 @@ class Closure:
         name = self._constant("t", kind)
         self._require(f"{local}.__class__ is not {name}")
         if is_user_class(kind):
-            self._queue.append((name, kind, kind.__name__))
+            self._queue.append((self._expand_class, name, kind, kind.__name__))
         self._expand_attributes(local, x, path)
         for base in kind.__mro__:
             for slot in slots_of(base):
@@ -532,9 +535,15 @@ def is_put_there(name: str, value: Any) -> bool:
     """Whether a name of a library's module is data that may change, or a function of the user's."""
     if isinstance(value, FunctionType):
         return is_user_code(value.__code__)
-    data = (str, int, float, complex, list, dict, Tensor, Variable)
-    return isinstance(value, data) and not name.startswith("__") and name not in CONSTANTS
+    return isinstance(value, CHANGING) and not name.startswith("__") and name not in CONSTANTS
 
+
+DATA = (Variable, Tensor, np.ndarray)
+
+ARRAYS = (Tensor, np.ndarray)
+
+CHANGING = (str, int, float, complex, list, dict, Tensor, Variable)
+"""The classes of data in libraries' modules that may change."""
 
 CONSTANTS = frozenset({"e", "pi", "tau", "inf", "nan", "euler_gamma", "modules"})
 """The names in libraries' modules of data that stay what they are."""
@@ -548,10 +557,7 @@ def contents(x: Any) -> bytes:
 
 def has_data(x: Any) -> bool:
     """Whether a tuple holds arrays or tensors."""
-    return any(
-        isinstance(part, Tensor | np.ndarray) or (type(part) is tuple and has_data(part))
-        for part in x
-    )
+    return any(isinstance(part, ARRAYS) or (type(part) is tuple and has_data(part)) for part in x)
 
 
 def holds_objects(value: Any) -> bool:

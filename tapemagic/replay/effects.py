@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from types import ModuleType
+from types import BuiltinMethodType, ModuleType
 from typing import Any
 
 from tapemagic.engine.events import origin_of, user_line
@@ -131,9 +131,18 @@ def is_suspect(codes: Iterable[Names]) -> bool:
 
 
 def may_do_more(x: Any) -> bool:
-    """Whether something is of a library which may do more than compute, so that calls are observed."""
+    """Whether something is of a library which may do more than compute, so that calls are observed.
+
+    Examples
+    --------
+    >>> import math, random
+    >>> may_do_more(math.sin), may_do_more(random.random)
+    (False, True)
+    """
     name = x.__name__ if isinstance(x, ModuleType) else getattr(x, "__module__", None)
-    name = name if isinstance(name, str) else type(x).__module__
+    if not isinstance(name, str):
+        owner = x.__self__ if isinstance(x, BuiltinMethodType) else x  # random.random is a method
+        name = type(owner).__module__
     if name.partition(".")[0] in PURE:
         return False
     module = x if isinstance(x, ModuleType) else sys.modules.get(name)

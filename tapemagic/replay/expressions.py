@@ -373,8 +373,10 @@ def home_of(function: Any) -> tuple[str, str] | None:
         if not isinstance(module, str) or module == "__main__" or "<" in module:
             continue
         found = sys.modules.get(module)
-        known = None if found is None else vars(found).get(name, _lazy(found, name))
-        if known is function:
+        if found is None:
+            continue
+        known = vars(found).get(name)
+        if known is function or (known is None and _lazy(found, name) is function):
             return module, name
     return CALLED_BY.get(name) if isinstance(function, np.ufunc) else None
 

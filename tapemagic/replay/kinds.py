@@ -59,6 +59,8 @@ NAMED = (
 )
 """The types of objects that are the same as long as they are identical."""
 
+LEAVES = (*VALUES, *NAMED)
+
 CONTAINERS = (list, tuple, dict, set, deque, bytearray, array)
 
 STORING = (object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS)
@@ -75,8 +77,14 @@ def is_leaf(x: Any) -> bool:
     >>> is_leaf(1.5), is_leaf([1.5])
     (True, False)
     """
-    kind = type(x)
-    return kind in NUMBERS or isinstance(x, (*VALUES, *NAMED))
+    kind: Any = type(x)
+    return is_leaf_class(kind) or (x.__class__ is not kind and isinstance(x, LEAVES))
+
+
+@functools.lru_cache(4096)
+def is_leaf_class(kind: type) -> bool:
+    """Whether the objects of a class are leaves; the answer is kept, as some of these classes take long to ask."""
+    return kind in NUMBERS or issubclass(kind, LEAVES)
 
 
 def has_parts(x: Any) -> bool:

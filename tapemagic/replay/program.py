@@ -295,11 +295,14 @@ def is_array(x: Any) -> bool:
     return isinstance(x, Node) and x.kind.__class__ is Kind and x.kind.is_array
 
 
+SEQUENCES = (list, tuple)
+
+
 def nodes_in(value: Any) -> Iterator[Node]:
     """The nodes among nested arguments."""
     if isinstance(value, Node):
         yield value
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, SEQUENCES):
         for part in value:
             yield from nodes_in(part)
     elif isinstance(value, dict):

@@ -17,7 +17,7 @@ from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
-from tapemagic.replay.effects import is_suspect, observed_calls
+from tapemagic.replay.effects import is_suspect, may_do_more, observed_calls
 from tapemagic.replay.miss import MISS, STALE, Miss
 from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
@@ -340,9 +340,10 @@ class Programs:
     def _trace(
         self, entry: Signature, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
     ) -> Any:
-        before = RandomState(closure.generators, closure.path)
+        does_more = closure.does_more or any(map(may_do_more, call.leaves))
+        before = RandomState(closure.generators, closure.path, python=does_more)
         effects: dict[str, Any] = {}
-        suspect = closure.does_more or is_suspect(closure.codes.values())
+        suspect = does_more or is_suspect(closure.codes.values())
         observed = observed_calls(effects) if suspect else nullcontext()
         with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)

@@ -18,7 +18,7 @@ DEPTH = 3
 
 
 class RandomState:
-    """The states of generators at one moment: Python's and NumPy's global ones, this package's, and those given.
+    """The states of generators at one moment: NumPy's global one, Python's, this package's, and those given.
 
     Parameters
     ----------
@@ -26,6 +26,9 @@ class RandomState:
         What a function can reach; generators among them are looked at, and what has one as its attribute.
     names : callable, optional
         The name of a generator in the function's code; empty if it has none.
+    python : bool, optional
+        Whether the generator of Python's module random is looked at, whose state takes long to read: NumPy and this
+        package do not draw from it.
 
     Examples
     --------
@@ -39,12 +42,15 @@ class RandomState:
     """
 
     def __init__(
-        self, reached: Iterable[Any] = (), names: Callable[[Any], str] = lambda _: ""
+        self,
+        reached: Iterable[Any] = (),
+        names: Callable[[Any], str] = lambda _: "",
+        python: bool = True,
     ) -> None:
         self._reached = list(reached)
         self._names = names
         self._generators = self._found()
-        self._python: Any = random.getstate()
+        self._python: Any = random.getstate() if python else None
         self._numpy = global_state()
         self._states = {i: state_of(x) for i, x in self._generators.items()}
 
@@ -58,7 +64,7 @@ class RandomState:
 
     def drawn_since(self) -> str:
         """From which generator numbers were drawn since then, in words; empty if from none."""
-        if self._python != random.getstate():
+        if self._python is not None and self._python != random.getstate():
             return "the module random"
         if self._numpy != global_state():
             return "np.random"

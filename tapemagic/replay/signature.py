@@ -17,6 +17,14 @@ from tapemagic.replay.kinds import has_parts, is_leaf, unwatchable
 LEAF = "leaf"
 """The structure of what is no list, tuple or dict."""
 
+SINGLE = frozenset({Tensor, Variable, np.ndarray, np.float64, int, float, bool})
+"""Classes of leaves, so that the others alone need be asked whether they are structures."""
+
+STRUCTURES = (list, tuple, Mapping)
+
+BEARING = (Traced, np.ndarray)
+"""Classes of leaves that may be there twice, as one object."""
+
 
 class Call(NamedTuple):
     """The arguments of a call, taken apart.
@@ -67,7 +75,7 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         known = leaf_key(x, objects)
         if known.__class__ is str:
             odd = odd or str(known)
-        elif isinstance(x, Traced | np.ndarray):
+        elif isinstance(x, BEARING):
             known = known, alias(x, k, places)
         keys.append(known)
     return Call(tuple(keys), structure, leaves, objects, odd)
@@ -78,7 +86,7 @@ def taken_apart(x: Any, leaves: list[Any]) -> Any:
     kind = type(x)
     if kind is tuple or kind is list:
         return (kind, *[taken_apart(part, leaves) for part in x])
-    if isinstance(x, Traced) or not isinstance(x, list | tuple | Mapping):
+    if kind in SINGLE or isinstance(x, Traced) or not isinstance(x, STRUCTURES):
         leaves.append(x)
         return LEAF
     if isinstance(x, Mapping):

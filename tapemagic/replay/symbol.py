@@ -423,21 +423,17 @@ def _operate(function: Any, *operands: Any) -> Any:
             values.append(x._held)
         else:
             values.append(x)
-            if x is None or isinstance(x, str | bytes):
+            if x is None or isinstance(x, TEXT):
                 return python(*map(held, operands))  # no number is equal to a text
-    for value in values:
-        if isinstance(value, np.ndarray):
-            break
-    else:
-        if _is_of_numbers(values):
-            function = python
+    kinds = {value.__class__ for value in values}
+    if not kinds <= PLAIN_KINDS and _is_of_numbers(values, kinds):
+        function = python
     return trace.call(function, operands, {}, python)
 
 
-def _is_of_numbers(values: list[Any]) -> bool:
+def _is_of_numbers(values: list[Any], kinds: set[Any]) -> bool:
     """Whether an operator is none of NumPy's, or one on complex scalars, another algorithm than that of np.multiply."""
-    kinds = {value.__class__ for value in values}
-    if kinds <= PLAIN_REAL:
+    if any(issubclass(kind, np.ndarray) for kind in kinds):
         return False
     numbers = all(isinstance(x, (*NUMBERS, np.generic)) for x in values)
     return not any(isinstance(x, np.generic) for x in values) or (
@@ -445,13 +441,17 @@ def _is_of_numbers(values: list[Any]) -> bool:
     )
 
 
-PLAIN_REAL = frozenset({np.float64, np.float32})
-"""Classes of scalars for which operators are NumPy's functions."""
+PLAIN_KINDS = frozenset({np.float64, np.float32, np.ndarray})
+"""Classes of values on which operators are NumPy's functions."""
+
+TEXT = (str, bytes)
+
+VALUES = (np.ndarray, np.generic)
 
 
 def _is_operand(other: Any) -> bool:
     """Whether a symbol computes with something; if not, it leaves the operator to that."""
-    if type(other) is Symbol or isinstance(other, np.ndarray | np.generic):
+    if type(other) is Symbol or isinstance(other, VALUES):
         return True
     return not hasattr(type(other), "__array_ufunc__")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,17 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
 from tapemagic.replay.calls import user_frame
 from tapemagic.replay.naming import Names
-from tapemagic.replay.program import Back, Constant, Guard, Input, Kind, Node, Site, kind_of
+from tapemagic.replay.program import (
+    SINGLE,
+    Back,
+    Constant,
+    Guard,
+    Input,
+    Kind,
+    Node,
+    Site,
+    kind_of,
+)
 from tapemagic.replay.reasons import BY_IF
 from tapemagic.replay.symbol import Symbol, has_symbol, held, shaped_by_data
 
@@ -32,7 +42,11 @@ TRUTH = kind_of(False)
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.dtype, type, range)
 """The types of arguments that stand in a program as they are."""
 
-NUMBERS = (np.ndarray, np.generic, bool, int, float, complex)
+PLAIN_NUMBERS = frozenset({type(None), bool, int, float})
+
+ARRAYS = (np.ndarray, np.generic)
+
+NUMBERS = (*ARRAYS, bool, int, float, complex)
 
 CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
 """The errors of calls that depend on numbers: a function that catches one goes on in a way without a guard."""
@@ -91,7 +105,7 @@ class Trace:
         self._errstate: Any = np.geterr()
         self._raises = "raise" in self._errstate.values()
         self._filters = warnings.filters
-        self._thread = threading.get_ident()
+        self._thread = get_ident()
         self._open = True
         self._sweeping: Any = None
         self._sweeping_at: Site | None = None
@@ -109,7 +123,7 @@ class Trace:
     @property
     def writes(self) -> bool:
         """Whether calls are written down: the trace is open, and this is its thread."""
-        return self._open and threading.get_ident() == self._thread
+        return self._open and get_ident() == self._thread
 
     def close(self) -> None:
         """Write nothing down any more; symbols that are left compute as their values do."""
@@ -149,7 +163,7 @@ class Trace:
         except CAUGHT as error:
             self.leave(f"a {type(error).__name__} that the function catches: {BY_IF}")
             raise
-        if not self.writes:
+        if not self._open or get_ident() != self._thread:
             return result
         if function is operator.getitem and shaped_by_data(args[1]):
             self.leave("x[mask]")
@@ -166,8 +180,10 @@ class Trace:
         return self._result(function, node_args, node_kwargs, result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
-        if isinstance(result, NUMBERS):
-            return Symbol(self, self._written(function, args, kwargs, kind_of(result)), result)
+        kind = SINGLE.get(type(result))
+        if kind is not None or isinstance(result, NUMBERS):
+            kind = kind or kind_of(result)
+            return Symbol(self, self._written(function, args, kwargs, kind), result)
         if isinstance(result, tuple | list) and all(isinstance(x, NUMBERS) for x in result):
             node = self._written(function, args, kwargs, tuple(map(kind_of, result)))
             parts = [
@@ -276,12 +292,14 @@ class Trace:
             if x._trace is self:
                 return x._node
             return self._constant(x._held)
+        if kind in PLAIN_NUMBERS:
+            return x
         if isinstance(x, Traced):
             return self.node(unwrap(x))
         if is_lazy(x):
             self.leave(LAZY)
             return x
-        if isinstance(x, np.ndarray | np.generic):
+        if isinstance(x, ARRAYS):
             return self._constant(x)
         if kind is tuple or kind is list:
             return kind([self.node(part) for part in x])

@@ -35,9 +35,15 @@ from tapemagic.replay.naming import identifier, name_inputs, name_results
 from tapemagic.replay.passes.in_place import LEAST
 from tapemagic.replay.program import Program, arguments_of, nodes_in
 from tapemagic.replay.reading import returned_on
-from tapemagic.replay.signature import LEAF, Call, is_contiguous, is_data, taken_apart
+from tapemagic.replay.signature import LEAF, SINGLE, Call, is_contiguous, is_data, taken_apart
 from tapemagic.replay.symbol import Symbol, held, put_held, symbols_of
 from tapemagic.replay.trace import Trace
+
+ARRAYS = (Tensor, np.ndarray)
+VALUES = (*ARRAYS, np.generic)
+MAPPINGS = (dict, MutableMapping)
+STRUCTURES = (list, tuple, *MAPPINGS)
+NESTED = (list, tuple, dict)
 
 
 class TracedCall:
@@ -127,7 +133,7 @@ class TracedCall:
         if type(x) is tuple:
             parts = tuple(map(self._stand_in, x))
             made = x if all(a is b for a, b in zip(parts, x, strict=True)) else parts
-        elif isinstance(x, Tensor | np.ndarray) and id(x) in self._closure.data:
+        elif isinstance(x, ARRAYS) and id(x) in self._closure.data:
             value = unwrap(x)
             if type(value) is Symbol or not is_data(value) or value.dtype.kind not in "biufc":
                 return x
@@ -151,7 +157,8 @@ class TracedCall:
         if isinstance(x, Variable):
             self._originals.setdefault(id(x), ("argument", k))
             return x
-        if isinstance(x, Tensor | np.ndarray):
+        bears = isinstance(x, ARRAYS)
+        if bears:
             known = self._stand_ins.get(id(x))
             if known is not None:
                 return known
@@ -160,10 +167,11 @@ class TracedCall:
             return x
         if not isinstance(x, Tensor) and not (is_data(x) and x.dtype.kind in "biufc"):
             return x
-        symbol = self._trace.input(k, unwrap(x))
-        self._trace.inputs[-1].contiguous = is_contiguous(unwrap(x))
+        value = unwrap(x)
+        symbol = self._trace.input(k, value)
+        self._trace.inputs[-1].contiguous = is_contiguous(value)
         made = self._with_symbol(x, symbol)
-        if isinstance(x, Tensor | np.ndarray):
+        if bears:
             self._stand_ins[id(x)] = made
         self._kept.append(made)
         self._originals[id(made)] = "argument", k
@@ -172,9 +180,10 @@ class TracedCall:
 
     def _rebuilt(self, x: Any, given: Iterator[Any]) -> Any:
         """Nested arguments with stand-ins; a list or dict without any of these is the caller's own."""
-        if isinstance(x, Traced) or not isinstance(x, list | tuple | dict | MutableMapping):
+        kind = type(x)
+        if kind in SINGLE or isinstance(x, Traced) or not isinstance(x, STRUCTURES):
             return next(given)
-        if isinstance(x, dict | MutableMapping):
+        if kind is not tuple and isinstance(x, MAPPINGS):
             parts = {key: self._rebuilt(x[key], given) for key in ordered(x)}
             same = all(x[key] is part for key, part in parts.items())
             made = x if same else pack(x, [parts[key] for key in ordered(x)], is_part(x))
@@ -310,7 +319,7 @@ class TracedCall:
         if kind is not tuple and (known or self._closure.has(x)):
             self._leave(f"a {kind.__name__} as a result that is not made by it")
         values = x.values() if isinstance(x, dict) else x
-        parts = [part for part in values if isinstance(part, list | tuple | dict)]
+        parts = [part for part in values if isinstance(part, NESTED)]
         for part in parts:
             self._check_structure(part, None, met)
 
@@ -354,7 +363,7 @@ class TracedCall:
         return type(x) is not Symbol or self._trace.node(x).function is None
 
     def _result_node(self, x: Any, how: str, what: Any) -> Any:
-        numbers = type(x) is Symbol or isinstance(x, Tensor | np.ndarray | np.generic)
+        numbers = type(x) is Symbol or isinstance(x, VALUES)
         if numbers and how != "fixed" and not isinstance(x, Variable):
             return self._trace.node(x)
         plain = how == "fixed" and type(what) in (bool, int, float, str)

@@ -314,6 +314,20 @@ def test_random_numbers_and_clocks(draw: Any) -> None:
     assert "random" in f.why_eager or "clock" in f.why_eager or "time" in f.why_eager
 
 
+@pytest.mark.parametrize("draw", [random.random, random.gauss, partial(random.randint, 1, 1)])
+def test_a_generator_of_random_numbers_among_the_arguments(draw: Any) -> None:
+    """What an argument draws is seen, also where the number is the same twice."""
+    f = tm.function(lambda x, draw: x * (draw() > -1e9))
+    g = tm.function(lambda x: x * (draw() > -1e9))
+
+    with pytest.warns(EagerWarning):
+        for _ in range(3):
+            f(x, draw), g(x)
+
+    assert "random" in f.why_eager
+    assert "random" in g.why_eager
+
+
 def test_a_seed_inside_is_the_same_each_time() -> None:
     """A generator that the function makes with a seed gives the same numbers."""
     f = tm.function(lambda x: x * np.random.default_rng(3).normal(size=3))

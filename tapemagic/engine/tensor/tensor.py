@@ -6,6 +6,7 @@ import operator
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -81,13 +82,20 @@ def with_value(tensor: Any, value: Any) -> Any:
     >>> with_value(Tensor([1.0, 2.0]), np.ones(2))
     Tensor([1., 1.])
     """
-    made = new(type(tensor))
-    for kind in type(tensor).__mro__:
-        for name in vars(kind).get("__slots__", ()):
-            if name != "__weakref__" and hasattr(tensor, name):
-                setattr(made, name, getattr(tensor, name))
+    kind: Any = type(tensor)
+    made = new(kind)
+    for name in _slots(kind):
+        if hasattr(tensor, name):
+            setattr(made, name, getattr(tensor, name))
     made._value = value
     return made
+
+
+@cache
+def _slots(kind: type) -> list[str]:
+    """The names of what the tensors of a class hold, but for their value."""
+    names = [name for base in kind.__mro__ for name in vars(base).get("__slots__", ())]
+    return [name for name in names if name not in {"__weakref__", "_value"}]
 
 
 def unwrap(value: Any) -> Any:
