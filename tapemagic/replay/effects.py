@@ -60,7 +60,7 @@ SHOWING = {
     **dict.fromkeys(("matplotlib.pyplot", "matplotlib.figure", "matplotlib.artist"), PLOTS),
     **dict.fromkeys(("matplotlib.axes._axes", "matplotlib.axes._base"), PLOTS),
 }
-"""What all functions of a module do that is there to show something."""
+"""The effect of any function of a module that is there to show something."""
 
 WORLD = frozenset(
     {"posix", "nt", "_io", "gc", "sys", "_warnings", "_socket", "_locale", "_posixsubprocess"}

@@ -10,6 +10,8 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from io import StringIO
+from itertools import count
 from math import exp as e_to
 from typing import Any
 
@@ -21,6 +23,9 @@ import tapemagic as tm
 from tapemagic import tf
 
 RANDOM = np.random.default_rng(0)
+NUMBERS = count(1)
+STREAM = StringIO("")
+ODD = np.array([1.0, None])
 HISTORY: list[Any] = []
 
 
@@ -114,6 +119,9 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: x * RANDOM.normal(), 0, "it draws random numbers from RANDOM", "as an argument"),
     (lambda x: x * np.random.rand(), 0, "it draws random numbers from np.random", "as an argument"),  # noqa: NPY002
     (lambda x: x * random.random(), 0, "random numbers from the module random", "as an argument"),  # noqa: S311
+    (lambda x: x * next(NUMBERS), 0, "it reads NUMBERS, a count", "a list of it"),
+    (lambda x: (STREAM.read(), x)[1], 0, "it reads STREAM, a file", "read it before the call"),
+    (lambda x: x * ODD[0], 0, "it reads ODD, an array of objects", "hold numbers in it"),
     (Noise().__call__, 2, "it draws random numbers from self.rng", "as an argument"),
 ]
 
