@@ -164,6 +164,22 @@ class Closure:
         found = (e.path for e in self.entries if e.role == "object" and e.what() is x)
         return next(found, "")
 
+    def site_of(self, path: str) -> Site | None:
+        """The line on which an object of a path is changed, or first read, as far as that can be told."""
+        name = path.rpartition(".")[2].partition("[")[0]
+        for how in ("assigned", "read"):
+            for code, names in self.codes.items():
+                line = getattr(names, how).get(name)
+                if line is not None:
+                    return Site(code.co_filename, line)
+        return None
+
+    def _cannot_watch(self, path: str, reason: str) -> None:
+        """Note that changes of an object could not be seen."""
+        if not self.unseen:
+            place = line_of(self.site_of(path))
+            self.unseen = with_place(f"it reads {path or 'an argument'}, {reason}", place)
+
     def has(self, x: Any) -> bool:
         """Whether an object is in reach."""
         known = self._met.get(id(x))
@@ -247,7 +263,7 @@ class Closure:
         else:
             reason = LAZY if is_lazy(x) else unwatchable(x)
             if reason:
-                self.unseen = self.unseen or f"it reads {path or 'an argument'}, {reason}"
+                self._cannot_watch(path, reason)
                 return
             self._object(local, expression, x, path)
             if isinstance(x, GENERATORS):
@@ -272,10 +288,11 @@ class Closure:
             self._require(f"{local}._trainable is not {x.trainable}")
             return
         if is_lazy(unwrap(x)):
-            self.unseen = self.unseen or f"it reads {path}, {LAZY}"
+            self._cannot_watch(path, LAZY)
         elif isinstance(x, np.ndarray):
             reason = odd_array(x)
-            self.unseen = self.unseen or (f"it reads {path}, {reason}" if reason else "")
+            if reason:
+                self._cannot_watch(path, reason)
             if self.fixed or x.dtype.kind not in NUMBERS:
                 place = None
         self._object(local, expression, x, path, "data" if place is not None else "object")
@@ -314,6 +331,8 @@ class Closure:
             self._expand_attributes(local, x, path)
 
     def _expand_function(self, local: str, x: FunctionType, path: str) -> None:
+        if is_user_code(x.__code__):
+            self.codes[x.__code__] = names_in(x.__code__)
         for k, (name, cell) in enumerate(
             zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
         ):
@@ -335,11 +354,11 @@ class Closure:
                 self._look(f"{local}.{name}", value, f"the defaults of {x.__name__}")
         if x.__dict__:
             self._expand_attributes(local, x, path)
-        if is_user_code(x.__code__):
+        if x.__code__ in self.codes:
             self._expand_globals(x)
 
     def _expand_globals(self, x: FunctionType) -> None:
-        found = self.codes[x.__code__] = names_in(x.__code__)
+        found = self.codes[x.__code__]
         scope = x.__globals__
         self.names |= found.attributes
         dictionary = self._constant("g", scope)

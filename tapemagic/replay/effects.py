@@ -18,6 +18,8 @@ from tapemagic.replay.reading import Names
 OUTSIDE = "do that before or after the call"
 GIVEN = "do that before the call, and give what comes of it as an argument"
 PRINTS = "it prints: return the value, and print it after the call"
+SHOWS = "it shows something: return it, and show it after the call"
+PLOTS = "it draws a figure: return the numbers, and draw them after the call"
 OPENS = f"it opens a file: {OUTSIDE}"
 READS = f"it reads a file: {GIVEN}"
 WRITES = f"it writes to a file: {OUTSIDE}"
@@ -50,6 +52,16 @@ CALLS = {
 FILES = frozenset({OPENS, READS, WRITES, PRINTS})
 """The effects that this package has for the user alone, beside the reading of his source."""
 
+WRITING = frozenset({"write", "writelines"})
+"""The methods by which a stream is written to."""
+
+SHOWING = {
+    **dict.fromkeys(("IPython.core.display_functions", "IPython.core.display", "tqdm.std"), SHOWS),
+    **dict.fromkeys(("matplotlib.pyplot", "matplotlib.figure", "matplotlib.artist"), PLOTS),
+    **dict.fromkeys(("matplotlib.axes._axes", "matplotlib.axes._base"), PLOTS),
+}
+"""The effect of any function of a module that is there to show something."""
+
 WORLD = frozenset(
     {"posix", "nt", "_io", "gc", "sys", "_warnings", "_socket", "_locale", "_posixsubprocess"}
 )
@@ -79,6 +91,7 @@ ENVIRONMENT = frozenset(
 
 SUSPECT = (
     frozenset(name for _, name in CALLS if name)
+    | frozenset({"display", "clear_output", "publish_display_data"})
     | SETTINGS
     | frozenset(
         {"load", "save", "savez", "savez_compressed", "loadtxt", "savetxt", "genfromtxt"}
@@ -156,12 +169,18 @@ def effect(frame: Any, event: str, what: Any) -> str:
         owner = getattr(what, "__self__", None)
         kind = type(owner) if not isinstance(owner, type) else owner
         module, name = what.__module__ or getattr(kind, "__module__", ""), what.__name__
-        found = CALLS.get((module, name)) or CALLS.get((module, ""))
+        found = CALLS.get((module, name)) or CALLS.get((module, "")) or ""
+        if name in WRITING and is_screen(owner):
+            found = PRINTS
         if not found and module in WORLD and name not in HARMLESS:
             found = (
                 f"it calls {module.strip('_')}.{name}(), which does more than compute from its arguments: "
                 f"{OUTSIDE}"
             )
+    elif name in WRITING and is_screen(first_argument(frame)):
+        found = PRINTS
+    elif home in SHOWING:
+        found = SHOWING[home]
     elif home == "logging":
         found = f"it writes to a log: {OUTSIDE}"
     elif home == "os" and name in ENVIRONMENT:
@@ -171,6 +190,17 @@ def effect(frame: Any, event: str, what: Any) -> str:
     else:
         return ""
     return found if found in FILES or (found and is_asked_for(frame)) else ""
+
+
+def is_screen(x: Any) -> bool:
+    """Whether something is a stream to the screen, as notebooks and tests put one of their own in its place."""
+    return x is not None and (x is sys.stdout or x is sys.stderr)
+
+
+def first_argument(frame: Any) -> Any:
+    """The first argument of a call that begins."""
+    code = frame.f_code
+    return frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
 
 
 def is_asked_for(frame: Any) -> bool:

@@ -159,7 +159,7 @@ def unwatchable(x: Any) -> str:
     if isinstance(x, (FunctionType, MethodType, *GENERATORS)):
         return ""
     if isinstance(x, io.IOBase):
-        return "a file"
+        return "a file: read it before the call, and give what is in it as an argument"
     if hasattr(type(x), "__next__"):
         return f"a {type(x).__name__}, which gives something else each time: make a list of it"
     if isinstance(x, np.ndarray) or is_instance(x):

@@ -19,7 +19,7 @@ from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
 from tapemagic.replay.effects import is_suspect, may_do_more, observed_calls
 from tapemagic.replay.miss import MISS, STALE, Miss
-from tapemagic.replay.program import Program, Site
+from tapemagic.replay.program import Program
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.reasons import UNCHANGED, in_words, line_of, with_place
 from tapemagic.replay.same import difference
@@ -352,7 +352,7 @@ class Programs:
         drawn, acts = before.drawn_since(), bool(effects)
         if drawn:
             reason = f"it draws random numbers from {drawn}: give them as an argument"
-            effects[reason] = _assigned(closure, drawn.split()[-1])
+            effects[reason] = closure.site_of(drawn.split()[-1])
         after = Closure(function, call.objects, entry.fixed)
         changed = same_closures(closure, after, strictly=True)
         one.clean(after)
@@ -361,7 +361,7 @@ class Programs:
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
             if entry.tries >= TRIES:
-                line = _assigned(closure, changed)
+                line = closure.site_of(changed)
                 entry.why_eager = reason or with_place(
                     f"it changes {changed}: {UNCHANGED}", line_of(line)
                 )
@@ -442,14 +442,3 @@ def _without_program(function: Any, miss: Any) -> Callable[..., Any]:
         return miss(args, kwargs, MISS)
 
     return driver
-
-
-def _assigned(closure: Closure, path: str) -> Site | None:
-    """The line on which an object of a path is changed, as far as that can be told."""
-    name = path.rpartition(".")[2].partition("[")[0]
-    for how in ("assigned", "read"):
-        for code, names in closure.codes.items():
-            line = getattr(names, how).get(name)
-            if line is not None:
-                return Site(code.co_filename, line)
-    return None

@@ -15,7 +15,10 @@ DYNAMIC = frozenset({"getattr", "setattr", "delattr", "hasattr", "vars", "dir"})
 
 ANYTHING = "with which it may read anything: write the names themselves"
 UNSEEN = {
-    **dict.fromkeys(("eval", "exec", "globals", "locals", "__import__", "import_module"), ANYTHING),
+    **dict.fromkeys(
+        ("eval", "exec", "globals", "locals", "__import__", "import_module", "get_ipython"),
+        ANYTHING,
+    ),
     "id": "which is another number for each object: give what tells them apart as an argument",
 }
 """Functions with which code reaches what it does not name, or the identity of objects, and the words about it."""

@@ -6,18 +6,26 @@ import locale
 import math
 import os
 import random
+import sys
 import time
 import warnings
 from collections.abc import Callable
+from io import StringIO
+from itertools import count
 from math import exp as e_to
 from typing import Any
 
 import numpy as np
 import pytest
+from IPython.display import display
 
 import tapemagic as tm
+from tapemagic import tf
 
 RANDOM = np.random.default_rng(0)
+NUMBERS = count(1)
+STREAM = StringIO("")
+ODD = np.array([1.0, None])
 HISTORY: list[Any] = []
 
 
@@ -70,6 +78,12 @@ def catches(x: Any) -> Any:
         return x
 
 
+def displays(x: Any) -> Any:
+    """A function that shows something in a notebook."""
+    display(x.shape)  # type: ignore[no-untyped-call]
+    return x
+
+
 def opens(x: Any) -> Any:
     """A function that reads a file."""
     with open(__file__, encoding="utf-8"):  # noqa: PTH123
@@ -89,6 +103,10 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: np.where(x > 1)[0], 0, "np.where", "np.where(mask, x, 0)"),
     (lambda x: np.unique(x + 0), 0, "np.unique", "before the call"),
     (lambda x: (print(end=""), x)[1], 0, "it prints", "print it after the call"),  # noqa: T201
+    (lambda x: (sys.stdout.write(""), x)[1], 0, "it prints", "print it after the call"),
+    (lambda x: (sys.stderr.write(""), x)[1], 0, "it prints", "print it after the call"),
+    (lambda x: (tf.print(end=""), x)[1], 0, "it prints", "print it after the call"),
+    (displays, 2, "it shows something", "show it after the call"),
     (lambda x: x * time.time(), 0, "it reads the clock", "as an argument"),
     (lambda x: (os.environ.get("HOME"), x)[1], 0, "it uses os.environ", "as an argument"),
     (lambda x: (locale.localeconv(), x)[1], 0, "it calls locale.localeconv()", "the call"),
@@ -101,6 +119,9 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: x * RANDOM.normal(), 0, "it draws random numbers from RANDOM", "as an argument"),
     (lambda x: x * np.random.rand(), 0, "it draws random numbers from np.random", "as an argument"),  # noqa: NPY002
     (lambda x: x * random.random(), 0, "random numbers from the module random", "as an argument"),  # noqa: S311
+    (lambda x: x * next(NUMBERS), 0, "it reads NUMBERS, a count", "a list of it"),
+    (lambda x: (STREAM.read(), x)[1], 0, "it reads STREAM, a file", "read it before the call"),
+    (lambda x: x * ODD[0], 0, "it reads ODD, an array of objects", "hold numbers in it"),
     (Noise().__call__, 2, "it draws random numbers from self.rng", "as an argument"),
 ]
 
@@ -121,6 +142,37 @@ def test_a_reason_names_what_was_written_its_line_and_what_to_write_instead(
     assert said.startswith(what) or what in said
     assert said.endswith(f"(line {line} of test_reasons.py)")
     assert instead in advice
+
+
+class Lines:
+    """A stream in the place of the screen's, as notebooks have one."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def write(self, text: str) -> int:
+        """Keep a line."""
+        self.lines.append(text)
+        return len(text)
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_what_is_written_to_the_screen_is_written_at_each_call(name: str, monkeypatch: Any) -> None:
+    """Also where the stream is an object of Python's, whose writing calls nothing that is built in."""
+
+    def f(x: Any) -> Any:
+        tf.print("x", output_stream=getattr(sys, name))
+        return x * 2
+
+    screen = Lines()
+    monkeypatch.setattr(sys, name, screen)
+    traced = tm.function(f)
+    with warnings.catch_warnings(action="ignore"):
+        for _ in range(5):
+            traced(tm.constant(1.0))
+
+    assert ["x\n"] * 5 == screen.lines
+    assert traced.why_eager.startswith("it prints")
 
 
 def test_a_line_that_is_not_known_is_not_named() -> None:

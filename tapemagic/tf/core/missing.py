@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 PACKAGE = "tapemagic.tf"
 
 NAMESPACES = (
@@ -51,6 +53,13 @@ REFUSED: dict[str, str] = {
     "tf.summary": "logs for TensorBoard are not written: keep values in a list, and plot them with matplotlib",
     "tf.profiler": "use Python's cProfile",
     "tf.io": _FILES,
+    "tf.gfile": _FILES,
+    "tf.TensorArray": "collect the parts in a list, and make one tensor of them with tf.stack(parts)",
+    "tf.trainable_variables": "a model or layer has its own: write model.trainable_variables",
+    "tf.variable_creator_scope": "variables are made as they stand: leave it out",
+    "tf.config.experimental": _DEVICES,
+    "tf.sysconfig": _DEVICES,
+    "tf.logging": "use the module logging of Python",
     "tf.image": "use NumPy for pictures: np.flip, np.rot90, slices, tf.pad; or Pillow to resize them",
     "tf.audio": "use the module wave of Python, or SciPy",
     "tf.lookup": "use a dict of Python",
@@ -60,6 +69,10 @@ REFUSED: dict[str, str] = {
     "tf.SparseTensor": _SPARSE,
     "tf.IndexedSlices": "gradients are dense here: there are no slices with indices",
     "tf.strings": _NO_TEXT,
+    "tf.text": _NO_TEXT,
+    "tf.edit_distance": _NO_TEXT,
+    "tf.keras.layers.TextVectorization": _NO_TEXT,
+    "tf.keras.layers.StringLookup": _NO_TEXT,
     "tf.string": _NO_TEXT,
     "tf.as_string": "write str(x.numpy())",
     "tf.bfloat16": "NumPy has no bfloat16: write tf.float16 or tf.float32",
@@ -97,6 +110,9 @@ REFUSED: dict[str, str] = {
     "tf.keras.callbacks.TensorBoard": "the losses are in model.fit(...).history: plot them with matplotlib",
     "tf.keras.callbacks.CSVLogger": "the losses are in model.fit(...).history: write them with the module csv",
     "tf.keras.applications": "there are no trained networks here: train one, or load arrays with layer.set_weights",
+    "tf.keras.layers.Attention": "write MultiHeadAttention, or tf.nn.softmax(q @ tf.transpose(k)) @ v",
+    "tf.keras.layers.Masking": "multiply with a mask, as tf.sequence_mask makes one",
+    "tf.keras.constraints": "change the variable after each step, as in w.assign(tf.clip_by_norm(w, 1.0))",
     "tf.keras.preprocessing": "prepare data with NumPy",
     "tf.keras.mixed_precision": "give layers a dtype, as in Dense(3, dtype='float16')",
     "tf.keras.ops": "write NumPy's functions, or those of tf and tf.math: both take tensors",
@@ -127,6 +143,10 @@ _FALLBACKS: dict[str, str] = {
 """The words to write in place of any other name that is missing, by the beginnings of namespaces."""
 
 
+SLIP = 0.8
+"""The likeness from which on a name counts as another one with a slip; less is another name of TensorFlow's."""
+
+
 def _namespace(module: str) -> str:
     """The name by which programs call a module."""
     return f"tf{module.removeprefix(PACKAGE)}"
@@ -151,16 +171,19 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     'tensors are dense here: keep '
     """
     full = f"{namespace}.{name}"
-    if full in REFUSED:
-        return REFUSED[full]
+    refused = REFUSED.get(full) or REFUSED.get(full.replace("tf.compat.v1.", "tf."))
+    if refused is not None:
+        return refused
     if name.startswith("LinearOperator"):
         return REFUSED["tf.linalg.LinearOperator"]
     same = _elsewhere(name)
     if same is not None and not (namespace.startswith("tf.keras") and "compat" in same):
         return f"write {same}"
-    near = difflib.get_close_matches(name, offered, 3)
+    near = difflib.get_close_matches(name, offered, 3, SLIP)
     if near:
         return f"did you mean {', '.join(f'{namespace}.{x}' for x in near)}?"
+    if not namespace.startswith("tf.keras") and callable(getattr(np, name, None)):
+        return f"write np.{name}: NumPy's functions take tensors too, and stay on the tape"
     for place, advice in _FALLBACKS.items():
         if namespace.startswith(place):
             return advice
