@@ -90,6 +90,8 @@ class Trace:
         The user's names for values, and his lines.
     named : bool
         Whether they are noted.
+    errstate : dict of str to str
+        What NumPy did with floating-point errors when the trace began.
     """
 
     def __init__(self, named: bool = True) -> None:
@@ -101,8 +103,8 @@ class Trace:
         self.back: Back | None = None
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._assigned: dict[int, Any] = {}
-        self._errstate: Any = np.geterr()
-        self._raises = "raise" in self._errstate.values()
+        self.errstate: Any = np.geterr()
+        self._raises = "raise" in self.errstate.values()
         self._filters = warnings.filters
         self._thread = get_ident()
         self._open = True
@@ -194,7 +196,7 @@ class Trace:
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         state: Any = np.geterr()
-        if state == self._errstate and not self._raises:
+        if state == self.errstate and not self._raises:
             state = None
         elif "call" in state.values() or "log" in state.values():
             self.leave("np.errstate(...) that calls a function")
