@@ -351,10 +351,8 @@ def calls_numpy_alone(node: Node) -> bool:
     """Whether a call of a ufunc of NumPy's needs no other names than those of its arguments."""
     if node.kwargs or not is_numpys(node.function):
         return False
-    for x in node.args:
-        if not isinstance(x, Node) and x.__class__ is not float and x.__class__ is not int:
-            return False
-    return True
+    numbers = {x.__class__ for x in node.args if not isinstance(x, Node)}
+    return numbers <= {int, float}
 
 
 def is_numpys(function: Any) -> bool:

@@ -188,10 +188,8 @@ class TracedCall:
             made = x if same else pack(x, [parts[key] for key in ordered(x)], is_part(x))
         else:
             parts = [self._rebuilt(part, given) for part in x]  # type: ignore[assignment]
-            same = all(map(operator.is_, x, parts))
-            if same:
-                made = x
-            else:
+            made = x
+            if not all(map(operator.is_, x, parts)):
                 made = kind(parts) if kind in PLAIN else pack(x, parts, is_part(x))
         if made is not x and not isinstance(x, tuple):
             self._copies.append((x, made, contents_of(made)))
