@@ -202,7 +202,7 @@ class Trace:
             self.leave("np.errstate(...) that calls a function")
         if warnings.filters is not self._filters:
             self.leave("warnings.catch_warnings()")
-        site = self.site() if self.named else None
+        site = self.site(4) if self.named else None
         node = Node(function, args, kwargs, kind, site, self.back, "", state)
         self.body.append(node)
         return node
@@ -324,9 +324,9 @@ class Trace:
         self._constants[id(value)] = value, made
         return made
 
-    def site(self) -> Site | None:
-        """The user's line that is running."""
-        frame = _user_frame()
+    def site(self, own: int = 1) -> Site | None:
+        """The user's line that is running; the last frames, of which `own` is the number, are none of the user's."""
+        frame = _user_frame(own)
         if frame is None:
             return None
         if frame is not self._sweeping:
@@ -366,9 +366,9 @@ def _first_node(values: tuple[Any, ...]) -> Node | None:
     return next(filter(None, map(_node_of, values)), None)
 
 
-def _user_frame() -> Any:
-    """The frame of the user's that runs; None if there is none."""
-    frame: Any = sys._getframe(1)
+def _user_frame(own: int = 1) -> Any:
+    """The frame of the user's that runs, below at least so many of this package; None if there is none."""
+    frame: Any = sys._getframe(own)
     while frame is not None and origin_of(frame.f_code.co_filename) != "":
         frame = frame.f_back
     return frame
