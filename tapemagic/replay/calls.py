@@ -20,9 +20,9 @@ CONVERTING = frozenset({"float", "int", "complex", "asarray", "asanyarray", "__f
 """The functions that convert, and nothing more: the conversion is named by itself."""
 
 
-def user_frame() -> Any:
-    """The frame of the user's that runs; None if there is none."""
-    frame: Any = sys._getframe(1)
+def user_frame(own: int = 1) -> Any:
+    """The frame of the user's that runs, below at least so many of this package; None if there is none."""
+    frame: Any = sys._getframe(own)
     while frame is not None and origin_of(frame.f_code.co_filename) != "":
         frame = frame.f_back
     return frame

@@ -139,6 +139,9 @@ class Closure:
         self.generators: list[Any] = []
         self.unseen = ""
         self.does_more = False
+        self._reads: list[tuple[Callable[[], Any], Any]] = []
+        self._lengths: list[tuple[Any, int]] = []
+        self._is_simple = True
         self._met: dict[int, tuple[str, Any]] = {}
         self._inside: set[int] = set()
         self._called: set[type] = set()
@@ -180,6 +183,14 @@ class Closure:
             place = line_of(self.site_of(path))
             self.unseen = with_place(f"it reads {path or 'an argument'}, {reason}", place)
 
+    def holds(self) -> bool:
+        """Whether all is known to be as it was found, without another walk: that is so for names, cells and lists."""
+        return (
+            self._is_simple
+            and all(read() is x for read, x in self._reads)
+            and all(len(x) == length for x, length in self._lengths)
+        )
+
     def has(self, x: Any) -> bool:
         """Whether an object is in reach."""
         known = self._met.get(id(x))
@@ -192,6 +203,9 @@ class Closure:
     def forget(self) -> None:
         """Let go of the objects that were found; weak references to them stay."""
         self.function = None
+        self._is_simple = False
+        self._reads.clear()
+        self._lengths.clear()
         self.objects.clear()
         self._met.clear()
         self.places.clear()
@@ -210,7 +224,8 @@ class Closure:
             if isinstance(state, list):
                 for k, x in enumerate(state):
                     if is_leaf(x):
-                        self._look(f"{self._constant('s', state)}[{k}]", x, "a setting")
+                        expression = f"{self._constant('s', state)}[{k}]"
+                        self._look(expression, x, "a setting", Place(state, k))
 
     def _argument(self, found: Any, path: str) -> None:
         name = self._constant("r", found)
@@ -230,6 +245,10 @@ class Closure:
 
     def _look(self, expression: str, x: Any, path: str, place: Place | None = None) -> None:
         """Note one object, and what has to hold for it."""
+        if place is None or x is None:
+            self._is_simple = False
+        else:
+            self._reads.append((place.get, x))
         if not self.does_more and may_do_more(x):
             self.does_more = True
         met = self._met.get(id(x))
@@ -238,15 +257,7 @@ class Closure:
             self._require(f"{expression} is not {met[0]}")
             return
         if is_leaf(x):
-            self.entries.append(Entry(path, "leaf", x))
-            self._require(f"{expression} is not {self._constant('k', x)}")
-            if isinstance(x, ModuleType):
-                self._queue.append((self._expand_module, expression, x, path))
-            elif isinstance(x, WRAPPERS):
-                self._queue.append((self._expand_wrapper, expression, x, path))
-            elif isinstance(x, type) and is_user_class(x):
-                self._called.add(x)
-                self._queue.append((self._expand_class, self._constant("t", x), x, path))
+            self._look_at_leaf(expression, x, path)
             return
         local = self._name("v")
         if isinstance(x, DATA):
@@ -254,6 +265,8 @@ class Closure:
         elif is_container(x):
             self.lines.append(f"{local} = {expression}")
             self.entries.append(Entry(path, "container", (type(x), len(x))))
+            self._is_simple = self._is_simple and type(x) is list
+            self._lengths.append((x, len(x)))
             kind = self._constant("k", type(x))
             self._require(f"{local}.__class__ is not {kind} or len({local}) != {len(x)}")
             self._queue.append((self._expand_container, local, x, path))
@@ -270,6 +283,17 @@ class Closure:
                 self.generators.append(x)
             self._queue.append((self._expand, local, x, path))
         self._met[id(x)] = local, x
+
+    def _look_at_leaf(self, expression: str, x: Any, path: str) -> None:
+        self.entries.append(Entry(path, "leaf", x))
+        self._require(f"{expression} is not {self._constant('k', x)}")
+        if isinstance(x, ModuleType):
+            self._queue.append((self._expand_module, expression, x, path))
+        elif isinstance(x, WRAPPERS):
+            self._queue.append((self._expand_wrapper, expression, x, path))
+        elif isinstance(x, type) and is_user_class(x):
+            self._called.add(x)
+            self._queue.append((self._expand_class, self._constant("t", x), x, path))
 
     def _object(self, local: str, expression: str, x: Any, path: str, role: str = "object") -> None:
         found = reference(x)
@@ -297,6 +321,7 @@ class Closure:
                 place = None
         self._object(local, expression, x, path, "data" if place is not None else "object")
         if place is None:
+            self._is_simple = False
             if isinstance(x, np.ndarray):
                 held = contents(x)
                 self.entries.append(Entry(path, "leaf", held))
@@ -310,7 +335,9 @@ class Closure:
         """Visit the contents of a function, or of an object."""
         if isinstance(x, FunctionType):
             self._expand_function(local, x, path)
-        elif isinstance(x, MethodType):
+            return
+        self._is_simple = False
+        if isinstance(x, MethodType):
             self._look(f"{local}.__func__", x.__func__, path)
             self._look(f"{local}.__self__", x.__self__, f"{path}.__self__")
         elif isinstance(x, WRAPPERS):
@@ -323,6 +350,7 @@ class Closure:
             self._expand_instance(local, x, path)
 
     def _expand_wrapper(self, local: str, x: Any, path: str) -> None:
+        self._is_simple = False
         for name in ("__func__", "func", "args", "keywords", "fget", "fset"):
             part = getattr(x, name, None)
             if part is not None:
@@ -340,6 +368,7 @@ class Closure:
             try:
                 value = cell.cell_contents
             except ValueError:
+                self._is_simple = False
                 self.entries.append(Entry(whole, "absent", None))
                 self._require(f"not is_empty({self._constant('c', cell)})")
                 continue
@@ -350,8 +379,10 @@ class Closure:
             self._look(expression, value, whole, Place(cell, None))
         for name in ("__defaults__", "__kwdefaults__"):
             value = getattr(x, name)
+            self._reads.append((partial(getattr, x, name), value))
             if value:
                 self._look(f"{local}.{name}", value, f"the defaults of {x.__name__}")
+        self._lengths.append((x.__dict__, 0))
         if x.__dict__:
             self._expand_attributes(local, x, path)
         if x.__code__ in self.codes:
@@ -369,6 +400,7 @@ class Closure:
                 self._look(f"{dictionary}[{name!r}]", scope[name], f"{where}{name}", place)
                 continue
             self.entries.append(Entry(f"{where}{name}", "absent", None))
+            self._reads.append((partial(scope.get, name, ABSENT), ABSENT))
             self._require(f"{name!r} in {dictionary}")
             if name in DYNAMIC or name == "AttributeError":
                 self.dynamic = True
@@ -388,14 +420,17 @@ class Closure:
     def _expand_module(self, local: str, x: ModuleType, path: str) -> None:
         """The names of a module of the user's that some code reads as attributes."""
         own, scope = is_user_module(x), vars(x)
+        self._lengths.append((scope, len(scope)))
         for name in sorted(self.names & scope.keys()):
-            value = scope[name]
+            value, place = scope[name], Place(scope, name)
             if own or is_put_there(name, value):
-                place = Place(scope, name)
                 self._look(f"{local}.__dict__[{name!r}]", value, f"{path}.{name}", place)
+            else:
+                self._reads.append((place.get, value))
 
     def _expand_class(self, local: str, x: type, path: str) -> None:
         """Visit what a class of the user's and its bases define, by the names that some code reads."""
+        self._is_simple = False
         for kind in x.__mro__:
             if not is_user_class(kind):
                 continue
@@ -477,6 +512,9 @@ class Closure:
 
 MAKING = frozenset({"__init__", "__new__", "__post_init__", "__del__", "__repr__", "__str__"})
 """Methods that are called when objects are made or shown, and not when they are used."""
+
+ABSENT = object()
+"""Stands for the value of a name that has none."""
 
 INSIDE = Place(None, None)
 """The place of what is in a tuple, which is replaced as a whole."""

@@ -22,10 +22,6 @@ FEW = 4
 """The number of tensors among the arguments up to which all pairs of them are compared."""
 
 
-LONGEST = 2000
-"""The number of characters above which a condition takes no other one in."""
-
-
 class Driver:
     """Writes the driver of a program.
 
@@ -80,24 +76,14 @@ class Driver:
         )
         self._take_arguments()
         self._check_leaves()
-        checks, self.lines = merged(self.lines), []
-        if closure.lines:
-            self.lines += ["try:", *[f"    {line}" for line in merged(closure.lines)]]
-            self.lines += ["except CHANGED:", "    break"]
+        self._checks, self.lines = tuple(self.lines), []
         self._check_aliases()
         self._run(single)
-        self._lines = [
-            f"if live() or open_traces and current() is not None: return function({self._passed})",
-            *checks,
-            "missed = STALE",
-            "while True:",
-            *[f"    {line}" for line in merged(self.lines)],
-            f"return miss({self._given}, missed)",
-        ]
 
     def code(self) -> CodeType:
         """The code of the driver; its free variables are the user's function, and `miss`."""
-        code = code_of(self._parameters, "\n        ".join(self._lines))
+        heads = self._parameters, self._passed, self._given
+        code = code_of(*heads, self._checks, tuple(self._closure.lines), tuple(self.lines))
         if self._names is None:
             return code
         names = *self._names, *code.co_varnames[len(self._names) :]
@@ -359,37 +345,6 @@ class Driver:
         if kind is tuple:
             return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
         return f"{self._constant(kind)}({', '.join(parts)})"
-
-
-def merged(lines: list[str]) -> list[str]:
-    """The same checks in fewer statements, which are compiled and run in less time.
-
-    Examples
-    --------
-    >>> merged(["if kwargs: break", "x, = args", "a = x._value", "if a is b: break", "if c: break"])
-    ['if kwargs: break', 'x, = args', 'if (a := x._value) is b or c: break']
-    """
-    found: list[str] = []
-    for line in lines:
-        condition, end = _check(line)
-        if condition and found:
-            name, equals, value = found[-1].partition(" = ")
-            rest = condition.removeprefix(name)
-            if equals and name.isidentifier() and rest != condition and rest[:1] in {" ", "."}:
-                found.pop()
-                condition = f"({name} := {value}){rest}"
-            before, same = _check(found[-1]) if found else ("", "")
-            if before and same == end and len(before) < LONGEST:
-                found.pop()
-                condition = f"{before} or {condition}"
-        found.append(f"if {condition}: {end}" if condition else line)
-    return found
-
-
-def _check(line: str) -> tuple[str, str]:
-    """The condition of a check on one line, and what follows from it; empty for any other line."""
-    condition, colon, end = line.rpartition(": ")
-    return (condition[3:], end) if colon and line.startswith("if ") else ("", "")
 
 
 class Reached(NamedTuple):

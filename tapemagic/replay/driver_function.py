@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -13,14 +14,75 @@ FREE = ("function", "miss")
 """The free variables of the code of a driver."""
 
 
+LONGEST = 2000
+"""The number of characters above which a condition takes no other one in."""
+
+
 @lru_cache(256)
-def code_of(parameters: str, body: str) -> CodeType:
-    """The code of a driver: other ways through a function mostly have the same one."""
+def code_of(
+    parameters: str,
+    passed: str,
+    given: str,
+    checks: tuple[str, ...],
+    closure: tuple[str, ...],
+    runs: tuple[str, ...],
+) -> CodeType:
+    """The code of a driver: other ways through a function mostly have the same one.
+
+    Parameters
+    ----------
+    parameters, passed, given : str
+        The parameters; as they are passed on to the user's function; and as a tuple and a dict.
+    checks, closure, runs : tuple of str
+        Lines that check the arguments, and what the function closes over; those that run the program.
+    """
+    reached = [f"    {line}" for line in merged(closure)]
+    inner = ["try:", *reached, "except CHANGED:", "    break"] if reached else []
+    lines = [
+        f"if live() or open_traces and current() is not None: return function({passed})",
+        *merged(checks),
+        "missed = STALE",
+        "while True:",
+        *[f"    {line}" for line in merged([*inner, *runs])],
+        f"return miss({given}, missed)",
+    ]
+    body = "\n        ".join(lines)
     text = f"def made({', '.join(FREE)}):\n    def driver({parameters}):\n        {body}\n"
     whole = compile(text, "<tapemagic driver>", "exec")
     (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
     (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
     return code
+
+
+def merged(lines: Sequence[str]) -> list[str]:
+    """The same checks in fewer statements, which are compiled and run in less time.
+
+    Examples
+    --------
+    >>> merged(["if kwargs: break", "x, = args", "a = x._value", "if a is b: break", "if c: break"])
+    ['if kwargs: break', 'x, = args', 'if (a := x._value) is b or c: break']
+    """
+    found: list[str] = []
+    for line in lines:
+        condition, end = _check(line)
+        if condition and found:
+            name, equals, value = found[-1].partition(" = ")
+            rest = condition.removeprefix(name)
+            if equals and name.isidentifier() and rest != condition and rest[:1] in {" ", "."}:
+                found.pop()
+                condition = f"({name} := {value}){rest}"
+            before, same = _check(found[-1]) if found else ("", "")
+            if before and same == end and len(before) < LONGEST:
+                found.pop()
+                condition = f"{before} or {condition}"
+        found.append(f"if {condition}: {end}" if condition else line)
+    return found
+
+
+def _check(line: str) -> tuple[str, str]:
+    """The condition of a check on one line, and what follows from it; empty for any other line."""
+    condition, colon, end = line.rpartition(": ")
+    return (condition[3:], end) if colon and line.startswith("if ") else ("", "")
 
 
 def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) -> Any:

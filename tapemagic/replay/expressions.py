@@ -59,6 +59,7 @@ REDUCTIONS: dict[Any, str] = {
 """The methods of arrays that do nothing but call these."""
 
 COMPARISON = 6
+NUMBERS = frozenset({bool, int, float, complex})
 OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
 """Functions that compute the same with two real NumPy scalars as their operators do."""
 
@@ -187,17 +188,18 @@ class Expressions:
             texts = texts[1:]
         else:
             called = self._function(function)
-        options = {key: self.value(x) for key, x in node.kwargs.items()}
-        texts += [f"{key}={x.text}" for key, x in options.items()]
-        depth = 1 + max((x.depth for x in (*args, *options.values())), default=0)
-        return Expression(f"{called}({', '.join(texts)})", depth=depth)
+        depths = [x.depth for x in args]
+        for key, x in node.kwargs.items():
+            option = self.value(x)
+            texts.append(f"{key}={option.text}")
+            depths.append(option.depth)
+        return Expression(f"{called}({', '.join(texts)})", ATOM, 1 + max(depths, default=0))
 
     def _operands(self, node: Node) -> list[Expression]:
         """The arguments by position, NumPy scalars as Python's numbers where this makes no difference."""
-        classes = [x.__class__ for x in node.args]
-        ufunc = Constant in classes and isinstance(node.function, np.ufunc)
-        if not ufunc or "dtype" in node.kwargs:
-            return [self.value(x) for x in node.args]
+        constants = Constant in map(type, node.args)
+        if not constants or not isinstance(node.function, np.ufunc) or "dtype" in node.kwargs:
+            return [self._read(x) if isinstance(x, Node) else self.value(x) for x in node.args]
         kinds = tuple(_operand(x) for x in node.args)
         numbers = [is_number(x) for x in node.args]
         found = []
@@ -315,13 +317,12 @@ def operates(node: Node) -> bool:
     function, args = node.function, node.args
     if function in PYTHON:
         return True
-    if not all(isinstance(x, Node) or type(x) in (bool, int, float, complex) for x in args):
+    kinds = [x.kind for x in args if isinstance(x, Node)]
+    numbers = {x.__class__ for x in args if not isinstance(x, Node)}
+    if not kinds or not numbers <= NUMBERS:
         return False
     if node.kind.is_array and node.kind.shape and function is not np.power:
         return True
-    kinds = [x.kind for x in args if isinstance(x, Node)]
-    if not kinds:
-        return False
     if function is np.power:
         base, exponent = args
         known = exponent.value if isinstance(exponent, Constant) else exponent
@@ -330,9 +331,11 @@ def operates(node: Node) -> bool:
         if isinstance(known, Node) or np.ndim(known) or known in special:
             return False
         return isinstance(base, Node) and base.kind.is_array and base.kind.shape != ()
-    if any(kind.is_array and kind.shape for kind in kinds):
-        return True
-    real = all(kind.dtype.kind == "f" for kind in kinds) and complex not in map(type, args)
+    real = complex not in numbers
+    for kind in kinds:
+        if kind.is_array and kind.shape:
+            return True
+        real = real and kind.dtype.kind == "f"
     return SIGNS[function][1] == COMPARISON or (real and function in OPERATORS_OF_NUMBERS)
 
 
@@ -346,15 +349,20 @@ def negates(node: Node) -> bool:
 
 def calls_numpy_alone(node: Node) -> bool:
     """Whether a call of a ufunc of NumPy's needs no other names than those of its arguments."""
-    if node.kwargs or node.function.__class__ is not np.ufunc or not _is_numpys(node.function):
+    if node.kwargs or not is_numpys(node.function):
         return False
-    return all(isinstance(x, Node) or x.__class__ in (int, float) for x in node.args)
+    numbers = {x.__class__ for x in node.args if not isinstance(x, Node)}
+    return numbers <= {int, float}
+
+
+def is_numpys(function: Any) -> bool:
+    """Whether a function is a ufunc that NumPy has under its own name."""
+    return function.__class__ is np.ufunc and _is_in_numpy(function)
 
 
 @cache
-def _is_numpys(function: Any) -> bool:
-    home = home_of(function)
-    return home is not None and home[0] == "numpy"
+def _is_in_numpy(function: Any) -> bool:
+    return home_of(function) == ("numpy", function.__name__)
 
 
 def home_of(function: Any) -> tuple[str, str] | None:

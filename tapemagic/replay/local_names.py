@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.expressions import home_of
+from tapemagic.replay.expressions import home_of, is_numpys
 from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
@@ -152,8 +152,8 @@ class LocalNames:
             return self._text_of(function)
 
     def _text_of(self, function: Any) -> str:
-        if function is np.absolute:
-            return "np.abs"
+        if is_numpys(function):
+            return f"np.{function.__name__}" if function is not np.absolute else "np.abs"
         owner = getattr(function, "__self__", None)
         if isinstance(owner, np.ufunc):
             return f"{self.function(owner)}.{function.__name__}"

@@ -6,7 +6,6 @@ import builtins
 import inspect
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from keyword import iskeyword
@@ -97,7 +96,7 @@ class Names:
         self._calls: dict[int, Call] = {}
         self._lines: dict[Any, dict[int, Statement]] = {}
         self._inner: set[tuple[str, int]] = set()
-        self.times: Counter[tuple[str, int]] = Counter()
+        self.times: dict[tuple[str, int], int] = {}
 
     def site(self, frame: Any) -> Site:
         """The statement that runs in a frame; what earlier ones of this frame assigned gets its name before."""
@@ -130,8 +129,7 @@ class Names:
         for call in self._calls.values():
             for name, value in _known(call.frame):
                 give_names(name, value)
-                array = value._value if is_tensor(value) else value
-                node = constant(array)
+                node = constant(value._value if is_tensor(value) else value)
                 if node is not None:
                     give_name(node, name)
         self.forget()
@@ -152,11 +150,11 @@ class Names:
         place = file, now.line
         if call.frame.f_code.co_name in COMPREHENSIONS:
             self._inner.add(place)
-            self.times[place] = self.times[place] or 1
+            self.times.setdefault(place, 1)
         elif place in self._inner:
             self._inner.discard(place)
         else:
-            self.times[place] += 1
+            self.times[place] = self.times.get(place, 0) + 1
         call.time = self.times[place]
         call.statement = now
         self.texts[place] = now.text
@@ -202,8 +200,9 @@ def is_tensor(value: Any) -> bool:
 
 def held_node(value: Any) -> Node | None:
     """The node of the program for a tensor or symbol."""
-    if type(value) is not Symbol:
-        if not is_tensor(value):
+    kind = type(value)
+    if kind is not Symbol:
+        if kind is not Tensor and not is_tensor(value):
             return None
         value = value._value
     return value._node if type(value) is Symbol else None

@@ -115,7 +115,7 @@ class Node:
         The arguments of np.errstate under which the call was made, where they are not those of the trace's start.
     """
 
-    __slots__ = ("args", "back", "errstate", "function", "kind", "kwargs", "name", "site")
+    __slots__ = ("_reads", "args", "back", "errstate", "function", "kind", "kwargs", "name", "site")
 
     def __init__(
         self,
@@ -136,6 +136,23 @@ class Node:
         self.back = back
         self.name = name
         self.errstate = errstate
+        self._reads: list[Node] | None = None
+
+    def reads(self) -> list[Node]:
+        """The nodes among its arguments."""
+        if self._reads is None:
+            found = self._reads = []
+            for x in (*self.args, *self.kwargs.values()) if self.kwargs else self.args:
+                if isinstance(x, Node):
+                    found.append(x)
+                elif isinstance(x, NESTED):
+                    found += nodes_in(x)
+        return self._reads
+
+    def write_into(self, target: Node) -> None:
+        """Let the call write its result into an array."""
+        self.kwargs = {**self.kwargs, "out": target}
+        self._reads = None
 
     def with_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Node:
         """The same call with other arguments."""
@@ -319,15 +336,7 @@ NESTED = (list, tuple, dict, slice)
 def arguments_of(entry: Any) -> list[Node]:
     """The nodes that an entry of a body reads; of a loop those from outside, each once."""
     if isinstance(entry, Node):
-        found: list[Node] = []
-        for x in entry.args:
-            if isinstance(x, Node):
-                found.append(x)
-            elif isinstance(x, NESTED):
-                found += nodes_in(x)
-        if entry.kwargs:
-            found += nodes_in(entry.kwargs)
-        return found
+        return entry.reads()
     if isinstance(entry, Guard):
         return [entry.condition]
     if isinstance(entry, Store):

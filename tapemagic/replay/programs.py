@@ -353,8 +353,10 @@ class Programs:
         if drawn:
             reason = f"it draws random numbers from {drawn}: give them as an argument"
             effects[reason] = closure.site_of(drawn.split()[-1])
-        after = Closure(function, call.objects, entry.fixed)
-        changed = same_closures(closure, after, strictly=True)
+        after, changed = closure, None
+        if not closure.holds():
+            after = Closure(function, call.objects, entry.fixed)
+            changed = same_closures(closure, after, strictly=True)
         one.clean(after)
         trace.release()
         reason = self._reason(trace, effects, one, program, args, kwargs, call)

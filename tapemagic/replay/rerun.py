@@ -107,7 +107,7 @@ class RecordTrace(Trace):
         """Say which records the sweep goes through, for their positions."""
         self._positions = {_first(record): k for k, record in enumerate(records)}
 
-    def site(self) -> Site | None:
+    def site(self, own: int = 1) -> Site | None:  # noqa: ARG002 (as of `Trace`)
         """The line of the record that is being run or differentiated."""
         if self.mark is None:
             return None

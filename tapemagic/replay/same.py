@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.kinds import same_leaf
-from tapemagic.replay.program import Constant, Guard, Node, Program, Site
+from tapemagic.replay.program import Constant, Guard, Input, Node, Program, Site
 
 CHANGES = (
     "a value differs between two calls with arguments of the same kinds, as a random number does, or the time: "
@@ -97,8 +97,9 @@ def identity(origin: Any, program: Program) -> Any:
 def _same_arguments(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
     if len(a) != len(b):
         return False
-    for x, y in zip(a, b, strict=True):  # noqa: SIM110 (quicker than a generator)
-        if not (twin.get(x) is y if type(x) is Node else _same(x, y, twin)):
+    for x, y in zip(a, b, strict=True):
+        kind = type(x)
+        if not (twin.get(x) is y if kind is Node or kind is Input else _same(x, y, twin)):
             return False
     return True
 

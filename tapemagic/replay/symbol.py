@@ -433,6 +433,8 @@ def _operate(function: Any, *operands: Any) -> Any:
 
 def _is_of_numbers(values: list[Any], kinds: set[Any]) -> bool:
     """Whether an operator is none of NumPy's, or one on complex scalars, another algorithm than that of np.multiply."""
+    if kinds <= REAL_KINDS:
+        return kinds.isdisjoint(PLAIN_KINDS)
     if any(issubclass(kind, np.ndarray) for kind in kinds):
         return False
     numbers = all(isinstance(x, (*NUMBERS, np.generic)) for x in values)
@@ -443,6 +445,8 @@ def _is_of_numbers(values: list[Any], kinds: set[Any]) -> bool:
 
 PLAIN_KINDS = frozenset({np.float64, np.float32, np.ndarray})
 """Classes of values on which operators are NumPy's functions."""
+
+REAL_KINDS = PLAIN_KINDS | {bool, int, float}
 
 TEXT = (str, bytes)
 

@@ -91,6 +91,8 @@ class Trace:
         The user's names for values, and his lines.
     named : bool
         Whether they are noted.
+    errstate : dict of str to str
+        What NumPy did with floating-point errors when the trace began.
     """
 
     def __init__(self, named: bool = True) -> None:
@@ -102,8 +104,8 @@ class Trace:
         self.back: Back | None = None
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._assigned: dict[int, Any] = {}
-        self._errstate: Any = np.geterr()
-        self._raises = "raise" in self._errstate.values()
+        self.errstate: Any = np.geterr()
+        self._raises = "raise" in self.errstate.values()
         self._filters = warnings.filters
         self._thread = get_ident()
         self._open = True
@@ -195,13 +197,13 @@ class Trace:
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         state: Any = np.geterr()
-        if state == self._errstate and not self._raises:
+        if state == self.errstate and not self._raises:
             state = None
         elif "call" in state.values() or "log" in state.values():
             self.leave("np.errstate(...) that calls a function")
         if warnings.filters is not self._filters:
             self.leave("warnings.catch_warnings()")
-        site = self.site() if self.named else None
+        site = self.site(4) if self.named else None
         node = Node(function, args, kwargs, kind, site, self.back, "", state)
         self.body.append(node)
         return node
@@ -326,9 +328,9 @@ class Trace:
         self._constants[id(value)] = value, made
         return made
 
-    def site(self) -> Site | None:
-        """The user's line that is running."""
-        frame = user_frame()
+    def site(self, own: int = 1) -> Site | None:
+        """The user's line that is running; the last frames, of which `own` is the number, are none of the user's."""
+        frame = user_frame(own)
         if frame is None:
             return None
         if frame is not self._sweeping:

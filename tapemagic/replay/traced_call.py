@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import operator
 from collections.abc import Callable, Iterator, MutableMapping
 from itertools import chain
 from types import CellType
@@ -44,6 +45,7 @@ VALUES = (*ARRAYS, np.generic)
 MAPPINGS = (dict, MutableMapping)
 STRUCTURES = (list, tuple, *MAPPINGS)
 NESTED = (list, tuple, dict)
+PLAIN = (list, tuple)
 
 
 class TracedCall:
@@ -77,7 +79,7 @@ class TracedCall:
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
         given = iter(stand_ins)
         call_args = self._rebuilt(args, given)
-        call_kwargs = self._rebuilt(kwargs, given)
+        call_kwargs = self._rebuilt(kwargs, given) if kwargs else {}
         done = False
         try:
             for variable, symbol, *_ in self._variables:
@@ -189,8 +191,9 @@ class TracedCall:
             made = x if same else pack(x, [parts[key] for key in ordered(x)], is_part(x))
         else:
             parts = [self._rebuilt(part, given) for part in x]  # type: ignore[assignment]
-            same = all(a is b for a, b in zip(x, parts, strict=True))
-            made = x if same else pack(x, parts, is_part(x))
+            made = x
+            if not all(map(operator.is_, x, parts)):
+                made = kind(parts) if kind in PLAIN else pack(x, parts, is_part(x))
         if made is not x and not isinstance(x, tuple):
             self._copies.append((x, made, contents_of(made)))
         return made
@@ -276,7 +279,7 @@ class TracedCall:
             trace.names.finish(trace.constant)
         program.notes |= {
             "statements": trace.names.texts, "times": trace.names.times,
-            "functions": trace.names.functions, "errstate": np.geterr(), "structure": structure, "leaves": leaves,
+            "functions": trace.names.functions, "errstate": trace.errstate, "structure": structure, "leaves": leaves,
         }  # fmt: skip
         return program, result if structure == LEAF and not found else self._result(result)
 
@@ -371,6 +374,8 @@ class TracedCall:
 
     def _inputs(self, program: Program) -> list[Any]:
         """All arguments in their order, then the Variables that the program reads, then other arrays that it reads."""
+        if all(isinstance(x.origin, int) for x in self._trace.inputs):
+            return self._trace.inputs  # in the order of the arguments
         ends = nodes_in([program.results, [node for _, node in program.assigned]])
         read = chain.from_iterable(map(arguments_of, program.body))
         used = {node: k for k, node in enumerate(dict.fromkeys([*read, *ends]))}

@@ -36,8 +36,10 @@ class Uses:
         self.freed: list[Node] = []
         self.outputs = [*program.results, *(node for _, node in program.assigned)]
         self._count()
-        backs = (x.back for x in self.entries() if isinstance(x, Node) and x.back is not None)
-        self._differentiated = {back.to for back in backs if back.to is not None}
+        self._differentiated = {
+            x.back.to for x in self.entries() if isinstance(x, Node) and x.back is not None
+        }
+        self._differentiated.discard(None)
         self.parts = self._find_parts()
         self.unpacked = {part for parts in self.parts.values() for part in parts.values()}
         constants = dict.fromkeys(x for x in self._left if isinstance(x, Constant))
@@ -62,10 +64,11 @@ class Uses:
         return len(self._program.body) > LONG
 
     def _count(self) -> None:
+        left, readers = self._left, self._readers
         for entry in self.entries():
             for node in arguments_of(entry):
-                self._left[node] = self._left.get(node, 0) + 1
-                self._readers[node] = entry
+                left[node] = left.get(node, 0) + 1
+                readers[node] = entry
         for node in nodes_in(self.outputs):
             self._left[node] = self._left.get(node, 0) + 1
             self._readers[node] = None

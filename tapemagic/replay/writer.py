@@ -151,14 +151,15 @@ class Writer:
         composed = self._composed(entry)
         if self._stands_inside(entry):
             self._pending.append(composed)
-        else:
+            return
+        if self._pending:
             self._flush()
-            self._assign(composed)
+        self._assign(composed)
 
     def _composed(self, entry: Any) -> Pending:
         """The expression of a node or a guard, with those of its arguments inside of it that were kept."""
         arguments = arguments_of(entry)
-        taken = self._take(arguments)
+        taken = self._take(arguments) if self._pending else []
         if taken:
             self._inlined = {part.node: part.expression for part in taken}
             found = self._expression(entry)
@@ -180,11 +181,9 @@ class Writer:
 
     def _take(self, arguments: list[Node]) -> list[Pending]:
         """Take the kept expressions of arguments, as far as they are the last ones, in the order of the arguments."""
-        if not self._pending:
-            return []
-        waiting = {part.node for part in self._pending}
-        wanted = [node for node in arguments if node in waiting] if waiting else []
         kept = [part.node for part in self._pending]
+        waiting = set(kept)
+        wanted = [node for node in arguments if node in waiting]
         count = len(wanted)
         while kept[len(kept) - count :] != wanted[len(wanted) - count :]:
             count -= 1

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from functools import partial
 from math import prod
 from typing import Any, cast
 
@@ -36,6 +35,7 @@ from tapemagic.replay.passes.grouping import Group, groups_of, ordered
 from tapemagic.replay.passes.known_numbers import number
 from tapemagic.replay.program import (
     Back,
+    Constant,
     Guard,
     Kind,
     Loop,
@@ -74,7 +74,7 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     >>> body[0].function.__name__, type(body[-1]).__name__
     ('empty_like', 'Loop')
     """
-    if not any(map(partial(_is_large, least=least), program.body)):
+    if not _holds_large(program, least):
         return program
     ends = program.results, [node for _, node in program.assigned]
     groups = groups_of(program.body, [*ends], least)
@@ -88,20 +88,18 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     return replace(program, body=builder.body, results=results, assigned=assigned)
 
 
-def _is_large(entry: Any, least: int) -> bool:
-    if not isinstance(entry, Node) or not isinstance(entry.kind, Kind):
-        return False
-    if _nbytes(entry) >= least:
-        return True
-    for x in arguments_of(entry):  # noqa: SIM110 (quicker than a generator)
-        if _nbytes(x) >= least:
-            return True
-    return False
+def _holds_large(program: Program, least: int) -> bool:
+    """Whether a call of a program reads or gives a large array, beside those that give several."""
+    kinds = {node.kind for node in program.inputs}
+    for entry in program.body:
+        if isinstance(entry, Node) and isinstance(entry.kind, Kind):
+            kinds.add(entry.kind)
+            kinds.update([x.kind for x in arguments_of(entry) if x.__class__ is Constant])
+    return any(_nbytes(kind) >= least for kind in kinds)
 
 
-def _nbytes(node: Node) -> int:
+def _nbytes(kind: Any) -> int:
     """The bytes of an array; 0 for a number, or for several values."""
-    kind = node.kind
     if kind.__class__ is not Kind or not kind.shape:
         return 0
     return int(kind.size * kind.dtype.itemsize)

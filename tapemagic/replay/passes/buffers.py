@@ -95,7 +95,7 @@ class _Walk:
         if unnamed and self._buffer_of(first) is target and node.function in AUGMENTED:
             made.function = AUGMENTED[node.function]
         else:
-            made.kwargs = {**kwargs, "out": target}
+            made.write_into(target)
         if node in self._stores:
             return made
         for x in node.args:

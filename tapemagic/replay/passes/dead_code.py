@@ -25,7 +25,7 @@ def without_dead_code(program: Program) -> Program:
     needed: set[Node] = {*nodes_in(program.results), *(node for _, node in program.assigned)}
     body: list[Any] = []
     for entry in reversed(program.body):
-        if isinstance(entry, Guard) or entry in needed or not may_be_left_out(entry):
+        if entry in needed or isinstance(entry, Guard) or not may_be_left_out(entry):
             needed.update(arguments_of(entry))
             body.append(entry)
     old = program

@@ -50,7 +50,7 @@ def in_place(program: Program, least: int = LEAST) -> Program:
             last = (x for x in entry.args if isinstance(x, Node) and x in fresh and not left[x])
             target = next((x for x in last if _lie_alike(x, entry, layouts)), None)
             if target is not None:
-                entry.kwargs = {"out": target}
+                entry.write_into(target)
         layouts.note(entry)
     return program
 
@@ -58,9 +58,9 @@ def in_place(program: Program, least: int = LEAST) -> Program:
 def _is_new(node: Node, least: int) -> bool:
     """Whether a call gives a large array in memory of its own."""
     kind = node.kind
-    if not isinstance(node.function, np.ufunc) or node.kwargs or kind.__class__ is not Kind:
+    if kind.__class__ is not Kind or not kind.shape or kind.size * kind.dtype.itemsize < least:
         return False
-    return bool(kind.is_array and kind.size * kind.dtype.itemsize >= least)
+    return bool(kind.is_array and isinstance(node.function, np.ufunc) and not node.kwargs)
 
 
 def _only_reads(entry: Any) -> bool:

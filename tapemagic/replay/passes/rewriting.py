@@ -72,7 +72,10 @@ class Rewriting:
         self._instead: dict[Node, Node] = {}
         self._copies: dict[Node, Node] = {}
         self._places: dict[Node, int] = {}
-        self._uses = Counter(x for entry in program.body for x in arguments_of(entry))
+        self._uses: Counter[Node] = Counter()
+        for entry in program.body:
+            for x in arguments_of(entry):
+                self._uses[x] = self._uses.get(x, 0) + 1
 
     def call(
         self, function: Any, args: tuple[Any, ...], kind: Any, like: Node, **kwargs: Any
@@ -153,7 +156,7 @@ class Rewriting:
         return found
 
     def _settled(self, node: Node) -> Node:
-        quiet = node.errstate is None or not raises(node)
+        quiet = not node.errstate or not raises(node)
         if quiet and self.numpy_values.hold(node):
             rules = self._rules.get(node.function) or self._rules_for(node.function)
             for rule in rules[_has_number(node)]:
