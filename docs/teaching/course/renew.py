@@ -14,6 +14,7 @@ for path in map(Path, sys.argv[1:] or sorted(Path(__file__).parent.glob("*.ipynb
     NotebookClient(
         notebook,
         kernel_name="python3",
+        coalesce_streams=True,
         record_timing=False,
         store_widget_state=False,
         resources={"metadata": {"path": str(path.parent)}},
