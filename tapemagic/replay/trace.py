@@ -23,7 +23,6 @@ from tapemagic.engine.tracing import told_to
 from tapemagic.replay.calls import user_frame
 from tapemagic.replay.naming import Names
 from tapemagic.replay.program import Back, Constant, Guard, Input, Kind, Node, Site, kind_of
-from tapemagic.replay.reasons import BY_IF
 from tapemagic.replay.symbol import Symbol, has_symbol, held, shaped_by_data
 
 INDEX = np.dtype(np.intp)
@@ -147,7 +146,7 @@ class Trace:
         try:
             result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
-            self.leave(f"a {type(error).__name__} that the function catches: {BY_IF}")
+            self.leave(f"a {type(error).__name__} that the function catches")
             raise
         if not self.writes:
             return result
