@@ -19,6 +19,9 @@ MATH = "math", "cmath"
 CONVERTING = frozenset({"float", "int", "complex", "asarray", "asanyarray", "__float__", "__int__"})
 """The functions that convert, and nothing more: the conversion is named by itself."""
 
+WRITING = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
+"""The operations of ``x[i] = y`` and, from Python 3.12 on, of ``x[a:b] = y``."""
+
 
 def user_frame(own: int = 1) -> Any:
     """The frame of the user's that runs, below at least so many of this package; None if there is none."""
@@ -45,7 +48,7 @@ def way_out(how: str) -> str:
     if frame is None:
         return how
     operation, expression = running(frame)
-    if operation == "STORE_SUBSCR":
+    if operation in WRITING:
         return "x[i] = ..."
     if not isinstance(expression, ast.Call):
         return how

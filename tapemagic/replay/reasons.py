@@ -59,6 +59,7 @@ BEGINNINGS: dict[str, tuple[str, str]] = {
 """The same by how it begins."""
 
 ENDINGS = {
+    "that the function catches": (NO_PART, BY_IF),
     "into an array": (NO_PART, NEW_ARRAY),
     "= from numbers": (NO_PART, "give it as a number of Python's"),
 }

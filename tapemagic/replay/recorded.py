@@ -76,9 +76,10 @@ def recorded_program(
     targets = [x for group in groups for x in group]
     with silence(), np.errstate(all="ignore"), tracing(trace := RecordTrace(words.places)):
         rerun = Rerun(trace, contents, words)
+        given: dict[int, Any] = {}
         for x in sources:
             if id_of(x) not in rerun.made:
-                rerun.watched(_key(x), rerun.recorded_value(x))
+                given[_key(x)] = trace.node(rerun.watched(_key(x), rerun.recorded_value(x)))
         own = len(trace.inputs)
         rerun.run(needed_records(contents.records, targets))
         tape = tape_of(contents._replace(records=tuple(rerun.records)))
@@ -99,6 +100,7 @@ def recorded_program(
     program.notes["inputs"] = rerun.meanings
     program.notes["results"] = meanings
     program = simplified(program)
+    _name_copies(program.results[len(targets) :], [given.get(_key(x)) for x in sources])
     if rerun.guessed and any(isinstance(entry, Guard) for entry in program.body):
         raise SourceError(
             "the derivative branches on values which the tape did not keep: write the function with "
@@ -158,6 +160,15 @@ def _name_gradients(
         order, to = 1 + k // (groups * len(sources)), names.get(id_of(sources[k % len(sources)]))
         if to and isinstance(node, Node) and node.back is not None and node.back.to is None:
             give_name(node, f"d{order if order > 1 else ''}_{to}")
+
+
+def _name_copies(nodes: Sequence[Any], given: Sequence[Any]) -> None:
+    """Name copies of one value by the sources whose derivatives they are."""
+    for k, node in enumerate(nodes):
+        source = given[k % len(given)]
+        known = source is not None and isinstance(node, Node) and node.back is not None
+        if known and node.function is np.copy:
+            node.back = node.back._replace(to=source)
 
 
 def meanings_of(
@@ -317,7 +328,7 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
         contents_of(tape),
         *([group], wanted, order, words),
         name_of(name, order),
-        {"summary": summary([name], asked, order)},
+        {"summary": summary([name], asked, order, is_sum([group]))},
     )
     return text_of(program).text
 
@@ -333,23 +344,34 @@ def name_of(target: str, order: int) -> str:
     return f"{identifier(target) or 'target'}_and_{'gradients' if order == 1 else 'derivatives'}"
 
 
-def summary(targets: Sequence[str], sources: Sequence[str], order: int) -> str:
+def is_sum(groups: Sequence[Group]) -> bool:
+    """Whether any group of targets has more numbers than one, so that the sum of them is differentiated."""
+    return any(sum(x.size for x in group) != 1 for group in groups)
+
+
+def summary(targets: Sequence[str], sources: Sequence[str], order: int, of_sum: bool) -> str:
     """The first sentence of the docstring of a program.
+
+    `of_sum` is that of `is_sum`: the derivatives are those of a sum.
 
     Examples
     --------
-    >>> summary(["y"], ["x"], 1)
+    >>> summary(["y"], ["x"], 1, False)
     'Compute y and its gradient with respect to x.'
-    >>> summary(["p", "q"], ["w", "b"], 2)
+    >>> summary(["y"], ["x"], 1, True)
+    'Compute y and the gradient of its sum with respect to x.'
+    >>> summary(["p", "q"], ["w", "b"], 2, False)
     'Compute p and q, and their derivatives with respect to w and b, up to order 2.'
     """
     several = len(targets) > 1
-    of = f"{_listed(targets, 'targets')}{',' * several} and {'their' if several else 'its'}"
+    owner = "their" if several else "its"
     what = (
         "derivatives" if order > 1 else "gradients" if several or len(sources) > 1 else "gradient"
     )
     up_to = f", up to order {order}" * (order > 1)
-    return f"Compute {of} {what} with respect to {_listed(sources, 'sources')}{up_to}."
+    found = f"the {what} of {owner} {'sums' if several else 'sum'}" if of_sum else f"{owner} {what}"
+    of = f"{_listed(targets, 'targets')}{',' * several} and"
+    return f"Compute {of} {found} with respect to {_listed(sources, 'sources')}{up_to}."
 
 
 def _listed(names: Sequence[str], what: str) -> str:

@@ -33,7 +33,6 @@ from tapemagic.replay.program import (
     Site,
     kind_of,
 )
-from tapemagic.replay.reasons import BY_IF
 from tapemagic.replay.symbol import Symbol, has_symbol, held, shaped_by_data
 
 INDEX = np.dtype(np.intp)
@@ -163,7 +162,7 @@ class Trace:
         try:
             result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
-            self.leave(f"a {type(error).__name__} that the function catches: {BY_IF}")
+            self.leave(f"a {type(error).__name__} that the function catches")
             raise
         if not self._open or get_ident() != self._thread:
             return result

@@ -359,3 +359,31 @@ def test_a_target_that_is_a_source() -> None:
     given = function_in(tape.source([y, c], [x, c]))(2.0, 4.0)
 
     assert [8.0, 4.0, *(g.numpy() for g in tape.gradient([y, c], [x, c]))] == list(given)
+
+
+def test_copies_of_one_value_have_the_names_of_their_sources() -> None:
+    """A gradient that is the target itself, and two that are the same constant."""
+    v, w = tm.Variable([1.0, 2.0]), tm.Variable([3.0, 4.0])
+    with tm.GradientTape(persistent=True) as tape:
+        grown = np.exp(v) * 2
+        total = np.sum(v + w)
+
+    assert "d_v = np.copy(grown)\n    return grown, d_v" in tape.source(grown, v)
+    text = tape.source(total, [v, w])
+    assert "return total, d_v, d_w\n" in text
+    assert "    d_w : array of shape (2,), float64, the gradient with respect to w" in text
+
+
+def test_the_gradient_of_an_array_is_said_to_be_that_of_its_sum() -> None:
+    """In the first sentence; that of a number is its gradient."""
+    x = tm.Variable([1.0, 2.0])
+    with tm.GradientTape(persistent=True) as tape:
+        squares = x**2
+        total = np.sum(squares)
+
+    assert '"""Compute squares and the gradient of its sum with respect to x.' in tape.source(
+        squares, x
+    )
+    assert '"""Compute total and its gradient with respect to x.' in tape.source(total, x)
+    sums = "Compute target and the derivatives of its sum with respect to x, up to order 2."
+    assert sums in tape.source([squares, total], x, order=2)

@@ -15,6 +15,7 @@ from tapemagic.errors import SourceError
 from tapemagic.replay.program import Site
 from tapemagic.replay.recorded import (
     SourceText,
+    is_sum,
     name_of,
     recorded_program,
     summary,
@@ -95,7 +96,8 @@ def _source(subject: Subject) -> SourceText:
     names = [name for name, _ in subject.targets]
     name = names[0] if len(names) == 1 else "targets"
     notes["brief"] = len(names) == 1
-    notes["summary"] = summary(names, [name for name, _ in subject.sources], subject.order)
+    asked = [name for name, _ in subject.sources]
+    notes["summary"] = summary(names, asked, subject.order, is_sum(groups))
     return text_of(
         recorded_program(
             contents, groups, sources, subject.order, words, name_of(name, subject.order), notes

@@ -154,7 +154,8 @@ def power(node: Node, rewriting: Rewriting) -> Node | None:
 
     So it is with `np.power` in new versions of NumPy.
 
-    The operator calls another function for numbers, and for arrays of exponents, which may differ in the last bit.
+    The operator calls another function for numbers, and for arrays of exponents, which may differ in the last bit, but
+    not for the exponents 1 and 0.
     """
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
@@ -162,10 +163,13 @@ def power(node: Node, rewriting: Rewriting) -> Node | None:
     known = number(exponent)
     if known is None or not _is(x, node) or (isinstance(exponent, Node) and exponent.kind.shape):
         return None
-    if not (node.kind.is_array if node.function is operator.pow else POWERS_ARE_PRODUCTS):
-        return None
-    if known == 1:
+    by_operator = node.function is operator.pow
+    if known == 1 and (by_operator or POWERS_ARE_PRODUCTS):
         return rewriting.same(x, node)
+    if known == 0 and by_operator and not node.kind.is_array:
+        return Constant(node.kind.dtype.type(1))
+    if not (node.kind.is_array if by_operator else POWERS_ARE_PRODUCTS):
+        return None
     if known == 0 and node.kind.is_array and len(node.kind.shape) == 1:
         return Constant(np.broadcast_to(node.kind.dtype.type(1), node.kind.shape))
     if known == 2 and (node.function is np.power or node.kind.is_array):

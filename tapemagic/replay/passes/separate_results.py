@@ -59,7 +59,7 @@ def with_separate_results(program: Program, before: Program) -> Program | None:
             if (root if given else owners.setdefault(root, old_root)) is old_root:
                 return node
         copied.append(old_root)
-        body.append(Node(np.copy, (node,), {}, node.kind, old.site, name=old.name))
+        body.append(Node(np.copy, (node,), {}, node.kind, old.site, back=old.back, name=old.name))
         return body[-1]
 
     results = [apart(x, old) for x, old in zip(program.results, before.results, strict=True)]

@@ -184,6 +184,15 @@ def test_a_negative_product_next_to_the_product_itself() -> None:
 def test_powers_of_numbers_by_the_operator_stay() -> None:
     """Python's operator computes the power of a NumPy number with another algorithm than a product."""
     assert passed(lambda x: x**2, x=ONE) == ["a = pow(x, 2)", "return a"]
+    assert passed(lambda x: 3 * x**1, x=ONE) == passed(lambda x: 3 * x, x=ONE)
+    for kind, bits in (np.float16, np.uint16), (np.float32, np.uint32), (np.float64, np.uint64):
+        ends = np.finfo(kind)
+        for x in map(
+            kind, (0.0, -0.0, ends.tiny, ends.smallest_subnormal, -ends.max, -np.inf, 0.1)
+        ):
+            assert (x**1).view(bits) == x.view(bits)
+            assert x**0 == 1
+    assert passed(lambda x: 3 * x**0, x=ONE) == passed(lambda x: 3 * np.ones_like(x), x=ONE)
     square = "multiply(x, x)" if POWERS_ARE_PRODUCTS else "power(x, 2)"
     for x in (X, ONE):
         assert passed(lambda x: np.power(x, 2), x=x) == [f"a = {square}", "return a"]
