@@ -86,9 +86,10 @@ class LocalNames:
                 name = ""
         if not name:
             k = self._next.get(wanted, 1)
-            while self._is_taken(self._numbered(wanted, k), wanted):
-                k += 1
             name = self._numbered(wanted, k)
+            while self._is_taken(name, wanted):
+                k += 1
+                name = self._numbered(wanted, k)
             self._next[wanted] = k + 1
             self._numbers[name] = wanted, k
         self._holders[name] = node

@@ -31,6 +31,9 @@ class Uses:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._entries: list[Any] = []
+        for entry in program.body:
+            self._entries += entry.body if isinstance(entry, Loop) else (entry,)
         self._left: dict[Node, int] = {}
         self._readers: dict[Node, Any] = {}
         self.freed: list[Node] = []
@@ -45,13 +48,9 @@ class Uses:
         constants = dict.fromkeys(x for x in self._left if isinstance(x, Constant))
         self.constants = sorted(constants, key=lambda node: not node.name)
 
-    def entries(self) -> Iterator[Any]:
+    def entries(self) -> list[Any]:
         """All nodes, guards and stores, also those in loops."""
-        for entry in self._program.body:
-            if isinstance(entry, Loop):
-                yield from entry.body
-            else:
-                yield entry
+        return self._entries
 
     def nodes(self) -> Iterator[Node]:
         """All values: inputs, constants that are read, and what is computed."""
