@@ -36,7 +36,7 @@ class LocalNames:
         self._names: dict[Node, str] = {}
         self._objects: dict[Any, str] = {}
         self._functions: dict[Any, str] = {}
-        self._users = {identifier(node.name) for node in uses.nodes() if node.name}
+        self._users = {identifier(name) for name in uses.names()}
         self._free: dict[str, list[int]] = {}
         self._next: dict[str, int] = {}
         self._numbers: dict[str, tuple[str, int]] = {}

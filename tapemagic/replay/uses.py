@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from tapemagic.replay.program import Constant, Loop, Node, Program, arguments_of, nodes_in
@@ -52,10 +52,10 @@ class Uses:
         """All nodes, guards and stores, also those in loops."""
         return self._entries
 
-    def nodes(self) -> Iterator[Node]:
-        """All values: inputs, constants that are read, and what is computed."""
-        yield from dict.fromkeys([*self._program.inputs, *self._left])
-        yield from (entry for entry in self.entries() if isinstance(entry, Node))
+    def names(self) -> set[str]:
+        """The user's names for values: inputs, constants that are read, and what is computed."""
+        computed = [entry for entry in self._entries if isinstance(entry, Node)]
+        return {node.name for node in (*self._program.inputs, *self._left, *computed) if node.name}
 
     @property
     def is_long(self) -> bool:
