@@ -354,9 +354,13 @@ class Trace:
                 self.back = Back(of, order)
                 yield record
                 for value, i in zip(record[1], record[2], strict=True):
-                    g = unwrap(grads.get(i)) if i.__class__ is int else None
                     node = _node_of(value)
-                    if type(g) is Symbol and node is not None and g._node.back is not None:
+                    if node is None or i.__class__ is not int:
+                        continue
+                    g = grads.get(i)
+                    if type(g) is not Symbol:
+                        g = unwrap(g)
+                    if type(g) is Symbol and g._node.back is not None:
                         g._node.back = g._node.back.reaching(node)
         finally:
             self.back, self._sweeping, self._sweeping_at = before
