@@ -96,10 +96,14 @@ def turn(run: Callable[[], Any]) -> float:
     return taken
 
 
-def compiling(prepare: Callable[[], Runs], rounds: int = 10) -> float:
-    """The time of the first two calls, in which a program is traced and compiled, in µs: the best of some rounds."""
-    taken = float("inf")
-    for _ in range(rounds):
+def compiling(prepare: Callable[[], Runs], rounds: int = 10, seconds: float = 0.5) -> float:
+    """The time of the first two calls, in which a program is traced and compiled, in µs: the best of some rounds.
+
+    So many rounds at least; more as long as the time is not over, as short ones need more to be free of disturbances.
+    """
+    taken, k, end = float("inf"), 0, time.perf_counter() + seconds
+    while k < rounds or time.perf_counter() < end:
+        k += 1
         run = prepare()["program"]
         start = time.perf_counter()
         run()

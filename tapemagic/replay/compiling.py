@@ -104,11 +104,10 @@ def _handed_back(args: Any, kwargs: Any, missed: Miss) -> Miss:  # noqa: ARG001
 def path_of(program: Program) -> tuple[Any, ...]:
     """The ways that a program takes at its guards: truth values, and shapes that depend on numbers."""
     found: list[Any] = []
-    for entry in program.body:
-        if isinstance(entry, Guard):
-            node = entry.condition
-            by_shape = node.function is np.array_equal and type(node.args[1]) is tuple
-            found.append((entry.expected, node.args[1]) if by_shape else entry.expected)
+    for entry in [x for x in program.body if type(x) is Guard]:
+        node = entry.condition
+        by_shape = node.function is np.array_equal and type(node.args[1]) is tuple
+        found.append((entry.expected, node.args[1]) if by_shape else entry.expected)
     return tuple(found)
 
 

@@ -36,7 +36,7 @@ class LocalNames:
         self._names: dict[Node, str] = {}
         self._objects: dict[Any, str] = {}
         self._functions: dict[Any, str] = {}
-        self._users = {identifier(node.name) for node in uses.nodes() if node.name}
+        self._users = {identifier(name) for name in uses.names()}
         self._free: dict[str, list[int]] = {}
         self._next: dict[str, int] = {}
         self._numbers: dict[str, tuple[str, int]] = {}
@@ -86,9 +86,10 @@ class LocalNames:
                 name = ""
         if not name:
             k = self._next.get(wanted, 1)
-            while self._is_taken(self._numbered(wanted, k), wanted):
-                k += 1
             name = self._numbered(wanted, k)
+            while self._is_taken(name, wanted):
+                k += 1
+                name = self._numbered(wanted, k)
             self._next[wanted] = k + 1
             self._numbers[name] = wanted, k
         self._holders[name] = node

@@ -23,7 +23,7 @@ from tapemagic.replay.program import Program
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.reasons import UNCHANGED, in_words, line_of, with_place
 from tapemagic.replay.same import difference
-from tapemagic.replay.signature import Call, signature
+from tapemagic.replay.signature import Call, may_change, signature
 from tapemagic.replay.trace import Trace, current, tracing
 from tapemagic.replay.traced_call import TracedCall
 
@@ -387,7 +387,7 @@ class Programs:
         if trace.reasons:
             how, site = trace.reasons[0]
             return in_words(how, line_of(site))
-        if signature(args, kwargs).key != call.key:
+        if may_change(call) and signature(args, kwargs).key != call.key:
             return "it changes its arguments"
         variable = one.out_of_reach(program)
         if variable is not None:

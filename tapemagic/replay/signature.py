@@ -22,6 +22,9 @@ SINGLE = frozenset({Tensor, Variable, np.ndarray, np.float64, int, float, bool})
 
 STRUCTURES = (list, tuple, Mapping)
 
+LASTING = frozenset({Tensor, np.float64, np.float32, int, float, bool, str, type(None)})
+"""Classes of leaves whose keys never change."""
+
 BEARING = (Traced, np.ndarray)
 """Classes of leaves that may be there twice, as one object."""
 
@@ -79,6 +82,19 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
             known = known, alias(x, k, places)
         keys.append(known)
     return Call(tuple(keys), structure, leaves, objects, odd)
+
+
+def may_change(call: Call) -> bool:
+    """Whether the function may change its arguments, so that they have another key afterwards.
+
+    Examples
+    --------
+    >>> may_change(signature((1.0, Tensor(2.0)), {})), may_change(signature(([1.0],), {}))
+    (False, True)
+    """
+    if call.structure[0] is not tuple or call.structure.count(LEAF) < len(call.structure) - 1:
+        return True
+    return not LASTING.issuperset(map(type, call.leaves))
 
 
 def taken_apart(x: Any, leaves: list[Any]) -> Any:

@@ -176,7 +176,7 @@ class Symbol:
             if type(x) is not Symbol and isinstance(x, Traced):
                 return NotImplemented
         function = ufunc if way == "__call__" else getattr(ufunc, way)
-        out = kwargs.pop("out", None)
+        out: Any = kwargs.pop("out", None) if kwargs else None
         if out is None and way != "at":
             if ufunc in PYTHON and not kwargs and _is_operator(sys._getframe(1), inputs):
                 return _operate(OPERATORS.get(ufunc, ufunc), *inputs)
@@ -402,7 +402,10 @@ NUMBERS = (bool, int, float, complex)
 
 def _is_operator(frame: Any, inputs: Any) -> bool:
     """Whether NumPy makes a call of an operator on one of its scalars and a symbol: on scalars that is another one."""
-    if not any(issubclass(type(x), np.generic) for x in inputs):
+    for x in inputs:
+        if issubclass(type(x), np.generic):
+            break
+    else:
         return False
     if not all(isinstance(held(x), (np.generic, *NUMBERS)) for x in inputs):
         return False
@@ -416,19 +419,23 @@ def _operate(function: Any, *operands: Any) -> Any:
     """The result of an operator: of NumPy's function, but for plain Python numbers."""
     python = PYTHON.get(function, function)
     trace: Any = None
-    values = []
+    kinds = set()
     for x in operands:
         if type(x) is Symbol:
             trace = x._trace
-            values.append(x._held)
+            kinds.add(x._held.__class__)
+        elif x is None or isinstance(x, TEXT):
+            return python(*map(held, operands))  # no number is equal to a text
         else:
-            values.append(x)
-            if x is None or isinstance(x, TEXT):
-                return python(*map(held, operands))  # no number is equal to a text
-    kinds = {value.__class__ for value in values}
-    if not kinds <= PLAIN_KINDS and _is_of_numbers(values, kinds):
+            kinds.add(x.__class__)
+    if not kinds <= PLAIN_KINDS and _is_of_numbers([*map(held_alone, operands)], kinds):
         function = python
     return trace.call(function, operands, {}, python)
+
+
+def held_alone(x: Any) -> Any:
+    """The value in the place of a symbol; anything else as it is."""
+    return x._held if type(x) is Symbol else x
 
 
 def _is_of_numbers(values: list[Any], kinds: set[Any]) -> bool:

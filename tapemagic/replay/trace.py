@@ -89,7 +89,7 @@ class Trace:
     names : Names
         The user's names for values, and his lines.
     named : bool
-        Whether they are noted.
+        Whether they are noted, and the parts of reverse sweeps.
     errstate : dict of str to str
         What NumPy did with floating-point errors when the trace began.
     """
@@ -157,7 +157,9 @@ class Trace:
 
         If `compute` is given, it is called instead, and computes the same.
         """
-        values = [x._held if type(x) is Symbol else held(x) for x in args]
+        values = []
+        for x in args:
+            values.append(x._held if type(x) is Symbol else held(x))  # noqa: PERF401 (quicker)
         compute = compute or function
         try:
             result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
@@ -174,11 +176,12 @@ class Trace:
             self.close()
             return result
         node = self.node
-        node_args = tuple(
-            [x._node if type(x) is Symbol and x._trace is self else node(x) for x in args]
-        )
+        nodes = []
+        for x in args:
+            mine = type(x) is Symbol and x._trace is self
+            nodes.append(x._node if mine else node(x))
         node_kwargs = {name: node(x) for name, x in kwargs.items()} if kwargs else {}
-        return self._result(function, node_args, node_kwargs, result)
+        return self._result(function, tuple(nodes), node_kwargs, result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
         kind = SINGLE.get(type(result))
@@ -340,20 +343,27 @@ class Trace:
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
+        return self._noted(records, grads) if self.named else reversed(records)
+
+    def _noted(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         before, order = (self.back, self._sweeping, self._sweeping_at), 1
         self._sweeping, self._sweeping_at = user_frame(), None
         try:
             for record in reversed(records):
-                outputs = record[4] if record[4].__class__ is tuple else (record[4],)
-                of = _node_of(outputs[0]) if len(outputs) == 1 else _first_node(outputs)
+                output = record[4]
+                of = _first_node(output) if output.__class__ is tuple else _node_of(output)
                 if of is not None and of.back and _any_in(record[5], grads):
                     order = max(order, 1 + of.back.order)
                 self.back = Back(of, order)
                 yield record
                 for value, i in zip(record[1], record[2], strict=True):
-                    g = unwrap(grads.get(i)) if i.__class__ is int else None
                     node = _node_of(value)
-                    if type(g) is Symbol and node is not None and g._node.back is not None:
+                    if node is None or i.__class__ is not int:
+                        continue
+                    g = grads.get(i)
+                    if type(g) is not Symbol:
+                        g = unwrap(g)
+                    if type(g) is Symbol and g._node.back is not None:
                         g._node.back = g._node.back.reaching(node)
         finally:
             self.back, self._sweeping, self._sweeping_at = before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from tapemagic.replay.program import Constant, Loop, Node, Program, arguments_of, nodes_in
@@ -31,6 +31,9 @@ class Uses:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._entries: list[Any] = []
+        for entry in program.body:
+            self._entries += entry.body if isinstance(entry, Loop) else (entry,)
         self._left: dict[Node, int] = {}
         self._readers: dict[Node, Any] = {}
         self.freed: list[Node] = []
@@ -45,18 +48,14 @@ class Uses:
         constants = dict.fromkeys(x for x in self._left if isinstance(x, Constant))
         self.constants = sorted(constants, key=lambda node: not node.name)
 
-    def entries(self) -> Iterator[Any]:
+    def entries(self) -> list[Any]:
         """All nodes, guards and stores, also those in loops."""
-        for entry in self._program.body:
-            if isinstance(entry, Loop):
-                yield from entry.body
-            else:
-                yield entry
+        return self._entries
 
-    def nodes(self) -> Iterator[Node]:
-        """All values: inputs, constants that are read, and what is computed."""
-        yield from dict.fromkeys([*self._program.inputs, *self._left])
-        yield from (entry for entry in self.entries() if isinstance(entry, Node))
+    def names(self) -> set[str]:
+        """The user's names for values: inputs, constants that are read, and what is computed."""
+        computed = [entry for entry in self._entries if isinstance(entry, Node)]
+        return {node.name for node in (*self._program.inputs, *self._left, *computed) if node.name}
 
     @property
     def is_long(self) -> bool:

@@ -261,8 +261,8 @@ class Writer:
             errstate != self._errstate or statement_of(node) != self.comments.said
         ):
             self._errstate = {}
-        above = self.comments.above(node, self._margin, "" if errstate else line)
-        self.body += [Line(text, node.site) for text in above]
+        for text in self.comments.above(node, self._margin, "" if errstate else line):
+            self.body.append(Line(text, node.site))
         if errstate != self._errstate:
             options = ", ".join(f"{key}={quoted(value)}" for key, value in errstate.items())
             if len(errstate) == 4 and len(set(errstate.values())) == 1:
@@ -339,8 +339,10 @@ class Writer:
         return self._indent + "    " * bool(self._errstate)
 
     def _line(self, text: str, site: Site | None = None, nodes: Sequence[Node] = ()) -> None:
-        lines = [self._margin + text] if self._bare else laid_out(text, self._margin)
-        self.body += [Line(line, site, nodes) for line in lines]
+        if self._bare:
+            self.body.append(Line(self._margin + text, site, nodes))
+        else:
+            self.body += [Line(line, site, nodes) for line in laid_out(text, self._margin)]
 
 
 def plain_name(array: Any, text: str) -> str:

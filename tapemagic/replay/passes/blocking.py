@@ -90,12 +90,18 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
 
 def _holds_large(program: Program, least: int) -> bool:
     """Whether a call of a program reads or gives a large array, beside those that give several."""
-    kinds = {node.kind for node in program.inputs}
+    for node in program.inputs:
+        if _nbytes(node.kind) >= least:
+            return True
     for entry in program.body:
-        if isinstance(entry, Node) and isinstance(entry.kind, Kind):
-            kinds.add(entry.kind)
-            kinds.update([x.kind for x in arguments_of(entry) if x.__class__ is Constant])
-    return any(_nbytes(kind) >= least for kind in kinds)
+        if not isinstance(entry, Node) or entry.kind.__class__ is not Kind:
+            continue
+        if _nbytes(entry.kind) >= least:
+            return True
+        for x in arguments_of(entry):
+            if x.__class__ is Constant and _nbytes(x.kind) >= least:
+                return True
+    return False
 
 
 def _nbytes(kind: Any) -> int:
