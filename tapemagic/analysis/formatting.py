@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.laziness import is_pending, with_numbers
-from tapemagic.engine.events import CELL_FILE, Place
+from tapemagic.engine.events import CELL_FILE, Place, source_line
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced
@@ -237,7 +236,7 @@ def without_subscript(name: str) -> str:
 
 def format_line(place: Place) -> str:
     """A line of a program: its number, the name of its file unless that is a cell, and its text."""
-    text = linecache.getline(place.file, place.line).strip().removesuffix(":")
+    text = source_line(place).strip().removesuffix(":")
     text = text.rstrip("([{") + "…" * text.endswith(("(", "[", "{"))
     short = clipped(text, LONGEST_LINE)
     name = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 import sys
@@ -126,6 +127,19 @@ def _caller_of(frame: Any) -> str:
         elif library and frame.f_code.co_filename == file:
             return "" if library in sys.stdlib_module_names else library
     return ""
+
+
+def source_lines(file: str, module: dict[str, Any] | None = None) -> list[str]:
+    """The lines of a file, as far as they are known; none of ``<string>``, as Python calls every text it evaluates.
+
+    From Python 3.13 on, the module linecache takes all of these for the text behind ``python -c``.
+    """
+    return [] if file == "<string>" else linecache.getlines(file, module)
+
+
+def source_line(place: Place) -> str:
+    """The text of a line of a program; empty if it is not known."""
+    return "".join(source_lines(place.file)[place.line - 1 : place.line])
 
 
 @cache

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import dis
-import linecache
 import sys
 from itertools import islice
 from typing import Any
 
-from tapemagic.engine.events import origin_of
+from tapemagic.engine.events import origin_of, source_lines
 
 OF_MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"
 STACK = "make one of its parts with np.stack"
@@ -72,7 +71,7 @@ def running(frame: Any) -> tuple[str, ast.expr | None]:
     line, last, start, end = next(islice(code.co_positions(), place, None), (None,) * 4)
     if line is None or last is None or start is None or end is None:
         return operation, None
-    lines = linecache.getlines(code.co_filename, frame.f_globals)[line - 1 : last]
+    lines = source_lines(code.co_filename, frame.f_globals)[line - 1 : last]
     if len(lines) != last - line + 1:
         return operation, None
     text = [x.encode() for x in lines]  # columns are counted in bytes

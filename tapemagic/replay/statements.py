@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
+
+from tapemagic.engine.events import source_lines
 
 BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
 """Parts of statements that hold others."""
@@ -65,7 +66,7 @@ def statements(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
 
 
 def _read(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
-    lines = linecache.getlines(code.co_filename, module)
+    lines = source_lines(code.co_filename, module)
     first = code.co_firstlineno
     if code.co_name == "<module>":
         first, last = 1, len(lines)

@@ -121,6 +121,17 @@ def test_perhaps(lines: str) -> None:
     assert "that part of y is missing" not in missing
 
 
+def test_texts_that_are_evaluated_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From Python 3.13 on, linecache has the text behind `python -c` under the name that they all have."""
+    text = "print(float(x))\n"
+    monkeypatch.setitem(linecache.cache, "<string>", (len(text), None, [text], "<string>"))
+
+    missing = asked("with tape:\n    h = eval('math.sin(x)')\n    y = h * x").missing
+
+    assert "float()" in missing
+    assert "print" not in missing
+
+
 ASKED_INSIDE = """
 def explained(f, x):
     with tm.GradientTape(persistent=True) as t:

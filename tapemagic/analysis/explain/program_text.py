@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -11,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tapemagic.analysis.formatting import without_subscript
-from tapemagic.engine.events import Place
+from tapemagic.engine.events import Place, source_lines
 
 CHANGING = {
     "add", "append", "appendleft", "assign", "assign_add", "assign_sub", "extend", "fill", "insert", "put",
@@ -122,7 +121,7 @@ def given_to(place: Place | None, words: Collection[str]) -> set[str]:
 
 def lines_of_file(place: Place) -> list[str]:
     """The lines of the program of which a place is one."""
-    return linecache.getlines(place.file)
+    return source_lines(place.file)
 
 
 def names_bound(nodes: Iterable[ast.AST]) -> set[str]:
@@ -137,7 +136,7 @@ def text_of(place: Place | None) -> tuple[ast.Module, int]:
 
 
 def _text(place: Place | None) -> str:
-    return "" if place is None else "".join(linecache.getlines(place.file))
+    return "" if place is None else "".join(source_lines(place.file))
 
 
 @lru_cache(16)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.events import Event
+from tapemagic.engine.events import Event, source_line
 from tapemagic.engine.gradcheck.finite_differences import (
     STEP,
     Comparison,
@@ -91,7 +90,7 @@ def _of_exit(event: Event) -> str:
     through = str(event.what)
     if event.place:
         library = f" in {event.place.library}" if event.place.library else ""
-        line = shorten(linecache.getline(event.place.file, event.place.line), 60, placeholder="…")
+        line = shorten(source_line(event.place), 60, placeholder="…")
         through += f"{library} on line {event.place.line}" + (f" ({line})" if line else "")
     return (
         f"this input left the tape through {through}, so the tape's number may lack a part: "

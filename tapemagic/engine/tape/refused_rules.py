@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Sequence
 from textwrap import shorten
 from typing import Any
 
+from tapemagic.engine.events import source_line
 from tapemagic.engine.laziness import gates
 from tapemagic.engine.registry import Operation
 from tapemagic.engine.tensor.dispatch import REFUSALS
@@ -59,5 +59,5 @@ def _where(output: Any) -> str:
     place = getattr(one._value if isinstance(one, Tensor) else one, "place", None)
     if place is None:
         return ""
-    line = shorten(linecache.getline(place.file, place.line), 60, placeholder="…")
+    line = shorten(source_line(place), 60, placeholder="…")
     return f", recorded on line {place.line}" + (f" ({line})," if line else ",")
