@@ -7,6 +7,7 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -41,7 +42,8 @@ MOST = 20_000
 """The number of objects in reach above which a function stays eager."""
 
 
-class Entry(NamedTuple):
+@dataclass(slots=True)
+class Entry:
     """One object in reach.
 
     Attributes

@@ -6,8 +6,9 @@ import operator
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,8 @@ CALLED_BY = {"_zeta": ("scipy.special", "zeta")}
 """Ufuncs that nobody imports, and the functions that call nothing else for two arguments."""
 
 
-class Expression(NamedTuple):
+@dataclass(slots=True)
+class Expression:
     """A part of a statement.
 
     Attributes

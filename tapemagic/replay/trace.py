@@ -104,7 +104,8 @@ class Trace:
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._assigned: dict[int, Any] = {}
         self.errstate: Any = np.geterr()
-        self._raises = "raise" in self.errstate.values()
+        self._modes = [*self.errstate.values()]
+        self._raises = "raise" in self._modes
         self._filters = warnings.filters
         self._thread = get_ident()
         self._open = True
@@ -199,7 +200,7 @@ class Trace:
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         state: Any = np.geterr()
-        if state == self.errstate and not self._raises:
+        if [*state.values()] == self._modes and not self._raises:
             state = None
         elif "call" in state.values() or "log" in state.values():
             self.leave("np.errstate(...) that calls a function")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,8 @@ DEEPEST = 10
 """The depth to which calls and operators are nested in one statement."""
 
 
-class Line(NamedTuple):
+@dataclass(slots=True)
+class Line:
     """A line of the source, the user's statement behind it, and the nodes that it computes."""
 
     text: str
@@ -48,7 +50,8 @@ class Line(NamedTuple):
     nodes: Sequence[Node] = ()
 
 
-class Pending(NamedTuple):
+@dataclass(slots=True)
+class Pending:
     """A node, or a guard or store, whose expression waits for the one that reads it.
 
     Attributes

@@ -20,18 +20,18 @@ from tapemagic.replay.passes import (
 from tapemagic.replay.passes.blocking import in_blocks
 from tapemagic.replay.passes.dead_code import without_dead_code
 from tapemagic.replay.passes.in_place import in_place
-from tapemagic.replay.passes.rewriting import Rule, Rules, rewritten
+from tapemagic.replay.passes.rewriting import Rule, Rules, RuleTable, rewritten
 from tapemagic.replay.passes.separate_results import with_separate_results
 from tapemagic.replay.program import Program
 
 
-def together(*some: Rules) -> Rules:
+def together(*some: Rules) -> RuleTable:
     """The rules of several passes for one walk, in this order."""
     found: defaultdict[Any, list[Rule]] = defaultdict(list)
     for rules in some:
         for function, each in rules.items():
             found[function] += each
-    return found
+    return RuleTable(found)
 
 
 RULES = together(

@@ -37,6 +37,29 @@ def of_numbers(rule: Rule) -> Rule:
     return rule
 
 
+class RuleTable:
+    """Rules for calls, ready to be looked up.
+
+    Parameters
+    ----------
+    rules : mapping of functions to rules
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        general = tuple(rules.get(None, ()))
+        self._general = _by_arguments(general)
+        self._rules = {f: _by_arguments((*each, *general)) for f, each in rules.items()}
+
+    def of(self, node: Node) -> tuple[Rule, ...]:
+        """The rules for a call: those of its function, and those for any."""
+        return self._rules.get(node.function, self._general)[_has_number(node)]
+
+
+def _by_arguments(rules: tuple[Rule, ...]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The rules for calls without numbers among their arguments, and with some."""
+    return tuple(rule for rule in rules if rule not in OF_NUMBERS), rules
+
+
 class Rewriting:
     """A walk through a program, from the first line to the last.
 
@@ -46,7 +69,7 @@ class Rewriting:
     Parameters
     ----------
     program : Program
-    rules : mapping of functions to rules
+    rules : RuleTable
     merge : bool
         Whether to make each call once only.
 
@@ -59,14 +82,13 @@ class Rewriting:
         Whether the program is made to be read and copied: then no array becomes a constant that its text cannot hold.
     """
 
-    def __init__(self, program: Program, rules: Rules, merge: bool) -> None:
+    def __init__(self, program: Program, rules: RuleTable, merge: bool) -> None:
         self.layouts = Layouts()
         self.uniform = Uniform()
         self.numpy_values = NumpyValues()
         self.is_read = bool(program.notes.get("read"))
         self._program = program
-        self._given = rules
-        self._rules: dict[Any, tuple[tuple[Rule, ...], tuple[Rule, ...]]] = {}
+        self._rules = rules
         self._table = Table() if merge else None
         self._body: list[Any] = []
         self._instead: dict[Node, Node] = {}
@@ -158,8 +180,7 @@ class Rewriting:
     def _settled(self, node: Node) -> Node:
         quiet = not node.errstate or not raises(node)
         if quiet and self.numpy_values.hold(node):
-            rules = self._rules.get(node.function) or self._rules_for(node.function)
-            for rule in rules[_has_number(node)]:
+            for rule in self._rules.of(node):
                 found = rule(node, self)
                 if found is not None:
                     return found
@@ -173,12 +194,6 @@ class Rewriting:
         self.uniform.note(node)
         self.numpy_values.note(node)
         return node
-
-    def _rules_for(self, function: Any) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-        """The rules for calls of a function, and for calls of any: without numbers, and with some."""
-        some = *self._given.get(function, ()), *self._given.get(None, ())
-        found = self._rules[function] = tuple(x for x in some if x not in OF_NUMBERS), some
-        return found
 
 
 def _has_number(node: Node) -> bool:
@@ -211,14 +226,15 @@ def _inherit(node: Node, other: Node) -> None:
         node.back = node.back._replace(to=other.back.to)
 
 
-def rewritten(program: Program, rules: Rules, merge: bool = False) -> Program:
+def rewritten(program: Program, rules: Rules | RuleTable, merge: bool = False) -> Program:
     """A program after a walk with some rules.
 
     Parameters
     ----------
     program : Program
-    rules : mapping of functions to rules
+    rules : RuleTable, or mapping of functions to rules
     merge : bool, optional
         Whether to make each call once only.
     """
-    return Rewriting(program, rules, merge).done()
+    table = rules if isinstance(rules, RuleTable) else RuleTable(rules)
+    return Rewriting(program, table, merge).done()
