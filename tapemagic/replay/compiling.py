@@ -37,6 +37,8 @@ class Compiled:
         What the function closed over, as it was when it was traced.
     path : tuple
         The ways at its guards.
+    number : int
+        How many programs were made until it was.
     driver : callable
         Called with the arguments; gives the result, or a `Miss`.
     """
@@ -48,7 +50,8 @@ class Compiled:
         self.path = path_of(program)
         self._all_guards = path_of(self.program) == self.path
         text = Text(self.program, bare=True)
-        file = f"<tapemagic program {_number()} of {program.name}>"
+        self.number = _number()
+        file = f"<tapemagic program {self.number} of {program.name}>"
         linecache.cache[file] = 0, None, [f"{line}\n" for line in text.lines], file
         weakref.finalize(self, linecache.cache.pop, file, None)
 

@@ -23,6 +23,7 @@ from tapemagic.replay.program import Program
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.reasons import UNCHANGED, in_words, line_of, with_place
 from tapemagic.replay.same import difference
+from tapemagic.replay.several import text_of_all
 from tapemagic.replay.signature import Call, may_change, signature
 from tapemagic.replay.trace import Trace, current, tracing
 from tapemagic.replay.traced_call import TracedCall
@@ -144,16 +145,16 @@ class Programs:
 
     def source(self, name: str, args: Any, kwargs: Any) -> str:
         """The text of the programs for arguments like these; of all, if there are none."""
-        entries = [*self._signatures.values()]
-        known = self._signatures.get(signature(args, kwargs).key)
-        if known is not None:
-            entries = [known]
+        entries = dict(self._signatures)
+        key = signature(args, kwargs).key
+        if key in entries:
+            entries = {key: entries[key]}
         elif args or kwargs:
-            entries = []
-        found = [each.text for entry in entries for each in entry.programs]
+            entries = {}
+        found = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
         if found:
-            return "\n\n".join(found)
-        reasons = [self._why_all, *(entry.why_eager for entry in entries), self._why_more]
+            return text_of_all(sorted(found, key=lambda each: each[0].number))
+        reasons = [self._why_all, *(x.why_eager for x in entries.values()), self._why_more]
         why = next(filter(None, reasons), "")
         if why:
             raise FunctionError(f"{name} has no program for such arguments: {why}")
