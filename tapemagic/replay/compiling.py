@@ -12,6 +12,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures
+from tapemagic.replay.derivatives import keep_meanings
 from tapemagic.replay.driver import Driver
 from tapemagic.replay.driver_function import driver
 from tapemagic.replay.miss import Miss
@@ -46,6 +47,7 @@ class Compiled:
     def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
         self.entry = entry
         self.program = simplified(program)
+        keep_meanings(self.program, program)
         self.closure = closure
         self.path = path_of(program)
         self._all_guards = path_of(self.program) == self.path

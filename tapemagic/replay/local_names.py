@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay.derivatives import derivative_name
 from tapemagic.replay.expressions import home_of, is_numpys
 from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.module_names import ModuleNames
@@ -139,7 +140,7 @@ class LocalNames:
         if name or node.back is None:
             return name
         known = self.known(node.back.to)
-        return f"d{node.back.order if node.back.order > 1 else ''}_{known}" if known else ""
+        return derivative_name(node.back.order, known) if known else ""
 
     def known(self, node: Node | None) -> str:
         """The name of a value of which an adjoint is to be named; empty for one that only the sweep knows."""

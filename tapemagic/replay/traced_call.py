@@ -368,7 +368,7 @@ class TracedCall:
     def _result_node(self, x: Any, how: str, what: Any) -> Any:
         numbers = type(x) is Symbol or isinstance(x, VALUES)
         if numbers and how != "fixed" and not isinstance(x, Variable):
-            return self._trace.node(x)
+            return self._trace.result(x)
         plain = how == "fixed" and type(what) in (bool, int, float, str)
         return x if plain else None
 
