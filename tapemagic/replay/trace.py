@@ -90,6 +90,8 @@ class Trace:
         The user's names for values, and his lines.
     named : bool
         Whether they are noted, and the parts of reverse sweeps.
+    drawn_on : Site or None
+        The first line on which something of `tapemagic.nn` asks for random numbers.
     errstate : dict of str to str
         What NumPy did with floating-point errors when the trace began.
     """
@@ -104,6 +106,7 @@ class Trace:
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._assigned: dict[int, Any] = {}
         self._adjoints: dict[int, tuple[Any, dict[Node, Back]]] = {}
+        self.drawn_on: Site | None = None
         self.errstate: Any = np.geterr()
         self._raises = "raise" in self.errstate.values()
         self._filters = warnings.filters
@@ -280,6 +283,11 @@ class Trace:
     def is_assigned(self, variable: Variable, value: Any) -> bool:
         """Whether this thread, and no other, has made a value that of a variable."""
         return self._assigned.get(id(variable)) is value
+
+    def draws(self) -> None:
+        """Note the line on which a layer asks for a generator of random numbers."""
+        if self.writes and self.drawn_on is None:
+            self.drawn_on = self.site()
 
     def leave(self, how: str) -> None:
         """Note that a value leaves the trace, on the line that is running."""
