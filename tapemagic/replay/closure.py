@@ -394,6 +394,7 @@ class Closure:
         found = self.codes[x.__code__]
         scope = x.__globals__
         self.names |= found.attributes
+        self.dynamic = self.dynamic or "__dict__" in found.attributes
         dictionary = self._constant("g", scope)
         where = "" if scope is self._own_globals() else f"{scope.get('__name__')}."
         for name in sorted(found.globals):

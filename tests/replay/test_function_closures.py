@@ -530,3 +530,30 @@ def test_slots() -> None:
     assert agrees(f, x)
     s.w = np.zeros(3)
     assert agrees(f, x)
+
+
+class Counted:
+    """A class attribute that counts how often it is read, by the dict of the instance."""
+
+    def __get__(self, owner: Any, kind: Any = None) -> float:
+        owner.__dict__["reads"] += 1
+        return 2.0
+
+
+class Meter:
+    """Has such an attribute."""
+
+    scale = Counted()
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+
+def test_an_attribute_that_changes_its_instance_does_so_at_each_call() -> None:
+    """Code that reads ``__dict__`` may change any attribute, as with `vars`."""
+    meter = Meter()
+    f = tm.function(lambda x: x * meter.scale)
+    with pytest.warns(EagerWarning, match="it changes meter.reads"):
+        for _ in range(6):
+            f(x)
+    assert meter.reads == 6
