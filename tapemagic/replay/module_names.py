@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass
 class ModuleNames:
-    """What stands above the functions of a source, and by which names.
+    """The lines above the functions of a source, by their names.
 
     Attributes
     ----------

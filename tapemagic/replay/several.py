@@ -117,7 +117,7 @@ def _value(way: Any) -> str:
 
 
 def _reading(program: Compiled, path: str) -> str:
-    """What a program reads beside its arguments that another one does not."""
+    """The words for a value that a program reads beside its arguments, and another one does not."""
     leaves = (x.what for x in program.closure.entries if x.path == path and x.role == "leaf")
     value = next(map(shown, leaves), "")
     return f"{path} = {value}" if value else f"another {path}"
