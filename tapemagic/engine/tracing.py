@@ -34,6 +34,9 @@ class Tracer(Protocol):
     def leave(self, how: str) -> None:
         """Note that something cannot be written down, and what it was."""
 
+    def draws(self) -> None:
+        """Note that this package is about to draw random numbers."""
+
     def value(self, args: Any) -> Any:
         """Nested arguments with plain arrays in the place of the tracer's values, which stay its own."""
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.program_state import register
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import OptionError
 
 _global = register([np.random.default_rng()])
@@ -55,6 +56,9 @@ def generator(seed: Any = None) -> np.random.Generator:
     >>> generator() is generator()
     True
     """
+    told = tracer()
+    if told is not None:
+        told.draws()
     if seed is None:
         return _global[0]
     if isinstance(seed, np.random.Generator):

@@ -171,8 +171,8 @@ class Closure:
 
     def site_of(self, path: str) -> Site | None:
         """The line on which an object of a path is changed, or first read, as far as that can be told."""
-        name = path.rpartition(".")[2].partition("[")[0]
-        for how in ("assigned", "read"):
+        name = path.removeprefix(DEFAULT).rpartition(".")[2].partition("[")[0]
+        for how in ("local",) if path.startswith(DEFAULT) else ("assigned", "read"):
             for code, names in self.codes.items():
                 line = getattr(names, how).get(name)
                 if line is not None:
@@ -383,7 +383,9 @@ class Closure:
             value = getattr(x, name)
             self._reads.append((partial(getattr, x, name), value))
             if value:
-                self._look(f"{local}.{name}", value, f"the defaults of {x.__name__}")
+                self._require(f"len({local}.{name}) != {len(value)}")
+        for parameter, part, value in defaults_of(x):
+            self._look(f"{local}.{part}", value, f"{DEFAULT}{parameter}")
         self._lengths.append((x.__dict__, 0))
         if x.__dict__:
             self._expand_attributes(local, x, path)
@@ -394,6 +396,7 @@ class Closure:
         found = self.codes[x.__code__]
         scope = x.__globals__
         self.names |= found.attributes
+        self.dynamic = self.dynamic or "__dict__" in found.attributes
         dictionary = self._constant("g", scope)
         where = "" if scope is self._own_globals() else f"{scope.get('__name__')}."
         for name in sorted(found.globals):
@@ -520,6 +523,26 @@ ABSENT = object()
 
 INSIDE = Place(None, None)
 """The place of what is in a tuple, which is replaced as a whole."""
+
+
+DEFAULT = "the default of "
+"""The beginning of the path of a parameter's default."""
+
+
+def defaults_of(f: FunctionType) -> Iterator[tuple[str, str, Any]]:
+    """The parameters of a function that have a default, where it is found, and the default.
+
+    Examples
+    --------
+    >>> list(defaults_of(lambda x, y=1, *, z=2: x))
+    [('y', '__defaults__[0]', 1), ('z', "__kwdefaults__['z']", 2)]
+    """
+    code, defaults = f.__code__, f.__defaults__ or ()
+    first = code.co_argcount - len(defaults)
+    for k, value in enumerate(defaults):
+        yield code.co_varnames[first + k], f"__defaults__[{k}]", value
+    for name, value in (f.__kwdefaults__ or {}).items():
+        yield name, f"__kwdefaults__[{name!r}]", value
 
 
 def same_closures(a: Closure, b: Closure, strictly: bool = False) -> str | None:

@@ -46,7 +46,7 @@ class Comments:
 
     def above_guard(self, guard: Guard, margin: str) -> list[str]:
         """The lines to write above a guard: the statement that branched, and which way the program is."""
-        before, self.said = self.said, _statement_of_guard(guard)
+        before, self.said = self.said, statement_of_guard(guard)
         place, order = self.said
         if place is None:
             return []
@@ -99,7 +99,7 @@ class NoComments:
 
     def above_guard(self, guard: Guard, margin: str) -> list[str]:  # noqa: ARG002 (as of `Comments`)
         """Nothing stands above a guard."""
-        self.said = _statement_of_guard(guard)
+        self.said = statement_of_guard(guard)
         return []
 
 
@@ -108,7 +108,7 @@ def _back(order: int) -> str:
     return f"{ORDERS.get(order, f'derivative of order {order}, ')}back through: " if order else ""
 
 
-def _statement_of_guard(guard: Guard) -> tuple[tuple[str, int, int] | None, int]:
+def statement_of_guard(guard: Guard) -> tuple[tuple[str, int, int] | None, int]:
     """The user's statement that branched, or whose derivative did, in the form of `statement_of`."""
     site = guard.site
     if guard.condition.back is not None:

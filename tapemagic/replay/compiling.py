@@ -12,6 +12,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures
+from tapemagic.replay.derivatives import keep_meanings
 from tapemagic.replay.driver import Driver
 from tapemagic.replay.driver_function import driver
 from tapemagic.replay.miss import Miss
@@ -37,6 +38,8 @@ class Compiled:
         What the function closed over, as it was when it was traced.
     path : tuple
         The ways at its guards.
+    number : int
+        How many programs were made until it was.
     driver : callable
         Called with the arguments; gives the result, or a `Miss`.
     """
@@ -44,11 +47,13 @@ class Compiled:
     def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
         self.entry = entry
         self.program = simplified(program)
+        keep_meanings(self.program, program)
         self.closure = closure
         self.path = path_of(program)
         self._all_guards = path_of(self.program) == self.path
         text = Text(self.program, bare=True)
-        file = f"<tapemagic program {_number()} of {program.name}>"
+        self.number = _number()
+        file = f"<tapemagic program {self.number} of {program.name}>"
         linecache.cache[file] = 0, None, [f"{line}\n" for line in text.lines], file
         weakref.finalize(self, linecache.cache.pop, file, None)
 

@@ -8,6 +8,7 @@ from typing import Any
 from weakref import ref
 
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.replay.derivatives import meaning
 from tapemagic.replay.formatting import WIDTH
 from tapemagic.replay.program import Constant, Input, Node, Program
 from tapemagic.replay.same import GivenVariable
@@ -94,12 +95,12 @@ def _results(
     program: Program, parameters: Sequence[str], text: Callable[[Any], str]
 ) -> Iterator[tuple[str, str]]:
     meanings = program.notes.get("results") or [""] * len(program.results)
-    for x, meaning in zip(program.results, meanings, strict=True):
+    for x, known in zip(program.results, meanings, strict=True):
         if isinstance(x, Node):
-            words = meaning or _meaning(x) or "the same at each call" * isinstance(x, Constant)
+            words = known or meaning(x) or "the same at each call" * isinstance(x, Constant)
             yield text(x), f"{described(x)}, {words}" if words else described(x)
         else:
-            yield text(x), meaning or _always(program)
+            yield text(x), known or _always(program)
     names = {_key(x.origin): name for x, name in zip(program.inputs, parameters, strict=False)}
     assigned: list[Any] = program.assigned
     for variable, node in assigned:
@@ -111,19 +112,6 @@ def _results(
 def _key(origin: Any) -> Any:
     """The identity of a Variable, or of the one weak reference to it; or its place among the arguments."""
     return origin if isinstance(origin, GivenVariable) else id(origin)
-
-
-def _meaning(node: Node) -> str:
-    """Of which value a result is the derivative."""
-    back = node.back
-    if back is None or back.to is None:
-        return ""
-    name = back.to.name
-    if not name:
-        return ""
-    if back.order == 1:
-        return f"the gradient with respect to {name}"
-    return f"a derivative of order {back.order}, the last one with respect to {name}"
 
 
 def _section(title: str, items: Sequence[tuple[str, str]]) -> list[str]:

@@ -48,6 +48,10 @@ class Replayed:
     def source(self, *args: Any, **kwargs: Any) -> str:
         """The program for arguments like these, as NumPy source; without arguments, all programs there are.
 
+        Several programs, such as those of both ways of an ``if``, are functions ``f``, ``f_2`` and so on of one text.
+        A comment above each says for which arguments it is, and which way it takes; given others, it raises `Retrace`
+        or computes something else.
+
         Parameters
         ----------
         *args, **kwargs

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay.derivatives import derivative_name
 from tapemagic.replay.expressions import home_of, is_numpys
 from tapemagic.replay.formatting import WIDTH, laid_out
+from tapemagic.replay.module_names import ModuleNames
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
 from tapemagic.replay.trace import is_plain
@@ -21,21 +23,19 @@ SMALL = 1024
 class LocalNames:
     """The names in the source of a program: none stands for two things at a time.
 
-    Attributes
+    Parameters
     ----------
-    namespace : dict of str to object
-        What cannot be imported.
+    uses : Uses
+    module : ModuleNames
+        Names that stand above the function, and maybe above others.
     """
 
-    def __init__(self, uses: Uses) -> None:
-        self._imports: dict[str, list[str]] = {}
-        self.namespace: dict[str, Any] = {}
+    def __init__(self, uses: Uses, module: ModuleNames) -> None:
+        self.module = module
         self._uses = uses
-        self._reserved: set[str] = set()
+        self._reserved = {*module.reserved}
         self._holders: dict[str, Node] = {}
         self._names: dict[Node, str] = {}
-        self._objects: dict[Any, str] = {}
-        self._functions: dict[Any, str] = {}
         self._users = {identifier(name) for name in uses.names()}
         self._free: dict[str, list[int]] = {}
         self._next: dict[str, int] = {}
@@ -43,7 +43,7 @@ class LocalNames:
 
     def imports(self) -> list[str]:
         """The statements that import functions, but for NumPy's, in order."""
-        found = sorted(self._imports.items(), key=lambda item: item[0].lower())
+        found = sorted(self.module.imports.items(), key=lambda item: item[0].lower())
         lines = []
         for module, names in found:
             line = f"from {module} import {', '.join(sorted(names))}"
@@ -62,6 +62,12 @@ class LocalNames:
             k += 1
             name = f"{wanted}_{k}"
         self._reserved.add(name)
+        return name
+
+    def reserve_above(self, wanted: str) -> str:
+        """The same, for what stands above the function."""
+        name = self.reserve(wanted)
+        self.module.reserved.add(name)
         return name
 
     def share(self, node: Node, name: str) -> None:
@@ -134,7 +140,7 @@ class LocalNames:
         if name or node.back is None:
             return name
         known = self.known(node.back.to)
-        return f"d{node.back.order if node.back.order > 1 else ''}_{known}" if known else ""
+        return derivative_name(node.back.order, known) if known else ""
 
     def known(self, node: Node | None) -> str:
         """The name of a value of which an adjoint is to be named; empty for one that only the sweep knows."""
@@ -146,9 +152,10 @@ class LocalNames:
     def function(self, function: Any) -> str:
         """The text by which a function is called; it is imported, if it is none of NumPy's."""
         try:
-            if function not in self._functions:
-                self._functions[function] = self._text_of(function)
-            return self._functions[function]
+            known = self.module.functions
+            if function not in known:
+                known[function] = self._text_of(function)
+            return known[function]
         except TypeError:  # of the user's, and not hashable
             return self._text_of(function)
 
@@ -166,15 +173,15 @@ class LocalNames:
             return name
         if module == "numpy" or module.startswith("numpy."):
             return f"np{module.removeprefix('numpy')}.{name}"
-        known = self.reserve(name)
-        self._imports.setdefault(module, []).append(name + f" as {known}" * (known != name))
+        known = self.reserve_above(name)
+        self.module.imports.setdefault(module, []).append(name + f" as {known}" * (known != name))
         return known
 
     def thing(self, value: Any, name: str) -> str:
         """The name of an object that has no source."""
         key = (type(value), value) if is_plain(value) else id(value)
-        known = self._objects.get(key)
+        known = self.module.objects.get(key)
         if known is None:
-            known = self._objects[key] = self.reserve(identifier(name) or "value")
-            self.namespace[known] = value
+            known = self.module.objects[key] = self.reserve_above(identifier(name) or "value")
+            self.module.namespace[known] = value
         return known

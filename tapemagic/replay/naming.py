@@ -230,7 +230,7 @@ def give_names(name: str, value: Any) -> None:
 
 def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None:
     """Name the arguments of a program by the parameters of its function, and Variables as the user knows them."""
-    names = argument_names(function, args, kwargs)
+    names = program.notes["arguments"] = argument_names(function, args, kwargs)
     for node in program.inputs:
         if isinstance(node.origin, Variable):
             node.name = identifier(variable_name(node.origin, node.name, function))

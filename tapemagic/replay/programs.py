@@ -19,11 +19,14 @@ from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
 from tapemagic.replay.effects import is_suspect, may_do_more, observed_calls
 from tapemagic.replay.miss import MISS, STALE, Miss
+from tapemagic.replay.parameters import changed_parameter
 from tapemagic.replay.program import Program
 from tapemagic.replay.randomness import RandomState
-from tapemagic.replay.reasons import UNCHANGED, in_words, line_of, with_place
+from tapemagic.replay.reading import read_on
+from tapemagic.replay.reasons import DRAWN_BY_LAYER, UNCHANGED, in_words, line_of, with_place
 from tapemagic.replay.same import difference
-from tapemagic.replay.signature import Call, may_change, signature
+from tapemagic.replay.several import text_of_all
+from tapemagic.replay.signature import Call, may_change, signature, without_identities
 from tapemagic.replay.trace import Trace, current, tracing
 from tapemagic.replay.traced_call import TracedCall
 
@@ -144,16 +147,16 @@ class Programs:
 
     def source(self, name: str, args: Any, kwargs: Any) -> str:
         """The text of the programs for arguments like these; of all, if there are none."""
-        entries = [*self._signatures.values()]
-        known = self._signatures.get(signature(args, kwargs).key)
-        if known is not None:
-            entries = [known]
+        entries = dict(self._signatures)
+        key = signature(args, kwargs).key
+        if key in entries:
+            entries = {key: entries[key]}
         elif args or kwargs:
-            entries = []
-        found = [each.text for entry in entries for each in entry.programs]
+            entries = {}
+        found = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
         if found:
-            return "\n\n".join(found)
-        reasons = [self._why_all, *(entry.why_eager for entry in entries), self._why_more]
+            return text_of_all(sorted(found, key=lambda each: each[0].number))
+        reasons = [self._why_all, *(x.why_eager for x in entries.values()), self._why_more]
         why = next(filter(None, reasons), "")
         if why:
             raise FunctionError(f"{name} has no program for such arguments: {why}")
@@ -189,7 +192,7 @@ class Programs:
             elif self._count() < self._most:
                 entry = self._signatures.setdefault(call.key, Signature())
             else:
-                self._is_full()
+                self._is_full(call)
         if entry is None or entry.why_eager:
             return self._eager(function, args, kwargs)
         known, found = self._replayed(entry, function, args, kwargs, call)
@@ -199,7 +202,7 @@ class Programs:
             return function(*args, **kwargs)
         full = self._count() >= self._most
         if full and (entry.full or not self._is_pending(entry, known)):
-            self._is_full()
+            self._is_full(call)
             return self._eager(function, args, kwargs)
         return self._traced(entry, function, args, kwargs, call, full)
 
@@ -292,14 +295,29 @@ class Programs:
         self._warn(function)
         return result
 
-    def _is_full(self) -> None:
-        found = (
-            f"; {self._changing}, which it reads, changes between calls" if self._changing else ""
-        )
-        self._why_more = (
-            f"calls of it lead to more than {self._most} programs, which is the value of max_programs{found}: give "
-            "numbers that change as arrays or tensors, arrays of one shape, and what changes as an argument"
-        )
+    def _is_full(self, call: Call | None = None) -> None:
+        """Note that there are as many programs as there may be, and what may have led to them."""
+        found = f"; {self._changing}, which it reads, changes between calls" * bool(self._changing)
+        instead = "give numbers that change as arrays or tensors, arrays of one shape, and what changes as an argument"
+        kind = "" if call is None else self._other_object(call)
+        if kind:
+            found = (
+                f"; an object of the class {kind} among its arguments is another one between calls"
+            )
+            instead = (
+                "keep one object, or give its arrays and numbers as arguments, in a tuple or dict"
+            )
+        many = f"calls of it lead to more than {self._most} programs, which is the value of max_programs"
+        self._why_more = f"{many}{found}: {instead}"
+
+    def _other_object(self, call: Call) -> str:
+        """The class of an argument that is known by its identity, and was another object at earlier calls."""
+        kinds = [type(x).__name__ for x in call.objects]
+        if self._changing in kinds:  # in the place of one that does not exist any more
+            return self._changing
+        wanted = without_identities(call.key)
+        alike = sum(without_identities(key) == wanted for key in [*self._signatures])
+        return kinds[0] if kinds and alike > 1 else ""
 
     def _warn(self, function: Any) -> None:
         """Warn once that calls stay eager."""
@@ -327,7 +345,7 @@ class Programs:
                 result = self._trace(entry, closure, function, args, kwargs, call)
         if hopeless:
             entry.full = True
-            self._is_full()
+            self._is_full(call)
             return self._eager(function, args, kwargs)
         if closure.unseen:
             entry.why_eager = closure.unseen
@@ -352,7 +370,10 @@ class Programs:
         drawn, acts = before.drawn_since(), bool(effects)
         if drawn:
             reason = f"it draws random numbers from {drawn}: give them as an argument"
-            effects[reason] = closure.site_of(drawn.split()[-1])
+            line = closure.site_of(drawn.split()[-1])
+            if line is None and trace.drawn_on is not None:
+                reason, line = DRAWN_BY_LAYER, trace.drawn_on
+            effects[reason] = line
         after, changed = closure, None
         if not closure.holds():
             after = Closure(function, call.objects, entry.fixed)
@@ -388,7 +409,9 @@ class Programs:
             how, site = trace.reasons[0]
             return in_words(how, line_of(site))
         if may_change(call) and signature(args, kwargs).key != call.key:
-            return "it changes its arguments"
+            name = changed_parameter(one.function, args, kwargs, call.structure)
+            reason = f"it changes {name or 'its arguments'}, which it is given: return a new one"
+            return with_place(reason, line_of(read_on(one.function, name)))
         variable = one.out_of_reach(program)
         if variable is not None:
             return f"it reads the Variable {variable.name!r} in a way that cannot be seen: give it as an argument"

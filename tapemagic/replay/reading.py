@@ -37,6 +37,8 @@ class Names(NamedTuple):
         The line of the first assignment of a global name, of a variable of an enclosing function, or of an attribute.
     read : dict of str to int
         The line on which a name is first read.
+    local : dict of str to int
+        The line on which a parameter, or another variable of its own, is first read.
     """
 
     globals: frozenset[str]
@@ -44,6 +46,7 @@ class Names(NamedTuple):
     modules: frozenset[str]
     assigned: dict[str, int]
     read: dict[str, int]
+    local: dict[str, int]
 
 
 @lru_cache(4096)
@@ -61,6 +64,7 @@ def names_in(code: CodeType) -> Names:
     found: tuple[set[str], set[str], set[str]] = set(), set(), set()
     assigned: dict[str, int] = {}
     read: dict[str, int] = {}
+    local: dict[str, int] = {}
     for each in codes_in(code):
         for operation, name, line in _named(each):
             if operation == "IMPORT_NAME":
@@ -69,12 +73,15 @@ def names_in(code: CodeType) -> Names:
                 found[0].add(name)
             elif "ATTR" in operation or "METHOD" in operation or operation == "IMPORT_FROM":
                 found[1].add(name)
+            elif operation.startswith("LOAD_FAST"):
+                local.setdefault(name, line)
+                continue
             elif "DEREF" not in operation:
                 continue
             lines = assigned if operation.startswith(("STORE", "DELETE")) else read
             lines.setdefault(name, line)
     names, attributes, modules = map(frozenset, found)
-    return Names(names, attributes, modules, assigned, read)
+    return Names(names, attributes, modules, assigned, read, local)
 
 
 def returned_on(function: Any) -> Site | None:
@@ -98,12 +105,28 @@ def returned_on(function: Any) -> Site | None:
     return Site(code.co_filename, line) if line and not found else None
 
 
+def read_on(function: Any, name: str) -> Site | None:
+    """The line on which a function first reads one of its parameters.
+
+    Examples
+    --------
+    >>> read_on(lambda x: x, "x").line == (lambda x: x).__code__.co_firstlineno
+    True
+    """
+    code = getattr(function, "__code__", None)
+    if code is None or name not in (local := names_in(code).local):
+        return None
+    return Site(code.co_filename, local[name])
+
+
 def _named(code: CodeType) -> Iterator[tuple[str, str, int]]:
     """The operations of a piece of code that have a name, with their lines."""
     for each in dis.get_instructions(code):
-        if type(each.argval) is str:
-            line = each.positions.lineno if each.positions is not None else None
-            yield each.opname, each.argval, line or code.co_firstlineno
+        several = each.argval if type(each.argval) is tuple else (each.argval,)
+        for name in several:  # from Python 3.13 on, two variables may be read at once
+            if type(name) is str:
+                line = each.positions.lineno if each.positions is not None else None
+                yield each.opname, name, line or code.co_firstlineno
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:

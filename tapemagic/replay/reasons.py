@@ -23,6 +23,11 @@ BY_IF = "ask with if, before that, whether it would be raised"
 GIVEN = "compute it before the call, and give it as an argument"
 DATA = "return tensors, arrays and numbers, or lists, tuples and dicts of them"
 
+DRAWN_BY_LAYER = (
+    "it draws random numbers in a layer, as Dropout does in training: call the model with training=False, or leave "
+    "tm.function out"
+)
+
 MASKED = "gives a shape that depends on numbers", "use np.where(mask, x, 0)"
 SHAPE = MASKED[0], GIVEN
 

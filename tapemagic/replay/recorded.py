@@ -19,6 +19,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap, wrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError, OptionError, SourceError
+from tapemagic.replay.derivatives import derivative_name
 from tapemagic.replay.naming import give_name, identifier
 from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Node, Program, arguments_of, nodes_in
@@ -159,7 +160,7 @@ def _name_gradients(
     for k, node in enumerate(nodes):
         order, to = 1 + k // (groups * len(sources)), names.get(id_of(sources[k % len(sources)]))
         if to and isinstance(node, Node) and node.back is not None and node.back.to is None:
-            give_name(node, f"d{order if order > 1 else ''}_{to}")
+            give_name(node, derivative_name(order, to))
 
 
 def _name_copies(nodes: Sequence[Any], given: Sequence[Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -318,9 +318,19 @@ class Rerun:
                 result = ()
             found = list(result) if isinstance(result, tuple) else [result]
             if len(self.trace.reasons) == left and self._agrees(record, values, found):
+                self._name_constants(params.values())
                 return found
             del self.trace.body[before:], self.trace.reasons[left:]
         return None
+
+    def _name_constants(self, params: Iterable[Any]) -> None:
+        """Name the arrays among the parameters of an operation, such as a mask, as the user does."""
+        for x in params:
+            if isinstance(x, tuple | list):
+                self._name_constants(x)
+            node = self.trace.constant(x) if isinstance(x, np.ndarray) and x.ndim else None
+            if node is not None:
+                give_name(node, self._name_of(x, FOREIGN))
 
     def _agrees(self, record: Record, values: tuple[Any, ...], found: list[Any]) -> bool:
         """Whether results have the form of those that were recorded, and their numbers where those were kept."""

@@ -84,6 +84,20 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     return Call(tuple(keys), structure, leaves, objects, odd)
 
 
+def without_identities(key: tuple[Any, ...]) -> list[Any]:
+    """A key in which all objects that are known by their identity are alike.
+
+    Examples
+    --------
+    >>> class Model:
+    ...     rate = 0.1
+    >>> one, other = (signature((Model(), 1.0), {}).key for _ in range(2))
+    >>> without_identities(one) == without_identities(other)
+    True
+    """
+    return [x[:1] if type(x) is tuple and x and x[0] is object else x for x in key]
+
+
 def may_change(call: Call) -> bool:
     """Whether the function may change its arguments, so that they have another key afterwards.
 

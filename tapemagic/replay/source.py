@@ -15,6 +15,7 @@ come after the results, in the order of the parameters.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ from tapemagic.replay.docstring import docstring
 from tapemagic.replay.expressions import home_of
 from tapemagic.replay.formatting import laid_out
 from tapemagic.replay.literals import literal
+from tapemagic.replay.local_names import LocalNames
+from tapemagic.replay.naming import identifier
 from tapemagic.replay.program import Program
 from tapemagic.replay.trace import is_plain
 from tapemagic.replay.writer import Writer
@@ -65,11 +68,11 @@ class Text:
     def __init__(self, program: Program, bare: bool = False) -> None:
         writer = Writer(program, bare)
         self.name = writer.name
-        self.namespace = writer.names.namespace
+        self.namespace = writer.names.module.namespace
         self.fixed = tuple(writer.fixed)
         self._made = writer.made
         self.single = len(writer.uses.outputs) == 1
-        head = [*_above(writer, bare), *_head(writer, bare)]
+        head = [*above([writer], bare), *head_of(writer, bare)]
         self.lines = head + [line.text for line in writer.body]
         body = list(enumerate(writer.body, len(head) + 1))
         self.sites = {k: line.site for k, line in body if line.site is not None}
@@ -89,28 +92,28 @@ class Text:
         return made
 
 
-def _above(writer: Writer, bare: bool) -> list[str]:
-    """The lines above the function: imports, constants, and the error for another way."""
-    above = [*writer.above]
-    for name, value in list(writer.names.namespace.items()):
-        made = _constructed(value, writer)
+def above(writers: Sequence[Writer], bare: bool = False) -> list[str]:
+    """The lines above functions that share the names there: imports, constants, and the error for another way."""
+    names = writers[-1].names
+    lines = [f"{name} = {text}" for text, name in names.module.constants.items()]
+    for name, value in list(names.module.namespace.items()):
+        made = _constructed(value, names)
         if made:
-            del writer.names.namespace[name]
-        above.append(
+            del names.module.namespace[name]
+        lines.append(
             f"{name} = {made}" if made else f"# {name} is not written here: {_named(value)}"
         )
-    code = [line.text for line in writer.body if not line.text.lstrip().startswith("#")]
-    used = any("np." in line for line in [*above, *code])
-    imports = ["import numpy as np"] * used + writer.names.imports()
-    lines: list[str] = []
-    for block in (imports, above):
-        lines += [*block, ""] if block else []
-    if writer.guards and not bare:
-        lines += [""] * bool(lines) + [*RETRACE.splitlines(), ""]
-    return [*lines, ""] if lines else []
+    body = [line.text for writer in writers for line in writer.body]
+    code = [line for line in body if not line.lstrip().startswith("#")]
+    used = any("np." in line for line in [*lines, *code])
+    blocks = ["import numpy as np"] * used + names.imports(), lines
+    found = [line for block in blocks if block for line in (*block, "")]
+    if not bare and any(writer.guards for writer in writers):
+        found += [""] * bool(found) + [*RETRACE.splitlines(), ""]
+    return [*found, ""] if found else []
 
 
-def _constructed(value: Any, writer: Writer) -> str:
+def _constructed(value: Any, names: LocalNames) -> str:
     """The call that makes a frozen record of numbers; empty for anything else."""
     kind = type(value)
     if not is_dataclass(value) or not is_plain(value) or home_of(kind) is None:
@@ -118,7 +121,7 @@ def _constructed(value: Any, writer: Writer) -> str:
     parts = [(each, literal(getattr(value, each.name))) for each in fields(value)]
     if any(text is None or not each.init for each, text in parts):
         return ""
-    return f"{writer.names.function(kind)}({', '.join(f'{x.name}={text}' for x, text in parts)})"
+    return f"{names.function(kind)}({', '.join(f'{x.name}={text}' for x, text in parts)})"
 
 
 def _named(value: Any) -> str:
@@ -127,12 +130,11 @@ def _named(value: Any) -> str:
     return f"the {kind} {name}" if known else f"an object of type {kind}"
 
 
-def _head(writer: Writer, bare: bool) -> list[str]:
+def head_of(writer: Writer, bare: bool = False) -> list[str]:
     """The first lines of the function, and its docstring."""
     lines = laid_out(f"def {writer.name}({', '.join(writer.parameters)})", "", ":")
-    return (
-        lines
-        if bare
-        else lines
-        + docstring(writer.program, writer.name, writer.parameters, writer.fixed, writer.text)
-    )
+    if bare:
+        return lines
+    program = writer.program
+    name = identifier(program.name) or writer.name
+    return lines + docstring(program, name, writer.parameters, writer.fixed, writer.text)

@@ -90,6 +90,8 @@ class Trace:
         The user's names for values, and his lines.
     named : bool
         Whether they are noted, and the parts of reverse sweeps.
+    drawn_on : Site or None
+        The first line on which something of `tapemagic.nn` asks for random numbers.
     errstate : dict of str to str
         What NumPy did with floating-point errors when the trace began.
     """
@@ -103,6 +105,8 @@ class Trace:
         self.back: Back | None = None
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._assigned: dict[int, Any] = {}
+        self._adjoints: dict[int, tuple[Any, dict[Node, Back]]] = {}
+        self.drawn_on: Site | None = None
         self.errstate: Any = np.geterr()
         self._modes = [*self.errstate.values()]
         self._raises = "raise" in self._modes
@@ -135,6 +139,7 @@ class Trace:
         """Let go of the values that were computed; what was written down stays."""
         self._constants.clear()
         self._assigned.clear()
+        self._adjoints.clear()
         self.names.forget()
 
     def value(self, args: Any) -> Any:
@@ -280,6 +285,11 @@ class Trace:
         """Whether this thread, and no other, has made a value that of a variable."""
         return self._assigned.get(id(variable)) is value
 
+    def draws(self) -> None:
+        """Note the line on which a layer asks for a generator of random numbers."""
+        if self.writes and self.drawn_on is None:
+            self.drawn_on = self.site()
+
     def leave(self, how: str) -> None:
         """Note that a value leaves the trace, on the line that is running."""
         if self.writes and len(self.reasons) < MOST_REASONS:
@@ -364,10 +374,26 @@ class Trace:
                     g = grads.get(i)
                     if type(g) is not Symbol:
                         g = unwrap(g)
-                    if type(g) is Symbol and g._node.back is not None:
+                    if type(g) is not Symbol:
+                        self._note_adjoint(g, node)
+                    elif g._node.back is not None:
                         g._node.back = g._node.back.reaching(node)
         finally:
             self.back, self._sweeping, self._sweeping_at = before
+
+    def _note_adjoint(self, g: Any, node: Node) -> None:
+        """Note of which values, among those that may be sources, an array is the adjoint that no call changes."""
+        if g is not None and self.back is not None and (node.name or isinstance(node, Input)):
+            _, backs = self._adjoints.setdefault(id(g), (g, {}))
+            backs[node] = self.back._replace(to=node)
+
+    def result(self, x: Any) -> Any:
+        """The node or constant that a result is in the program."""
+        node = self.node(x)
+        _, backs = self._adjoints.get(id(unwrap(x)), (None, {}))
+        if len(backs) == 1 and isinstance(node, Constant):  # several values may share one array
+            (node.back,) = backs.values()
+        return node
 
 
 def _node_of(value: Any) -> Node | None:

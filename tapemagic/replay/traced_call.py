@@ -33,9 +33,10 @@ from tapemagic.replay.closure import Closure, Place
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.kinds import is_leaf
 from tapemagic.replay.naming import identifier, name_inputs, name_results
+from tapemagic.replay.parameters import parameter_of
 from tapemagic.replay.passes.in_place import LEAST
 from tapemagic.replay.program import Program, arguments_of, nodes_in
-from tapemagic.replay.reading import returned_on
+from tapemagic.replay.reading import read_on, returned_on
 from tapemagic.replay.signature import LEAF, SINGLE, Call, is_contiguous, is_data, taken_apart
 from tapemagic.replay.symbol import Symbol, held, put_held, symbols_of
 from tapemagic.replay.trace import Trace
@@ -57,6 +58,11 @@ class TracedCall:
     closure : Closure
     call : Call
         The arguments, taken apart.
+
+    Attributes
+    ----------
+    function : callable
+        That which is called.
     """
 
     def __init__(self, trace: Trace, closure: Closure, call: Call) -> None:
@@ -65,7 +71,7 @@ class TracedCall:
         self._call = call
         self._originals: dict[int, tuple[str, Any]] = {}
         self._symbols: dict[int, tuple[Any, Any]] = {}
-        self._function: Any = None
+        self.function: Any = None
         self._copies: list[tuple[Any, Any, list[Any]]] = []
         self._stand_ins: dict[int, Any] = {}
         self._kept: list[Any] = []
@@ -75,7 +81,7 @@ class TracedCall:
     def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
         """The program of the call, and its result."""
         self._prepare()
-        self._function = function
+        self.function = function
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
         given = iter(stand_ins)
         call_args = self._rebuilt(args, given)
@@ -90,7 +96,7 @@ class TracedCall:
             done = True
         finally:
             assigned = self._restored(done)
-        self._write_back()
+        self._write_back(args, kwargs)
         program, outside = self._program(function, result, assigned)
         if self._trace.named:
             name_inputs(program, function, args, kwargs)
@@ -230,15 +236,15 @@ class TracedCall:
             raise
         return assigned
 
-    def _write_back(self) -> None:
+    def _write_back(self, args: Any, kwargs: Any) -> None:
         """Change the caller's lists and dicts as the function changed their copies."""
         for original, copy, before in self._copies:
             now = contents_of(copy)
             if len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=True)):
                 continue
-            self._trace.leave_at(
-                f"a change of the {type(original).__name__} that it is given", None
-            )
+            name = parameter_of(self.function, args, kwargs, original)
+            how = f"a change of the {type(original).__name__} that it is given{' as ' * bool(name)}{name}"
+            self._trace.leave_at(how, read_on(self.function, name))
             if isinstance(original, list):
                 original[:] = [self._outside(x) for x in copy]
             else:
@@ -285,7 +291,7 @@ class TracedCall:
 
     def _leave(self, how: str) -> None:
         """Note that the result cannot come out of a program."""
-        self._trace.leave_at(how, returned_on(self._function))
+        self._trace.leave_at(how, returned_on(self.function))
 
     def _result(self, x: Any) -> Any:
         """A result without symbols; the caller's own lists, and those that the function made, stay these objects."""
@@ -368,7 +374,7 @@ class TracedCall:
     def _result_node(self, x: Any, how: str, what: Any) -> Any:
         numbers = type(x) is Symbol or isinstance(x, VALUES)
         if numbers and how != "fixed" and not isinstance(x, Variable):
-            return self._trace.node(x)
+            return self._trace.result(x)
         plain = how == "fixed" and type(what) in (bool, int, float, str)
         return x if plain else None
 

@@ -19,6 +19,7 @@ from tapemagic.replay.expressions import (
 from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.local_names import LocalNames
+from tapemagic.replay.module_names import ModuleNames
 from tapemagic.replay.naming import identifier
 from tapemagic.replay.program import (
     Constant,
@@ -76,17 +77,20 @@ class Writer:
     program : Program
     bare : bool, optional
         Whether to write the same statements without comments, and each on one line.
+    module : ModuleNames, optional
+        The names above other functions, for one that stands below the same.
     """
 
-    def __init__(self, program: Program, bare: bool = False) -> None:
+    def __init__(
+        self, program: Program, bare: bool = False, module: ModuleNames | None = None
+    ) -> None:
         self.program = program
         self.uses = Uses(program)
-        self.names = LocalNames(self.uses)
+        self.names = LocalNames(self.uses, ModuleNames() if module is None else module)
         self.comments = NoComments() if bare else Comments(program)
         self._bare = bare
         self.fixed: list[Constant] = []
         self.parameters: list[str] = []
-        self.above: list[str] = []
         self.made: dict[str, Any] = {}
         self.body: list[Line] = []
         self.guards = 0
@@ -96,7 +100,7 @@ class Writer:
         self._errstate: dict[str, str] = {}
         self._indent = "    "
         self._write = Expressions(self._read, self.names.function, self.names.thing)
-        self.name = self.names.reserve(identifier(program.name) or "program")
+        self.name = self.names.reserve_above(identifier(program.name) or "program")
         for entry in self.uses.entries():
             if isinstance(entry, Node) and not calls_numpy_alone(entry):
                 self._write.call(entry)  # names functions before values
@@ -114,7 +118,7 @@ class Writer:
         for node in self.program.inputs:
             self.parameters.append(self.names.give(node, identifier(node.name) or "x"))
             self.uses.keep([node])
-        known: dict[str, str] = {}
+        known = self.names.module.constants
         for constant in self.uses.constants:
             text = None if constant.by_reference else literal(constant.value)
             if text is None:
@@ -127,8 +131,7 @@ class Writer:
                 name = known[text]
             else:
                 name = identifier(constant.name) or plain_name(constant.value, text)
-                name = known[text] = self.names.reserve(name)
-                self.above.append(f"{name} = {text}")
+                name = known[text] = self.names.reserve_above(name)
                 self.made[name] = constant.value
             self.names.share(constant, name)
         self.uses.done(self.program.inputs)

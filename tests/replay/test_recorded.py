@@ -387,3 +387,17 @@ def test_the_gradient_of_an_array_is_said_to_be_that_of_its_sum() -> None:
     assert '"""Compute total and its gradient with respect to x.' in tape.source(total, x)
     sums = "Compute target and the derivatives of its sum with respect to x, up to order 2."
     assert sums in tape.source([squares, total], x, order=2)
+
+
+@pytest.mark.parametrize("by_tape", [True, False])
+def test_a_mask_has_its_name(by_tape: bool) -> None:
+    """An array among the arguments of an operation is known by its numbers, as the tape keeps a copy."""
+    x = tm.Variable([1.0, 2.0, 3.0])
+    numbers = np.array([1.0, 2.0, 3.0])
+    with tm.GradientTape() as tape:
+        m = (x if by_tape else numbers) > 1.5
+        y = np.sum(x[m] ** 2)
+    text = tape.source(y, x)
+    assert "m = np.array([False, True, True])" in text
+    assert "u1 = x[m]" in text
+    assert "constant =" not in text

@@ -394,3 +394,49 @@ def test_lines_are_as_the_linter_wants_them(f, x, line):
     """No sign is twice in a row, exponents have no plus, and no name is given that nobody reads."""
     lines = body(program_text(f, tm.constant(np.array([x, x]))))
     assert line in "\n".join(each for each in lines if "#" not in each)
+
+
+def of_product(x: Any, w: Any) -> Any:
+    """A gradient that is an argument, which the product kept."""
+    with tm.GradientTape() as tape:
+        tape.watch(w)
+        y = np.sum(w * x)
+    return tape.gradient(y, w)
+
+
+def of_sum(x: Any, w: Any) -> Any:
+    """A gradient that no call changes."""
+    with tm.GradientTape() as tape:
+        tape.watch(w)
+        y = np.sum(w + x)
+    return tape.gradient(y, w)
+
+
+def of_sine(x: Any, w: Any) -> Any:
+    """A gradient that is a value on the way to the result."""
+    with tm.GradientTape() as tape:
+        tape.watch(w)
+        y = np.sum(w * np.sin(x))
+    return tape.gradient(y, w)
+
+
+@pytest.mark.parametrize("f", [of_product, of_sum, of_sine])
+def test_gradients_that_passes_find_elsewhere_keep_their_names(f):
+    """They are named by their sources, and said to be their gradients."""
+    text = program_text(f, np.arange(3.0), tm.constant([1.0, 2.0, 3.0]))
+    assert "    d_w = " in text
+    assert "d_w : array of shape (3,), float64, the gradient with respect to w" in text
+    assert "u1" not in text
+
+
+def test_an_array_that_is_the_gradient_of_two_is_said_to_be_of_neither():
+    """Values that share the array of ones cannot be told from each other."""
+
+    def f(w, b):
+        with tm.GradientTape() as tape:
+            tape.watch([w, b])
+            y = np.sum(w + b)
+        return tape.gradient(y, [w, b])
+
+    x = tm.constant([1.0, 2.0])
+    assert "the gradient" not in program_text(f, x, tm.constant([3.0, 4.0]))
