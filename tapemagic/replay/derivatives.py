@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tapemagic.replay.program import Constant, Input, Node, Program
@@ -23,10 +24,22 @@ def meaning(node: Node) -> str:
     back = node.back
     if back is None or back.to is None or not back.to.name:
         return ""
-    name = back.to.name
+    name = _in_words([x.name for x in back.sources]) or back.to.name
     if back.order == 1:
         return f"the gradient with respect to {name}"
     return f"a derivative of order {back.order}, the last one with respect to {name}"
+
+
+def _in_words(names: Sequence[str]) -> str:
+    """Names as in a sentence.
+
+    Examples
+    --------
+    >>> _in_words([]), _in_words(["w"]), _in_words(["w", "b", "c"])
+    ('', 'w', 'w, b and c')
+    """
+    *others, last = names or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def keep_meanings(program: Program, before: Program) -> None:

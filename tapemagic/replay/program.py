@@ -78,18 +78,26 @@ class Back(NamedTuple):
         That of the sweep: 1 for a gradient, 2 for a gradient of a gradient, ...
     to : Node or None
         The value whose adjoint it is; None for an intermediate result of a rule.
+    sources : tuple of Input
+        The inputs of which it is the whole adjoint, when the sweep is over: several may share one.
     """
 
     of: Any
     order: int
     to: Any = None
+    sources: tuple[Any, ...] = ()
 
     def reaching(self, node: Node) -> Back:
         """The same, as the adjoint of a value: of the first one, or of the first that has a name."""
         known = self.to is not None and (self.to.name or isinstance(self.to, Input))
         if known or (self.to is not None and not node.name and not isinstance(node, Input)):
             return self
-        return Back(self.of, self.order, node)
+        return self._replace(to=node)
+
+    def of_source(self, source: Input) -> Back:
+        """The same, as the whole adjoint of an input; of another one it may have been a part of it only."""
+        partial = isinstance(self.to, Input) and not self.sources
+        return self._replace(to=source if partial else self.to, sources=(*self.sources, source))
 
 
 class Node:

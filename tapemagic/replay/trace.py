@@ -359,6 +359,7 @@ class Trace:
     def _noted(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         before, order = (self.back, self._sweeping, self._sweeping_at), 1
         self._sweeping, self._sweeping_at = user_frame(), None
+        sources: dict[int, Input] = {}
         try:
             for record in reversed(records):
                 output = record[4]
@@ -371,6 +372,8 @@ class Trace:
                     node = _node_of(value)
                     if node is None or i.__class__ is not int:
                         continue
+                    if isinstance(node, Input):
+                        sources[i] = node
                     g = grads.get(i)
                     if type(g) is not Symbol:
                         g = unwrap(g)
@@ -378,6 +381,10 @@ class Trace:
                         self._note_adjoint(g, node)
                     elif g._node.back is not None:
                         g._node.back = g._node.back.reaching(node)
+            for i, source in sources.items():
+                node = _node_of(unwrap(grads.get(i)))
+                if node is not None and node.back is not None:
+                    node.back = node.back.of_source(source)
         finally:
             self.back, self._sweeping, self._sweeping_at = before
 

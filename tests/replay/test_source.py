@@ -440,3 +440,26 @@ def test_an_array_that_is_the_gradient_of_two_is_said_to_be_of_neither():
 
     x = tm.constant([1.0, 2.0])
     assert "the gradient" not in program_text(f, x, tm.constant([3.0, 4.0]))
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (lambda w, b: (w + b) ** 2, {"d_w, d_w": "w and b"}),
+        (lambda w, b: w * w * w + (w + b) ** 2, {"d_w": "w", "d_b": "b"}),
+        (lambda w, b: b * b * b + (w + b) ** 2, {"d_w": "w", "d_b": "b"}),
+    ],
+)
+def test_values_that_are_gradients_of_several_or_a_part_of_one(loss, said):
+    """The whole adjoint of one input may be a part of another one's: it is said to be that of which it is the whole."""
+
+    def f(w, b):
+        with tm.GradientTape() as tape:
+            tape.watch([w, b])
+            y = np.sum(loss(w, b))
+        return tape.gradient(y, [w, b])
+
+    text = program_text(f, tm.constant([1.0, 2.0]), tm.constant([3.0, 4.0]))
+    for names, sources in said.items():
+        what = f"array of shape (2,), float64, the gradient with respect to {sources}"
+        assert f"    {names} : {what}\n" in text

@@ -288,4 +288,4 @@ def repeated(node: Node) -> Node | None:
 
 def _of_rule(node: Node) -> Back | None:
     """The sweep that made a node, for a part of it that is not the whole adjoint."""
-    return node.back and node.back._replace(to=None)
+    return node.back and node.back._replace(to=None, sources=())
