@@ -80,6 +80,7 @@ def test_tf_math_is_whole() -> None:
         ("random.norma", "tf.random.normal"),
         ("debugging.assert_nearly", "tf.debugging.assert_near"),
         ("convolve_it", "NumPy's functions"),
+        ("reduce_average", "did you mean tf.reduce_mean"),
         ("keras.models.load_model", "save_weights"),
         ("keras.layers.Conv3D", "tf.keras.layers.Conv2D"),
         ("keras.layers.Hashing", "a class derived from tf.keras.layers.Layer"),

@@ -144,7 +144,10 @@ _FALLBACKS: dict[str, str] = {
 
 
 SLIP = 0.8
-"""The likeness from which on a name counts as another one with a slip; less is another name of TensorFlow's."""
+"""The likeness from which on a name counts as another one with a slip; less is enough of names with one beginning.
+
+As ``reduce_average`` and ``reduce_mean`` have; ``TensorArray`` is no slip of ``Tensor``.
+"""
 
 
 def _namespace(module: str) -> str:
@@ -179,7 +182,9 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     same = _elsewhere(name)
     if same is not None and not (namespace.startswith("tf.keras") and "compat" in same):
         return f"write {same}"
+    family = [x for x in offered if "_" in name and x.startswith(f"{name.partition('_')[0]}_")]
     near = difflib.get_close_matches(name, offered, 3, SLIP)
+    near = near or difflib.get_close_matches(name, family, 3)
     if near:
         return f"did you mean {', '.join(f'{namespace}.{x}' for x in near)}?"
     if not namespace.startswith("tf.keras") and callable(getattr(np, name, None)):
