@@ -32,6 +32,7 @@ from tapemagic.replay.kinds import (
     unwatchable,
     unwatched,
 )
+from tapemagic.replay.module_names import PRIVATE
 from tapemagic.replay.program import Site
 from tapemagic.replay.randomness import GENERATORS
 from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, codes_in, names_in
@@ -235,7 +236,7 @@ class Closure:
 
     def _name(self, letter: str) -> str:
         self._count += 1
-        return f"{letter}_{self._count}"
+        return f"{PRIVATE}{letter}_{self._count}"
 
     def _constant(self, letter: str, value: Any) -> str:
         name = self._name(letter)
@@ -328,7 +329,7 @@ class Closure:
                 held = contents(x)
                 self.entries.append(Entry(path, "leaf", held))
                 name = self._constant("w", held)
-                self._require(f"contents({local}) != {name}")
+                self._require(f"q_contents({local}) != {name}")
             del self.data[id(x)]
         elif place is not INSIDE:
             self.places.append(place)
@@ -372,9 +373,9 @@ class Closure:
             except ValueError:
                 self._is_simple = False
                 self.entries.append(Entry(whole, "absent", None))
-                self._require(f"not is_empty({self._constant('c', cell)})")
+                self._require(f"not q_is_empty({self._constant('c', cell)})")
                 continue
-            if local.startswith("f_"):
+            if local.startswith(f"{PRIVATE}f_"):
                 expression = f"{self._constant('c', cell)}.cell_contents"
             else:
                 expression = f"{local}.__closure__[{k}].cell_contents"

@@ -17,11 +17,11 @@ from tapemagic.replay.driver import Driver
 from tapemagic.replay.driver_function import driver
 from tapemagic.replay.miss import Miss
 from tapemagic.replay.passes import simplified
-from tapemagic.replay.program import Guard, Loop, Program
+from tapemagic.replay.program import Guard, Program
 from tapemagic.replay.same import GivenVariable
 from tapemagic.replay.signature import Call
 from tapemagic.replay.source import Text
-from tapemagic.replay.warned_once import warning_once
+from tapemagic.replay.writer import Writer
 
 _number = count(1).__next__
 
@@ -51,18 +51,16 @@ class Compiled:
         self.closure = closure
         self.path = path_of(program)
         self._all_guards = path_of(self.program) == self.path
-        text = Text(self.program, bare=True)
         self.number = _number()
         file = f"<tapemagic program {self.number} of {program.name}>"
-        linecache.cache[file] = 0, None, [f"{line}\n" for line in text.lines], file
+        statements = Writer(self.program, bare=True)
+        written = Driver(closure.function, call, closure, self.program, statements, self)
+        shown = {line.text.strip() for line in statements.body}
+        lines = [f"{line}\n" * (line.strip() in shown) or "\n" for line in written.text]
+        linecache.cache[file] = 0, None, lines, file
         weakref.finalize(self, linecache.cache.pop, file, None)
-
-        run = text.function(file)
-        if any(isinstance(entry, Loop) for entry in self.program.body):
-            run = warning_once(run)
-        written = Driver(closure.function, call, closure, self.program, run, text.single, self)
         self._namespace = written.namespace
-        self._code = written.code()
+        self._code = written.code(file)
         self.driver = driver(self._code, self._namespace, None, _handed_back)
         closure.forget()
         release(self.program)

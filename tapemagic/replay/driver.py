@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import builtins
 from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.nest import ordered, pack
+from tapemagic.engine.nest import ordered
 from tapemagic.engine.recording import clock, live
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, contents, is_empty
-from tapemagic.replay.driver_function import code_of, count_of, is_plain, parameters
+from tapemagic.replay.driver_function import (
+    code_of,
+    count_of,
+    is_plain,
+    lines_of,
+    merged,
+    parameters,
+)
 from tapemagic.replay.kinds import NUMBERS, same_leaf
 from tapemagic.replay.miss import CHANGED, MISS, STALE, failure
+from tapemagic.replay.program import Loop, Program
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
+from tapemagic.replay.source import Retrace
 from tapemagic.replay.trace import current, open_traces
+from tapemagic.replay.warned_once import warned_once
+from tapemagic.replay.writer import Writer
 
 FEW = 4
 """The number of tensors among the arguments up to which all pairs of them are compared."""
@@ -36,10 +48,9 @@ class Driver:
         The arguments with which the program was traced.
     closure : Closure
     program : Program
-    run : callable
-        The program's own function.
-    single : bool
-        Whether it returns a value that is no tuple.
+    statements : Writer
+        The lines of the program, which become lines of the driver: a call of another function would take as long as
+        one of NumPy's.
     compiled : Compiled
         The program made ready, for a `Miss`.
     """
@@ -49,41 +60,52 @@ class Driver:
         function: Any,
         call: Call,
         closure: Closure,
-        program: Any,
-        run: Any,
-        single: bool,
+        program: Program,
+        statements: Writer,
         compiled: Any,
     ) -> None:
         self.namespace: dict[str, Any] = {
-            "MISS": MISS, "STALE": STALE, "CHANGED": CHANGED, "failure": failure,
-            "same_leaf": same_leaf, "new": new, "tensor": (Tensor,),
-            "clock": clock, "run": run, "program": compiled, "contents": contents,
-            "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
-            "live": live, "current": current, "open_traces": open_traces,
+            "q_MISS": MISS, "q_STALE": STALE, "q_CHANGED": CHANGED, "q_failure": failure,
+            "q_same_leaf": same_leaf, "q_new": new, "q_tensor": (Tensor,),
+            "q_clock": clock, "q_program": compiled, "q_contents": contents,
+            "q_is_empty": is_empty, "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
+            "q_live": live, "q_current": current, "q_open_traces": open_traces,
+            "q_warned_once": warned_once, "np": np, "Retrace": Retrace,
+            "__builtins__": builtins, "__name__": __name__,
         }  # fmt: skip
         self.namespace |= closure.namespace
+        self.namespace |= statements.objects()
         self._call = call
         self._closure = closure
         self._program = program
+        self._statements = statements
+        self._named = list(zip(program.inputs, statements.parameters, strict=False))
+        self._inputs = {
+            node.origin: name for node, name in self._named if isinstance(node.origin, int)
+        }
         self._values: dict[int, str] = {}
+        self._results: list[str] = []
         self._variables: dict[int, str] = {}
         self.lines: list[str] = []
         self._names = parameters(function, call)
         self._parameters, self._passed, self._given = (
-            "*args, **kwargs",
-            "*args, **kwargs",
-            "args, kwargs",
+            "*q_args, **q_kwargs",
+            "*q_args, **q_kwargs",
+            "q_args, q_kwargs",
         )
         self._take_arguments()
         self._check_leaves()
-        self._checks, self.lines = tuple(self.lines), []
+        checks, self.lines = self.lines, []
         self._check_aliases()
-        self._run(single)
-
-    def code(self) -> CodeType:
-        """The code of the driver; its free variables are the user's function, and `miss`."""
+        self._check_variables()
+        before, self.lines = merged(self.lines), []
+        self._run()
         heads = self._parameters, self._passed, self._given
-        code = code_of(*heads, self._checks, tuple(self._closure.lines), tuple(self.lines))
+        self.text = lines_of(*heads, checks, closure.lines, [*before, *self.lines])
+
+    def code(self, file: str) -> CodeType:
+        """The code of the driver; its free variables are the user's function, and `miss`."""
+        code = code_of(self.text, file)
         if self._names is None:
             return code
         names = *self._names, *code.co_varnames[len(self._names) :]
@@ -95,7 +117,7 @@ class Driver:
         return name
 
     def _require(self, condition: str) -> None:
-        self.lines.append(f"if {condition}: return miss({self._given}, MISS)")
+        self.lines.append(f"if {condition}: return q_miss({self._given}, q_MISS)")
 
     # The arguments.
 
@@ -103,29 +125,29 @@ class Driver:
         structure = self._call.structure
         if not is_plain(structure):
             found = self._constant(structure)
-            self.lines += ["found = []", "structure = taken_apart(args, found)"]
+            self.lines += ["q_found = []", "q_structure = q_taken_apart(q_args, q_found)"]
             if len(structure) == 2 and isinstance(structure[0], tuple):
-                self.lines.append("structure = structure, taken_apart(kwargs, found)")
+                self.lines.append("q_structure = q_structure, q_taken_apart(q_kwargs, q_found)")
             else:
-                self._require("kwargs")
-            self._require(f"structure != {found}")
-            self.lines += [f"x{k} = found[{k}]" for k in range(len(self._call.leaves))]
+                self._require("q_kwargs")
+            self._require(f"q_structure != {found}")
+            self.lines += [f"q_x{k} = q_found[{k}]" for k in range(len(self._call.leaves))]
             return
         self._next = 0
         if self._names is not None:
             self._take_parameters(structure[1:])
         elif isinstance(structure[0], tuple):
-            self._take(structure[0], "args", known=True)
-            self._take(structure[1], "kwargs", known=True)
+            self._take(structure[0], "q_args", known=True)
+            self._take(structure[1], "q_kwargs", known=True)
         else:
-            self._require("kwargs")
-            self._take(structure, "args", known=True)
+            self._require("q_kwargs")
+            self._take(structure, "q_args", known=True)
 
     def _take_parameters(self, parts: Any) -> None:
         """Give the leaves of the arguments local names: an argument that is one has its parameter's."""
         names, place = [], 0
         for k, part in enumerate(parts):
-            names.append(f"x{place}" if part == LEAF else f"p{k}")
+            names.append(f"q_x{place}" if part == LEAF else f"q_p{k}")
             place += count_of(part)
         self._parameters = self._passed = ", ".join(names)
         self._given = f"({self._passed}{',' * (len(names) == 1)}), {{}}"
@@ -150,16 +172,16 @@ class Driver:
             self._require(f"len({expression}) != {len(parts)}")
             inner = [f"{expression}[{k}]" for k in range(len(parts))]
         if kind is not dict and len(parts) > 1 and all(part == LEAF for part in parts):
-            names = [f"x{self._next + k}" for k in range(len(parts))]
+            names = [f"q_x{self._next + k}" for k in range(len(parts))]
             self.lines.append(f"{', '.join(names)} = {expression}")
             self._next += len(parts)
             return
         for part, each in zip(parts, inner, strict=True):
             if part == LEAF:
-                self.lines.append(f"x{self._next} = {each}")
+                self.lines.append(f"q_x{self._next} = {each}")
                 self._next += 1
             else:
-                local = f"part_{len(self.lines)}"
+                local = f"q_part_{len(self.lines)}"
                 self.lines.append(f"{local} = {each}")
                 self._take(part, local)
 
@@ -167,23 +189,23 @@ class Driver:
         places: dict[Any, int] = {}
         bearing = []
         for k, x in enumerate(self._call.leaves):
-            name = f"x{k}"
+            name = f"q_x{k}"
             if isinstance(x, Traced | np.ndarray):
                 first = places.setdefault(id(x), k)
                 if first != k:
-                    self._require(f"{name} is not x{first}")
+                    self._require(f"{name} is not q_x{first}")
                     self._values[k] = self._values[first]
                     continue
                 bearing.append(k)
             if isinstance(x, Traced):
                 self._require(f"{name}.__class__ is not {self._constant(type(x))}")
+                value = self._values[k] = self._inputs.get(k, f"q_a{k}")
                 if isinstance(x, Variable):
                     self._require(f"{name}._trainable is not {x.trainable}")
-                    self.lines.append(f"a{k} = {name}._handle._value")
+                    self.lines.append(f"{value} = {name}._handle._value")
                 else:
-                    self.lines.append(f"a{k} = {name}._value")
-                self._check_value(f"a{k}", unwrap(x))
-                self._values[k] = f"a{k}"
+                    self.lines.append(f"{value} = {name}._value")
+                self._check_value(value, unwrap(x))
             elif is_data(x) and x.dtype.kind in "biufc":
                 self._check_value(name, x)
                 self._values[k] = name
@@ -196,7 +218,7 @@ class Driver:
             self._require(f"{name}.__class__ is not {self._constant(value.__class__)}")
             return
         dtype = self._constant(value.dtype)
-        condition = f"type({name}) is not ndarray or {name}.shape != {value.shape}"
+        condition = f"type({name}) is not q_ndarray or {name}.shape != {value.shape}"
         condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
         if value.ndim > 1:
             strides = strides_of(value)
@@ -217,26 +239,26 @@ class Driver:
             self._require(f"{name} is not {k} and ({other})")
         else:
             k = self._constant(x)
-            self._require(f"{name} is not {k} and not same_leaf({name}, {k})")
+            self._require(f"{name} is not {k} and not q_same_leaf({name}, {k})")
 
     def _check_distinct(self, bearing: list[int]) -> None:
         """Require that the tensors among the arguments are different objects, and have different ids on tapes."""
         leaves = self._call.leaves
         tensors = [k for k in bearing if isinstance(leaves[k], Tensor)]
         if len(bearing) > FEW:
-            whole = ", ".join(f"id(x{k})" for k in bearing)
+            whole = ", ".join(f"id(q_x{k})" for k in bearing)
             self._require(f"len({{{whole}}}) != {len(bearing)}")
-            ids = ", ".join(f"x{k}._id" for k in tensors)
+            ids = ", ".join(f"q_x{k}._id" for k in tensors)
             if tensors:
-                self.lines.append(f"ids = [i for i in ({ids},) if i > 0]")
-                self._require("len(ids) != len(set(ids))")
+                self.lines.append(f"q_ids = [i for i in ({ids},) if i > 0]")
+                self._require("len(q_ids) != len(set(q_ids))")
             return
         for n, k in enumerate(bearing):
             for other in bearing[:n]:
                 if type(leaves[k]) is type(leaves[other]):
-                    self._require(f"x{k} is x{other}")
+                    self._require(f"q_x{k} is q_x{other}")
                     if k in tensors:
-                        self._require(f"x{k}._id > 0 and x{k}._id == x{other}._id")
+                        self._require(f"q_x{k}._id > 0 and q_x{k}._id == q_x{other}._id")
 
     def _check_aliases(self) -> None:
         """Require that arguments are objects that the function closes over where they were, and nowhere else."""
@@ -245,9 +267,9 @@ class Driver:
             if isinstance(x, Traced | np.ndarray):
                 known = self._closure.data.get(id(x))
                 if known is not None:
-                    self._require(f"x{k} is not {known[0]}")
+                    self._require(f"q_x{k} is not {known[0]}")
                     continue
-                same = [f"x{k} is {local}" for local, kind in reached.items() if kind is type(x)]
+                same = [f"q_x{k} is {local}" for local, kind in reached.items() if kind is type(x)]
                 if same:
                     self._require(" or ".join(same))
 
@@ -258,7 +280,7 @@ class Driver:
     def _local(self, variable: Variable) -> str:
         """The local name of a variable."""
         place = self._place(variable)
-        return self._closure.data[id(variable)][0] if place is None else f"x{place}"
+        return self._closure.data[id(variable)][0] if place is None else f"q_x{place}"
 
     # The program, and its results.
 
@@ -279,54 +301,65 @@ class Driver:
                 if place is not None:  # checked with the arguments
                     self._variables[id(variable)] = self._values[place]
                     continue
-                self.lines.append(f"v{k} = {self._value(variable)}")
-                self._require(f"not v{k}.flags.c_contiguous")
-                self._variables[id(variable)] = f"v{k}"
+                self.lines.append(f"q_v{k} = {self._value(variable)}")
+                self._require(f"not q_v{k}.flags.c_contiguous")
+                self._variables[id(variable)] = f"q_v{k}"
 
-    def _run(self, single: bool) -> None:
+    def _run(self) -> None:
+        """Write the lines of the program, and those that make its results what they are outside of it."""
         program, notes = self._program, self._program.notes
-        self._check_variables()
-        given = ", ".join(self._value(node.origin) for node in program.inputs)
-        count = len(program.results)
-        names = [f"r{k}" for k in range(count + len(program.assigned))]
-        target = names[0] if single else ", ".join(names) + "," * (len(names) == 1)
+        for node, name in self._named:
+            value = self._value(node.origin)
+            if name != value:
+                self.lines.append(f"{name} = {value}")
+        body = [line.text[4:] for line in self._statements.body]
+        for text in self._statements.returned:
+            self._results.append(text if text.isidentifier() else f"q_r{len(self._results)}")
+            if text != self._results[-1]:
+                body.append(f"{self._results[-1]} = {text}")
+        if any(isinstance(entry, Loop) for entry in program.body):
+            body = ["with q_warned_once():", *[f"    {line}" for line in body]]
+        self.lines += ["try:", *[f"    {line}" for line in body or ["pass"]]]
         self.lines += [
-            "try:",
-            f"    {target or 'nothing'} = run({given})",
-            "except Exception as error:",
-            "    missed = failure(error, program)",
+            "except Exception as q_error:",
+            "    q_missed = q_failure(q_error, q_program)",
             "    break",
         ]
-        for (variable, _), name in zip(program.assigned, names[count:], strict=True):
-            self._assign(self._local(variable), name)
+        new_values = self._results[len(program.results) :]
+        for (variable, _), value in zip(program.assigned, new_values, strict=True):
+            self._assign(self._local(variable), value)
         leaves = [self._result(k, *each) for k, each in enumerate(notes["leaves"])]
         self.lines.append(f"return {self._packed(notes['structure'], iter(leaves))}")
 
     def _assign(self, variable: str, value: str) -> None:
         """Make a value that of a Variable, as `exchange` does: its handle is another one with the same id."""
-        self.lines += ["h = new(*tensor)", f"h._value = {value}"]
-        self.lines += [f"h._id = {variable}._handle._id", f"{variable}._handle = h"]
+        self.lines += ["q_h = q_new(*q_tensor)", f"q_h._value = {value}"]
+        self.lines += [f"q_h._id = {variable}._handle._id", f"{variable}._handle = q_h"]
 
     def _result(self, k: int, how: str, what: Any) -> str:
         """The expression for one leaf of the results."""
         if how == "argument":
-            return f"x{what}"
+            return f"q_x{what}"
         if how == "reached":
             return str(what)
         if how == "fixed":
             return self._constant(what)
         if how == "again":
-            return f"t{what}"
+            return f"q_t{what}"
         if how == "copy":
-            self.lines.append(f"t{k} = r{k}.copy()")
-            return f"t{k}"
+            self.lines.append(f"q_t{k} = {self._results[k]}.copy()")
+            return f"q_t{k}"
         if how == "tensor":
             kind = self._constant((what,))
-            if "now = clock[0]" not in self.lines:
-                self.lines.append("now = clock[0]")
-            self.lines += [f"t{k} = new(*{kind})", f"t{k}._value = r{k}", f"t{k}._id = now"]
-            return f"t{k}"
-        return f"r{k}"
+            if "q_now = q_clock[0]" not in self.lines:
+                self.lines.append("q_now = q_clock[0]")
+            self.lines += [
+                f"q_t{k} = q_new(*{kind})",
+                f"q_t{k}._value = {self._results[k]}",
+                f"q_t{k}._id = q_now",
+            ]
+            return f"q_t{k}"
+        return self._results[k]
 
     def _packed(self, structure: Any, leaves: Any) -> str:
         """The expression that puts the results together."""

@@ -1,16 +1,15 @@
-"""The function that a driver is: its code, its parameters, and what its names stand for."""
+"""The function that a driver is: its text and code, its parameters, and what its names stand for."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from tapemagic.replay.signature import LEAF, Call
 
-FREE = ("function", "miss")
+FREE = ("q_function", "q_miss")
 """The free variables of the code of a driver."""
 
 
@@ -18,37 +17,41 @@ LONGEST = 2000
 """The number of characters above which a condition takes no other one in."""
 
 
-@lru_cache(256)
-def code_of(
+def lines_of(
     parameters: str,
     passed: str,
     given: str,
-    checks: tuple[str, ...],
-    closure: tuple[str, ...],
-    runs: tuple[str, ...],
-) -> CodeType:
-    """The code of a driver: other ways through a function mostly have the same one.
+    checks: Sequence[str],
+    closure: Sequence[str],
+    runs: Sequence[str],
+) -> list[str]:
+    """The lines of a function that makes a driver.
 
     Parameters
     ----------
     parameters, passed, given : str
         The parameters; as they are passed on to the user's function; and as a tuple and a dict.
-    checks, closure, runs : tuple of str
-        Lines that check the arguments, and what the function closes over; those that run the program.
+    checks, closure, runs : sequence of str
+        Lines that check the arguments, and what the function closes over; those of the program and its results.
     """
     reached = [f"    {line}" for line in merged(closure)]
-    inner = ["try:", *reached, "except CHANGED:", "    break"] if reached else []
+    inner = ["try:", *reached, "except q_CHANGED:", "    break"] if reached else []
     lines = [
-        f"if live() or open_traces and current() is not None: return function({passed})",
+        f"if q_live() or q_open_traces and q_current() is not None: return q_function({passed})",
         *merged(checks),
-        "missed = STALE",
+        "q_missed = q_STALE",
         "while True:",
-        *[f"    {line}" for line in merged([*inner, *runs])],
-        f"return miss({given}, missed)",
+        *[f"    {line}" for line in inner],
+        *[f"    {line}" for line in runs],
+        f"return q_miss({given}, q_missed)",
     ]
-    body = "\n        ".join(lines)
-    text = f"def made({', '.join(FREE)}):\n    def driver({parameters}):\n        {body}\n"
-    whole = compile(text, "<tapemagic driver>", "exec")
+    head = [f"def made({', '.join(FREE)}):", f"    def driver({parameters}):"]
+    return [*head, *[f"        {line}" for line in lines]]
+
+
+def code_of(lines: Sequence[str], file: str) -> CodeType:
+    """The code of a driver, whose lines stand in a file of that name."""
+    whole = compile("\n".join(lines), file, "exec")
     (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
     (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
     return code
@@ -98,7 +101,7 @@ def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) 
     miss : callable
         What is returned if the program does not hold: called with the arguments, a tuple and a dict, and a `Miss`.
     """
-    cells = {"function": CellType(function), "miss": CellType(miss)}
+    cells = dict(zip(FREE, (CellType(function), CellType(miss)), strict=True))
     made = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
     if type(function) is FunctionType:
         made.__name__, made.__qualname__ = function.__name__, function.__qualname__

@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.replay.derivatives import derivative_name
 from tapemagic.replay.expressions import home_of, is_numpys
 from tapemagic.replay.formatting import WIDTH, laid_out
-from tapemagic.replay.module_names import ModuleNames
+from tapemagic.replay.module_names import PRIVATE, ModuleNames
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
 from tapemagic.replay.trace import is_plain
@@ -18,6 +18,9 @@ from tapemagic.replay.uses import Uses
 
 SMALL = 1024
 """The most bytes of an array that is kept until the end of a short program."""
+
+NUMPYS = "np_"
+"""The beginning of the names that functions of NumPy's have of their own."""
 
 
 class LocalNames:
@@ -57,6 +60,7 @@ class LocalNames:
 
     def reserve(self, wanted: str) -> str:
         """A name that nothing has, and nothing else will have."""
+        wanted = self._apart(wanted)
         name, k = wanted, 1
         while name in self._reserved or name in UNSHARED or name in self._holders:
             k += 1
@@ -82,7 +86,7 @@ class LocalNames:
 
     def give(self, node: Node, wanted: str = "") -> str:
         """Give a node a name: that of a value which is not read any more may serve again."""
-        wanted = wanted or self.wanted(node)
+        wanted = self._apart(wanted or self.wanted(node))
         self._take_back()
         free = self._free.setdefault(wanted, [])
         name = ""
@@ -103,6 +107,12 @@ class LocalNames:
         if not self._uses.is_kept(node):
             self._uses.freed.append(node)
         return name
+
+    def _apart(self, wanted: str) -> str:
+        """A name that begins otherwise than those of a driver, in which the program runs, and of functions there."""
+        if self.module.bound is not None and wanted.startswith((PRIVATE, NUMPYS)):
+            return f"x_{wanted}"
+        return wanted
 
     def _take_back(self) -> None:
         """Let the names of values that are not read any more serve again."""
@@ -154,10 +164,19 @@ class LocalNames:
         try:
             known = self.module.functions
             if function not in known:
-                known[function] = self._text_of(function)
+                known[function] = self._named(function)
             return known[function]
         except TypeError:  # of the user's, and not hashable
-            return self._text_of(function)
+            return self._named(function)
+
+    def _named(self, function: Any) -> str:
+        """The text by which a function is called, or its own name, which stands for it from then on."""
+        text, bound = self._text_of(function), self.module.bound
+        if bound is None:
+            return text
+        name = text.replace(".", "_")
+        bound[name] = function
+        return name
 
     def _text_of(self, function: Any) -> str:
         if is_numpys(function):

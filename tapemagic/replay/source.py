@@ -1,4 +1,4 @@
-"""The source of a program: NumPy as one would write it by hand, in the user's names. It is also what runs.
+"""The source of a program: NumPy as one would write it by hand, in the user's names. Its statements are what runs.
 
 A value has the name by which the user's statements know it; one that has none stands inside the expression that reads
 it, or is called ``u1``, ``u2`` and so on. ``d_h`` is the derivative with respect to ``h`` of what a tape's gradient was
@@ -45,8 +45,6 @@ class Text:
     Parameters
     ----------
     program : Program
-    bare : bool, optional
-        Whether to write the statements alone: that is what runs.
 
     Attributes
     ----------
@@ -61,18 +59,14 @@ class Text:
         What has no source: functions and objects that cannot be imported.
     fixed : tuple of Constant
         Arrays that have no source, and the user's own that he may write into: the last parameters of the function.
-    single : bool
-        Whether the function returns a value that is no tuple, because there is only one.
     """
 
-    def __init__(self, program: Program, bare: bool = False) -> None:
-        writer = Writer(program, bare)
+    def __init__(self, program: Program) -> None:
+        writer = Writer(program)
         self.name = writer.name
         self.namespace = writer.names.module.namespace
         self.fixed = tuple(writer.fixed)
-        self._made = writer.made
-        self.single = len(writer.uses.outputs) == 1
-        head = [*above([writer], bare), *head_of(writer, bare)]
+        head = [*above([writer]), *head_of(writer)]
         self.lines = head + [line.text for line in writer.body]
         body = list(enumerate(writer.body, len(head) + 1))
         self.sites = {k: line.site for k, line in body if line.site is not None}
@@ -81,18 +75,8 @@ class Text:
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n"
 
-    def function(self, file: str) -> Any:
-        """The function that the source defines, as code of a file of that name; its last parameters are bound."""
-        namespace = {"__name__": file, **self.namespace}
-        exec(compile(str(self), file, "exec"), namespace)  # noqa: S102 (the text is our own)
-        namespace |= self._made  # the same arrays once more
-        namespace["Retrace"] = Retrace
-        made: Any = namespace[self.name]
-        made.__defaults__ = tuple(node.value for node in self.fixed) or None
-        return made
 
-
-def above(writers: Sequence[Writer], bare: bool = False) -> list[str]:
+def above(writers: Sequence[Writer]) -> list[str]:
     """The lines above functions that share the names there: imports, constants, and the error for another way."""
     names = writers[-1].names
     lines = [f"{name} = {text}" for text, name in names.module.constants.items()]
@@ -108,7 +92,7 @@ def above(writers: Sequence[Writer], bare: bool = False) -> list[str]:
     used = any("np." in line for line in [*lines, *code])
     blocks = ["import numpy as np"] * used + names.imports(), lines
     found = [line for block in blocks if block for line in (*block, "")]
-    if not bare and any(writer.guards for writer in writers):
+    if any(writer.guards for writer in writers):
         found += [""] * bool(found) + [*RETRACE.splitlines(), ""]
     return [*found, ""] if found else []
 
@@ -130,11 +114,9 @@ def _named(value: Any) -> str:
     return f"the {kind} {name}" if known else f"an object of type {kind}"
 
 
-def head_of(writer: Writer, bare: bool = False) -> list[str]:
+def head_of(writer: Writer) -> list[str]:
     """The first lines of the function, and its docstring."""
     lines = laid_out(f"def {writer.name}({', '.join(writer.parameters)})", "", ":")
-    if bare:
-        return lines
     program = writer.program
     name = identifier(program.name) or writer.name
     return lines + docstring(program, name, writer.parameters, writer.fixed, writer.text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,16 +45,3 @@ def warned_once() -> Any:
         return np.errstate()
     changed: Any = {kind: "log" for kind, mode in modes.items() if mode == "warn"}
     return np.errstate(call=_Once(), **changed)
-
-
-def warning_once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that runs in a block of `warned_once` of its own at each call."""
-
-    def run(*args: Any) -> Any:
-        with warned_once():
-            return function(*args)
-
-    return run
-
-
-__all__ = ["warned_once", "warning_once"]

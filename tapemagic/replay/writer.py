@@ -76,9 +76,23 @@ class Writer:
     ----------
     program : Program
     bare : bool, optional
-        Whether to write the same statements without comments, and each on one line.
+        Whether to write the same statements without comments, each on one line, and with functions by names of their
+        own: so they run.
     module : ModuleNames, optional
         The names above other functions, for one that stands below the same.
+
+    Attributes
+    ----------
+    parameters : list of str
+        The names of the inputs, in their order, and of constants that are not written down.
+    fixed : list of Constant
+        These constants.
+    made : dict of str to array
+        Constants that stand above the function.
+    body : list of Line
+        The statements, without that which returns the results.
+    returned : list of str
+        The expressions of the results.
     """
 
     def __init__(
@@ -86,7 +100,8 @@ class Writer:
     ) -> None:
         self.program = program
         self.uses = Uses(program)
-        self.names = LocalNames(self.uses, ModuleNames() if module is None else module)
+        module = module or ModuleNames(bound={} if bare else None)
+        self.names = LocalNames(self.uses, module)
         self.comments = NoComments() if bare else Comments(program)
         self._bare = bare
         self.fixed: list[Constant] = []
@@ -108,7 +123,16 @@ class Writer:
         for entry in program.body:
             self._add(entry)
         self._flush()
-        self._return()
+        self.returned = [f"{self.text(x)}{'.copy()' * shares_memory(x)}" for x in self.uses.outputs]
+        if not bare:
+            self._return()
+
+    def objects(self) -> dict[str, Any]:
+        """All that the names in the statements stand for, beside the inputs."""
+        module = self.names.module
+        fixed = self.parameters[len(self.program.inputs) :]
+        constants = zip(fixed, (node.value for node in self.fixed), strict=True)
+        return {**module.namespace, **(module.bound or {}), **self.made, **dict(constants)}
 
     def text(self, x: Any) -> str:
         """The text of a result."""
@@ -332,8 +356,7 @@ class Writer:
 
     def _return(self) -> None:
         self._errstate = {}
-        values = [f"{self.text(x)}{'.copy()' * shares_memory(x)}" for x in self.uses.outputs]
-        text = ", ".join(values) or "()"
+        text = ", ".join(self.returned) or "()"
         if len(text) > WIDTH - len("    return "):
             text = f"({text})"
         if self.comments.said is not None and len(self.body) > 3:

@@ -177,3 +177,19 @@ def test_checks_of_what_a_function_closes_over_leave_a_loop() -> None:
     checks = [line for line in closure.lines if line.startswith("if ")]
     assert checks
     assert all(line.endswith(": break") for line in checks)
+
+
+def test_values_with_the_names_of_a_driver() -> None:
+    """A driver holds the lines of its program: none of their names is one of its own."""
+
+    def f(q_x0: Any, y: Any) -> Any:
+        q_miss = np_sin = np.sin(q_x0)
+        q_STALE, q_new = q_miss + y, np.sin(y)
+        return [q_STALE * np_sin, q_new / q_miss, np.sin(q_new)]
+
+    g = traced(f, one, two)
+    assert [x.numpy() for x in f(two, three)] == [x.numpy() for x in g(two, three)]
+    assert "q_miss = np.sin(q_x0)" in g.source()
+    assert 1 == len(g.programs)
+    with pytest.raises(TypeError, match="q_x0"):
+        g(y=one)

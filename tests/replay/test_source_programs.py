@@ -9,6 +9,7 @@ import random
 import numpy as np
 import pytest
 
+from tapemagic.replay.module_names import PRIVATE
 from tapemagic.replay.program import (
     Back,
     Constant,
@@ -22,7 +23,9 @@ from tapemagic.replay.program import (
     Store,
     kind_of,
 )
-from tapemagic.replay.source import Retrace, Text
+from tapemagic.replay.source import Text
+from tapemagic.replay.writer import Writer
+from tests.replay.running import both_ways, in_driver, pasted
 
 NUMBER = Kind((2,), np.dtype(float), True)
 FILE = "file"
@@ -78,11 +81,10 @@ def test_random_programs_compute_what_they_say_in_their_order(seed):
     given = [np.array([1.25, -2.0]), np.array([0.5, 3.0]), np.array([-1.0, 0.75])]
     wanted, order = run(program, *given), log[:]
     log.clear()
-    text = Text(program)
-    found = text.function(f"<random program {seed}>")(*given)
 
-    assert [x.tobytes() for x in found] == [np.asarray(x).tobytes() for x in wanted]
-    assert log == order
+    for found in both_ways(program, *given):
+        assert [x.tobytes() for x in found] == [np.asarray(x).tobytes() for x in wanted]
+    assert log == order * 2
 
 
 HOSTILE = [
@@ -100,6 +102,8 @@ HOSTILE = [
     "print",
     "Retrace",
     "f",
+    "q_x0",
+    "np_maximum",
 ]
 
 
@@ -112,13 +116,17 @@ def test_hostile_names_are_harmless():
         total = Node(np.maximum, [total, x], {}, NUMBER, Site("a\nb", 1), name="np.max(x) #")
         body.append(total)
     notes = {"statements": {("a\nb", 1): "fmt: off"}}
-    text = Text(Program(inputs, body, [total], [], "def", notes))
-    found = text.function("<hostile>")(*(np.full(2, float(k)) for k in range(len(inputs))))
+    program = Program(inputs, body, [total], [], "def", notes)
+    given = [np.full(2, float(k)) for k in range(len(inputs))]
 
-    names = [arg.arg for arg in ast.parse(str(text)).body[-1].args.args]
+    names = [arg.arg for arg in ast.parse(str(Text(program))).body[-1].args.args]
     assert len({*names}) == len(inputs)
     assert not {*names} & {"np", "print", "Retrace", "lambda", "l"}
-    assert found.tolist() == [len(inputs) - 1.0] * 2
+    for found in both_ways(program, *given):
+        assert found.tolist() == [len(inputs) - 1.0] * 2
+    apart = Writer(program, bare=True).parameters
+    assert len({*apart}) == len(inputs)
+    assert not any(name.startswith((PRIVATE, "np_")) for name in apart)
 
 
 def test_twenty_thousand_calls_are_written_and_compiled():
@@ -128,10 +136,11 @@ def test_twenty_thousand_calls_are_written_and_compiled():
     for k in range(20_000):
         node = Node((np.negative, np.sin)[k % 2], [node], {}, NUMBER)
         body.append(node)
-    text = Text(Program([x], body, [node], [], "f"))
+    program = Program([x], body, [node], [], "f")
 
-    assert max(map(len, text.lines)) <= 100
-    assert np.isfinite(text.function("<long>")(np.ones(2))).all()
+    assert max(map(len, Text(program).lines)) <= 100
+    for found in both_ways(program, np.ones(2)):
+        assert np.isfinite(found).all()
 
 
 def test_a_guard_raises_where_the_function_would_take_another_way():
@@ -147,10 +156,11 @@ def test_a_guard_raises_where_the_function_would_take_another_way():
         "    if not (x > 0):",
         "        raise Retrace(1)",
     ]
-    f = text.function("<guard>")
-    assert f(np.float64(1)) == 1
-    with pytest.raises(Retrace):
-        f(np.float64(-1))
+    for f in (pasted(program), in_driver(program)):
+        assert f(np.float64(1)) == 1
+        with pytest.raises(Exception, match="1") as found:
+            f(np.float64(-1))
+        assert type(found.value).__name__ == "Retrace"
 
 
 def test_an_error_state_is_written_around_its_lines():
@@ -174,8 +184,9 @@ def test_an_error_state_is_written_around_its_lines():
         "    u1 = y * x",
         "    return u1",
     ]
-    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
-        text.function("<errstate>")(np.zeros(2))
+    for f in (pasted(program), in_driver(program)):
+        with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+            f(np.zeros(2))
 
 
 def test_a_loop_over_blocks_keeps_what_it_reads():
@@ -187,17 +198,16 @@ def test_a_loop_over_blocks_keeps_what_it_reads():
     part = Node(np.multiply, [y, 2.0], {}, x.kind, name="h")
     block = Node(operator.getitem, [part, loop.part], {}, Kind((2,), x.kind.dtype, True))
     loop.body += [part, block, Store(out, loop.part, block)]
-    text = Text(Program([x], [y, out, loop], [out], [], "f"))
-
-    assert text.function("<loop>")(np.arange(4.0)).tolist() == [0.0, -2.0, -4.0, -6.0]
+    for found in both_ways(Program([x], [y, out, loop], [out], [], "f"), np.arange(4.0)):
+        assert found.tolist() == [0.0, -2.0, -4.0, -6.0]
 
 
 def test_constants_of_the_program_do_not_leave_it():
     """Whoever writes into a result does not change the next one."""
     constant = Constant(np.array([1.0, 2.0]))
     view = Node(np.reshape, [constant, (2, 1)], {}, Kind((2, 1), np.dtype(float), True))
-    f = Text(Program([], [view], [constant, view], [], "f")).function("<constants>")
-    for _ in range(2):
+    program = Program([], [view], [constant, view], [], "f")
+    for f in [pasted(program), in_driver(program)] * 2:
         one, other = f()
         assert one.tolist() == [1.0, 2.0]
         assert other.tolist() == [[1.0], [2.0]]
@@ -210,10 +220,11 @@ def test_large_arrays_and_the_users_own_are_parameters():
     own = np.array([1.0, 2.0])
     reference = Constant(own, by_reference=True, name="table")
     total = Node(np.add, [x, reference], {}, NUMBER)
-    text = Text(Program([x], [total], [total], [], "f"))
-    f = text.function("<references>")
+    program = Program([x], [total], [total], [], "f")
+    runs = pasted(program), in_driver(program)
     own[0] = 5.0
 
-    assert "def f(x, table):" in text.lines
-    assert f(np.zeros(2)).tolist() == [5.0, 2.0]
+    assert "def f(x, table):" in Text(program).lines
+    for f in runs:
+        assert f(np.zeros(2)).tolist() == [5.0, 2.0]
     assert kind_of(own) == NUMBER

@@ -15,6 +15,7 @@ from tapemagic.replay.passes.blocking import in_blocks
 from tapemagic.replay.program import Constant, Guard, Input, Loop, Node, Program, kind_of
 from tapemagic.replay.source import Retrace, Text
 from tapemagic.replay.symbol import method
+from tests.replay.running import in_driver
 
 
 class Builder:
@@ -54,7 +55,7 @@ class Builder:
 
 def run(program: Program, values: Any) -> Any:
     """What a program gives for values."""
-    return Text(program).function("<program>")(*values)
+    return in_driver(program)(*values)
 
 
 def loops(program: Program) -> list[Loop]:
