@@ -28,6 +28,8 @@ def literal(x: Any) -> str | None:
     --------
     >>> literal(0.1), literal(np.float32(0.1)), literal(np.ones((2, 3))), literal(np.arange(50))
     ('0.1', 'np.float32(0.1)', 'np.ones((2, 3))', 'np.arange(50)')
+    >>> literal(np.broadcast_to(np.ones((3, 1)), (2, 3, 4)))
+    'np.broadcast_to(np.ones((3, 1)), (2, 3, 4))'
     """
     kind = type(x)
     if x is None or kind in (bool, range) or (kind is int and x.bit_length() < MOST_BITS):
@@ -143,6 +145,12 @@ def _array(x: Any) -> Any:
     if x.size and x.ndim and not any(x.strides):
         number = literal(x.flat[0].item() if x.dtype == np.float64 else x.flat[0])
         yield f"np.broadcast_to({number}, {shape})"
+        return
+    if x.size and x.ndim > 1 and 0 in x.strides:
+        part = x[tuple(slice(None) if step else slice(0, 1) for step in x.strides)]
+        while not x.strides[x.ndim - part.ndim]:
+            part = part[0]
+        yield from (f"np.broadcast_to({text}, {shape})" for text in _array(part.copy()))
         return
     if x.size and (x == x.flat[0]).all():
         kind = "" if x.dtype == np.float64 else f", {dtype}"

@@ -266,8 +266,9 @@ class Writer:
 
     def _has_memory(self, node: Node) -> bool:
         """Whether a value needs no name of its own: it is written into an array, whose name it has if that has one."""
-        written = node.args[0] if node.function in AUGMENTED else node.kwargs.get("out")
-        if written is None or self.names.wanted(node):
+        is_statement = node.function in AUGMENTED
+        written = node.args[0] if is_statement else node.kwargs.get("out")
+        if written is None or (self.names.wanted(node) and not is_statement):
             return False
         if self.names.of(written) is None:
             return not self.uses.is_kept(node)

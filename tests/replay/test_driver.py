@@ -184,8 +184,8 @@ def test_values_with_the_names_of_a_driver() -> None:
 
     def f(q_x0: Any, y: Any) -> Any:
         q_miss = np_sin = np.sin(q_x0)
-        q_STALE, q_new = q_miss + y, np.sin(y)
-        return [q_STALE * np_sin, q_new / q_miss, np.sin(q_new)]
+        q_stale, q_new = q_miss + y, np.sin(y)
+        return [q_stale * np_sin, q_new / q_miss, np.sin(q_new)]
 
     g = traced(f, one, two)
     assert [x.numpy() for x in f(two, three)] == [x.numpy() for x in g(two, three)]

@@ -70,8 +70,8 @@ class Layouts:
         """Whether an argument of an elementwise function does not turn the order of its result."""
         if not isinstance(x, Node) or lines(x.kind.shape) <= 1:
             return True
-        if isinstance(x, Constant) and repeats(x):
-            return True
+        if isinstance(x, Constant):
+            return is_in_order(x)
         repeats_one = x.function is np.broadcast_to and is_single(x.args[0])
         return repeats_one or self.contiguous(x)
 
@@ -118,6 +118,27 @@ def lines(shape: Sequence[int]) -> int:
 def repeats(x: Constant) -> bool:
     """Whether a constant array repeats one element in memory."""
     return not x.by_reference and not any(np.asarray(x.value).strides)
+
+
+def is_in_order(x: Constant) -> bool:
+    """Whether later axes of a constant are not farther apart in memory, but for those along which it repeats.
+
+    Of these NumPy takes no notice when it chooses the order of a result.
+
+    Examples
+    --------
+    >>> row = np.arange(3.0)
+    >>> [is_in_order(Constant(np.broadcast_to(part, (3, 3)))) for part in (row, row[:, None])]
+    [True, True]
+    >>> is_in_order(Constant(np.ones((2, 3)).T))
+    False
+    """
+    value = np.asarray(x.value)
+    if x.by_reference:
+        return False
+    axes = zip(value.shape, value.strides, strict=True)
+    steps = [step for length, step in axes if length > 1 and step]
+    return all(step > 0 for step in steps) and steps == sorted(steps, reverse=True)
 
 
 def is_single(x: Any) -> bool:

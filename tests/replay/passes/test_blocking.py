@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tapemagic as tm
 from tapemagic.kernels import aligned_like
 from tapemagic.replay.passes import cutting
 from tapemagic.replay.passes.blocking import in_blocks
@@ -273,3 +274,19 @@ def test_memory_is_less_than_that_of_whole_arrays() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.1 * 400_000 * 8
+
+
+def test_adjoints_of_values_without_names_in_place() -> None:
+    """A statement that writes into an adjoint's buffer is none that gives it another name, too."""
+
+    def slope(x: Any) -> Any:
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            z = np.max((2 * x - 1) ** 2)
+        return z, tape.gradient(z, x)
+
+    f, x = tm.function(slope), tm.constant(np.linspace(-1.0, 2.0, 140_000))
+    for _ in range(3):
+        found = f(x)
+    assert len(f.programs) == 1
+    assert all(np.array_equal(a, b) for a, b in zip(found, slope(x), strict=True))

@@ -21,7 +21,7 @@ from tapemagic.replay.passes import (
 )
 from tapemagic.replay.passes.dead_code import without_dead_code
 from tapemagic.replay.passes.separate_results import with_separate_results
-from tapemagic.replay.program import Back, Guard, Input, Node, Program, kind_of
+from tapemagic.replay.program import Back, Constant, Guard, Input, Node, Program, kind_of
 from tests.replay.passes.small_programs import alone, calls, interpreted, passed, traced
 from tests.replay.running import both_ways
 
@@ -396,3 +396,16 @@ def test_powers_and_complex_products_keep_their_rounding() -> None:
         program = simplified(traced(f, *given))
         for found in both_ways(program, *given):
             assert np.array_equal(np.array(found), np.array(f(*given)))
+
+
+def test_constants_that_repeat_along_one_axis_are_numbers() -> None:
+    """NumPy chooses the order of a product's axes without those along which an operand repeats."""
+    row, c_order = np.full(5, 0.2), np.arange(25.0).reshape(5, 5)
+    for constant in (np.broadcast_to(row, (5, 5)), np.broadcast_to(row[:, None], (5, 5))):
+        for x in (c_order, c_order.T):
+            assert (constant * x).strides == (0.2 * x).strides
+        x = Input(0, kind_of(c_order), "x")
+        x.contiguous = True
+        y = Node(np.multiply, [Constant(constant), x], {}, x.kind)
+        program = simplified(Program([x], [y], [y], []))
+        assert (0.2, x) == program.body[0].args
