@@ -42,6 +42,8 @@ SMALL = 1 << 20
 _lock = threading.RLock()
 """Held by the thread that traces."""
 
+DEFECT = "its program could not be written, which is a defect of tapemagic's: please report it"
+
 Path = tuple[Any, ...]
 
 
@@ -441,8 +443,13 @@ class Programs:
             found = difference(other, program)
             del entry.pending[k]
             if found is None:
-                with uncollected():
-                    compiled = Compiled(program, call, closure, entry)
+                try:
+                    with uncollected():
+                        compiled = Compiled(program, call, closure, entry)
+                except Exception as error:  # noqa: BLE001 (the call has its result already)
+                    what = f"{type(error).__name__}: {error}"
+                    self._is_eager(entry, path, f"{DEFECT} ({what})")
+                    return
                 entry.programs = [compiled, *entry.programs]
                 self._eager_after = {}
                 self._begin_with(compiled)

@@ -741,3 +741,18 @@ def test_powers_of_numbers_are_rounded_as_on_the_tape() -> None:
     for k in range(100):
         a = tm.constant(1.7 + k / 100)
         assert same(f(a), g(a))
+
+
+def test_a_program_that_cannot_be_written_leaves_the_function_eager(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The call has its result, and the reason says that this is no fault of the user's."""
+
+    def fails(*_: Any) -> Any:
+        raise SyntaxError("invalid syntax")
+
+    monkeypatch.setattr("tapemagic.replay.compiling.Driver", fails)
+    g = tm.function(lambda x: x * x)
+    with pytest.warns(EagerWarning, match="defect of tapemagic"):
+        assert [9.0] * 4 == [float(g(tm.constant(3.0))) for _ in range(4)]
+    assert "SyntaxError: invalid syntax" in g.why_eager
