@@ -14,7 +14,7 @@ import numpy as np
 
 from tapemagic import kernels
 from tapemagic.replay.literals import LONGEST, literal, weak_literal
-from tapemagic.replay.program import Constant, Node
+from tapemagic.replay.program import Constant, Kind, Node
 from tapemagic.replay.symbol import Method, method
 
 ATOM, POWER, SIGN = 20, 15, 14
@@ -60,6 +60,7 @@ REDUCTIONS: dict[Any, str] = {
 """The methods of arrays that do nothing but call these."""
 
 COMPARISON = 6
+FLOAT64 = Kind((), np.dtype(np.float64), False)
 NUMBERS = frozenset({bool, int, float, complex})
 OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
 """Functions that compute the same with two real NumPy scalars as their operators do."""
@@ -115,6 +116,8 @@ class Expressions:
         The text by which a function is called.
     thing : callable
         The name of anything else that has no literal.
+    bare : bool, optional
+        Whether they run, and are not read.
     """
 
     def __init__(
@@ -122,7 +125,9 @@ class Expressions:
         read: Callable[[Node], Expression],
         function: Callable[[Any], str],
         thing: Callable[[Any, str], str],
+        bare: bool = False,
     ) -> None:
+        self._bare = bare
         self._read = read
         self._function = function
         self._thing = thing
@@ -190,6 +195,8 @@ class Expressions:
             texts = texts[1:]
         else:
             called = self._function(function)
+            if self._bare and takes_float(node):
+                texts[0] = f"float({texts[0]})"
         depths = [x.depth for x in args]
         for key, x in node.kwargs.items():
             option = self.value(x)
@@ -309,6 +316,17 @@ def may_be_python(node: Node) -> bool:
         for x in node.args
         if isinstance(x, Node)
     )
+
+
+def takes_float(node: Node) -> bool:
+    """Whether a call is that of a ufunc on one float64 number, which NumPy takes in less time from a float of Python's.
+
+    It makes an array of a number of its own first. The results are the same to the bit, and of the same class.
+    """
+    if len(node.args) != 1 or node.kwargs or not isinstance(node.function, np.ufunc):
+        return False
+    x = node.args[0]
+    return isinstance(x, Node) and x.kind == FLOAT64
 
 
 def operates(node: Node) -> bool:

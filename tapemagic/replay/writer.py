@@ -114,7 +114,7 @@ class Writer:
         self._inlined: dict[Node, Expression] = {}
         self._errstate: dict[str, str] = {}
         self._indent = "    "
-        self._write = Expressions(self._read, self.names.function, self.names.thing)
+        self._write = Expressions(self._read, self.names.function, self.names.thing, bare)
         self.name = self.names.reserve_above(identifier(program.name) or "program")
         for entry in self.uses.entries():
             if isinstance(entry, Node) and not calls_numpy_alone(entry):
