@@ -13,6 +13,7 @@ from tapemagic.replay.passes.numpy_values import NumpyValues
 from tapemagic.replay.passes.purity import raises
 from tapemagic.replay.program import (
     NESTED,
+    Back,
     Constant,
     Guard,
     Input,
@@ -166,7 +167,7 @@ class Rewriting:
                 of = back.of
             to: Any = now(back.to, back.to)
             if of is not back.of or to is not back.to:
-                back = back._replace(of=of, to=to)
+                back = Back(of, back.order, to, back.sources)
         node = entry.with_arguments(args, kwargs)
         node.back = back
         self._uses[node] = 0
