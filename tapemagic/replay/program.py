@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -356,8 +355,9 @@ NESTED = (list, tuple, dict, slice)
 """The classes of arguments that hold others."""
 
 
-arguments_of: Callable[[Any], list[Node]] = methodcaller("reads")
-"""The nodes that an entry of a body reads; of a loop those from outside, each once."""
+def arguments_of(entry: Node | Guard | Store | Loop) -> list[Node]:
+    """The nodes that an entry of a body reads; of a loop those from outside, each once."""
+    return entry.reads()
 
 
 def replaced(value: Any, change: Callable[[Node], Any]) -> Any:

@@ -65,10 +65,10 @@ def names_in(code: CodeType) -> Names:
     found: dict[str, set[str]] = {"global": set(), "attribute": set(), "module": set()}
     lines: dict[str, dict[str, int]] = {"assigned": {}, "read": {}, "local": {}}
     for each in codes_in(code):
-        for operation, name, line in named(each):
-            if operation.kind in found:
-                found[operation.kind].add(name)
-            lines[operation.lines].setdefault(name, line)
+        for (kind, field, _, _), name, line in named(each):
+            if kind in found:
+                found[kind].add(name)
+            lines[field].setdefault(name, line)
     names, attributes, modules = map(frozenset, found.values())
     return Names(names, attributes, modules, **lines)
 
@@ -114,8 +114,8 @@ class Operation(NamedTuple):
     Attributes
     ----------
     kind : {'global', 'attribute', 'module', 'local', 'enclosing'}
-    lines : {'assigned', 'read', 'local'}
-        Which field of `Names` its line belongs to.
+    field : {'assigned', 'read', 'local'}
+        That of `Names` to which its line belongs.
     shift : int
         The number of lowest bits of its argument that are flags; above them is the index of the name.
     several : bool
@@ -123,7 +123,7 @@ class Operation(NamedTuple):
     """
 
     kind: str
-    lines: str
+    field: str
     shift: int
     several: bool
 
@@ -142,10 +142,10 @@ def _operation(name: str) -> Operation | None:
         kind = "enclosing"
     else:
         return None
-    lines = "local" if kind == "local" else "read"
+    field = "local" if kind == "local" else "read"
     if name.startswith(("STORE", "DELETE")):
-        lines = "assigned"
-    return Operation(kind, lines, FLAGS.get(name, 0), name.count("LOAD_FAST") > 1)
+        field = "assigned"
+    return Operation(kind, field, FLAGS.get(name, 0), name.count("LOAD_FAST") > 1)
 
 
 FLAGS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": int(sys.version_info >= (3, 12)), "LOAD_SUPER_ATTR": 2}
@@ -161,23 +161,22 @@ OPERATIONS = {
 
 def named(code: CodeType) -> Iterator[tuple[Operation, str, int]]:
     """The operations of a piece of code that have a name, with their lines."""
-    names, variables, text = code.co_names, variables_of(code), code.co_code
-    high = 0
+    names, variables = code.co_names, variables_of(code)
+    numbers, arguments = code.co_code[::2], code.co_code[1::2]
+    lines: list[int] = []
     for start, end, line in code.co_lines():
-        for k in range(start, end, 2):
-            number = text[k]
-            if number == dis.EXTENDED_ARG:
-                high = (high | text[k + 1]) << 8
-                continue
-            operation = OPERATIONS.get(number)
-            if operation is not None:
-                index = (high | text[k + 1]) >> operation.shift
-                held = variables if operation.kind in VARIABLES else names
-                if operation.several:
-                    yield operation, held[index >> 4], line or code.co_firstlineno
-                    index &= 15
-                yield operation, held[index], line or code.co_firstlineno
-            high = 0
+        lines += [line or code.co_firstlineno] * ((end - start) // 2)
+    for k in [k for k, number in enumerate(numbers) if number in OPERATIONS]:
+        operation, index, before = OPERATIONS[numbers[k]], arguments[k], k - 1
+        kind, _, shift, several = operation
+        while numbers[before] == dis.EXTENDED_ARG:
+            index |= arguments[before] << 8 * (k - before)
+            before -= 1
+        held = variables if kind in VARIABLES else names
+        if several:
+            yield operation, held[index >> 4], lines[k]
+            index &= 15
+        yield operation, held[index >> shift], lines[k]
 
 
 VARIABLES = frozenset({"local", "enclosing"})

@@ -19,7 +19,6 @@ from tapemagic.replay.program import (
     Input,
     Node,
     Program,
-    arguments_of,
     replaced,
 )
 
@@ -52,7 +51,11 @@ class RuleTable:
 
     def of(self, node: Node) -> tuple[Rule, ...]:
         """The rules for a call: those of its function, and those for any."""
-        return self._rules.get(node.function, self._general)[_has_number(node)]
+        without, all_rules = self._rules.get(node.function, self._general)
+        for x in node.args:
+            if x.__class__ in NUMBERS:
+                return all_rules
+        return without
 
 
 def _by_arguments(rules: tuple[Rule, ...]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
@@ -95,9 +98,10 @@ class Rewriting:
         self._copies: dict[Node, Node] = {}
         self._places: dict[Node, int] = {}
         self._uses: Counter[Node] = Counter()
+        uses = self._uses
         for entry in program.body:
-            for x in arguments_of(entry):
-                self._uses[x] = self._uses.get(x, 0) + 1
+            for x in entry.reads():
+                uses[x] = uses.get(x, 0) + 1
 
     def call(
         self, function: Any, args: tuple[Any, ...], kind: Any, like: Node, **kwargs: Any
@@ -156,7 +160,7 @@ class Rewriting:
         return self._instead.get(node, node)
 
     def _rewritten(self, entry: Node) -> Node:
-        args, kwargs = _changed(entry.args, self._instead), entry.kwargs
+        args, kwargs = self._changed(entry.args), entry.kwargs
         if kwargs:
             kwargs = {key: replaced(x, self._now) for key, x in kwargs.items()}
         back = entry.back
@@ -177,6 +181,15 @@ class Rewriting:
             _inherit(found, node)
         return found
 
+    def _changed(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        changed: list[Any] = []
+        for x in args:
+            if type(x) is Node:
+                changed.append(self._instead.get(x, x))
+            else:
+                changed.append(replaced(x, self._now) if isinstance(x, NESTED) else x)
+        return tuple(changed)
+
     def _settled(self, node: Node) -> Node:
         quiet = not node.errstate or not raises(node)
         if quiet and self.numpy_values.hold(node):
@@ -196,27 +209,9 @@ class Rewriting:
         return node
 
 
-def _has_number(node: Node) -> bool:
-    for x in node.args:  # noqa: SIM110 (quicker than a generator)
-        if x.__class__ in NUMBERS:
-            return True
-    return False
-
-
 def _holds(condition: Node, guard: Guard) -> bool:
     known = isinstance(condition, Constant) and not condition.by_reference
     return known and bool(condition.value) is guard.expected  # type: ignore[attr-defined]
-
-
-def _changed(args: tuple[Any, ...], instead: dict[Node, Node]) -> tuple[Any, ...]:
-    return tuple(
-        [
-            instead.get(x, x)
-            if isinstance(x, Node)
-            else (replaced(x, lambda n: instead.get(n, n)) if isinstance(x, NESTED) else x)
-            for x in args
-        ]
-    )
 
 
 def _inherit(node: Node, other: Node) -> None:
