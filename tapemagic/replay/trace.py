@@ -188,13 +188,16 @@ class Trace:
             mine = type(x) is Symbol and x._trace is self
             nodes.append(x._node if mine else node(x))
         node_kwargs = {name: node(x) for name, x in kwargs.items()} if kwargs else {}
-        return self._result(function, tuple(nodes), node_kwargs, result)
+        kind = SINGLE.get(type(result))
+        if kind is None:
+            return self._result(function, tuple(nodes), node_kwargs, result)
+        return Symbol(self, self._written(function, nodes, node_kwargs, kind), result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
-        kind = SINGLE.get(type(result))
-        if kind is not None or isinstance(result, NUMBERS):
-            kind = kind or kind_of(result)
-            return Symbol(self, self._written(function, args, kwargs, kind), result)
+        """The symbol of a result that is no single number of the usual classes, or those of several."""
+        if isinstance(result, NUMBERS):
+            node = self._written(function, args, kwargs, kind_of(result))
+            return Symbol(self, node, result)
         if isinstance(result, tuple | list) and all(isinstance(x, NUMBERS) for x in result):
             node = self._written(function, args, kwargs, tuple(map(kind_of, result)))
             parts = [
