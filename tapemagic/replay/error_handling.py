@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 
-def _asks() -> Callable[[], Any]:
-    """What gives one object as long as the handling stays as it is, which np.geterr takes 30 times as long to describe.
+def _reader() -> Callable[[], Any]:
+    """A function that gives one object as long as the handling stays as it is, sooner than np.geterr tells of it.
 
     NumPy keeps it in a context variable: that which np.errstate changes. Without one, it may change at any time.
     """
@@ -22,4 +22,5 @@ def _asks() -> Callable[[], Any]:
     return partial(changed[0].get, None) if len(changed) == 1 else object
 
 
-handling = _asks()
+handling = _reader()
+"""Gives another object after each change."""

@@ -218,7 +218,7 @@ class Trace:
         return node
 
     def _changed_errstate(self) -> dict[str, str] | None:
-        """What NumPy does with floating-point errors now, if that is not what it did at the start, or raises them."""
+        """NumPy's handling of floating-point errors now, if it is not that of the start, or raises them."""
         state: Any = np.geterr()
         if state == self.errstate and not self._raises:
             return None
