@@ -92,12 +92,12 @@ class Back(NamedTuple):
         known = self.to is not None and (self.to.name or isinstance(self.to, Input))
         if known or (self.to is not None and not node.name and not isinstance(node, Input)):
             return self
-        return self._replace(to=node)
+        return Back(self.of, self.order, node, self.sources)
 
     def of_source(self, source: Input) -> Back:
         """The same, as the whole adjoint of an input; of another one it may have been a part of it only."""
         partial = isinstance(self.to, Input) and not self.sources
-        return self._replace(to=source if partial else self.to, sources=(*self.sources, source))
+        return Back(self.of, self.order, source if partial else self.to, (*self.sources, source))
 
 
 class Node:
@@ -230,6 +230,10 @@ class Guard:
         self.expected = expected
         self.site = site
 
+    def reads(self) -> list[Node]:
+        """The nodes that it reads."""
+        return [self.condition]
+
 
 class Store:
     """The writing of a value that one round of a loop computed.
@@ -249,6 +253,10 @@ class Store:
         self.target = target
         self.index = index
         self.value = value
+
+    def reads(self) -> list[Node]:
+        """The nodes that it reads."""
+        return [self.target, *nodes_in(self.index), self.value]
 
 
 class Loop:
@@ -277,6 +285,12 @@ class Loop:
         self.step = step
         self.body: list[Any] = []
         self.buffers: list[tuple[Node, int]] = []
+
+    def reads(self) -> list[Node]:
+        """The nodes from outside that it reads, each once."""
+        inner = {self.start, self.part, *(x for x in self.body if isinstance(x, Node))}
+        read = (x for part in self.body for x in arguments_of(part))
+        return list(dict.fromkeys(x for x in read if x not in inner))
 
 
 @dataclass
@@ -341,17 +355,9 @@ NESTED = (list, tuple, dict, slice)
 """The classes of arguments that hold others."""
 
 
-def arguments_of(entry: Any) -> list[Node]:
+def arguments_of(entry: Node | Guard | Store | Loop) -> list[Node]:
     """The nodes that an entry of a body reads; of a loop those from outside, each once."""
-    if isinstance(entry, Node):
-        return entry.reads()
-    if isinstance(entry, Guard):
-        return [entry.condition]
-    if isinstance(entry, Store):
-        return [entry.target, *nodes_in(entry.index), entry.value]
-    inner = {entry.start, entry.part, *(x for x in entry.body if isinstance(x, Node))}
-    read = (x for part in entry.body for x in arguments_of(part))
-    return list(dict.fromkeys(x for x in read if x not in inner))
+    return entry.reads()
 
 
 def replaced(value: Any, change: Callable[[Node], Any]) -> Any:

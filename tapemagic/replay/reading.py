@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType
@@ -61,27 +62,15 @@ def names_in(code: CodeType) -> Names:
     >>> set(found.globals), set(found.attributes)
     ({'len'}, {'parts'})
     """
-    found: tuple[set[str], set[str], set[str]] = set(), set(), set()
-    assigned: dict[str, int] = {}
-    read: dict[str, int] = {}
-    local: dict[str, int] = {}
+    found: dict[str, set[str]] = {"global": set(), "attribute": set(), "module": set()}
+    lines: dict[str, dict[str, int]] = {"assigned": {}, "read": {}, "local": {}}
     for each in codes_in(code):
-        for operation, name, line in _named(each):
-            if operation == "IMPORT_NAME":
-                found[2].add(name)
-            elif operation.endswith(("_GLOBAL", "_NAME")):
-                found[0].add(name)
-            elif "ATTR" in operation or "METHOD" in operation or operation == "IMPORT_FROM":
-                found[1].add(name)
-            elif operation.startswith("LOAD_FAST"):
-                local.setdefault(name, line)
-                continue
-            elif "DEREF" not in operation:
-                continue
-            lines = assigned if operation.startswith(("STORE", "DELETE")) else read
-            lines.setdefault(name, line)
-    names, attributes, modules = map(frozenset, found)
-    return Names(names, attributes, modules, assigned, read, local)
+        for (kind, field, _, _), name, line in named(each):
+            if kind in found:
+                found[kind].add(name)
+            lines[field].setdefault(name, line)
+    names, attributes, modules = map(frozenset, found.values())
+    return Names(names, attributes, modules, **lines)
 
 
 def returned_on(function: Any) -> Site | None:
@@ -119,14 +108,85 @@ def read_on(function: Any, name: str) -> Site | None:
     return Site(code.co_filename, local[name])
 
 
-def _named(code: CodeType) -> Iterator[tuple[str, str, int]]:
+class Operation(NamedTuple):
+    """An operation of Python's machine that has a name.
+
+    Attributes
+    ----------
+    kind : {'global', 'attribute', 'module', 'local', 'enclosing'}
+    field : {'assigned', 'read', 'local'}
+        That of `Names` to which its line belongs.
+    shift : int
+        The number of lowest bits of its argument that are flags; above them is the index of the name.
+    several : bool
+        Whether it reads two variables, the indices of which have 4 bits each.
+    """
+
+    kind: str
+    field: str
+    shift: int
+    several: bool
+
+
+def _operation(name: str) -> Operation | None:
+    """An operation by its name in Python's documentation; None if it has no name, or none that counts."""
+    if name == "IMPORT_NAME":
+        kind = "module"
+    elif name.endswith(("_GLOBAL", "_NAME")):
+        kind = "global"
+    elif "ATTR" in name or "METHOD" in name or name == "IMPORT_FROM":
+        kind = "attribute"
+    elif name.startswith("LOAD_FAST"):
+        kind = "local"
+    elif "DEREF" in name:
+        kind = "enclosing"
+    else:
+        return None
+    field = "local" if kind == "local" else "read"
+    if name.startswith(("STORE", "DELETE")):
+        field = "assigned"
+    return Operation(kind, field, FLAGS.get(name, 0), name.count("LOAD_FAST") > 1)
+
+
+FLAGS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": int(sys.version_info >= (3, 12)), "LOAD_SUPER_ATTR": 2}
+"""The number of flags beside the index of a name."""
+
+OPERATIONS = {
+    number: found
+    for number in (*dis.hasname, *dis.haslocal, *dis.hasfree)
+    if (found := _operation(dis.opname[number])) is not None
+}
+"""The operations with names, by their numbers; `dis.get_instructions` takes ten times as long to tell them."""
+
+
+def named(code: CodeType) -> Iterator[tuple[Operation, str, int]]:
     """The operations of a piece of code that have a name, with their lines."""
-    for each in dis.get_instructions(code):
-        several = each.argval if type(each.argval) is tuple else (each.argval,)
-        for name in several:  # from Python 3.13 on, two variables may be read at once
-            if type(name) is str:
-                line = each.positions.lineno if each.positions is not None else None
-                yield each.opname, name, line or code.co_firstlineno
+    names, variables = code.co_names, variables_of(code)
+    numbers, arguments = code.co_code[::2], code.co_code[1::2]
+    lines: list[int] = []
+    for start, end, line in code.co_lines():
+        lines += [line or code.co_firstlineno] * ((end - start) // 2)
+    for k in [k for k, number in enumerate(numbers) if number in OPERATIONS]:
+        operation, index, before = OPERATIONS[numbers[k]], arguments[k], k - 1
+        kind, _, shift, several = operation
+        while numbers[before] == dis.EXTENDED_ARG:
+            index |= arguments[before] << 8 * (k - before)
+            before -= 1
+        held = variables if kind in VARIABLES else names
+        if several:
+            yield operation, held[index >> 4], lines[k]
+            index &= 15
+        yield operation, held[index >> shift], lines[k]
+
+
+VARIABLES = frozenset({"local", "enclosing"})
+"""The kinds of operations whose names are those of variables of a function, or around it."""
+
+
+def variables_of(code: CodeType) -> tuple[str, ...]:
+    """The variables of a function, and those around it, in the order in which its operations count them."""
+    own = code.co_varnames
+    return *own, *(x for x in code.co_cellvars if x not in own), *code.co_freevars
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:

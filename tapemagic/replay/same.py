@@ -53,10 +53,10 @@ def difference(a: Program, b: Program) -> Difference | None:
         return Difference(OTHERWISE, None)
     twin: dict[Any, Any] = dict(zip(a.inputs, b.inputs, strict=True))
     for one, other in zip_longest(a.body, b.body):
-        site = getattr(other, "site", None)
         if type(one) is not type(other):
-            return Difference(OTHERWISE, site)
-        if isinstance(one, Guard):
+            return Difference(OTHERWISE, getattr(other, "site", None))
+        site = other.site
+        if type(one) is Guard:
             if one.expected != other.expected or twin.get(one.condition) is not other.condition:
                 return Difference(OTHERWISE, site)
             continue

@@ -85,17 +85,18 @@ def statements_in(lines: list[str]) -> dict[int, Statement]:
 
 
 def _last_line(code: CodeType) -> int:
-    last = max((line for *_, line in code.co_lines() if line is not None), default=0)
-    inner = (_last_line(part) for part in code.co_consts if isinstance(part, CodeType))
-    return max(last, *inner, code.co_firstlineno)
+    inner = [_last_line(part) for part in code.co_consts if type(part) is CodeType]
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    return max(code.co_firstlineno, *lines, *inner)
 
 
 @lru_cache(maxsize=256)
 def _found(text: str, first: int) -> dict[int, Statement] | None:
     """The statements in a part of a file that begins with line `first`; None if it is no whole statement."""
     margin = text[: len(text) - len(text.lstrip(" \t"))]
+    text = f"if True:\n{text}" if margin else text
     try:
-        tree = ast.parse(f"if True:\n{text}" if margin else text)
+        tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     found: dict[int, Statement] = {}
@@ -104,17 +105,17 @@ def _found(text: str, first: int) -> dict[int, Statement] | None:
     todo: list[ast.AST] = [*(tree.body[0].body if margin else tree.body)]  # type: ignore[attr-defined]
     for node in todo:
         if isinstance(node, ast.stmt):
-            made, end = _statement(node, lines[node.lineno - 1 - bool(margin)], shift)
+            made, end = _statement(node, lines, shift)
             found |= dict.fromkeys(range(made.line, end + 1), made)
         for part in BLOCKS:
             todo += getattr(node, part, ())
     return found
 
 
-def _statement(node: ast.stmt, line: str, shift: int) -> tuple[Statement, int]:
+def _statement(node: ast.stmt, lines: list[str], shift: int) -> tuple[Statement, int]:
     """A statement, and its last line, or that of its head."""
     body = getattr(node, "body", None) or getattr(node, "cases", None)
-    start = node.lineno
+    start, line = node.lineno, lines[node.lineno - 1]
     end = max(start, _first_line(body[0]) - 1 if body else node.end_lineno or start)
     text = line.strip()
     if not body and end > start:
@@ -123,8 +124,21 @@ def _statement(node: ast.stmt, line: str, shift: int) -> tuple[Statement, int]:
         text = line.encode()[node.col_offset : node.end_col_offset].decode()
     else:
         text = text.partition("  #")[0].rstrip()
-    names = tuple(_assigned(node))
-    return Statement(_shown(text), names, start + shift, _repeats(node)), end + shift
+    inner = _inside(getattr(node, "value", None) or getattr(node, "test", None), lines)
+    names = [*_assigned(node), *(x.target.id for x in inner if isinstance(x, ast.NamedExpr))]
+    repeats = hasattr(node, "value") and any(isinstance(x, COMPREHENSIONS) for x in inner)
+    return Statement(_shown(text), tuple(names), start + shift, repeats), end + shift
+
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _inside(value: ast.expr | None, lines: list[str]) -> list[ast.AST]:
+    """The parts of a statement's value, if its lines show that a comprehension or an assignment may be among them."""
+    if value is None:
+        return []
+    text = "\n".join(lines[value.lineno - 1 : value.end_lineno])
+    return [*ast.walk(value)] if "for" in text or ":=" in text else []
 
 
 def _first_line(node: Any) -> int:
@@ -135,26 +149,18 @@ def _first_line(node: Any) -> int:
 
 
 def _assigned(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement assigns itself."""
+    """The names to which a statement assigns as a whole."""
     targets: list[ast.AST] = [*getattr(node, "targets", ())]
     targets += [x for x in (getattr(node, "target", None),) if x is not None]
     targets += [x.optional_vars for x in getattr(node, "items", ()) if x.optional_vars]
     for target in targets:
-        for part in ast.walk(target):
+        for part in (target,) if isinstance(target, ast.Name) else ast.walk(target):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 yield part.id
-    value = getattr(node, "value", None) or getattr(node, "test", None)
-    if value is not None:
-        yield from (x.target.id for x in ast.walk(value) if isinstance(x, ast.NamedExpr))
-
-
-def _repeats(node: ast.stmt) -> bool:
-    kinds = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-    value = getattr(node, "value", None)
-    return value is not None and any(isinstance(part, kinds) for part in ast.walk(value))
 
 
 def _shown(text: str) -> str:
     """A text on one line, free of characters that are not seen."""
-    text = "".join(c if c.isprintable() else " " for c in text)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
     return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."

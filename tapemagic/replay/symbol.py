@@ -419,16 +419,17 @@ def _operate(function: Any, *operands: Any) -> Any:
     """The result of an operator: of NumPy's function, but for plain Python numbers."""
     python = PYTHON.get(function, function)
     trace: Any = None
-    kinds = set()
+    plain = True
     for x in operands:
         if type(x) is Symbol:
             trace = x._trace
-            kinds.add(x._held.__class__)
+            kind = x._held.__class__
         elif x is None or isinstance(x, TEXT):
             return python(*map(held, operands))  # no number is equal to a text
         else:
-            kinds.add(x.__class__)
-    if not kinds <= PLAIN_KINDS and _is_of_numbers([*map(held_alone, operands)], kinds):
+            kind = x.__class__
+        plain = plain and kind in PLAIN_KINDS
+    if not plain and _is_of_numbers([*map(held_alone, operands)]):
         function = python
     return trace.call(function, operands, {}, python)
 
@@ -438,8 +439,9 @@ def held_alone(x: Any) -> Any:
     return x._held if type(x) is Symbol else x
 
 
-def _is_of_numbers(values: list[Any], kinds: set[Any]) -> bool:
+def _is_of_numbers(values: list[Any]) -> bool:
     """Whether an operator is none of NumPy's, or one on complex scalars, another algorithm than that of np.multiply."""
+    kinds = {x.__class__ for x in values}
     if kinds <= REAL_KINDS:
         return kinds.isdisjoint(PLAIN_KINDS)
     if any(issubclass(kind, np.ndarray) for kind in kinds):

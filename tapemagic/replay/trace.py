@@ -21,6 +21,7 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
 from tapemagic.replay.calls import user_frame
+from tapemagic.replay.error_handling import handling
 from tapemagic.replay.naming import Names
 from tapemagic.replay.program import (
     SINGLE,
@@ -108,8 +109,8 @@ class Trace:
         self._adjoints: dict[int, tuple[Any, dict[Node, Back]]] = {}
         self.drawn_on: Site | None = None
         self.errstate: Any = np.geterr()
-        self._modes = [*self.errstate.values()]
-        self._raises = "raise" in self._modes
+        self._raises = "raise" in self.errstate.values()
+        self._handling = handling()
         self._filters = warnings.filters
         self._thread = get_ident()
         self._open = True
@@ -187,13 +188,16 @@ class Trace:
             mine = type(x) is Symbol and x._trace is self
             nodes.append(x._node if mine else node(x))
         node_kwargs = {name: node(x) for name, x in kwargs.items()} if kwargs else {}
-        return self._result(function, tuple(nodes), node_kwargs, result)
+        kind = SINGLE.get(type(result))
+        if kind is None:
+            return self._result(function, tuple(nodes), node_kwargs, result)
+        return Symbol(self, self._written(function, nodes, node_kwargs, kind), result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
-        kind = SINGLE.get(type(result))
-        if kind is not None or isinstance(result, NUMBERS):
-            kind = kind or kind_of(result)
-            return Symbol(self, self._written(function, args, kwargs, kind), result)
+        """The symbol of a result that is no single number of the usual classes, or those of several."""
+        if isinstance(result, NUMBERS):
+            node = self._written(function, args, kwargs, kind_of(result))
+            return Symbol(self, node, result)
         if isinstance(result, tuple | list) and all(isinstance(x, NUMBERS) for x in result):
             node = self._written(function, args, kwargs, tuple(map(kind_of, result)))
             parts = [
@@ -204,17 +208,23 @@ class Trace:
         return result
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
-        state: Any = np.geterr()
-        if [*state.values()] == self._modes and not self._raises:
-            state = None
-        elif "call" in state.values() or "log" in state.values():
-            self.leave("np.errstate(...) that calls a function")
+        changed = self._raises or handling() is not self._handling
+        state = self._changed_errstate() if changed else None
         if warnings.filters is not self._filters:
             self.leave("warnings.catch_warnings()")
         site = self.site(4) if self.named else None
         node = Node(function, args, kwargs, kind, site, self.back, "", state)
         self.body.append(node)
         return node
+
+    def _changed_errstate(self) -> dict[str, str] | None:
+        """NumPy's handling of floating-point errors now, if it is not that of the start, or raises them."""
+        state: Any = np.geterr()
+        if state == self.errstate and not self._raises:
+            return None
+        if "call" in state.values() or "log" in state.values():
+            self.leave("np.errstate(...) that calls a function")
+        return state  # type: ignore[no-any-return]
 
     def call_in_place(self, function: Any, inputs: Any, kwargs: Any, out: Symbol) -> Any:
         """Call a function that writes its result into an array, and write down that the array is now the result."""

@@ -73,6 +73,7 @@ class TracedCall:
         self._symbols: dict[int, tuple[Any, Any]] = {}
         self.function: Any = None
         self._copies: list[tuple[Any, Any, list[Any]]] = []
+        self._copied: dict[int, Any] = {}
         self._stand_ins: dict[int, Any] = {}
         self._kept: list[Any] = []
         self._variables: list[tuple[Variable, Symbol, Any, Any, bool]] = []
@@ -202,6 +203,7 @@ class TracedCall:
                 made = kind(parts) if kind in PLAIN else pack(x, parts, is_part(x))
         if made is not x and not isinstance(x, tuple):
             self._copies.append((x, made, contents_of(made)))
+            self._copied[id(made)] = x
         return made
 
     @property
@@ -295,9 +297,8 @@ class TracedCall:
 
     def _result(self, x: Any) -> Any:
         """A result without symbols; the caller's own lists, and those that the function made, stay these objects."""
-        given = next((original for original, copy, _ in self._copies if copy is x), None)
-        if given is not None:
-            return given
+        if id(x) in self._copied:
+            return self._copied[id(x)]
         kind = type(x)
         if kind is list:
             x[:] = map(self._result, x)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
+from tapemagic.replay.error_handling import handling
 from tapemagic.replay.program import Guard
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.trace import MOST_NODES
@@ -278,6 +279,34 @@ def test_error_states_are_noted() -> None:
         return y * 2
 
     states = [entry.errstate for entry in Once(logarithm, X + 2.0).trace.body]
+    assert [state and state["divide"] for state in states] == ["ignore", None]
+
+
+def test_handling_of_errors_is_one_object_until_it_changes() -> None:
+    """Of blocks and of calls, also of those that change it back."""
+    before, seen = handling(), []
+    with np.errstate(over="ignore"):
+        seen.append(handling())
+        assert handling() is seen[0]
+        old = np.seterr(over="warn")
+        seen.append(handling())
+        np.seterr(**old)
+        seen.append(handling())
+    assert handling() is before
+    assert len({id(x) for x in (before, *seen)}) == 4
+
+
+def test_error_states_that_are_set_and_set_back_are_noted() -> None:
+    """A state that is equal to the first one again is none of its own."""
+
+    def logarithm(x: Any) -> Any:
+        old = np.seterr(divide="ignore")
+        y = np.log(x)
+        np.seterr(**old)
+        return y * 2
+
+    with np.errstate():
+        states = [entry.errstate for entry in Once(logarithm, X + 2.0).trace.body]
     assert [state and state["divide"] for state in states] == ["ignore", None]
 
 

@@ -46,7 +46,7 @@ class Table:
     def _key(self, function: Any, args: Any, kwargs: Any) -> Any:
         if function in ARITHMETIC and int in map(type, args) and any(map(_is_float, args)):
             args = [float(x) if x.__class__ is int and abs(x) <= 1 << 24 else x for x in args]
-        parts = [self._part(x) for x in args]
+        parts = [x if x.__class__ is Node else self._part(x) for x in args]
         if function in COMMUTATIVE and len(args) == 2 and _any_order(function, *args):
             parts = [frozenset(parts)]
         if not kwargs:
@@ -90,9 +90,9 @@ def _any_order(function: Any, a: Any, b: Any) -> bool:
 
     One of two axes or more may follow either argument.
     """
-    if function is np.multiply and (_is_complex(a) or _is_complex(b)):
+    if len(_shape(a)) > 1 and len(_shape(b)) > 1:
         return False
-    return len(_shape(a)) < 2 or len(_shape(b)) < 2
+    return function is not np.multiply or not (_is_complex(a) or _is_complex(b))
 
 
 def _is_float(x: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapemagic.replay.passes.purity import may_be_left_out
-from tapemagic.replay.program import Guard, Node, Program, arguments_of, nodes_in
+from tapemagic.replay.program import Guard, Node, Program, nodes_in
 
 
 def without_dead_code(program: Program) -> Program:
@@ -26,7 +26,7 @@ def without_dead_code(program: Program) -> Program:
     body: list[Any] = []
     for entry in reversed(program.body):
         if entry in needed or isinstance(entry, Guard) or not may_be_left_out(entry):
-            needed.update(arguments_of(entry))
+            needed.update(entry.reads())
             body.append(entry)
     old = program
     return Program(old.inputs, body[::-1], old.results, old.assigned, old.name, old.notes)

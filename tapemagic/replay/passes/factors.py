@@ -136,13 +136,9 @@ def scaled(node: Any) -> tuple[float, Node] | None:
 
 
 def _is_product(node: Any) -> bool:
-    return (
-        isinstance(node, Node)
-        and node.function is np.multiply
-        and len(node.args) == 2
-        and not node.kwargs
-        and _is_real(node)
-    )
+    if not isinstance(node, Node) or node.function is not np.multiply:
+        return False
+    return len(node.args) == 2 and not node.kwargs and _is_real(node)
 
 
 def _is_real(node: Node) -> bool:

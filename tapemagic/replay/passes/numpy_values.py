@@ -14,6 +14,10 @@ PLAIN = frozenset({np.dtype(kind) for kind in (bool, int, float, complex)})
 """The dtypes that a number of Python's may have."""
 
 
+GIVING = (np.ufunc, Method)
+"""The classes of functions that return arrays and NumPy scalars."""
+
+
 class NumpyValues:
     """The nodes that may be numbers of Python's: single numbers from functions of which it is not known."""
 
@@ -39,7 +43,7 @@ class NumpyValues:
 
 def gives_numpy(function: Any) -> bool:
     """Whether a function returns arrays and NumPy scalars, for which it may need to be given such."""
-    if isinstance(function, np.ufunc | Method):
+    if isinstance(function, GIVING):
         return True
     if isinstance(getattr(function, "__self__", None), np.ufunc) or function is operator.getitem:
         return True

@@ -13,12 +13,12 @@ from tapemagic.replay.passes.numpy_values import NumpyValues
 from tapemagic.replay.passes.purity import raises
 from tapemagic.replay.program import (
     NESTED,
+    Back,
     Constant,
     Guard,
     Input,
     Node,
     Program,
-    arguments_of,
     replaced,
 )
 
@@ -51,7 +51,11 @@ class RuleTable:
 
     def of(self, node: Node) -> tuple[Rule, ...]:
         """The rules for a call: those of its function, and those for any."""
-        return self._rules.get(node.function, self._general)[_has_number(node)]
+        without, all_rules = self._rules.get(node.function, self._general)
+        for x in node.args:
+            if x.__class__ in NUMBERS:
+                return all_rules
+        return without
 
 
 def _by_arguments(rules: tuple[Rule, ...]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
@@ -94,9 +98,10 @@ class Rewriting:
         self._copies: dict[Node, Node] = {}
         self._places: dict[Node, int] = {}
         self._uses: Counter[Node] = Counter()
+        uses = self._uses
         for entry in program.body:
-            for x in arguments_of(entry):
-                self._uses[x] = self._uses.get(x, 0) + 1
+            for x in entry.reads():
+                uses[x] = uses.get(x, 0) + 1
 
     def call(
         self, function: Any, args: tuple[Any, ...], kind: Any, like: Node, **kwargs: Any
@@ -155,7 +160,7 @@ class Rewriting:
         return self._instead.get(node, node)
 
     def _rewritten(self, entry: Node) -> Node:
-        args, kwargs = _changed(entry.args, self._instead), entry.kwargs
+        args, kwargs = self._changed(entry.args), entry.kwargs
         if kwargs:
             kwargs = {key: replaced(x, self._now) for key, x in kwargs.items()}
         back = entry.back
@@ -166,7 +171,7 @@ class Rewriting:
                 of = back.of
             to: Any = now(back.to, back.to)
             if of is not back.of or to is not back.to:
-                back = back._replace(of=of, to=to)
+                back = Back(of, back.order, to, back.sources)
         node = entry.with_arguments(args, kwargs)
         node.back = back
         self._uses[node] = 0
@@ -175,6 +180,15 @@ class Rewriting:
         if found is not node and not isinstance(found, Input | Constant):
             _inherit(found, node)
         return found
+
+    def _changed(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        changed: list[Any] = []
+        for x in args:
+            if type(x) is Node:
+                changed.append(self._instead.get(x, x))
+            else:
+                changed.append(replaced(x, self._now) if isinstance(x, NESTED) else x)
+        return tuple(changed)
 
     def _settled(self, node: Node) -> Node:
         quiet = not node.errstate or not raises(node)
@@ -195,27 +209,9 @@ class Rewriting:
         return node
 
 
-def _has_number(node: Node) -> bool:
-    for x in node.args:  # noqa: SIM110 (quicker than a generator)
-        if x.__class__ in NUMBERS:
-            return True
-    return False
-
-
 def _holds(condition: Node, guard: Guard) -> bool:
     known = isinstance(condition, Constant) and not condition.by_reference
     return known and bool(condition.value) is guard.expected  # type: ignore[attr-defined]
-
-
-def _changed(args: tuple[Any, ...], instead: dict[Node, Node]) -> tuple[Any, ...]:
-    return tuple(
-        [
-            instead.get(x, x)
-            if isinstance(x, Node)
-            else (replaced(x, lambda n: instead.get(n, n)) if isinstance(x, NESTED) else x)
-            for x in args
-        ]
-    )
 
 
 def _inherit(node: Node, other: Node) -> None:
