@@ -21,7 +21,6 @@ from benchmarks import threads
 from benchmarks.program_workloads import JAX, TORCH, Runs
 from benchmarks.run import arrays
 from tapemagic.replay import statements
-from tapemagic.replay.driver_function import code_of
 from tapemagic.replay.function import function
 from tapemagic.replay.naming import identifier
 from tapemagic.replay.reading import names_in
@@ -63,7 +62,6 @@ KEPT = (
     statements._by_code.clear,
     statements._found.cache_clear,
     identifier.cache_clear,
-    code_of.cache_clear,
 )
 """These forget what is known of functions, with which the same one is traced again in less time than a user's first."""
 
@@ -112,7 +110,7 @@ def compiling(prepare: Callable[[], Runs], rounds: int = 10, seconds: float = 0.
     """The time of the first two calls, in which a program is traced and compiled, in µs: the best of some rounds.
 
     So many rounds at least; more as long as the time is not over, as short ones need more to be free of disturbances.
-    Each begins without what is kept of the function's code and source, of names, and of drivers: when a user's function
+    Each begins without what is kept of the function's code and source, and of names: when a user's function
     is traced, nothing of it is known yet.
     """
     taken, k, end = float("inf"), 0, time.perf_counter() + seconds
