@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 import weakref
@@ -17,13 +18,20 @@ from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
-from tapemagic.replay.effects import is_suspect, may_do_more, observed_calls
+from tapemagic.replay.effects import clocks_in, is_suspect, may_do_more, observed_calls
 from tapemagic.replay.miss import MISS, STALE, Miss
 from tapemagic.replay.parameters import changed_parameter
 from tapemagic.replay.program import Program
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.reading import read_on
-from tapemagic.replay.reasons import DRAWN_BY_LAYER, UNCHANGED, in_words, line_of, with_place
+from tapemagic.replay.reasons import (
+    DRAWN_BY_LAYER,
+    PROFILED,
+    UNCHANGED,
+    in_words,
+    line_of,
+    with_place,
+)
 from tapemagic.replay.same import difference
 from tapemagic.replay.several import text_of_all
 from tapemagic.replay.signature import Call, may_change, signature, without_identities
@@ -95,6 +103,7 @@ class Programs:
         self._signatures: dict[Any, Signature] = {}
         self._why_all = ""
         self._why_more = ""
+        self._why_now = ""
         self._changing = ""
         self._warned = False
         self.warns = warns
@@ -105,7 +114,7 @@ class Programs:
         self._begin_with(None)
         self._signatures = {}
         self._eager_after = {}
-        self._why_all = self._why_more = self._changing = ""
+        self._why_all = self._why_more = self._why_now = self._changing = ""
         self._warned = False
 
     def serve(self, function: Any) -> None:
@@ -136,7 +145,7 @@ class Programs:
         reasons = [self._why_all]
         for entry in [*self._signatures.values()]:
             reasons += [entry.why_eager, entry.why_ways]
-        reasons.append(self._why_more)
+        reasons += [self._why_more, self._why_now]
         return "\n".join(dict.fromkeys(filter(None, reasons)))
 
     def text(self, name: str) -> str:
@@ -156,7 +165,8 @@ class Programs:
         found = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
         if found:
             return text_of_all(sorted(found, key=lambda each: each[0].number))
-        reasons = [self._why_all, *(x.why_eager for x in entries.values()), self._why_more]
+        reasons = [self._why_all, *(x.why_eager for x in entries.values())]
+        reasons += [self._why_more, self._why_now]
         why = next(filter(None, reasons), "")
         if why:
             raise FunctionError(f"{name} has no program for such arguments: {why}")
@@ -359,9 +369,12 @@ class Programs:
         self, entry: Signature, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
     ) -> Any:
         does_more = closure.does_more or any(map(may_do_more, call.leaves))
-        before = RandomState(closure.generators, closure.path, python=does_more)
-        effects: dict[str, Any] = {}
         suspect = does_more or is_suspect(closure.codes.values())
+        self._why_now = PROFILED if suspect and sys.getprofile() is not None else ""
+        if self._why_now:
+            return function(*args, **kwargs)
+        before = RandomState(closure.generators, closure.path, python=does_more)
+        effects: dict[str, Any] = clocks_in(closure.codes)
         observed = observed_calls(effects) if suspect else nullcontext()
         with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)

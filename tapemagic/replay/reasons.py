@@ -28,6 +28,11 @@ DRAWN_BY_LAYER = (
     "tm.function out"
 )
 
+PROFILED = (
+    "a profiler runs, so that it cannot be seen what it does beside computing: call it twice before, without the "
+    "profiler"
+)
+
 MASKED = "gives a shape that depends on numbers", "use np.where(mask, x, 0)"
 SHAPE = MASKED[0], GIVEN
 
