@@ -17,7 +17,7 @@ import numpy as np
 
 from tapemagic.engine import events
 from tapemagic.engine.events import origin_of, user_line
-from tapemagic.replay.calls import running
+from tapemagic.replay.calls import running, value_of
 from tapemagic.replay.kinds import is_user_module
 from tapemagic.replay.program import Site
 from tapemagic.replay.reading import Names, codes_in
@@ -310,18 +310,6 @@ def makes_a_seeded_state(frame: Any) -> bool:
     return value_of(called.func, frame) is np.random.RandomState and any(
         value_of(seed, frame) is not None for seed in given
     )
-
-
-def value_of(expression: ast.expr, frame: Any) -> Any:
-    """The value of a constant, of a name, or of an attribute of one; None if it is none of them."""
-    match expression:
-        case ast.Constant(value):
-            return value
-        case ast.Name(name):
-            return frame.f_locals.get(name, frame.f_globals.get(name))
-        case ast.Attribute(owner, name):
-            return getattr(value_of(owner, frame), name, None)
-    return None
 
 
 def is_asked_for(frame: Any, is_file: bool = False) -> bool:

@@ -16,6 +16,7 @@ from tapemagic.engine.events import user_line
 from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
+from tapemagic.replay.calls import is_raised_by_the_user, way_of_error
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
 from tapemagic.replay.effects import clocks_in, is_suspect, may_do_more, observed_calls
@@ -46,6 +47,9 @@ OFTEN = 100
 
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
+
+OF_SYMBOLS = (AttributeError, BufferError, NotImplementedError, TypeError, ValueError)
+"""The errors of code that can do nothing with what stands for an array while a function is traced."""
 
 _lock = threading.RLock()
 """Held by the thread that traces."""
@@ -378,8 +382,14 @@ class Programs:
         observed = observed_calls(effects) if suspect else nullcontext()
         with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)
-            with observed:
-                program, result = one.run(function, args, kwargs)
+            failure: Exception | None = None
+            try:
+                with observed:
+                    program, result = one.run(function, args, kwargs)
+            except OF_SYMBOLS as error:
+                if error is trace.raised or is_raised_by_the_user(error):
+                    raise
+                failure = error
         drawn, acts = before.drawn_since(), bool(effects)
         if drawn:
             reason = f"it draws random numbers from {drawn}: give them as an argument"
@@ -393,6 +403,10 @@ class Programs:
             changed = same_closures(closure, after, strictly=True)
         one.clean(after)
         trace.release()
+        if failure is not None:
+            may_repeat = not (drawn or acts or changed) and one.changed_nothing()
+            may_repeat = may_repeat and same_arguments(call, signature(args, kwargs))
+            return self._failed(entry, failure, may_repeat, function, args, kwargs)
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
@@ -408,6 +422,27 @@ class Programs:
             self._is_eager(entry, path_of(program), reason)
         else:
             self._compare(entry, program, closure, call)
+        return result
+
+    def _failed(
+        self, entry: Signature, error: Any, may_repeat: bool, function: Any, args: Any, kwargs: Any
+    ) -> Any:
+        """The result of a call whose trace raised an error, if it can be made once more; it stays eager from then on.
+
+        An error that the function raises without a trace, too, is its own, and says nothing about programs.
+        """
+        how, site = way_of_error(error)
+        result = None
+        if may_repeat:
+            result = function(*args, **kwargs)
+        reason = in_words(how, line_of(site))
+        self._is_eager(entry, (), reason)
+        if not may_repeat:
+            error.add_note(
+                f"tapemagic.function: {reason}. Some of it is done already, so that it is not called again; the next "
+                "call runs without a trace."
+            )
+            raise error
         return result
 
     @staticmethod
@@ -465,6 +500,11 @@ class Programs:
         closure.forget()
         release(program)
         entry.pending.append((program, closure, known))
+
+
+def same_arguments(a: Call, b: Call) -> bool:
+    """Whether the arguments of a call are what they were before, down to the objects in lists and dicts."""
+    return a.key == b.key and all(x is y for x, y in zip(a.leaves, b.leaves, strict=True))
 
 
 def _none(*args: Any, **kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)

@@ -36,6 +36,9 @@ PROFILED = (
 MASKED = "gives a shape that depends on numbers", "use np.where(mask, x, 0)"
 SHAPE = MASKED[0], GIVEN
 
+VERBS = (SHAPE[0],)
+"""What may stand in a reason before what to write instead, so that it has a verb already."""
+
 KNOWN: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("float()", "int()", "complex()", "round()", ".item()", ".tolist()"), NUMBER),
     **dict.fromkeys(("repr()", "str()", "format()"), TEXT),
@@ -87,6 +90,8 @@ def in_words(how: str, where: str = "") -> str:
     'np.set_printoptions cannot be part of a program: compute it before the call, and give it as an argument'
     """
     what, _, instead = how.partition(": ")
+    if instead and what.endswith(VERBS):
+        return with_place(how, where)
     found = (NO_PART, instead) if instead else KNOWN.get(how)
     if found is None:
         ends = (x for end, x in ENDINGS.items() if how.endswith(end))

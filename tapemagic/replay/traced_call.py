@@ -103,6 +103,16 @@ class TracedCall:
             name_results(program)
         return program, outside
 
+    def changed_nothing(self) -> bool:
+        """Whether a call that raised an error changed none of the arrays, lists and dicts that it was given."""
+        for _, copy, before in self._copies:
+            now = contents_of(copy)
+            if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
+                return False
+        known = {id(x) for x, _ in self._symbols.values()}
+        unknown = (x for x in self._call.leaves if isinstance(x, np.ndarray) and id(x) not in known)
+        return not self._trace.exposed and next(unknown, None) is None
+
     # Before the call.
 
     def _prepare(self) -> None:
