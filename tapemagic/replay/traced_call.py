@@ -40,6 +40,7 @@ from tapemagic.replay.reading import read_on, returned_on
 from tapemagic.replay.signature import LEAF, SINGLE, Call, is_contiguous, is_data, taken_apart
 from tapemagic.replay.symbol import Symbol, held, put_held, symbols_of
 from tapemagic.replay.trace import Trace
+from tapemagic.replay.types import Type
 
 ARRAYS = (Tensor, np.ndarray)
 VALUES = (*ARRAYS, np.generic)
@@ -92,6 +93,8 @@ class TracedCall:
                 self._enter(variable, symbol)
             for place, stand_in, _ in self._places:
                 place.put(stand_in)
+            for scope in self._closure.scopes.values():
+                scope.setdefault("type", Type)
             result = function(*call_args, **call_kwargs)
             done = True
         finally:
@@ -241,6 +244,9 @@ class TracedCall:
             for place, stand_in, original in self._places:
                 if place.get() is stand_in:
                     place.put(original)
+            for scope in self._closure.scopes.values():
+                if scope.get("type") is Type:
+                    del scope["type"]
         except KeyboardInterrupt:
             self._restored(done=False)
             raise
