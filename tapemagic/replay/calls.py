@@ -29,6 +29,7 @@ INSTEAD = {
     **dict.fromkeys(("vectorize", "frompyfunc", "nditer", "ndenumerate"), ARRAYS_AT_ONCE),
     "as_strided": "write np.lib.stride_tricks.sliding_window_view(x, n), or an index of whole numbers",
     "fromiter": STACK,
+    "memoryview": GIVEN,
     "full": "write x + np.zeros(shape)",
     "range": "write a while loop on the tensor, or give the number as one of Python's",
 }
@@ -108,7 +109,7 @@ def called_with(expression: ast.Call, frame: Any, how: str = "") -> str:
     if name in INSTEAD:
         return f"{function}(): {INSTEAD[name]}"
     if function.endswith(f"ndarray.{name}"):
-        return f"{function}(): write x.{name}() or np.{name}(x)"
+        return f"{function}(): write np.{name}(x)"
     if expression.args and _is_list(expression.args[0], frame):
         return f"{function}() of a list: {STACK}"
     home = getattr(value_of(called, frame), "__module__", None) or ""
@@ -144,7 +145,7 @@ def _indexed(expression: ast.Subscript, frame: Any) -> str:
     if ":" in text:
         return f"a list at places that are computed: {GIVEN}"
     table, index = ast.unparse(expression.value), ast.unparse(expression.slice)
-    return f"{text} of a list: write np.array({table})[{index}]"
+    return f"{text}, a list at a place that is computed: write np.array({table})[{index}]"
 
 
 def is_raised_by_the_user(error: BaseException) -> bool:

@@ -20,6 +20,7 @@ from tapemagic.engine.events import origin_of, user_line
 from tapemagic.replay.calls import running, value_of
 from tapemagic.replay.kinds import is_user_module
 from tapemagic.replay.program import Site
+from tapemagic.replay.randomness import GENERATORS
 from tapemagic.replay.reading import Names, codes_in
 
 OUTSIDE = "do that before or after the call"
@@ -116,6 +117,9 @@ ENVIRONMENT = frozenset(
 )
 """The functions of the module os with which its environment is read or changed."""
 
+MAKING = frozenset({"random", "default_rng", "Generator", "RandomState"})
+"""Names in code that makes generators of NumPy's, or uses its global one."""
+
 NOW = frozenset({"now", "today"})
 """The texts of which a date is made that is another one later."""
 
@@ -208,6 +212,25 @@ def clocks_in(codes: Iterable[CodeType]) -> dict[str, Any]:
             ):
                 return {CLOCK: Site(code.co_filename, line_of_text(code))}
     return {}
+
+
+def shuffles(
+    codes: dict[Any, Names], generators: Iterable[Any], given: Iterable[Any]
+) -> Site | None:
+    """The line on which code shuffles by a generator of NumPy's, which knows of no symbols; None if none does.
+
+    Parameters
+    ----------
+    codes : dict of code to Names
+    generators, given : iterable of object
+        The generators in reach, and the arguments.
+    """
+    has_one = any(isinstance(x, GENERATORS) for x in (*generators, *given))
+    for code, names in codes.items():
+        found = names.globals | names.attributes
+        if "shuffle" in found and (has_one or not MAKING.isdisjoint(found)):
+            return Site(code.co_filename, names.read["shuffle"])
+    return None
 
 
 def line_of_text(code: CodeType) -> int:

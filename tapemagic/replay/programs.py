@@ -17,9 +17,17 @@ from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.calls import is_raised_by_the_user, way_of_error
+from tapemagic.replay.changes import change_in_words
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
-from tapemagic.replay.effects import clocks_in, is_suspect, may_do_more, observed_calls
+from tapemagic.replay.effects import (
+    DRAWS,
+    clocks_in,
+    is_suspect,
+    may_do_more,
+    observed_calls,
+    shuffles,
+)
 from tapemagic.replay.miss import MISS, STALE, Miss
 from tapemagic.replay.parameters import changed_parameter
 from tapemagic.replay.program import Program
@@ -28,7 +36,6 @@ from tapemagic.replay.reading import read_on
 from tapemagic.replay.reasons import (
     DRAWN_BY_LAYER,
     PROFILED,
-    UNCHANGED,
     in_words,
     line_of,
     with_place,
@@ -354,15 +361,17 @@ class Programs:
         """Run the function, and write down what it computes."""
         with _lock:
             closure = Closure(function, call.objects, entry.fixed)
+            shuffled = shuffles(closure.codes, closure.generators, call.leaves)
+            why = closure.unseen or (with_place(DRAWS, line_of(shuffled)) if shuffled else "")
             hopeless = full and all(same_closures(known, closure) for _, known, _ in entry.pending)
-            if not hopeless and not closure.unseen:
+            if not hopeless and not why:
                 result = self._trace(entry, closure, function, args, kwargs, call)
         if hopeless:
             entry.full = True
             self._is_full(call)
             return self._eager(function, args, kwargs)
-        if closure.unseen:
-            entry.why_eager = closure.unseen
+        if why:
+            entry.why_eager = why
             entry.pending = []
             return self._eager(function, args, kwargs)
         if entry.why_eager or entry.why_ways:
@@ -411,9 +420,8 @@ class Programs:
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
             if entry.tries >= TRIES:
-                line = closure.site_of(changed)
-                entry.why_eager = reason or with_place(
-                    f"it changes {changed}: {UNCHANGED}", line_of(line)
+                entry.why_eager = reason or change_in_words(
+                    changed, closure, function, args, kwargs, call
                 )
         elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
             entry.fixed = True
