@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from threading import get_ident
 from types import BuiltinMethodType, CodeType, ModuleType
 from typing import Any
@@ -204,14 +205,20 @@ def clocks_in(codes: Iterable[CodeType]) -> dict[str, Any]:
     >>> clocks_in([(lambda: np.datetime64("2000-01-01")).__code__, (lambda: "today").__code__])
     {}
     """
-    for whole in codes:
-        for code in codes_in(whole):
-            texts = {x for x in flat(code.co_consts) if isinstance(x, str)}
-            if not NOW.isdisjoint(texts) and (
-                not DATES.isdisjoint(code.co_names) or any(map(DATE_TYPE.match, texts))
-            ):
-                return {CLOCK: Site(code.co_filename, line_of_text(code))}
-    return {}
+    found = next(filter(None, map(clock_in, codes)), None)
+    return {} if found is None else {CLOCK: found}
+
+
+@lru_cache(4096)
+def clock_in(whole: CodeType) -> Site | None:
+    """The line on which a function's code makes such a date; None if it makes none."""
+    for code in codes_in(whole):
+        texts = {x for x in flat(code.co_consts) if isinstance(x, str)}
+        if not NOW.isdisjoint(texts) and (
+            not DATES.isdisjoint(code.co_names) or any(map(DATE_TYPE.match, texts))
+        ):
+            return Site(code.co_filename, line_of_text(code))
+    return None
 
 
 def shuffles(
