@@ -9,14 +9,34 @@ from itertools import islice
 from typing import Any
 
 from tapemagic.engine.events import origin_of, source_lines
+from tapemagic.replay.program import Site
+from tapemagic.replay.reasons import GIVEN, SHAPE
 
 OF_MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"
+ARRAYS_AT_ONCE = "write it with NumPy's functions of whole arrays, such as np.where in place of if"
+OF_ARRAYS = "what works with NumPy's own arrays alone"
 STACK = "make one of its parts with np.stack"
 NUMPY = "call NumPy's functions on the tensor itself"
 
 MATH = "math", "cmath"
 CONVERTING = frozenset({"float", "int", "complex", "asarray", "asanyarray", "__float__", "__int__"})
 """The functions that convert, and nothing more: the conversion is named by itself."""
+
+SIZED = frozenset({"arange", "zeros", "ones", "empty", "eye", "identity", "tri", "linspace"})
+"""The functions that make arrays of a size that is given."""
+
+INSTEAD = {
+    **dict.fromkeys(("vectorize", "frompyfunc", "nditer", "ndenumerate"), ARRAYS_AT_ONCE),
+    "as_strided": "write np.lib.stride_tricks.sliding_window_view(x, n), or an index of whole numbers",
+    "fromiter": STACK,
+    "memoryview": GIVEN,
+    "full": "write x + np.zeros(shape)",
+    "range": "write a while loop on the tensor, or give the number as one of Python's",
+}
+"""What to write in place of functions, by their names."""
+
+READING = frozenset({"getattr", "hasattr"})
+"""The functions that read an attribute by a text."""
 
 WRITING = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 """The operations of ``x[i] = y`` and, from Python 3.12 on, of ``x[a:b] = y``."""
@@ -49,25 +69,135 @@ def way_out(how: str) -> str:
     operation, expression = running(frame)
     if operation in WRITING:
         return "x[i] = ..."
+    if isinstance(expression, ast.Subscript) and how == "int()":
+        return _indexed(expression, frame) or how
+    if operation.startswith("FORMAT") or _is_text(expression):
+        return "format()"
     if not isinstance(expression, ast.Call):
         return how
-    called = expression.func
-    while isinstance(called, ast.Call):  # as in np.vectorize(f)(x)
-        called = called.func
-    function = ast.unparse(called)
+    function = ast.unparse(_function(expression))
     if function.rpartition(".")[2] in CONVERTING or ":" in function:
         return how
+    return called_with(expression, frame, how)
+
+
+def text_or(how: str) -> str:
+    """The way in which the user's code makes a text of a value; `how` if it does not."""
+    frame = user_frame()
+    if frame is None:
+        return how
+    operation, expression = running(frame)
+    if operation.startswith("FORMAT") or _is_text(expression):
+        return "format()"
+    match expression:
+        case ast.Call(ast.Name("str" | "repr" | "format" | "ascii" as name)):
+            return f"{name}()"
+    return how
+
+
+def called_with(expression: ast.Call, frame: Any, how: str = "") -> str:
+    """A call in a frame that computes with more than the tensor itself, and what to write instead."""
+    called = _function(expression)
+    function = ast.unparse(called)
+    name = function.rpartition(".")[2]
+    if ":" in function:
+        return f"{OF_ARRAYS}: {GIVEN}"
     if _is_of_math(called, frame):
         return f"{function}(): {OF_MATH}"
+    if name in SIZED or (name == "full" and how == "int()"):
+        return f"{function}() {SHAPE[0]}: {SHAPE[1]}"
+    if name in INSTEAD:
+        return f"{function}(): {INSTEAD[name]}"
+    if function.endswith(f"ndarray.{name}"):
+        return f"{function}(): write np.{name}(x)"
     if expression.args and _is_list(expression.args[0], frame):
         return f"{function}() of a list: {STACK}"
-    return f"{function}(): {NUMPY}"
+    home = getattr(value_of(called, frame), "__module__", None) or ""
+    return f"{function}(): {GIVEN if home.partition('.')[0] == 'numpy' else NUMPY}"
 
 
-def running(frame: Any) -> tuple[str, ast.expr | None]:
-    """The name of the operation that a frame runs, and its expression; None where that cannot be read."""
-    code, place = frame.f_code, frame.f_lasti // 2
-    operation = dis.opname[code.co_code[frame.f_lasti]]
+def _function(expression: ast.Call) -> ast.expr:
+    """The function of a call, also of one that is made by a call, as in ``np.vectorize(f)(x)``."""
+    called = expression.func
+    while isinstance(called, ast.Call):
+        called = called.func
+    return called
+
+
+def _is_text(expression: ast.expr | None) -> bool:
+    """Whether an expression is ``"..." % x`` or ``"...".format(x)``."""
+    match expression:
+        case ast.BinOp(ast.Constant(str()), ast.Mod()):
+            return True
+        case ast.Call(ast.Attribute(_, "format")) | ast.JoinedStr() | ast.FormattedValue():
+            return True
+    return False
+
+
+def _indexed(expression: ast.Subscript, frame: Any) -> str:
+    """The indexing of a list or tuple, and what to write instead; empty if it is something else."""
+    value = value_of(expression.value, frame)
+    if not isinstance(expression.value, ast.List | ast.Tuple) and not isinstance(
+        value, list | tuple
+    ):
+        return ""
+    text = ast.unparse(expression)
+    if ":" in text:
+        return f"a list at places that are computed: {GIVEN}"
+    table, index = ast.unparse(expression.value), ast.unparse(expression.slice)
+    return f"{text}, a list at a place that is computed: write np.array({table})[{index}]"
+
+
+def is_raised_by_the_user(error: BaseException) -> bool:
+    """Whether the user's code raises an error itself, by ``raise`` or ``assert``, and calls nothing that does."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or origin_of(traceback.tb_frame.f_code.co_filename) != "":
+        return False
+    operation = traceback.tb_frame.f_code.co_code[traceback.tb_lasti]
+    return dis.opname[operation] in {"RAISE_VARARGS", "RERAISE"}
+
+
+def way_of_error(error: BaseException) -> tuple[str, Site | None]:
+    """What the user's code does that raises an error while it is traced, with what to write instead, and the line."""
+    found, traceback = None, error.__traceback__
+    while traceback is not None:
+        if origin_of(traceback.tb_frame.f_code.co_filename) == "":
+            found = traceback
+        traceback = traceback.tb_next
+    if found is None:
+        return f"{OF_ARRAYS}: {GIVEN}", None
+    site = Site(found.tb_frame.f_code.co_filename, found.tb_lineno)
+    called = running(found.tb_frame, found.tb_lasti)[1]
+    if not isinstance(called, ast.Call):
+        return f"{OF_ARRAYS}: {GIVEN}", site
+    return called_with(called, found.tb_frame), site
+
+
+def reads_an_attribute(frame: Any) -> bool:
+    """Whether the user's line in a frame itself asks for an attribute, and not NumPy, which it calls."""
+    if origin_of(frame.f_code.co_filename) != "":
+        return False
+    operation, expression = running(frame)
+    if isinstance(expression, ast.Call):
+        return isinstance(expression.func, ast.Name) and expression.func.id in READING
+    return "ATTR" in operation or "METHOD" in operation
+
+
+def running(frame: Any, last_instruction: int | None = None) -> tuple[str, ast.expr | None]:
+    """The name of the operation that a frame runs, and its expression; None where that cannot be read.
+
+    Parameters
+    ----------
+    frame : frame
+    last_instruction : int, optional
+        That at which an error left the frame.
+    """
+    code = frame.f_code
+    last_instruction = frame.f_lasti if last_instruction is None else last_instruction
+    place = last_instruction // 2
+    operation = dis.opname[code.co_code[last_instruction]]
     line, last, start, end = next(islice(code.co_positions(), place, None), (None,) * 4)
     if line is None or last is None or start is None or end is None:
         return operation, None
@@ -98,6 +228,18 @@ def _is_list(given: ast.expr, frame: Any) -> bool:
     if isinstance(given, ast.Name):
         return isinstance(_value(given.id, frame), list | tuple)
     return isinstance(given, ast.List | ast.Tuple | ast.ListComp)
+
+
+def value_of(expression: ast.expr, frame: Any) -> Any:
+    """The value of a constant, of a name, or of an attribute of one; None if it is none of them."""
+    match expression:
+        case ast.Constant(value):
+            return value
+        case ast.Name(name):
+            return _value(name, frame)
+        case ast.Attribute(owner, name):
+            return getattr(value_of(owner, frame), name, None)
+    return None
 
 
 def _value(name: str, frame: Any) -> Any:

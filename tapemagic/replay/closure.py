@@ -35,7 +35,7 @@ from tapemagic.replay.kinds import (
 from tapemagic.replay.module_names import PRIVATE
 from tapemagic.replay.program import Site
 from tapemagic.replay.randomness import GENERATORS
-from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, codes_in, names_in
+from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, asks_for_types, codes_in, names_in
 from tapemagic.replay.reasons import line_of, with_place
 from tapemagic.replay.signature import is_data, value_key
 
@@ -110,6 +110,8 @@ class Closure:
         The local variable in these lines, and the path, of every array, tensor and variable, by its identity.
     places : list of Place
         Where arrays and tensors are.
+    scopes : dict of int to dict
+        The global names of code that asks for the types of values, by their identity.
     does_more : bool
         Whether something of a library is in reach that may do more than compute.
     unseen : str
@@ -140,6 +142,7 @@ class Closure:
         self.objects: dict[int, Any] = {}
         self.places: list[Place] = []
         self.generators: list[Any] = []
+        self.scopes: dict[int, dict[str, Any]] = {}
         self.unseen = ""
         self.does_more = False
         self._reads: list[tuple[Callable[[], Any], Any]] = []
@@ -213,6 +216,7 @@ class Closure:
         self._met.clear()
         self.places.clear()
         self.generators.clear()
+        self.scopes.clear()
         self.codes.clear()
 
     def is_dead(self) -> bool:
@@ -408,6 +412,8 @@ class Closure:
             self.entries.append(Entry(f"{where}{name}", "absent", None))
             self._reads.append((partial(scope.get, name, ABSENT), ABSENT))
             self._require(f"{name!r} in {dictionary}")
+            if name == "type" and asks_for_types(x.__code__):
+                self.scopes[id(scope)] = scope
             if name in DYNAMIC or name == "AttributeError":
                 self.dynamic = True
             if name in UNSEEN and hasattr(builtins, name):

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import ast
+import dis
 import gc
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from threading import get_ident
-from types import BuiltinMethodType, ModuleType
+from types import BuiltinMethodType, CodeType, ModuleType
 from typing import Any
 
+import numpy as np
+
+from tapemagic.engine import events
 from tapemagic.engine.events import origin_of, user_line
-from tapemagic.replay import statements
+from tapemagic.replay.calls import running, value_of
 from tapemagic.replay.kinds import is_user_module
-from tapemagic.replay.reading import Names
+from tapemagic.replay.program import Site
+from tapemagic.replay.randomness import GENERATORS
+from tapemagic.replay.reading import Names, codes_in
 
 OUTSIDE = "do that before or after the call"
 GIVEN = "do that before the call, and give what comes of it as an argument"
@@ -27,6 +36,8 @@ CLOCK = f"it reads the clock: {GIVEN}"
 DRAWS = f"it draws random numbers: {GIVEN}"
 THREAD = f"it asks on which thread it runs: {GIVEN}"
 
+PROFILES = f"it starts or stops a profiler: {OUTSIDE}"
+
 CALLS = {
     ("builtins", "print"): PRINTS,
     ("builtins", "input"): f"it asks for input: {GIVEN}",
@@ -38,6 +49,7 @@ CALLS = {
     ("time", ""): CLOCK,
     ("posix", "urandom"): DRAWS,
     ("nt", "urandom"): DRAWS,
+    ("_uuid", ""): DRAWS,
     ("datetime", "now"): CLOCK,
     ("datetime", "today"): CLOCK,
     ("datetime", "utcnow"): CLOCK,
@@ -51,6 +63,23 @@ CALLS = {
 
 FILES = frozenset({OPENS, READS, WRITES, PRINTS})
 """The effects that this package has for the user alone, beside the reading of his source."""
+
+REPLAY = "tapemagic.replay."
+
+LOOKING = frozenset({events.__name__, "tapemagic.engine.tracebacks"})
+"""The modules of the engine that look at files and frames, as those of `tapemagic.replay` do."""
+
+CALLING = frozenset({"trace", "symbol", "traced_call", "programs", "function"})
+"""The modules of `tapemagic.replay` that call functions of the user's and of NumPy's."""
+
+IMPORTS = frozenset(
+    {"importlib", "importlib._bootstrap", "importlib._bootstrap_external", "zipimport"}
+    | {"_frozen_importlib", "_frozen_importlib_external"}
+)
+"""The modules that import others, which happens at one call alone."""
+
+WARNINGS = frozenset({"warnings", "_py_warnings"})
+"""The modules that show warnings, which is noted where they are given."""
 
 WRITING = frozenset({"write", "writelines"})
 """The methods by which a stream is written to."""
@@ -89,6 +118,24 @@ ENVIRONMENT = frozenset(
 )
 """The functions of the module os with which its environment is read or changed."""
 
+MAKING = frozenset({"random", "default_rng", "Generator", "RandomState"})
+"""Names in code that makes generators of NumPy's, or uses its global one."""
+
+NOW = frozenset({"now", "today"})
+"""The texts of which a date is made that is another one later."""
+
+DATES = frozenset({"datetime64", "Timestamp", "to_datetime", "DatetimeIndex", "Period"})
+"""The functions that make dates of texts."""
+
+DATE_TYPE = re.compile("[<>=|]?(M8|datetime64)")
+"""The beginning of a dtype of dates."""
+
+THREADS = {
+    "threading": frozenset({"active_count", "activeCount", "enumerate"}),
+    "multiprocessing.process": frozenset({"active_children", "current_process", "parent_process"}),
+}
+"""The functions of Python's that tell of threads and processes, by their modules."""
+
 SUSPECT = (
     frozenset(name for _, name in CALLS if name)
     | frozenset({"display", "clear_output", "publish_display_data"})
@@ -96,6 +143,11 @@ SUSPECT = (
     | frozenset(
         {"load", "save", "savez", "savez_compressed", "loadtxt", "savetxt", "genfromtxt"}
         | {"fromfile", "tofile", "memmap", "fromregex", "dump", "get_ident", "get_native_id"}
+    )
+    | frozenset(
+        {"default_rng", "SeedSequence", "RandomState", "Generator", "BitGenerator", "MT19937"}
+        | {"PCG64", "PCG64DXSM", "Philox", "SFC64", "Sobol", "Halton", "LatinHypercube"}
+        | {"PoissonDisk"}
     )
 )
 """Names in code at which its calls are observed."""
@@ -143,6 +195,69 @@ def is_suspect(codes: Iterable[Names]) -> bool:
     return any(not SUSPECT.isdisjoint(found.globals | found.attributes) for found in codes)
 
 
+def clocks_in(codes: Iterable[CodeType]) -> dict[str, Any]:
+    """The effect, and its line, of code that makes a date of the text 'now' or 'today', as np.datetime64 does.
+
+    Examples
+    --------
+    >>> list(clocks_in([(lambda: np.datetime64("today")).__code__])) == [CLOCK]
+    True
+    >>> clocks_in([(lambda: np.datetime64("2000-01-01")).__code__, (lambda: "today").__code__])
+    {}
+    """
+    found = next(filter(None, map(clock_in, codes)), None)
+    return {} if found is None else {CLOCK: found}
+
+
+@lru_cache(4096)
+def clock_in(whole: CodeType) -> Site | None:
+    """The line on which a function's code makes such a date; None if it makes none."""
+    for code in codes_in(whole):
+        texts = {x for x in flat(code.co_consts) if isinstance(x, str)}
+        if not NOW.isdisjoint(texts) and (
+            not DATES.isdisjoint(code.co_names) or any(map(DATE_TYPE.match, texts))
+        ):
+            return Site(code.co_filename, line_of_text(code))
+    return None
+
+
+def shuffles(
+    codes: dict[Any, Names], generators: Iterable[Any], given: Iterable[Any]
+) -> Site | None:
+    """The line on which code shuffles by a generator of NumPy's, which knows of no symbols; None if none does.
+
+    Parameters
+    ----------
+    codes : dict of code to Names
+    generators, given : iterable of object
+        The generators in reach, and the arguments.
+    """
+    has_one = any(isinstance(x, GENERATORS) for x in (*generators, *given))
+    for code, names in codes.items():
+        found = names.globals | names.attributes
+        if "shuffle" in found and (has_one or not MAKING.isdisjoint(found)):
+            return Site(code.co_filename, names.read["shuffle"])
+    return None
+
+
+def line_of_text(code: CodeType) -> int:
+    """The line on which code reads a text that stands for the time."""
+    for each in dis.get_instructions(code):
+        is_read = each.opname.startswith("LOAD_CONST") and not NOW.isdisjoint(flat([each.argval]))
+        if is_read and each.positions is not None and each.positions.lineno:
+            return each.positions.lineno
+    return code.co_firstlineno
+
+
+def flat(constants: Iterable[Any]) -> Iterator[Any]:
+    """Constants of code, also those in tuples and sets of such."""
+    for x in constants:
+        if isinstance(x, tuple | frozenset):
+            yield from flat(x)
+        else:
+            yield x
+
+
 def may_do_more(x: Any) -> bool:
     """Whether something is of a library which may do more than compute, so that calls are observed.
 
@@ -151,13 +266,18 @@ def may_do_more(x: Any) -> bool:
     >>> import math, random
     >>> may_do_more(math.sin), may_do_more(random.random)
     (False, True)
+
+    A generator that is made without a seed asks the system for one.
+
+    >>> may_do_more(np.random.default_rng(0)), may_do_more(np.random.PCG64)
+    (False, True)
     """
     name = x.__name__ if isinstance(x, ModuleType) else getattr(x, "__module__", None)
     if not isinstance(name, str):
         owner = x.__self__ if isinstance(x, BuiltinMethodType) else x  # random.random is a method
         name = type(owner).__module__
     if name.partition(".")[0] in PURE:
-        return False
+        return isinstance(x, type | ModuleType) and name.startswith("numpy.random")
     module = x if isinstance(x, ModuleType) else sys.modules.get(name)
     return module is None or not is_user_module(module)
 
@@ -177,10 +297,16 @@ def effect(frame: Any, event: str, what: Any) -> str:
                 f"it calls {module.strip('_')}.{name}(), which does more than compute from its arguments: "
                 f"{OUTSIDE}"
             )
+        if found == DRAWS and makes_a_seeded_state(frame):
+            found = ""
     elif name in WRITING and is_screen(first_argument(frame)):
         found = PRINTS
     elif home in SHOWING:
         found = SHOWING[home]
+    elif home == "random" and name == "seed" and frame.f_locals.get("a", 0) is None:
+        found = DRAWS
+    elif home in THREADS and name in THREADS[home]:
+        found = f"it asks which threads or processes there are: {GIVEN}"
     elif home == "logging":
         found = f"it writes to a log: {OUTSIDE}"
     elif home == "os" and name in ENVIRONMENT:
@@ -189,7 +315,7 @@ def effect(frame: Any, event: str, what: Any) -> str:
         found = f"it calls np.{name}(): {OUTSIDE}"
     else:
         return ""
-    return found if found in FILES or (found and is_asked_for(frame)) else ""
+    return found if found and is_asked_for(frame, found in FILES) else ""
 
 
 def is_screen(x: Any) -> bool:
@@ -203,25 +329,55 @@ def first_argument(frame: Any) -> Any:
     return frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
 
 
-def is_asked_for(frame: Any) -> bool:
-    """Whether the user's code calls what runs in a frame, and not this package or an import."""
+def makes_a_seeded_state(frame: Any) -> bool:
+    """Whether the system is asked for numbers by ``np.random.RandomState(seed)``, which then does not use them."""
+    while frame is not None and frame.f_globals.get("__name__") in {"random", "secrets"}:
+        frame = frame.f_back
+    called = running(frame)[1] if frame is not None else None
+    if not isinstance(called, ast.Call):
+        return False
+    given = [*called.args, *(each.value for each in called.keywords)][:1]
+    return value_of(called.func, frame) is np.random.RandomState and any(
+        value_of(seed, frame) is not None for seed in given
+    )
+
+
+def is_asked_for(frame: Any, is_file: bool = False) -> bool:
+    """Whether the user's code asks for what runs in a frame: no import does, no warning, and not this package.
+
+    Parameters
+    ----------
+    frame : frame
+    is_file : bool, optional
+        Whether it is something that this package does for the user alone, but where it reads his source.
+    """
     while frame is not None and (origin := origin_of(frame.f_code.co_filename)) != "":
-        if origin is None or "importlib" in frame.f_globals.get("__name__", ""):
+        home = frame.f_globals.get("__name__", "")
+        if origin is None:
+            if not is_file or reads_the_program(home):
+                return False
+        elif home in IMPORTS or (home in WARNINGS and frame.f_code.co_name == "_showwarnmsg"):
             return False
         frame = frame.f_back
     return frame is not None
 
 
-def reads_source(frame: Any) -> bool:
-    """Whether a call in a frame is a part of reading the user's own source, for the names in it."""
-    while frame is not None and frame.f_globals.get("__name__") in {"linecache", "tokenize"}:
-        frame = frame.f_back
-    return frame is not None and frame.f_globals.get("__name__") == statements.__name__
+def reads_the_program(home: str) -> bool:
+    """Whether a module of this package looks at the user's program, and calls none of his functions and no NumPy.
+
+    Examples
+    --------
+    >>> reads_the_program("tapemagic.engine.events"), reads_the_program("tapemagic.replay.naming")
+    (True, True)
+    >>> reads_the_program("tapemagic.tf.ops.output"), reads_the_program("tapemagic.replay.trace")
+    (False, False)
+    """
+    return home in LOOKING or (home.startswith(REPLAY) and home.removeprefix(REPLAY) not in CALLING)
 
 
 @contextmanager
 def observed_calls(found: dict[str, Any]) -> Iterator[None]:
-    """Note what built-in functions do beside computing, while the block runs; nothing under a profiler.
+    """Note what built-in functions do beside computing, while the block runs; there may be no other profiler.
 
     Parameters
     ----------
@@ -233,18 +389,18 @@ def observed_calls(found: dict[str, Any]) -> Iterator[None]:
         if collecting or event not in ("call", "c_call"):
             return
         reason = effect(frame, event, what)
-        if reason and reason not in found and not reads_source(frame):
+        if reason and reason not in found:
             found[reason] = user_line()
 
-    if sys.getprofile() is not None:
-        yield
-        return
     with collections_noted() as collecting:
         sys.setprofile(observe)
         try:
             yield
         finally:
-            sys.setprofile(None)
+            if sys.getprofile() is observe:
+                sys.setprofile(None)
+            else:
+                found.setdefault(PROFILES, None)
 
 
 @contextmanager

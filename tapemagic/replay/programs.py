@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 import weakref
@@ -15,15 +16,30 @@ from tapemagic.engine.events import user_line
 from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
+from tapemagic.replay.calls import is_raised_by_the_user, way_of_error
+from tapemagic.replay.changes import change_in_words
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
-from tapemagic.replay.effects import is_suspect, may_do_more, observed_calls
+from tapemagic.replay.effects import (
+    DRAWS,
+    clocks_in,
+    is_suspect,
+    may_do_more,
+    observed_calls,
+    shuffles,
+)
 from tapemagic.replay.miss import MISS, STALE, Miss
 from tapemagic.replay.parameters import changed_parameter
 from tapemagic.replay.program import Program
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.reading import read_on
-from tapemagic.replay.reasons import DRAWN_BY_LAYER, UNCHANGED, in_words, line_of, with_place
+from tapemagic.replay.reasons import (
+    DRAWN_BY_LAYER,
+    PROFILED,
+    in_words,
+    line_of,
+    with_place,
+)
 from tapemagic.replay.same import difference
 from tapemagic.replay.several import text_of_all
 from tapemagic.replay.signature import Call, may_change, signature, without_identities
@@ -38,6 +54,9 @@ OFTEN = 100
 
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
+
+OF_SYMBOLS = (AttributeError, BufferError, NotImplementedError, TypeError, ValueError)
+"""The errors of code that can do nothing with what stands for an array while a function is traced."""
 
 _lock = threading.RLock()
 """Held by the thread that traces."""
@@ -97,6 +116,7 @@ class Programs:
         self._signatures: dict[Any, Signature] = {}
         self._why_all = ""
         self._why_more = ""
+        self._why_now = ""
         self._changing = ""
         self._warned = False
         self.warns = warns
@@ -107,7 +127,7 @@ class Programs:
         self._begin_with(None)
         self._signatures = {}
         self._eager_after = {}
-        self._why_all = self._why_more = self._changing = ""
+        self._why_all = self._why_more = self._why_now = self._changing = ""
         self._warned = False
 
     def serve(self, function: Any) -> None:
@@ -138,7 +158,7 @@ class Programs:
         reasons = [self._why_all]
         for entry in [*self._signatures.values()]:
             reasons += [entry.why_eager, entry.why_ways]
-        reasons.append(self._why_more)
+        reasons += [self._why_more, self._why_now]
         return "\n".join(dict.fromkeys(filter(None, reasons)))
 
     def text(self, name: str) -> str:
@@ -158,7 +178,8 @@ class Programs:
         found = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
         if found:
             return text_of_all(sorted(found, key=lambda each: each[0].number))
-        reasons = [self._why_all, *(x.why_eager for x in entries.values()), self._why_more]
+        reasons = [self._why_all, *(x.why_eager for x in entries.values())]
+        reasons += [self._why_more, self._why_now]
         why = next(filter(None, reasons), "")
         if why:
             raise FunctionError(f"{name} has no program for such arguments: {why}")
@@ -342,15 +363,17 @@ class Programs:
         """Run the function, and write down what it computes."""
         with _lock:
             closure = Closure(function, call.objects, entry.fixed)
+            shuffled = shuffles(closure.codes, closure.generators, call.leaves)
+            why = closure.unseen or (with_place(DRAWS, line_of(shuffled)) if shuffled else "")
             hopeless = full and all(same_closures(known, closure) for _, known, _ in entry.pending)
-            if not hopeless and not closure.unseen:
+            if not hopeless and not why:
                 result = self._trace(entry, closure, function, args, kwargs, call)
         if hopeless:
             entry.full = True
             self._is_full(call)
             return self._eager(function, args, kwargs)
-        if closure.unseen:
-            entry.why_eager = closure.unseen
+        if why:
+            entry.why_eager = why
             entry.pending = []
             return self._eager(function, args, kwargs)
         if entry.why_eager or entry.why_ways:
@@ -361,14 +384,23 @@ class Programs:
         self, entry: Signature, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
     ) -> Any:
         does_more = closure.does_more or any(map(may_do_more, call.leaves))
-        before = RandomState(closure.generators, closure.path, python=does_more)
-        effects: dict[str, Any] = {}
         suspect = does_more or is_suspect(closure.codes.values())
+        self._why_now = PROFILED if suspect and sys.getprofile() is not None else ""
+        if self._why_now:
+            return function(*args, **kwargs)
+        before = RandomState(closure.generators, closure.path, python=does_more)
+        effects: dict[str, Any] = clocks_in(closure.codes)
         observed = observed_calls(effects) if suspect else nullcontext()
         with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)
-            with observed:
-                program, result = one.run(function, args, kwargs)
+            failure: Exception | None = None
+            try:
+                with observed:
+                    program, result = one.run(function, args, kwargs)
+            except OF_SYMBOLS as error:
+                if error is trace.raised or is_raised_by_the_user(error):
+                    raise
+                failure = error
         drawn, acts = before.drawn_since(), bool(effects)
         if drawn:
             reason = f"it draws random numbers from {drawn}: give them as an argument"
@@ -382,13 +414,16 @@ class Programs:
             changed = same_closures(closure, after, strictly=True)
         one.clean(after)
         trace.release()
+        if failure is not None:
+            may_repeat = not (drawn or acts or changed) and one.changed_nothing()
+            may_repeat = may_repeat and same_arguments(call, signature(args, kwargs))
+            return self._failed(entry, failure, may_repeat, function, args, kwargs)
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
             if entry.tries >= TRIES:
-                line = closure.site_of(changed)
-                entry.why_eager = reason or with_place(
-                    f"it changes {changed}: {UNCHANGED}", line_of(line)
+                entry.why_eager = reason or change_in_words(
+                    changed, closure, function, args, kwargs, call
                 )
         elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
             entry.fixed = True
@@ -397,6 +432,27 @@ class Programs:
             self._is_eager(entry, path_of(program), reason)
         else:
             self._compare(entry, program, closure, call)
+        return result
+
+    def _failed(
+        self, entry: Signature, error: Any, may_repeat: bool, function: Any, args: Any, kwargs: Any
+    ) -> Any:
+        """The result of a call whose trace raised an error, if it can be made once more; it stays eager from then on.
+
+        An error that the function raises without a trace, too, is its own, and says nothing about programs.
+        """
+        how, site = way_of_error(error)
+        result = None
+        if may_repeat:
+            result = function(*args, **kwargs)
+        reason = in_words(how, line_of(site))
+        self._is_eager(entry, (), reason)
+        if not may_repeat:
+            error.add_note(
+                f"tapemagic.function: {reason}. Some of it is done already, so that it is not called again; the next "
+                "call runs without a trace."
+            )
+            raise error
         return result
 
     @staticmethod
@@ -459,6 +515,11 @@ class Programs:
         closure.forget()
         release(program)
         entry.pending.append((program, closure, known))
+
+
+def same_arguments(a: Call, b: Call) -> bool:
+    """Whether the arguments of a call are what they were before, down to the objects in lists and dicts."""
+    return a.key == b.key and all(x is y for x, y in zip(a.leaves, b.leaves, strict=True))
 
 
 def _none(*args: Any, **kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)

@@ -93,15 +93,31 @@ def global_state() -> Any:
 
 
 def state_of(generator: Any) -> Any:
-    """The state of a generator, which is another one after numbers were drawn."""
-    if isinstance(generator, random.Random):
-        return generator.getstate()
-    if isinstance(generator, np.random.Generator):
-        generator = generator.bit_generator
-    state = (
-        generator.get_state() if isinstance(generator, np.random.RandomState) else generator.state
-    )
-    return frozen(state)
+    """The state of a generator, which is another one after numbers were drawn.
+
+    That of one which asks the system for its numbers is None: it has no state, and its calls are observed. What cannot
+    be read is another one each time.
+
+    Examples
+    --------
+    >>> state_of(random.SystemRandom())
+    >>> rng = np.random.default_rng(0)
+    >>> before = state_of(rng)
+    >>> _ = rng.spawn(1)  # whose numbers are others at each call
+    >>> before == state_of(rng)
+    False
+    """
+    if isinstance(generator, random.SystemRandom):
+        return None
+    try:
+        if isinstance(generator, random.Random):
+            return generator.getstate()
+        if isinstance(generator, np.random.RandomState):
+            return frozen(generator.get_state())
+        bits = getattr(generator, "bit_generator", generator)
+        return frozen(bits.state), getattr(bits.seed_seq, "n_children_spawned", 0)
+    except (AttributeError, NotImplementedError, TypeError, ValueError):
+        return object()
 
 
 def _parts(x: Any) -> list[Any]:

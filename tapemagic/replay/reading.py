@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -71,6 +72,26 @@ def names_in(code: CodeType) -> Names:
             lines[field].setdefault(name, line)
     names, attributes, modules = map(frozenset, found.values())
     return Names(names, attributes, modules, **lines)
+
+
+@lru_cache(4096)
+def asks_for_types(code: CodeType) -> bool:
+    """Whether code calls ``type(x)`` of more than ``self`` or ``cls``, which are no arrays.
+
+    Examples
+    --------
+    >>> asks_for_types((lambda x: type(x)).__code__), asks_for_types((lambda self: type(self)).__code__)
+    (True, False)
+    """
+    if "type" not in names_in(code).globals:
+        return False
+    for each in codes_in(code):
+        found = [x for x in dis.get_instructions(each) if x.opname not in {"PUSH_NULL", "CACHE"}]
+        for instruction, following in itertools.pairwise(found):
+            is_type = instruction.argval == "type" and instruction.opname.startswith("LOAD_")
+            if is_type and following.argval not in {"self", "cls"}:
+                return True
+    return False
 
 
 def returned_on(function: Any) -> Site | None:

@@ -28,8 +28,40 @@ DRAWN_BY_LAYER = (
     "tm.function out"
 )
 
+PROFILED = (
+    "a profiler runs, so that it cannot be seen what it does beside computing: call it twice before, without the "
+    "profiler"
+)
+
 MASKED = "gives a shape that depends on numbers", "use np.where(mask, x, 0)"
 SHAPE = MASKED[0], GIVEN
+
+WRITES = "writes into an array"
+BYTES = EXIT, "do that with the result, after the call"
+MEMORY = "tells of an array's memory", GIVEN
+
+SET = {
+    "shape": "x.reshape(shape)",
+    "dtype": "x.view(dtype)",
+    "real": "y + 1j * x.imag",
+    "imag": "x.real + 1j * y",
+    "flat": "np.full_like(x, y)",
+    "strides": "np.lib.stride_tricks.sliding_window_view",
+}
+"""What makes the array that an array is after an assignment to an attribute."""
+
+CHANGED = {
+    "sort": "np.sort(x)",
+    "partition": "np.partition(x, k)",
+    "fill": "np.full_like(x, y)",
+    "put": "np.where(mask, y, x)",
+    "resize": "np.resize(x, shape)",
+    "byteswap": "x.astype(dtype)",
+}
+"""The same for methods that change an array."""
+
+VERBS = (SHAPE[0],)
+"""What may stand in a reason before what to write instead, so that it has a verb already."""
 
 KNOWN: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("float()", "int()", "complex()", "round()", ".item()", ".tolist()"), NUMBER),
@@ -38,10 +70,27 @@ KNOWN: dict[str, tuple[str, str]] = {
     **dict.fromkeys((f"np.{f.__name__}" for f in BY_NUMBERS | SELECTING), SHAPE),
     **dict.fromkeys(("x[mask]", "np.where", "np.nonzero"), MASKED),
     "x[a:b]": (MASKED[0], "give a and b as numbers of Python's"),
-    "x[i] = ...": (
-        "writes into an array",
-        "make a new one, by np.stack, np.where or np.concatenate",
+    "x[i] = ...": (WRITES, "make a new one, by np.stack, np.where or np.concatenate"),
+    **{f"x.{name} = ...": (WRITES, f"make a new one, by {new}") for name, new in SET.items()},
+    **{f".{name}()": (WRITES, f"make a new one, by {new}") for name, new in CHANGED.items()},
+    "del x[i]": (WRITES, "make a new one, by np.delete"),
+    "hash()": (EXIT, "return it, and use it as a key after the call"),
+    ".flat": (EXIT, "write x.ravel()"),
+    ".nonzero()": SHAPE,
+    **dict.fromkeys((".tobytes()", "bytes()", ".tofile()", ".dump()", "pickle"), BYTES),
+    **dict.fromkeys(
+        (
+            ".flags",
+            ".strides",
+            ".base",
+            ".ctypes",
+            ".data",
+            ".__array_interface__",
+            ".__array_struct__",
+        ),
+        MEMORY,
     ),
+    ".setflags()": MEMORY,
 }
 """By what values left a trace: the words about it, and what to write instead."""
 
@@ -82,6 +131,8 @@ def in_words(how: str, where: str = "") -> str:
     'np.set_printoptions cannot be part of a program: compute it before the call, and give it as an argument'
     """
     what, _, instead = how.partition(": ")
+    if instead and what.endswith(VERBS):
+        return with_place(how, where)
     found = (NO_PART, instead) if instead else KNOWN.get(how)
     if found is None:
         ends = (x for end, x in ENDINGS.items() if how.endswith(end))

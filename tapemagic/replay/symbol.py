@@ -15,7 +15,7 @@ import numpy as np
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor import operators
 from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.replay.calls import way_out
+from tapemagic.replay.calls import reads_an_attribute, text_or, way_out
 from tapemagic.replay.shapes import (
     MEMORY,
     SELECTING,
@@ -69,6 +69,12 @@ METHODS = frozenset(
 )
 """The methods of arrays that are written down; any other leaves the trace."""
 
+TEXTS = frozenset({np.array2string, np.array_repr, np.array_str})
+"""The functions that make a text of an array."""
+
+NUMBERS_OF = frozenset({"item", "tolist", "tobytes"})
+"""The methods that give Python's numbers, or bytes."""
+
 SHAPED_BY_ARGUMENTS = frozenset(
     {"diagonal", "repeat", "reshape", "squeeze", "swapaxes", "transpose"}
 )
@@ -105,7 +111,16 @@ def _of_memory(name: str) -> Any:
             symbol._leave(f".{name}")
         return getattr(symbol._held, name)
 
-    return property(read)
+    return property(read, _change(name))
+
+
+def _change(name: str) -> Any:
+    """The function that sets an attribute of a symbol's value, which changes the array itself."""
+
+    def change(symbol: Symbol, value: Any) -> None:
+        setattr(symbol._leave(f"x.{name} = ..."), name, held(value))
+
+    return change
 
 
 class Symbol:
@@ -135,8 +150,8 @@ class Symbol:
     def __class__(self) -> Any:
         return self._held.__class__
 
-    shape = property(lambda self: self._held.shape)
-    dtype = property(lambda self: self._held.dtype)
+    shape = property(lambda self: self._held.shape, _change("shape"))
+    dtype = property(lambda self: self._held.dtype, _change("dtype"))
     ndim = property(lambda self: self._held.ndim)
     size = property(lambda self: self._held.size)
     nbytes = property(lambda self: self._held.nbytes)
@@ -147,8 +162,9 @@ class Symbol:
 
     T = property(lambda self: self._call(np.transpose, self) if self.ndim else self)
     mT = property(lambda self: self._call(np.swapaxes, self, -1, -2))  # noqa: N815 (NumPy's name)
-    real = property(lambda self: self._call(np.real, self))
-    imag = property(lambda self: self._call(np.imag, self))
+    real = property(lambda self: self._call(np.real, self), _change("real"))
+    imag = property(lambda self: self._call(np.imag, self), _change("imag"))
+    flat = property(lambda self: self._leave(".flat").flat, _change("flat"))
 
     def _call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         return self._trace.call(function, args, kwargs)
@@ -171,6 +187,9 @@ class Symbol:
     def __setitem__(self, index: Any, value: Any) -> None:
         self._leave("x[i] = ...")[held(index)] = held(value)
 
+    def __delitem__(self, index: Any) -> None:
+        del self._told("del x[i]")[held(index)]
+
     def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **kwargs: Any) -> Any:
         for x in inputs:
             if type(x) is not Symbol and isinstance(x, Traced):
@@ -192,6 +211,9 @@ class Symbol:
         if any(issubclass(kind, Traced) for kind in types):
             return NotImplemented
         if function in STATIC:
+            return function(*held(args), **held(kwargs))
+        if function in TEXTS:
+            self._told(text_or("str()"))
             return function(*held(args), **held(kwargs))
         if kwargs.get("out") is None:
             return self._called(function, args, kwargs)
@@ -228,10 +250,16 @@ class Symbol:
         if name in METHODS and isinstance(self._held, np.ndarray | np.generic):
             return partial(self._method, name)
         found = getattr(self._held, name)
-        if name.startswith("__"):
+        if name.startswith("__") and not reads_an_attribute(sys._getframe(1)):
             raise AttributeError(name)
+        if name in NUMBERS_OF:
+            return partial(self._numbers_of, name)
         self._leave(f".{name}()" if callable(found) else f".{name}")
         return found
+
+    def _numbers_of(self, name: str, *args: Any) -> Any:
+        """The value as Python's numbers."""
+        return getattr(self._told(text_or(f".{name}()")), name)(*held(args))
 
     def _method(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The result of a method of arrays."""
@@ -246,6 +274,12 @@ class Symbol:
     def _leave(self, how: str) -> Any:
         """The value itself: from here on the trace does not know what becomes of it."""
         self._trace.leave(how)
+        self._trace.exposed = True
+        return self._held
+
+    def _told(self, how: str) -> Any:
+        """The value itself, of which a number or a text is made, and nothing that shares its memory."""
+        self._trace.leave(how)
         return self._held
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -255,31 +289,46 @@ class Symbol:
         return self._trace.guard(self)  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
-        return float(self._leave(way_out("float()")))
+        return float(self._told(way_out("float()")))
 
     def __int__(self) -> int:
-        return int(self._leave(way_out("int()")))
+        return int(self._told(way_out("int()")))
 
     def __complex__(self) -> complex:
-        return complex(self._leave(way_out("complex()")))
+        return complex(self._told(way_out("complex()")))
 
     def __index__(self) -> int:
-        return operator.index(self._leave(way_out("int()")))
+        return operator.index(self._told(way_out("int()")))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return round(self._leave("round()"), digits)
+        return round(self._told("round()"), digits)
 
     def __repr__(self) -> str:
-        return repr(self._leave("repr()"))
+        return repr(self._told("repr()"))
 
     def __str__(self) -> str:
-        return str(self._leave("str()"))
+        return str(self._told("str()"))
 
     def __format__(self, spec: str) -> str:
-        return format(self._leave("format()"), spec)
+        return format(self._told("format()"), spec)
 
     def __reduce__(self) -> Any:
         return self._leave("pickle").__reduce__()
+
+    def __bytes__(self) -> bytes:
+        return bytes(self._told("bytes()"))
+
+    def __sizeof__(self) -> int:
+        return sys.getsizeof(self._told("sys.getsizeof()"))
+
+    def __buffer__(self, flags: int) -> memoryview:  # from Python 3.12 on
+        return memoryview(self._leave(way_out("memoryview()")))
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._leave(way_out("np.from_dlpack()")).__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> Any:
+        return self._held.__dlpack_device__()
 
     def __copy__(self) -> Any:
         return self._call(np.copy, self) if self._held.__class__ is np.ndarray else self
@@ -290,7 +339,7 @@ class Symbol:
     def __hash__(self) -> int:
         if self.__class__ is np.ndarray:
             raise TypeError("unhashable type: 'numpy.ndarray'")
-        return hash(self._leave("hash()"))
+        return hash(self._told("hash()"))
 
     def __contains__(self, item: Any) -> bool:
         return bool(np.any(self == item))
@@ -459,6 +508,8 @@ REAL_KINDS = PLAIN_KINDS | {bool, int, float}
 
 TEXT = (str, bytes)
 
+SEQUENCES = (list, tuple, str, bytes, bytearray)
+
 VALUES = (np.ndarray, np.generic)
 
 
@@ -469,8 +520,17 @@ def _is_operand(other: Any) -> bool:
     return not hasattr(type(other), "__array_ufunc__")
 
 
+def _repeated(sequence: Any, times: Any) -> Any:
+    """A list, tuple or text as often as a NumPy scalar says; None if NumPy multiplies numbers."""
+    if isinstance(sequence, SEQUENCES) and issubclass(times.__class__, np.generic):
+        return sequence * times._told(way_out("int()"))
+    return None
+
+
 def _binary(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
+        if function is np.multiply and (repeated := _repeated(other, self)) is not None:
+            return repeated
         return _operate(function, self, other) if _is_operand(other) else NotImplemented
 
     return forward
@@ -478,6 +538,8 @@ def _binary(function: Any) -> Callable[[Any, Any], Any]:
 
 def _reflected(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
+        if function is np.multiply and (repeated := _repeated(other, self)) is not None:
+            return repeated
         return _operate(function, other, self) if _is_operand(other) else NotImplemented
 
     return forward

@@ -93,6 +93,10 @@ class Trace:
         Whether they are noted, and the parts of reverse sweeps.
     drawn_on : Site or None
         The first line on which something of `tapemagic.nn` asks for random numbers.
+    exposed : bool
+        Whether the function may have written into an array that it did not make, or may do so from here on.
+    raised : exception or None
+        The last error of a call that was to be written down.
     errstate : dict of str to str
         What NumPy did with floating-point errors when the trace began.
     """
@@ -108,6 +112,8 @@ class Trace:
         self._assigned: dict[int, Any] = {}
         self._adjoints: dict[int, tuple[Any, dict[Node, Back]]] = {}
         self.drawn_on: Site | None = None
+        self.exposed = False
+        self.raised: BaseException | None = None
         self.errstate: Any = np.geterr()
         self._raises = "raise" in self.errstate.values()
         self._handling = handling()
@@ -141,6 +147,7 @@ class Trace:
         self._constants.clear()
         self._assigned.clear()
         self._adjoints.clear()
+        self.raised = None
         self.names.forget()
 
     def value(self, args: Any) -> Any:
@@ -172,6 +179,7 @@ class Trace:
             result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
             self.leave(f"a {type(error).__name__} that the function catches")
+            self.raised = error
             raise
         if not self._open or get_ident() != self._thread:
             return result
@@ -205,6 +213,7 @@ class Trace:
             ]
             return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
         self.leave(f"{getattr(function, '__name__', function)}()")
+        self.exposed = True
         return result
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
@@ -232,6 +241,7 @@ class Trace:
         if how:
             self.leave(how)
         if how or not self.writes or not out._held.flags.writeable:
+            self.exposed = True
             function(*held(inputs), **held(kwargs), out=out._held)
             return out
         computed = self.call(function, inputs, kwargs)
@@ -244,11 +254,13 @@ class Trace:
         if computed.__class__ is not np.ndarray or computed.strides != out.strides:
             if not (out.flags.c_contiguous or out.flags.f_contiguous):
                 self.leave("an operation in place on an array whose axes are permuted in memory")
+                self.exposed = True
                 out._held[...] = held(computed)
                 return out
             order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
             computed = self.call(np.array, (computed,), {"order": order})
         if type(computed) is not Symbol:  # the trace was closed meanwhile
+            self.exposed = True
             out._held[...] = computed
             return out
         out._node, out._held = computed._node, computed._held

@@ -40,6 +40,7 @@ from tapemagic.replay.reading import read_on, returned_on
 from tapemagic.replay.signature import LEAF, SINGLE, Call, is_contiguous, is_data, taken_apart
 from tapemagic.replay.symbol import Symbol, held, put_held, symbols_of
 from tapemagic.replay.trace import Trace
+from tapemagic.replay.types import Type
 
 ARRAYS = (Tensor, np.ndarray)
 VALUES = (*ARRAYS, np.generic)
@@ -93,6 +94,8 @@ class TracedCall:
                 self._enter(variable, symbol)
             for place, stand_in, _ in self._places:
                 place.put(stand_in)
+            for scope in self._closure.scopes.values():
+                scope.setdefault("type", Type)
             result = function(*call_args, **call_kwargs)
             done = True
         finally:
@@ -103,6 +106,16 @@ class TracedCall:
             name_inputs(program, function, args, kwargs)
             name_results(program)
         return program, outside
+
+    def changed_nothing(self) -> bool:
+        """Whether a call that raised an error changed none of the arrays, lists and dicts that it was given."""
+        for _, copy, before in self._copies:
+            now = contents_of(copy)
+            if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
+                return False
+        known = {id(x) for x, _ in self._symbols.values()}
+        unknown = (x for x in self._call.leaves if isinstance(x, np.ndarray) and id(x) not in known)
+        return not self._trace.exposed and next(unknown, None) is None
 
     # Before the call.
 
@@ -233,6 +246,9 @@ class TracedCall:
             for place, stand_in, original in self._places:
                 if place.get() is stand_in:
                     place.put(original)
+            for scope in self._closure.scopes.values():
+                if scope.get("type") is Type:
+                    del scope["type"]
         except KeyboardInterrupt:
             self._restored(done=False)
             raise

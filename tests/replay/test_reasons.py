@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from IPython.display import display
+from numpy.lib.stride_tricks import as_strided
 
 import tapemagic as tm
 from tapemagic import tf
@@ -27,6 +28,8 @@ NUMBERS = count(1)
 STREAM = StringIO("")
 ODD = np.array([1.0, None])
 HISTORY: list[Any] = []
+TABLE = [1.0, 2.0, 3.0]
+TAPE = tm.GradientTape(persistent=True)
 
 
 class Noise:
@@ -90,12 +93,26 @@ def opens(x: Any) -> Any:
         return x
 
 
+def sets(x: Any) -> Any:
+    """A function that remembers its last argument."""
+    sets.last = x  # type: ignore[attr-defined]
+    return x
+
+
+def under_a_global_tape(x: Any) -> Any:
+    """A gradient by a tape that is there before the call."""
+    with TAPE:
+        TAPE.watch(x)
+        y = x * x
+    return TAPE.gradient(y, x)
+
+
 CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (filled, 3, "x[i] = ...", "np.stack"),
     (of_parts, 3, "np.array() of a list", "np.stack"),
     (lambda x: np.array([x[0], x[1]]), 0, "np.array() of a list", "np.stack"),
-    (lambda x: np.arange(x[0]), 0, "np.arange()", "call NumPy's functions"),
-    (lambda x: np.vectorize(lambda a: a * 2)(x + 0), 0, "np.vectorize()", "call NumPy's functions"),
+    (lambda x: np.arange(x[0]), 0, "np.arange() gives a shape", "before the call"),
+    (lambda x: np.vectorize(lambda a: a * 2)(x + 0), 0, "np.vectorize()", "np.where"),
     (lambda x: math.sin(x[0]), 0, "math.sin()", "such as np.sin(x)"),
     (lambda x: e_to(x[0]), 0, "e_to()", "such as np.sin(x)"),
     (lambda x: float(x[0]), 0, "float()", "compute with the tensor itself"),
@@ -122,6 +139,20 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: x * next(NUMBERS), 0, "it reads NUMBERS, a count", "a list of it"),
     (lambda x: (STREAM.read(), x)[1], 0, "it reads STREAM, a file", "read it before the call"),
     (lambda x: x * ODD[0], 0, "it reads ODD, an array of objects", "hold numbers in it"),
+    (lambda x: (f"{x[0]:.2f}", x)[1], 0, "format()", "print it after the call"),
+    (lambda x: ("{:.2f}".format(x[0]), x)[1], 0, "format()", "print it after the call"),  # noqa: UP032
+    (lambda x: ("%.2f" % x[0], x)[1], 0, "format()", "print it after the call"),  # noqa: UP031
+    (lambda x: (f"{x}", x)[1], 0, "format()", "print it after the call"),
+    (lambda x: (str(x), x)[1], 0, "str()", "print it after the call"),
+    (lambda x: (repr(x), x)[1], 0, "repr()", "print it after the call"),
+    (lambda x: x * TABLE[np.argmax(x)], 0, "TABLE[np.argmax(x)]", "np.array(TABLE)[np.argmax(x)]"),
+    (lambda x: np.arange(np.sum(x)), 0, "np.arange() gives a shape", "before the call"),
+    (lambda x: np.zeros(np.argmax(x) + 1), 0, "np.zeros() gives a shape", "before the call"),
+    (lambda x: next(iter(np.nditer(x))), 0, "np.nditer()", "np.where"),
+    (lambda x: as_strided(x, (1,)), 0, "as_strided()", "sliding_window_view"),
+    (sets, 2, "it changes sets.last", "after the call"),
+    (under_a_global_tape, 2, "it changes TAPE", "make the tape inside of the function"),
+    (lambda x: RANDOM.shuffle(x.numpy()), 0, "it draws random numbers", "as an argument"),
     (Noise().__call__, 2, "it draws random numbers from self.rng", "as an argument"),
 ]
 
@@ -142,6 +173,82 @@ def test_a_reason_names_what_was_written_its_line_and_what_to_write_instead(
     assert said.startswith(what) or what in said
     assert said.endswith(f"(line {line} of test_reasons.py)")
     assert instead in advice
+
+
+class Holder:
+    """An object that is given."""
+
+    last: Any = None
+
+
+def holds(holder: Any, x: Any) -> Any:
+    """Change an argument."""
+    holder.last = x
+    return x
+
+
+def test_an_object_that_is_given_is_named_by_its_parameter() -> None:
+    """The user wrote no name of its class."""
+    traced, holder = tm.function(holds), Holder()
+    with warnings.catch_warnings(action="ignore"):
+        for _ in range(5):
+            traced(holder, tm.constant(1.0))
+    line = holds.__code__.co_firstlineno + 2
+    assert traced.why_eager.startswith(f"it changes holder.last (line {line} of test_reasons.py)")
+
+
+def fills(x: Any) -> Any:
+    """Write into an array."""
+    x.fill(2.0)
+    return x
+
+
+def reshapes(x: Any) -> Any:
+    """Change a shape."""
+    y = x.copy()
+    y.shape = (2, 1)
+    return y
+
+
+@pytest.mark.parametrize(
+    ("f", "what", "instead"),
+    [
+        (lambda x: x.sort(), ".sort() writes into an array", "np.sort(x)"),
+        (fills, ".fill() writes into an array", "np.full_like"),
+        (lambda x: x.put([0], 2.0), ".put() writes into an array", "np.where"),
+        (lambda x: x * x.flags.writeable, ".flags tells of", "as an argument"),
+        (lambda x: x * len([*x.flat]), ".flat takes a value out", "x.ravel()"),
+        (lambda x: x * (hash(x[0]) > 0), "hash() takes a value out", "after the call"),
+        (reshapes, "x.shape = ... writes into an array", "x.reshape(shape)"),
+        (lambda x: np.ndarray.sum(x), "np.ndarray.sum()", "write np.sum(x)"),  # noqa: PLW0108
+        (lambda x: np.frombuffer(x), "np.frombuffer()", "before the call"),  # noqa: PLW0108
+    ],
+)
+def test_reasons_about_arrays(f: Any, what: str, instead: str) -> None:
+    """Whatever can be done with an array and not with a tensor has an advice of its own."""
+    traced = tm.function(f)
+    with warnings.catch_warnings(action="ignore"):
+        for k in range(4):
+            traced(np.array([k + 1.0, 2.0]))
+    assert traced.why_eager.startswith(what)
+    assert instead in traced.why_eager.partition(": ")[2]
+
+
+def shuffled(x: Any) -> Any:
+    """Shuffle rows in place."""
+    np.random.default_rng(0).shuffle(x)
+    return x
+
+
+def test_shuffling_is_done_as_ever_and_warns_of_nothing() -> None:
+    """NumPy would shuffle what stands for an array as it does a list, with a warning, and rows wrongly."""
+    traced = tm.function(shuffled)
+    with warnings.catch_warnings(action="error"):
+        warnings.simplefilter("ignore", tm.errors.EagerWarning)
+        for _ in range(3):
+            rows = np.arange(12.0).reshape(4, 3)
+            assert np.array_equal(shuffled(rows.copy()), traced(rows.copy()))
+    assert traced.why_eager.startswith("it draws random numbers")
 
 
 class Lines:

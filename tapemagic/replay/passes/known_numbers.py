@@ -79,11 +79,13 @@ class Uniform:
 
     def holds(self, x: Any) -> bool:
         """Whether an argument is a number, or known to be one number throughout."""
-        if x.__class__ in PYTHON or x in self._nodes:
+        if x.__class__ in PYTHON:
             return True
         if isinstance(x, Constant):
             return fill_of(x) is not None
-        return isinstance(x, Node) and x.kind.__class__ is Kind and not x.kind.is_array
+        if not isinstance(x, Node):
+            return False  # a list, which has no hash, say
+        return x in self._nodes or (x.kind.__class__ is Kind and not x.kind.is_array)
 
 
 def as_scalar(x: Any, call: Callable[..., Node]) -> Any:

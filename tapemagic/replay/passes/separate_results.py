@@ -26,8 +26,23 @@ VIEWS = frozenset(
 """Functions whose result may be a view of their first argument."""
 
 
+TURNS = frozenset(
+    {np.transpose, np.swapaxes, np.moveaxis, np.flip, np.permute_dims}
+    | {method("transpose"), method("swapaxes")}
+)
+"""Those whose result is never a copy."""
+
+PLACES = (int, slice, type(None), type(Ellipsis))
+"""The parts of an index that gives a view."""
+
+SAME = frozenset({np.asarray, np.atleast_1d, np.atleast_2d, np.atleast_3d})
+"""Those whose result may be their first argument itself."""
+
+
 def with_separate_results(program: Program, before: Program) -> Program | None:
-    """A program with copies of those results that would share memory only because of the passes.
+    """A program with copies of those results that would share memory only because of the passes, and views of others.
+
+    A view of an argument stays an array of its own, and one that NumPy does not let be written into stays so.
 
     Parameters
     ----------
@@ -62,7 +77,21 @@ def with_separate_results(program: Program, before: Program) -> Program | None:
         body.append(Node(np.copy, (node,), {}, node.kind, old.site, back=old.back, name=old.name))
         return body[-1]
 
-    results = [apart(x, old) for x, old in zip(program.results, before.results, strict=True)]
+    def as_seen(node: Any, old: Any, how: str) -> Any:
+        if how == "array" and is_array(node):
+            if is_spread(old) and not is_spread(node):
+                body.append(Node(np.broadcast_to, (node, node.kind.shape), {}, node.kind, old.site))
+                return body[-1]
+            if isinstance(node, Input) and is_another(old):
+                body.append(Node(operator.getitem, (node, ...), {}, node.kind, old.site))
+                return body[-1]
+        return node
+
+    leaves = before.notes.get("leaves") or [("", None)] * len(program.results)
+    results = [
+        as_seen(apart(x, old), old, how)
+        for x, old, (how, _) in zip(program.results, before.results, leaves, strict=True)
+    ]
     assigned = [
         (variable, apart(node, old))
         for (variable, node), (_, old) in zip(program.assigned, before.assigned, strict=True)
@@ -77,3 +106,31 @@ def base(node: Node) -> Node:
     while node.function in VIEWS:
         node = node.args[0]
     return node
+
+
+def is_spread(node: Node) -> bool:
+    """Whether a value is a broadcast of an array, into which NumPy does not let anybody write."""
+    while node.function in VIEWS:
+        if node.function is np.broadcast_to:
+            return True
+        if not is_view(node):
+            return False
+        node = node.args[0]
+    return False
+
+
+def is_view(node: Node) -> bool:
+    """Whether a value is no copy: it has other axes, or the same shape, or is a part at places that are known."""
+    if node.function is not operator.getitem:
+        return node.function in TURNS or node.args[0].kind == node.kind
+    index = node.args[1] if isinstance(node.args[1], tuple) else (node.args[1],)
+    return all(isinstance(part, PLACES) for part in index)
+
+
+def is_another(node: Node) -> bool:
+    """Whether a value is a view of an array that is given, and not that array."""
+    while node.function in VIEWS:
+        if node.function not in SAME:
+            return True
+        node = node.args[0]
+    return False
