@@ -363,10 +363,15 @@ class Programs:
         effects: dict[str, Any] = {}
         suspect = does_more or is_suspect(closure.codes.values())
         observed = observed_calls(effects) if suspect else nullcontext()
-        with tracing(Trace(named=bool(entry.pending))) as trace:
-            one = TracedCall(trace, closure, call)
-            with observed:
+        trace = Trace(named=bool(entry.pending))
+        one = TracedCall(trace, closure, call)
+        known = one.references()
+        try:
+            with tracing(trace), observed:
                 program, result = one.run(function, args, kwargs)
+        except BaseException:
+            self._clean(one, closure, known, done=False)
+            raise
         drawn, acts = before.drawn_since(), bool(effects)
         if drawn:
             reason = f"it draws random numbers from {drawn}: give them as an argument"
@@ -378,8 +383,7 @@ class Programs:
         if not closure.holds():
             after = Closure(function, call.objects, entry.fixed)
             changed = same_closures(closure, after, strictly=True)
-        one.clean(after)
-        trace.release()
+        self._clean(one, after, known, keeps=after is closure)
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
@@ -396,6 +400,16 @@ class Programs:
         else:
             self._compare(entry, program, closure, call)
         return result
+
+    @staticmethod
+    def _clean(
+        one: TracedCall, after: Closure, known: float, keeps: bool = True, done: bool = True
+    ) -> None:
+        """Leave nothing of a trace in the user's data; `known` is the number of references to it before the call."""
+        one.clean(after)
+        if not keeps:
+            after.forget()
+        one.put_values(known, further=done)
 
     @staticmethod
     def _reason(
