@@ -391,16 +391,19 @@ class Programs:
         before = RandomState(closure.generators, closure.path, python=does_more)
         effects: dict[str, Any] = clocks_in(closure.codes)
         observed = observed_calls(effects) if suspect else nullcontext()
-        with tracing(Trace(named=bool(entry.pending))) as trace:
-            one = TracedCall(trace, closure, call)
-            failure: Exception | None = None
-            try:
-                with observed:
-                    program, result = one.run(function, args, kwargs)
-            except OF_SYMBOLS as error:
-                if error is trace.raised or is_raised_by_the_user(error):
-                    raise
-                failure = error
+        trace = Trace(named=bool(entry.pending))
+        one = TracedCall(trace, closure, call)
+        known = one.references()
+        failure: Exception | None = None
+        try:
+            with tracing(trace), observed:
+                program, result = one.run(function, args, kwargs)
+        except BaseException as error:
+            is_own = error is trace.raised or is_raised_by_the_user(error)
+            if is_own or not isinstance(error, OF_SYMBOLS):
+                self._clean(one, closure, known, done=False)
+                raise
+            failure = error
         drawn, acts = before.drawn_since(), bool(effects)
         if drawn:
             reason = f"it draws random numbers from {drawn}: give them as an argument"
@@ -412,10 +415,10 @@ class Programs:
         if not closure.holds():
             after = Closure(function, call.objects, entry.fixed)
             changed = same_closures(closure, after, strictly=True)
-        one.clean(after)
-        trace.release()
+        unchanged = failure is not None and one.changed_nothing()
+        self._clean(one, after, known, keeps=after is closure, done=failure is None)
         if failure is not None:
-            may_repeat = not (drawn or acts or changed) and one.changed_nothing()
+            may_repeat = unchanged and not (drawn or acts or changed)
             may_repeat = may_repeat and same_arguments(call, signature(args, kwargs))
             return self._failed(entry, failure, may_repeat, function, args, kwargs)
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
@@ -454,6 +457,16 @@ class Programs:
             )
             raise error
         return result
+
+    @staticmethod
+    def _clean(
+        one: TracedCall, after: Closure, known: float, keeps: bool = True, done: bool = True
+    ) -> None:
+        """Leave nothing of a trace in the user's data; `known` is the number of references to it before the call."""
+        one.clean(after)
+        if not keeps:
+            after.forget()
+        one.put_values(known, further=done)
 
     @staticmethod
     def _reason(

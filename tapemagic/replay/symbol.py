@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dis
-import gc
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -331,7 +330,9 @@ class Symbol:
         return self._held.__dlpack_device__()
 
     def __copy__(self) -> Any:
-        return self._call(np.copy, self) if self._held.__class__ is np.ndarray else self
+        if self._held.__class__ is np.ndarray:
+            return self._call(np.copy, self)
+        return self if self._trace.writes else self._held
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()
@@ -348,11 +349,6 @@ class Symbol:
 def put_held(symbol: Symbol, value: Any) -> None:
     """Let a symbol stand for another value of the same kind, before anything was computed with it."""
     symbol._held = value
-
-
-def symbols_of(trace: Any) -> list[Symbol]:
-    """The symbols of a trace that something refers to still."""
-    return [x for x in gc.get_objects() if type(x) is Symbol and x._trace is trace]
 
 
 PLAIN = frozenset({np.ndarray, np.float64, np.float32, int, float, bool, str, type(None)})

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import operator
 from collections.abc import Callable, Iterator, MutableMapping
 from itertools import chain
-from types import CellType
 from typing import Any
 
 import numpy as np
@@ -32,13 +30,14 @@ from tapemagic.engine.tensor.variable import (
 from tapemagic.replay.closure import Closure, Place
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.kinds import is_leaf
+from tapemagic.replay.leftovers import put_values, references, survivors
 from tapemagic.replay.naming import identifier, name_inputs, name_results
 from tapemagic.replay.parameters import parameter_of
 from tapemagic.replay.passes.in_place import LEAST
 from tapemagic.replay.program import Program, arguments_of, nodes_in
 from tapemagic.replay.reading import read_on, returned_on
 from tapemagic.replay.signature import LEAF, SINGLE, Call, is_contiguous, is_data, taken_apart
-from tapemagic.replay.symbol import Symbol, held, put_held, symbols_of
+from tapemagic.replay.symbol import Symbol, held, put_held
 from tapemagic.replay.trace import Trace
 from tapemagic.replay.types import Type
 
@@ -64,6 +63,8 @@ class TracedCall:
     ----------
     function : callable
         That which is called.
+    nbytes : int
+        After it: the bytes of the arrays in reach for which there were symbols.
     """
 
     def __init__(self, trace: Trace, closure: Closure, call: Call) -> None:
@@ -79,6 +80,8 @@ class TracedCall:
         self._kept: list[Any] = []
         self._variables: list[tuple[Variable, Symbol, Any, Any, bool]] = []
         self._places: list[tuple[Place, Any, Any]] = []
+        self._ours: set[int] = set()
+        self.nbytes = 0
 
     def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
         """The program of the call, and its result."""
@@ -90,17 +93,15 @@ class TracedCall:
         call_kwargs = self._rebuilt(kwargs, given) if kwargs else {}
         done = False
         try:
-            for variable, symbol, *_ in self._variables:
-                self._enter(variable, symbol)
-            for place, stand_in, _ in self._places:
-                place.put(stand_in)
+            self._enter()
             for scope in self._closure.scopes.values():
                 scope.setdefault("type", Type)
             result = function(*call_args, **call_kwargs)
             done = True
         finally:
             assigned = self._restored(done)
-        self._write_back(args, kwargs)
+            self._write_back(args, kwargs)
+            del stand_ins, given, call_args, call_kwargs  # this frame may live on in a traceback
         program, outside = self._program(function, result, assigned)
         if self._trace.named:
             name_inputs(program, function, args, kwargs)
@@ -142,19 +143,24 @@ class TracedCall:
             if stand_in is not x:
                 self._places.append((place, stand_in, x))
 
-    @staticmethod
-    def _enter(variable: Variable, symbol: Symbol) -> None:
-        """Give a Variable a symbol of its value, which another thread may have assigned just now."""
-        while not exchange_if(variable, held(symbol), symbol):
-            put_held(symbol, value_of(variable))
+    def _enter(self) -> None:
+        """Put symbols into Variables, which another thread may have assigned just now, and all stand-ins."""
+        for variable, symbol, *_ in self._variables:
+            while not exchange_if(variable, held(symbol), symbol):
+                put_held(symbol, value_of(variable))
+        for place, stand_in, _ in self._places:
+            place.put(stand_in)
 
     def _stand_in(self, x: Any) -> Any:
         """The symbol for an array in reach, a tensor with one, or a tuple of such."""
         if id(x) in self._stand_ins:
             return self._stand_ins[id(x)]
         if type(x) is tuple:
-            parts = tuple(map(self._stand_in, x))
-            made = x if all(a is b for a, b in zip(parts, x, strict=True)) else parts
+            made = tuple(map(self._stand_in, x))
+            if all(a is b for a, b in zip(made, x, strict=True)):
+                made = x
+            else:
+                self._symbols[id(made)] = x, made
         elif isinstance(x, ARRAYS) and id(x) in self._closure.data:
             value = unwrap(x)
             if type(value) is Symbol or not is_data(value) or value.dtype.kind not in "biufc":
@@ -214,16 +220,12 @@ class TracedCall:
             made = x
             if not all(map(operator.is_, x, parts)):
                 made = kind(parts) if kind in PLAIN else pack(x, parts, is_part(x))
-        if made is not x and not isinstance(x, tuple):
-            self._copies.append((x, made, contents_of(made)))
-            self._copied[id(made)] = x
+        if made is not x:
+            self._symbols[id(made)] = x, made
+            if not isinstance(x, tuple):
+                self._copies.append((x, made, contents_of(made)))
+                self._copied[id(made)] = x
         return made
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the arrays in reach for which there are symbols."""
-        arrays = (x for x, made in self._symbols.values() if type(made) is Symbol)
-        return sum(x.nbytes for x in arrays if id(x) in self._closure.data)
 
     # After the call.
 
@@ -416,11 +418,10 @@ class TracedCall:
 
     def out_of_reach(self, program: Program) -> Variable | None:
         """A Variable that the program reads or assigns, and to which no name in its code leads."""
-        ours = {id(variable) for variable, *_, ours in self._variables if ours}
         read = [x.origin for x in program.inputs if isinstance(x.origin, Variable)]
         variable: Variable
         for variable in (*read, *(variable for variable, _ in program.assigned)):
-            if id(variable) not in ours:
+            if id(variable) not in self._ours:
                 return variable
         return None
 
@@ -438,28 +439,26 @@ class TracedCall:
             plain = self._outside(x)
             if plain is not x:
                 place.put(plain)
-        if self._trace.reasons:
-            self._put_values()
+        self._let_go()
 
-    def _put_values(self) -> None:
-        """Put values in the place of symbols wherever these are referred to, as by a new object that was returned."""
-        stand_ins = [x for x in self._kept if isinstance(x, Tensor)]
-        found: list[Any] = [*symbols_of(self._trace), *stand_ins]
-        for holder in gc.get_referrers(*found) if found else ():
-            if holder is found or holder is self._kept or type(holder) is Symbol:
-                continue
-            if isinstance(holder, Tensor):
-                put_value(holder, self._outside(unwrap(holder)))
-            elif isinstance(holder, CellType):
-                holder.cell_contents = self._outside(holder.cell_contents)
-            elif isinstance(holder, list):
-                holder[:] = map(self._outside, holder)
-            else:
-                parts = holder if isinstance(holder, dict) else getattr(holder, "__dict__", {})
-                for key, x in [*parts.items()]:
-                    plain = self._outside(x)
-                    if plain is not x:
-                        parts[key] = plain
+    def _let_go(self) -> None:
+        """Forget what stood for values, but for what each of these stands for."""
+        arrays = (x for x, made in self._symbols.values() if type(made) is Symbol)
+        self.nbytes = sum(x.nbytes for x in arrays if id(x) in self._closure.data)
+        self._ours = {id(variable) for variable, *_, ours in self._variables if ours}
+        for found in (self._variables, self._places, self._copies, self._kept, self._stand_ins):
+            found.clear()
+
+    def references(self) -> float:
+        """The number of references to the trace: more than before the call as long as there are symbols."""
+        return references(self._trace)
+
+    def put_values(self, known: float, further: bool) -> None:
+        """Leave no symbols anywhere; `known` is the number of references before the call."""
+        self._trace.release()
+        left = survivors(self._symbols)
+        if left or self.references() != known:
+            put_values(self._trace, left, further)
 
 
 def without_symbols(x: Any) -> Any:
