@@ -51,11 +51,11 @@ class Entry:
     ----------
     path : str
         How the program would write it.
-    role : {'leaf', 'object', 'data', 'variable', 'again', 'container', 'absent'}
+    role : {'leaf', 'object', 'data', 'variable', 'again', 'container', 'code', 'absent'}
         A number, text or the like; an object by identity; an array or tensor; one that was met before under another
-        path; a container by its class and length; a name without a value.
+        path; a container by its class and length; the code of a function; a name without a value.
     what : object
-        A leaf; a weak reference; or what describes the rest.
+        A leaf; a weak reference; a weak reference to a function, and its code; or what describes the rest.
     """
 
     path: str
@@ -216,9 +216,13 @@ class Closure:
         self.codes.clear()
 
     def is_dead(self) -> bool:
-        """Whether an object in reach does not exist any more."""
+        """Whether an object in reach does not exist any more, or the code of a function."""
         return any(
-            entry.what() is None for entry in self.entries if entry.role in {"object", "variable"}
+            entry.what() is None
+            if entry.role in {"object", "variable"}
+            else entry.role == "code"
+            and getattr(entry.what[0](), "__code__", None) is not entry.what[1]
+            for entry in self.entries
         )
 
     def _look_at_program_state(self) -> None:
@@ -362,8 +366,14 @@ class Closure:
             self._expand_attributes(local, x, path)
 
     def _expand_function(self, local: str, x: FunctionType, path: str) -> None:
-        if is_user_code(x.__code__):
-            self.codes[x.__code__] = names_in(x.__code__)
+        code = x.__code__
+        if is_user_code(code):
+            self.codes[code] = names_in(code)
+            self.entries.append(
+                Entry(f"{path or x.__name__}.__code__", "code", (reference(x), code))
+            )
+            self._reads.append((partial(getattr, x, "__code__"), code))
+            self._require(f"{local}.__code__ is not {self._constant('c', code)}")
         for k, (name, cell) in enumerate(
             zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
         ):
@@ -390,7 +400,7 @@ class Closure:
         self._lengths.append((x.__dict__, 0))
         if x.__dict__:
             self._expand_attributes(local, x, path)
-        if x.__code__ in self.codes:
+        if code in self.codes:
             self._expand_globals(x)
 
     def _expand_globals(self, x: FunctionType) -> None:
@@ -572,6 +582,8 @@ def same_entry(one: Entry, other: Entry, strictly: bool) -> bool:
         return same_leaf(one.what, other.what)
     if one.role in {"object", "variable"}:
         return one.what() is not None and one.what() is other.what()
+    if one.role == "code":
+        return one.what[1] is other.what[1]
     if one.role == "data":
         x, y = one.what(), other.what()
         return (x is y and x is not None) or (not strictly and data_kind(x) == data_kind(y))
