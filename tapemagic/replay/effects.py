@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import get_ident
-from types import BuiltinMethodType, ModuleType
+from types import BuiltinMethodType, CodeType, MappingProxyType, ModuleType
 from typing import Any
 
 from tapemagic.engine.events import origin_of, user_line
@@ -25,6 +25,10 @@ READS = f"it reads a file: {GIVEN}"
 WRITES = f"it writes to a file: {OUTSIDE}"
 CLOCK = f"it reads the clock: {GIVEN}"
 DRAWS = f"it draws random numbers: {GIVEN}"
+IN_WORDS = (
+    "it makes text of an object of the class {}, whose changes cannot be seen there: use its attributes, or give the "
+    "text as an argument"
+)
 THREAD = f"it asks on which thread it runs: {GIVEN}"
 
 CALLS = {
@@ -48,6 +52,9 @@ CALLS = {
     ("numpy", "dump"): WRITES,
 }
 """The effects of built-in functions, by their modules, or the modules of their objects' classes, and their names."""
+
+REPEATING = frozenset({"dataclasses", "reprlib"})
+"""The modules that ask for the thread to make text of objects which contain themselves."""
 
 FILES = frozenset({OPENS, READS, WRITES, PRINTS})
 """The effects that this package has for the user alone, beside the reading of his source."""
@@ -170,6 +177,8 @@ def effect(frame: Any, event: str, what: Any) -> str:
         kind = type(owner) if not isinstance(owner, type) else owner
         module, name = what.__module__ or getattr(kind, "__module__", ""), what.__name__
         found = CALLS.get((module, name)) or CALLS.get((module, "")) or ""
+        if home in REPEATING and found == THREAD:
+            return ""
         if name in WRITING and is_screen(owner):
             found = PRINTS
         if not found and module in WORLD and name not in HARMLESS:
@@ -220,19 +229,24 @@ def reads_source(frame: Any) -> bool:
 
 
 @contextmanager
-def observed_calls(found: dict[str, Any]) -> Iterator[None]:
+def observed_calls(
+    found: dict[str, Any], texts: Mapping[CodeType, str] = MappingProxyType({})
+) -> Iterator[None]:
     """Note what built-in functions do beside computing, while the block runs; nothing under a profiler.
 
     Parameters
     ----------
     found : dict
         Gets the effects, and the place on which the first of a kind happens.
+    texts : mapping of code to str, optional
+        The code of methods that make text of an object, which is not watched for that, and the name of its class.
     """
 
     def observe(frame: Any, event: str, what: Any) -> None:
         if collecting or event not in ("call", "c_call"):
             return
-        reason = effect(frame, event, what)
+        shown = texts.get(frame.f_code) if event == "call" else None
+        reason = effect(frame, event, what) if shown is None else IN_WORDS.format(shown)
         if reason and reason not in found and not reads_source(frame):
             found[reason] = user_line()
 

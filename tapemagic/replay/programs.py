@@ -361,8 +361,9 @@ class Programs:
         does_more = closure.does_more or any(map(may_do_more, call.leaves))
         before = RandomState(closure.generators, closure.path, python=does_more)
         effects: dict[str, Any] = {}
-        suspect = does_more or is_suspect(closure.codes.values())
-        observed = observed_calls(effects) if suspect else nullcontext()
+        texts = closure.texts()
+        suspect = does_more or texts or is_suspect(closure.codes.values())
+        observed = observed_calls(effects, texts) if suspect else nullcontext()
         with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)
             with observed:
