@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import builtins
+import inspect
+import io
 import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache, partial
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from itertools import chain
+from operator import attrgetter, methodcaller
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +35,22 @@ from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import Tensor, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.effects import may_do_more
+from tapemagic.replay.hidden import (
+    ANY,
+    BY_TEXT,
+    CATCHES,
+    HIDING,
+    MAKES,
+    NOT_SEEN,
+    READERS,
+    READING,
+    TEXT,
+    names_by_text,
+    names_in_caller,
+    names_in_text,
+    shows,
+    ways_of,
+)
 from tapemagic.replay.kinds import (
     WRAPPERS,
     is_container,
@@ -35,12 +66,18 @@ from tapemagic.replay.kinds import (
 from tapemagic.replay.module_names import PRIVATE
 from tapemagic.replay.program import Site
 from tapemagic.replay.randomness import GENERATORS
-from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, asks_for_types, codes_in, names_in
+from tapemagic.replay.reading import ANYTHING, UNSEEN, Names, asks_for_types, codes_in, names_in
 from tapemagic.replay.reasons import line_of, with_place
 from tapemagic.replay.signature import is_data, value_key
 
 MOST = 20_000
 """The number of objects in reach above which a function stays eager."""
+
+LARGE = 1 << 20
+"""The bytes of an array above which its numbers are not compared at each call for a method of it that is in reach."""
+
+FEW = 3
+"""The number of inherited names up to which each of them is looked up in a class at each call."""
 
 
 @dataclass(slots=True)
@@ -51,11 +88,11 @@ class Entry:
     ----------
     path : str
         How the program would write it.
-    role : {'leaf', 'object', 'data', 'variable', 'again', 'container', 'absent'}
+    role : {'leaf', 'object', 'data', 'variable', 'again', 'container', 'code', 'absent'}
         A number, text or the like; an object by identity; an array or tensor; one that was met before under another
-        path; a container by its class and length; a name without a value.
+        path; a container by its class and length; the code of a function; a name without a value.
     what : object
-        A leaf; a weak reference; or what describes the rest.
+        A leaf; a weak reference; a weak reference to a function, and its code; or what describes the rest.
     """
 
     path: str
@@ -123,15 +160,20 @@ class Closure:
         self.fixed = fixed
         self.arguments = [(reference(x), type(x).__name__) for x in arguments]
         self.names: set[str] = set()
-        self.dynamic = False
+        self.ways: set[str] = set()
         self.codes: dict[Any, Names] = {}
         code = getattr(function, "__code__", None)
         if isinstance(code, CodeType) and is_user_code(code):
             self.names |= names_in(code).attributes
         known = -1
-        while len(self.names) + self.dynamic > known:
-            known = len(self.names) + self.dynamic
+        while len(self.names) + len(self.ways) > known:
+            known = len(self.names) + len(self.ways)
             self._walk()
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether some code may read any attribute."""
+        return ANY in self.ways
 
     def _walk(self) -> None:
         """Visit everything that is in reach by the names that are known so far."""
@@ -151,6 +193,8 @@ class Closure:
         self._met: dict[int, tuple[str, Any]] = {}
         self._inside: set[int] = set()
         self._called: set[type] = set()
+        self._classes: dict[type, tuple[str, set[str]]] = {}
+        self._texts: dict[CodeType, str] = {}
         self._queue: deque[tuple[Callable[[str, Any, str], None], str, Any, str]] = deque()
         self._count = 0
         if isinstance(self.function, MethodType):
@@ -197,6 +241,10 @@ class Closure:
             and all(len(x) == length for x, length in self._lengths)
         )
 
+    def texts(self) -> dict[CodeType, str]:
+        """The code of methods that make text of an object and are not watched, if any may be called, with its class."""
+        return self._texts if self._texts and any(map(shows, self.codes)) else {}
+
     def has(self, x: Any) -> bool:
         """Whether an object is in reach."""
         known = self._met.get(id(x))
@@ -218,11 +266,16 @@ class Closure:
         self.generators.clear()
         self.scopes.clear()
         self.codes.clear()
+        self._texts.clear()
 
     def is_dead(self) -> bool:
-        """Whether an object in reach does not exist any more."""
+        """Whether an object in reach does not exist any more, or the code of a function."""
         return any(
-            entry.what() is None for entry in self.entries if entry.role in {"object", "variable"}
+            entry.what() is None
+            if entry.role in {"object", "variable"}
+            else entry.role == "code"
+            and getattr(entry.what[0](), "__code__", None) is not entry.what[1]
+            for entry in self.entries
         )
 
     def _look_at_program_state(self) -> None:
@@ -262,10 +315,15 @@ class Closure:
         if met is not None:
             self.entries.append(Entry(path, "again", met[0]))
             self._require(f"{expression} is not {met[0]}")
-            return
-        if is_leaf(x):
+            if place is None and isinstance(x, KEPT):
+                self._queue.append((self._keep, met[0], x, path))
+        elif is_leaf(x):
             self._look_at_leaf(expression, x, path)
-            return
+        else:
+            self._look_at_object(expression, x, path, place)
+
+    def _look_at_object(self, expression: str, x: Any, path: str, place: Place | None) -> None:
+        """Note an object that was not met before, and has contents or attributes."""
         local = self._name("v")
         if isinstance(x, DATA):
             self._look_at_data(local, expression, x, path, place)
@@ -294,13 +352,73 @@ class Closure:
     def _look_at_leaf(self, expression: str, x: Any, path: str) -> None:
         self.entries.append(Entry(path, "leaf", x))
         self._require(f"{expression} is not {self._constant('k', x)}")
+        if isinstance(x, CALLED):
+            self._look_at_ways(x, path)
         if isinstance(x, ModuleType):
             self._queue.append((self._expand_module, expression, x, path))
         elif isinstance(x, WRAPPERS):
             self._queue.append((self._expand_wrapper, expression, x, path))
-        elif isinstance(x, type) and is_user_class(x):
-            self._called.add(x)
-            self._queue.append((self._expand_class, self._constant("t", x), x, path))
+        elif isinstance(x, type):
+            if is_user_class(x):
+                self._called.add(x)
+                self._queue.append((self._expand_class, self._constant("t", x), x, path))
+        elif isinstance(x, BOUND):
+            self._queue.append((self._expand_bound, expression, x, path))
+        elif isinstance(x, attrgetter | methodcaller):
+            names, given = names_in_caller(x)
+            self.names |= names
+            if given:
+                self._look(self._constant("a", given), given, path)
+        elif isinstance(x, DESCRIPTORS):
+            self.names.add(x.__name__)
+        elif isinstance(x, Enum) and is_user_class(type(x)):
+            self._queue.append((self._expand_instance, expression, x, path))
+        elif type(x) is str and not self.ways.isdisjoint({ANY, TEXT}):
+            self.names.update(names_in_text(x))
+
+    def _look_at_ways(self, x: Any, path: str) -> None:
+        """Note a function that reads what is not named in the code that calls it."""
+        if id(x) in READING:
+            self.ways.add(ANY)
+        elif id(x) in NOT_SEEN and not self.unseen:
+            name = NOT_SEEN[id(x)]
+            reason = f"it uses {name}(), {UNSEEN.get(name, ANYTHING)}"
+            self.unseen = with_place(reason, line_of(self.site_of(path)))
+
+    def _expand_bound(self, expression: str, x: Any, path: str) -> None:
+        """Visit the object of a built-in method."""
+        name, owner = x.__name__, x.__self__
+        if name in READERS:
+            self.ways.add(ANY)
+        elif name in BY_TEXT:
+            self.ways.add(TEXT)
+        if owner is None or isinstance(owner, ModuleType | io.IOBase):
+            return
+        if isinstance(owner, np.ndarray) and owner.nbytes > LARGE:
+            what = f"the method {name} of an array: call it as a method of the array itself"
+            self._cannot_watch(path, what)
+            return
+        self._look(f"{expression}.__self__", owner, path)
+
+    def _keep(self, local: str, x: Any, path: str) -> None:
+        """Require an array or tensor to be as it is, which some code finds where no symbol can stand for it."""
+        if isinstance(x, tuple):
+            for part in x:
+                if isinstance(part, KEPT) and self.has(part):
+                    self._queue.append((self._keep, self.local(part), part, path))
+        elif id(x) in self.data and not isinstance(x, Variable):
+            if isinstance(x, np.ndarray):
+                self._look_at_contents(local, x, path)
+            else:
+                found = reference(x)
+                self.entries.append(Entry(path, "object", found))
+                self._require(f"{local} is not {self._constant('r', found)}()")
+
+    def _look_at_contents(self, local: str, x: Any, path: str) -> None:
+        """Require the numbers of an array to be what they are."""
+        held = contents(x)
+        self.entries.append(Entry(path, "leaf", held))
+        self._require(f"q_contents({local}) != {self._constant('w', held)}")
 
     def _object(self, local: str, expression: str, x: Any, path: str, role: str = "object") -> None:
         found = reference(x)
@@ -330,10 +448,7 @@ class Closure:
         if place is None:
             self._is_simple = False
             if isinstance(x, np.ndarray):
-                held = contents(x)
-                self.entries.append(Entry(path, "leaf", held))
-                name = self._constant("w", held)
-                self._require(f"q_contents({local}) != {name}")
+                self._look_at_contents(local, x, path)
             del self.data[id(x)]
         elif place is not INSIDE:
             self.places.append(place)
@@ -358,6 +473,8 @@ class Closure:
 
     def _expand_wrapper(self, local: str, x: Any, path: str) -> None:
         self._is_simple = False
+        if isinstance(x, classmethod):
+            self.ways.add(MAKES)
         for name in ("__func__", "func", "args", "keywords", "fget", "fset"):
             part = getattr(x, name, None)
             if part is not None:
@@ -366,8 +483,15 @@ class Closure:
             self._expand_attributes(local, x, path)
 
     def _expand_function(self, local: str, x: FunctionType, path: str) -> None:
-        if is_user_code(x.__code__):
-            self.codes[x.__code__] = names_in(x.__code__)
+        code = x.__code__
+        self._look_at_ways(x, path)
+        if is_user_code(code):
+            self.codes[code] = names_in(code)
+            self.entries.append(
+                Entry(f"{path or x.__name__}.__code__", "code", (reference(x), code))
+            )
+            self._reads.append((partial(getattr, x, "__code__"), code))
+            self._require(f"{local}.__code__ is not {self._constant('c', code)}")
         for k, (name, cell) in enumerate(
             zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
         ):
@@ -394,14 +518,20 @@ class Closure:
         self._lengths.append((x.__dict__, 0))
         if x.__dict__:
             self._expand_attributes(local, x, path)
-        if x.__code__ in self.codes:
+        elif self.dynamic and code in self.codes:
+            self._require(f"{local}.__dict__")
+        if code in self.codes:
             self._expand_globals(x)
 
     def _expand_globals(self, x: FunctionType) -> None:
         found = self.codes[x.__code__]
         scope = x.__globals__
         self.names |= found.attributes
-        self.dynamic = self.dynamic or "__dict__" in found.attributes
+        self.ways.update(ways_of(x.__code__, found, scope))
+        if not self.ways.isdisjoint({ANY, TEXT}):
+            self.names |= names_by_text(x.__code__)
+        for name in HIDING.keys() & found.attributes:
+            self._cannot_see(x, found, name, f"it uses {name}, {HIDING[name]}")
         dictionary = self._constant("g", scope)
         where = "" if scope is self._own_globals() else f"{scope.get('__name__')}."
         for name in sorted(found.globals):
@@ -414,16 +544,22 @@ class Closure:
             self._require(f"{name!r} in {dictionary}")
             if name == "type" and asks_for_types(x.__code__):
                 self.scopes[id(scope)] = scope
-            if name in DYNAMIC or name == "AttributeError":
-                self.dynamic = True
-            if name in UNSEEN and hasattr(builtins, name):
-                site = Site(x.__code__.co_filename, found.read[name])
-                reason = f"it uses {name}(), {UNSEEN[name]}"
-                self.unseen = self.unseen or with_place(reason, line_of(site))
+            value = getattr(builtins, name, None)
+            if name in UNSEEN and value is not None:
+                self._cannot_see(x, found, name, f"it uses {name}(), {UNSEEN[name]}")
+            elif is_put_there(name, value):
+                place = Place(vars(builtins), name)
+                self._look(f"{self._constant('b', vars(builtins))}[{name!r}]", value, name, place)
         for name in sorted(found.modules):
             module = sys.modules.get(name)
             if module is not None:
                 self._look(self._constant("m", module), module, name)
+
+    def _cannot_see(self, x: FunctionType, found: Names, name: str, reason: str) -> None:
+        """Note that code uses a name by which it reads what cannot be watched."""
+        line = found.read.get(name)
+        site = None if line is None else Site(x.__code__.co_filename, line)
+        self.unseen = self.unseen or with_place(reason, line_of(site))
 
     def _own_globals(self) -> Any:
         function = getattr(self.function, "__func__", self.function)
@@ -433,26 +569,72 @@ class Closure:
         """The names of a module of the user's that some code reads as attributes."""
         own, scope = is_user_module(x), vars(x)
         self._lengths.append((scope, len(scope)))
-        for name in sorted(self.names & scope.keys()):
+        if x is sys and "modules" in self.names:
+            reason = "it uses sys.modules, in which it may find any module: import it"
+            self.unseen = self.unseen or with_place(reason, line_of(self.site_of("modules")))
+        names = self.names & scope.keys()
+        if own and (self.dynamic or CATCHES in self.ways or "__getattr__" in scope):
+            names |= {"__getattr__"} & scope.keys()
+            self._require(f"len({local}.__dict__) != {self._constant('n', len(scope))}")
+        for name in sorted(names):
             value, place = scope[name], Place(scope, name)
+            if isinstance(value, CALLED) and path[:1] != "@":  # pytest's, in an assert
+                self._look_at_ways(value, f"{path}.{name}")
             if own or is_put_there(name, value):
                 self._look(f"{local}.__dict__[{name!r}]", value, f"{path}.{name}", place)
             else:
                 self._reads.append((place.get, value))
 
     def _expand_class(self, local: str, x: type, path: str) -> None:
-        """Visit what a class of the user's and its bases define, by the names that some code reads."""
+        """Visit what a class of the user's, its bases and its metaclass define, by the names that some code reads."""
         self._is_simple = False
-        for kind in x.__mro__:
-            if not is_user_class(kind):
+        if len(x.__mro__) > PLAIN and x not in self._classes:
+            self._require(f"{local}.__mro__ is not {self._constant('k', x.__mro__)}")
+        names = self.names | library_names(x)
+        skipped = MAKING if MAKES not in self.ways else SHOWN
+        if x in self._called:
+            skipped = frozenset()
+        meta: Any = type(x)
+        for kind in chain(x.__mro__, meta.__mro__):
+            if is_user_class(kind):
+                self._look_into_class(kind, names, skipped, path)
+
+    def _look_into_class(
+        self, x: type, names: set[str], skipped: frozenset[str], path: str
+    ) -> None:
+        """Look at what one class defines itself."""
+        known = self._classes.get(x)
+        if known is None:
+            known = self._classes[x] = self._constant("p", vars(x)), set()
+            self._look_at_names(known[0], x, names)
+        local, seen = known
+        for name, value in list(vars(x).items()):
+            if name in seen:
                 continue
-            base = local if kind is x else self._constant("t", kind)
-            for name, value in list(vars(kind).items()):
-                special = name.startswith("__") and isinstance(value, FunctionType)
-                if name in MAKING and x not in self._called:
-                    continue
-                if special or name in self.names:
-                    self._look(f"{base}.__dict__[{name!r}]", value, f"{path}.{name}")
+            if name in skipped:
+                inner = inspect.unwrap(value) if name in SHOWN else None
+                if isinstance(inner, FunctionType):
+                    self._texts[inner.__code__] = x.__name__
+                continue
+            data = self.dynamic and not (name.startswith("__") or callable(value))
+            if data or name in names or is_special(name, value):
+                seen.add(name)
+                self._look(f"{local}[{name!r}]", value, f"{path}.{name}")
+
+    def _look_at_names(self, local: str, x: type, names: set[str]) -> None:
+        """Require that a class has the names that it has: another one may hide what it inherits."""
+        own = vars(x)
+        if self.dynamic:
+            self._look_at_keys(local, list(own))
+            return
+        bases = map(vars, x.__mro__[1:-1])
+        inherited = names.intersection(chain.from_iterable(bases)).difference(own)
+        if len(inherited) > FEW:
+            self._require(f"[*{local}] != {self._constant('n', list(own))}")
+            return
+        self._require(f"len({local}) != {self._constant('n', len(own))}")
+        for name in sorted(inherited):
+            self._require(f"{name!r} in {local}")
 
     def _expand_container(self, local: str, x: Any, path: str) -> None:
         if isinstance(x, dict):
@@ -513,6 +695,8 @@ class Closure:
         self.lines.append(f"{d} = {local}.__dict__")
         if self.dynamic and not ignored:
             self._look_at_keys(d, list(attributes))
+        elif made_up or (CATCHES in self.ways and not ignored):
+            self._require(f"len({d}) != {self._constant('n', len(attributes))}")
         for name, value in list(attributes.items()):
             if name not in ignored and (whole or name in names or holds_objects(value)):
                 dotted = f"{path}.{name}" if path else name
@@ -522,8 +706,22 @@ class Closure:
                 self._require(f"{name!r} in {d}")
 
 
-MAKING = frozenset({"__init__", "__new__", "__post_init__", "__del__", "__repr__", "__str__"})
+SHOWN = frozenset({"__repr__", "__str__"})
+"""Methods that are called when objects are shown."""
+
+MAKING = SHOWN | {"__init__", "__new__", "__post_init__", "__del__"}
 """Methods that are called when objects are made or shown, and not when they are used."""
+
+PLAIN = 2
+"""The number of classes in the order of inheritance of one that is derived from `object` alone."""
+
+BOUND = (BuiltinFunctionType, MethodWrapperType)
+"""The types of built-in functions, and of built-in methods of an object."""
+
+DESCRIPTORS = (GetSetDescriptorType, MemberDescriptorType)
+
+CALLED = (BuiltinFunctionType, FunctionType, type)
+"""The types of functions that may read what is not named in the code that calls them."""
 
 ABSENT = object()
 """Stands for the value of a name that has none."""
@@ -578,6 +776,8 @@ def same_entry(one: Entry, other: Entry, strictly: bool) -> bool:
         return same_leaf(one.what, other.what)
     if one.role in {"object", "variable"}:
         return one.what() is not None and one.what() is other.what()
+    if one.role == "code":
+        return one.what[1] is other.what[1]
     if one.role == "data":
         x, y = one.what(), other.what()
         return (x is y and x is not None) or (not strictly and data_kind(x) == data_kind(y))
@@ -627,9 +827,24 @@ def is_put_there(name: str, value: Any) -> bool:
     return isinstance(value, CHANGING) and not name.startswith("__") and name not in CONSTANTS
 
 
+def is_special(name: str, value: Any) -> bool:
+    """Whether something in a class is a method that Python calls by itself.
+
+    Examples
+    --------
+    >>> is_special("__add__", lambda x, y: y), is_special("__module__", "text"), is_special("add", min)
+    (True, False, False)
+    """
+    if not name.startswith("__"):
+        return False
+    return isinstance(value, WRAPPERS) or (callable(value) and not is_leaf(value))
+
+
 DATA = (Variable, Tensor, np.ndarray)
 
 ARRAYS = (Tensor, np.ndarray)
+
+KEPT = (*ARRAYS, tuple)
 
 CHANGING = (str, int, float, complex, list, dict, Tensor, Variable)
 """The classes of data in libraries' modules that may change."""
@@ -662,7 +877,14 @@ def holds_objects(value: Any) -> bool:
 
 def library_names(kind: type) -> frozenset[str]:
     """The names of attributes that the methods of a class read, as far as it is a library's; some are other names."""
-    bases = [base for base in kind.__mro__ if base is not object and not is_user_class(base)]
+    return names_of_bases(
+        tuple(base for base in kind.__mro__ if base is not object and not is_user_class(base))
+    )
+
+
+@lru_cache(1024)
+def names_of_bases(bases: tuple[type, ...]) -> frozenset[str]:
+    """The names in the code of some of a library's classes."""
     return frozenset().union(*map(names_of_methods, bases))
 
 

@@ -7,11 +7,11 @@ import dis
 import gc
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import get_ident
-from types import BuiltinMethodType, CodeType, ModuleType
+from types import BuiltinMethodType, CodeType, MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,10 @@ READS = f"it reads a file: {GIVEN}"
 WRITES = f"it writes to a file: {OUTSIDE}"
 CLOCK = f"it reads the clock: {GIVEN}"
 DRAWS = f"it draws random numbers: {GIVEN}"
+IN_WORDS = (
+    "it makes text of an object of the class {}, whose changes cannot be seen there: use its attributes, or give the "
+    "text as an argument"
+)
 THREAD = f"it asks on which thread it runs: {GIVEN}"
 
 PROFILES = f"it starts or stops a profiler: {OUTSIDE}"
@@ -60,6 +64,9 @@ CALLS = {
     ("numpy", "dump"): WRITES,
 }
 """The effects of built-in functions, by their modules, or the modules of their objects' classes, and their names."""
+
+REPEATING = frozenset({"dataclasses", "reprlib"})
+"""The modules that ask for the thread to make text of objects which contain themselves."""
 
 FILES = frozenset({OPENS, READS, WRITES, PRINTS})
 """The effects that this package has for the user alone, beside the reading of his source."""
@@ -284,38 +291,46 @@ def may_do_more(x: Any) -> bool:
 
 def effect(frame: Any, event: str, what: Any) -> str:
     """The effect of a call beside computing, or what it depends on beside its arguments; empty if there is nothing."""
-    home, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
-    if event == "c_call":
-        owner = getattr(what, "__self__", None)
-        kind = type(owner) if not isinstance(owner, type) else owner
-        module, name = what.__module__ or getattr(kind, "__module__", ""), what.__name__
-        found = CALLS.get((module, name)) or CALLS.get((module, "")) or ""
-        if name in WRITING and is_screen(owner):
-            found = PRINTS
-        if not found and module in WORLD and name not in HARMLESS:
-            found = (
-                f"it calls {module.strip('_')}.{name}(), which does more than compute from its arguments: "
-                f"{OUTSIDE}"
-            )
-        if found == DRAWS and makes_a_seeded_state(frame):
-            found = ""
-    elif name in WRITING and is_screen(first_argument(frame)):
-        found = PRINTS
-    elif home in SHOWING:
-        found = SHOWING[home]
-    elif home == "random" and name == "seed" and frame.f_locals.get("a", 0) is None:
-        found = DRAWS
-    elif home in THREADS and name in THREADS[home]:
-        found = f"it asks which threads or processes there are: {GIVEN}"
-    elif home == "logging":
-        found = f"it writes to a log: {OUTSIDE}"
-    elif home == "os" and name in ENVIRONMENT:
-        found = f"it uses os.environ: {GIVEN}"
-    elif home.startswith("numpy.") and name in SETTINGS:
-        found = f"it calls np.{name}(): {OUTSIDE}"
-    else:
-        return ""
+    found = _of_built_in(what, frame) if event == "c_call" else _of_function(frame)
     return found if found and is_asked_for(frame, found in FILES) else ""
+
+
+def _of_built_in(what: Any, frame: Any) -> str:
+    """The effect of a built-in function that a frame calls."""
+    owner = getattr(what, "__self__", None)
+    kind = type(owner) if not isinstance(owner, type) else owner
+    module, name = what.__module__ or getattr(kind, "__module__", ""), what.__name__
+    found = CALLS.get((module, name)) or CALLS.get((module, "")) or ""
+    if frame.f_globals.get("__name__", "") in REPEATING and found == THREAD:
+        return ""
+    if name in WRITING and is_screen(owner):
+        return PRINTS
+    if not found and module in WORLD and name not in HARMLESS:
+        return (
+            f"it calls {module.strip('_')}.{name}(), which does more than compute from its arguments: "
+            f"{OUTSIDE}"
+        )
+    return "" if found == DRAWS and makes_a_seeded_state(frame) else found
+
+
+def _of_function(frame: Any) -> str:
+    """The effect of a function of Python's whose frame begins to run."""
+    home, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
+    if name in WRITING and is_screen(first_argument(frame)):
+        return PRINTS
+    if home in SHOWING:
+        return SHOWING[home]
+    if home == "random" and name == "seed" and frame.f_locals.get("a", 0) is None:
+        return DRAWS
+    if home in THREADS and name in THREADS[home]:
+        return f"it asks which threads or processes there are: {GIVEN}"
+    if home == "logging":
+        return f"it writes to a log: {OUTSIDE}"
+    if home == "os" and name in ENVIRONMENT:
+        return f"it uses os.environ: {GIVEN}"
+    if home.startswith("numpy.") and name in SETTINGS:
+        return f"it calls np.{name}(): {OUTSIDE}"
+    return ""
 
 
 def is_screen(x: Any) -> bool:
@@ -376,19 +391,24 @@ def reads_the_program(home: str) -> bool:
 
 
 @contextmanager
-def observed_calls(found: dict[str, Any]) -> Iterator[None]:
+def observed_calls(
+    found: dict[str, Any], texts: Mapping[CodeType, str] = MappingProxyType({})
+) -> Iterator[None]:
     """Note what built-in functions do beside computing, while the block runs; there may be no other profiler.
 
     Parameters
     ----------
     found : dict
         Gets the effects, and the place on which the first of a kind happens.
+    texts : mapping of code to str, optional
+        The code of methods that make text of an object, which is not watched for that, and the name of its class.
     """
 
     def observe(frame: Any, event: str, what: Any) -> None:
         if collecting or event not in ("call", "c_call"):
             return
-        reason = effect(frame, event, what)
+        shown = texts.get(frame.f_code) if event == "call" else None
+        reason = effect(frame, event, what) if shown is None else IN_WORDS.format(shown)
         if reason and reason not in found:
             found[reason] = user_line()
 

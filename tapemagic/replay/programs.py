@@ -384,13 +384,14 @@ class Programs:
         self, entry: Signature, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
     ) -> Any:
         does_more = closure.does_more or any(map(may_do_more, call.leaves))
-        suspect = does_more or is_suspect(closure.codes.values())
+        texts = closure.texts()
+        suspect = does_more or texts or is_suspect(closure.codes.values())
         self._why_now = PROFILED if suspect and sys.getprofile() is not None else ""
         if self._why_now:
             return function(*args, **kwargs)
         before = RandomState(closure.generators, closure.path, python=does_more)
         effects: dict[str, Any] = clocks_in(closure.codes)
-        observed = observed_calls(effects) if suspect else nullcontext()
+        observed = observed_calls(effects, texts) if suspect else nullcontext()
         trace = Trace(named=bool(entry.pending))
         one = TracedCall(trace, closure, call)
         known = one.references()

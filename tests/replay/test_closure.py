@@ -39,6 +39,7 @@ CHANGES: dict[str, Callable[[Any, Any], None]] = {
     "an element of a list": lambda _, s: s.items.__setitem__(1, 5.0),
     "an attribute of the function": lambda f, _: setattr(f, "cache", 1.0),
     "a default": lambda _, s: setattr(s.helper, "__defaults__", (1.0,)),
+    "code": lambda _, s: setattr(s.helper, "__code__", (lambda x: x / rate).__code__),
 }
 
 
