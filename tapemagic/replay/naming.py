@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import count
 from keyword import iskeyword
 from types import FunctionType
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.nest import is_leaf, leaves, ordered, pack
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.program import Input, Node, Program, Site
@@ -265,6 +267,33 @@ def _paths(structure: Any, path: str) -> Iterator[str]:
         return
     for key, part in zip(ordered(dict.fromkeys(structure[1])), structure[2:], strict=True):
         yield from _paths(part, f"{path}_{key}")
+
+
+def returned(program: Program) -> list[tuple[int, str]]:
+    """The positions of a program's results in the order in which the user's function returns them, and their keys.
+
+    That is the order of the user's dicts, where `Program.results` has that of sorted keys. The keys are in words:
+    ``under the key 'w' of 'gradients'``; empty outside of dicts.
+    """
+    structure = program.notes.get("structure", LEAF)
+    if structure == LEAF:
+        return [(k, "") for k in range(len(program.results))]
+    return list(_returned(structure, count(), ""))
+
+
+def _returned(structure: Any, positions: Iterator[int], keys: str) -> Iterator[tuple[int, str]]:
+    if structure == LEAF:
+        yield next(positions), f"under the key {keys}" if keys else ""
+    elif not issubclass(structure[0], Mapping):
+        for part in structure[1:]:
+            yield from _returned(part, positions, keys)
+    else:
+        found = {}
+        for key, part in zip(ordered(dict.fromkeys(structure[1])), structure[2:], strict=True):
+            words = f"{shown(key)} of {keys}" if keys else shown(key)
+            found[key] = list(_returned(part, positions, words))
+        for key in structure[1]:
+            yield from found[key]
 
 
 def variable_name(variable: Variable, known_as: str, function: Any) -> str:

@@ -189,7 +189,7 @@ def meanings_of(
                 to = identifier(names.get(id_of(x), "")) or "this source"
                 exists = gradients[len(found)] is not None
                 words = f"{what}{' of ' * bool(of)}{of} with respect to {to}"
-                found.append(f"the {words}" if exists else f"there is no {words}")
+                found.append(f"the {words}" if exists else f"as there is no {words}")
     return found
 
 

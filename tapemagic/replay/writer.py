@@ -20,7 +20,7 @@ from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.local_names import LocalNames
 from tapemagic.replay.module_names import ModuleNames
-from tapemagic.replay.naming import identifier
+from tapemagic.replay.naming import identifier, returned
 from tapemagic.replay.program import (
     Constant,
     Guard,
@@ -92,7 +92,7 @@ class Writer:
     body : list of Line
         The statements, without that which returns the results.
     returned : list of str
-        The expressions of the results.
+        The expressions of the results, in the order of the program; the text returns them in that of the user.
     """
 
     def __init__(
@@ -356,7 +356,9 @@ class Writer:
 
     def _return(self) -> None:
         self._errstate = {}
-        text = ", ".join(self.returned) or "()"
+        order = [k for k, _ in returned(self.program)]
+        order += range(len(order), len(self.returned))
+        text = ", ".join(self.returned[k] for k in order) or "()"
         if len(text) > WIDTH - len("    return "):
             text = f"({text})"
         if self.comments.said is not None and len(self.body) > 3:

@@ -66,6 +66,15 @@ def traced(f, args, kwargs):
     return made, result, after
 
 
+def in_order(result):
+    """The leaves of a result in the order in which its dicts have them."""
+    if isinstance(result, dict):
+        return [leaf for part in result.values() for leaf in in_order(part)]
+    if isinstance(result, list | tuple):
+        return [leaf for part in result for leaf in in_order(part)]
+    return [result]
+
+
 @pytest.fixture(scope="module")
 def written():
     """The text of each case, and what goes in and has to come out."""
@@ -80,7 +89,7 @@ def written():
             given[node.origin] if isinstance(node.origin, int) else value(getattr(cases, node.name))
             for node in program.inputs
         ]
-        wanted = [value(x) for x in leaves(result)]
+        wanted = [value(x) for x in in_order(result)]
         wanted += [after.get(id(held(v)), np.array(held(v))) for v, _ in program.assigned]
         fixed = [node.value for node in text.fixed]
         found[f.__name__] = str(text), [*inputs, *fixed], wanted
@@ -366,6 +375,31 @@ def test_results_of_dictionaries_have_their_keys_names() -> None:
     lines = body(program_text(f, tm.constant([1.0, 2.0])))
 
     assert "    return result_down, result_up, result" in lines
+
+
+def test_results_of_dictionaries_come_in_the_order_of_their_keys() -> None:
+    """The docstring tells which is which; the function itself gives the dict."""
+
+    def f(t: Any) -> Any:
+        return {"x": t, "v": {"b": [2 * t, 3 * t], "a": None}, "a": 4 * t}, {2: t, "k": t}
+
+    made = function(f)
+    for _ in range(3):
+        found = made(tm.constant(1.5))
+    text = made.source()
+    names: dict[str, Any] = {}
+    exec(text, names)  # noqa: S102 (the text is the package's own)
+
+    assert [*found[0]] == ["x", "v", "a"]
+    assert names["f"](1.5) == (1.5, 3.0, 4.5, None, 6.0, 1.5, 1.5)
+    assert text.split("-------\n")[-1].split('    """')[0].split("\n")[:-1] == [
+        "    t : float64, under the key 'x'",
+        "    result_v_b, result_v_b_2 : float64, under the key 'b' of 'v'",
+        "    None, the same at each call, under the key 'a' of 'v'",
+        "    result_a : float64, under the key 'a'",
+        "    t : float64, under the key 2",
+        "    t : float64, under the key 'k'",
+    ]
 
 
 def test_imports_are_public() -> None:
