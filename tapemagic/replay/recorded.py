@@ -80,7 +80,8 @@ def recorded_program(
         given: dict[int, Any] = {}
         for x in sources:
             if id_of(x) not in rerun.made:
-                given[_key(x)] = trace.node(rerun.watched(_key(x), rerun.recorded_value(x)))
+                symbol = rerun.watched(_key(x), rerun.recorded_value(x), "source")
+                given[_key(x)] = trace.node(symbol)
         own = len(trace.inputs)
         rerun.run(needed_records(contents.records, targets))
         tape = tape_of(contents._replace(records=tuple(rerun.records)))
@@ -186,7 +187,7 @@ def meanings_of(
             of = identifier(names.get(id_of(group[0]), "")) if len(groups) > 1 else ""
             what = "gradient" if level == 1 else f"derivative of order {level}"
             for x in sources:
-                to = identifier(names.get(id_of(x), "")) or "this source"
+                to = identifier(names.get(id_of(x), "")) or "the source without a name"
                 exists = gradients[len(found)] is not None
                 words = f"{what}{' of ' * bool(of)}{of} with respect to {to}"
                 found.append(f"the {words}" if exists else f"as there is no {words}")
@@ -379,12 +380,12 @@ def _listed(names: Sequence[str], what: str) -> str:
     """Names as words, or how many there are of `what`, if that is too long."""
     *most, last = [printable_name(x) for x in names] or ["nothing"]
     words = f"{', '.join(most)} and {last}" if most else last
-    return words if len(words) <= LONGEST else f"{len(names)} {what}" if most else "a value"
+    return f"{len(names)} {what}" if most and len(words) > LONGEST else words
 
 
 def printable_name(name: str) -> str:
     """A name as it stands in the program."""
-    return identifier(name) or "a value"
+    return identifier(name) or "a source without a name"
 
 
 def checked_order(order: Any) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,8 +178,11 @@ class Rerun:
         self.made = {i for record in contents.records for i in _outputs(record)}
         self.asked: set[int] = set()
 
-    def watched(self, i: int, value: Any) -> Any:
-        """The symbol of a value that no record made, such as a source: a parameter of the program."""
+    def watched(self, i: int, value: Any, unnamed: str = "value") -> Any:
+        """The symbol of a value that no record made, such as a source: a parameter of the program.
+
+        One without a name of the user's is called `unnamed`.
+        """
         self.asked.add(i)
         version = id(value) if i in self._assigned else 0
         if isinstance(value, Absent) and i in self._assigned:
@@ -188,9 +192,11 @@ class Rerun:
             )
         found = self._versions.get((i, version))
         if found is None:
-            name = self.words.names.get(i, "x")
+            name = identifier(self.words.names.get(i, ""))
             later = any(known == i for known, _ in self._versions)
-            what = f"a later value of {identifier(name)}" if later else ""
+            what = "" if name else f"a {unnamed} without a name"
+            name = name or self._unlike_names(unnamed)
+            what = f"a later value of {name}" if later else what
             found = self._versions[i, version] = self._parameter(value, name, i, what)
         return found
 
@@ -269,7 +275,9 @@ class Rerun:
         for other, symbol in self._arrays:
             if other is value or (name and symbol._node.name == name):
                 return symbol
-        found = self._parameter(value, name or "array", 0, "" if name else UNNAMED)
+        found = self._parameter(
+            value, name or self._unlike_names("array"), 0, "" if name else UNNAMED
+        )
         self._arrays.append((value, found))
         return found
 
@@ -284,6 +292,18 @@ class Rerun:
             if array.shape == value.shape and array.dtype == value.dtype and _same(array, value):
                 return name
         return ""
+
+    def _unlike_names(self, name: str) -> str:
+        """A name that is none of the user's."""
+        while name in self._names:
+            name = f"unnamed_{name}"
+        return name
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """The user's names, as they stand in a program."""
+        names = self.words.names.values(), (name for name, _ in self.words.arrays)
+        return set(map(identifier, chain(*names)))
 
     def _parameter(self, value: Any, name: str, i: int, what: str = "") -> Any:
         """The symbol of a new parameter; if it has no name of the user's, with the words for `what` it is."""

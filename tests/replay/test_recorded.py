@@ -144,6 +144,27 @@ def test_sources_without_a_gradient() -> None:
     assert "there is no gradient with respect to z" in source
 
 
+def test_sources_without_a_name_take_none_of_the_users() -> None:
+    """They are called source, or otherwise where the user has a value of that name."""
+    x = tm.Variable(2.0)
+    with tm.GradientTape(persistent=True) as tape:
+        y = x * x
+    text = tape.source(y, [tm.constant(1.0), x])
+
+    assert ("source", "x") == parameters(text)
+    assert "source, x : float64" not in text
+
+    source = tm.Variable(3.0)
+    with tape:
+        z = y * source
+    text = tape.source(z, tm.constant(1.0))
+    assert ("unnamed_source", "x", "source") == parameters(text)
+    assert "Compute z and its gradient with respect to a source without a name." in text
+    assert "unnamed_source : float64, a source without a name" in text
+    assert "None, as there is no gradient with respect to the source without a name" in text
+    assert (12.0, None) == function_in(text)(7.0, 2.0, 3.0)
+
+
 def test_an_intermediate_source() -> None:
     """It is computed from what is watched."""
     x = tm.Variable(2.0)
