@@ -200,16 +200,21 @@ class Constant(Node):
     value : array or NumPy scalar
     by_reference : bool
         Whether it is an array of the user's own, which he may write into between calls; else it is a private copy.
+    given : bool
+        Whether it came from the user's program, so that its numbers may be what they are by chance.
     uniform : bool or None
         Whether all elements have the same bits; None as long as nobody has looked.
     """
 
-    __slots__ = ("by_reference", "uniform", "value")
+    __slots__ = ("by_reference", "given", "uniform", "value")
 
-    def __init__(self, value: Any, by_reference: bool = False, name: str = "") -> None:
+    def __init__(
+        self, value: Any, by_reference: bool = False, name: str = "", given: bool = False
+    ) -> None:
         super().__init__(None, (), {}, kind_of(value), name=name)
         self.value = value
         self.by_reference = by_reference
+        self.given = given
         self.uniform: bool | None = None
 
 

@@ -247,7 +247,9 @@ def _differentiated(
 def _ones(x: Any, trace: RecordTrace) -> Any:
     """The gradient from which a sweep begins, as a constant of the program, so that what follows from it is traced."""
     value = ones(unwrap(x))
-    return wrap(Symbol(trace, trace.node(value), value))
+    node = trace.node(value)
+    node.given = False
+    return wrap(Symbol(trace, node, value))
 
 
 def _mark_recorded(tape: Tape, trace: RecordTrace, begins: int, first: int) -> None:

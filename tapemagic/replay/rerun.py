@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.events import Event
 from tapemagic.engine.functions.pullback import Call, called
+from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.recording import CONSTANT, FOREIGN, Absent, Record, is_id
 from tapemagic.engine.registry import HARMLESS
 from tapemagic.engine.tape.recorder import Contents
@@ -27,6 +29,14 @@ FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
 
 MOST_EXITS = 3
 """The most ways out of the tape that a note names."""
+
+CONVERSIONS = frozenset(
+    {"float()", "int()", "complex()", ".item()", ".numpy()", ".tolist()", "np.asarray"}
+)
+"""Exits that change nothing, with which numbers are printed and logged, too."""
+
+SHORT = 8
+"""The most characters of a number that a program writes down; others were computed."""
 
 UNNAMED = "which had no name where this was written"
 
@@ -223,14 +233,53 @@ class Rerun:
         self.trace.mark = None
 
     def note_exits(self) -> None:
-        """Note that numbers were taken out of values from which the targets were computed."""
-        values = {i for k in self._ran for i in self.contents.records[k][2]}
-        hows = [e.what for e in self.contents.events if e.kind == "exit" and e.number in values]
+        """Note that numbers were taken out of the tape, or drawn, with which the targets were computed."""
+        records = [Record._make(self.contents.records[k]) for k in self._ran]
+        values = {i for record in records for i in record.ids}
+        exits = [e for e in self.contents.events if e.kind == "exit"]
+        hows = [
+            e.what
+            for e in exits
+            if (e.number in values and any(max(r.output_ids) > e.time for r in records))
+            or any(self._may_read(record, e) for record in records)
+        ]
         if hows:
             self.notes.append(
                 f"What left the tape ({', '.join(dict.fromkeys(map(str, hows[:MOST_EXITS])))}) is a constant here, as "
                 "it was when this was recorded."
             )
+        if any(record.operation.function is masked for record in records):
+            self.notes.append(
+                "The mask that dropout drew is a constant here, as it was when this was recorded."
+            )
+
+    def _may_read(self, record: Record, event: Event) -> bool:
+        """Whether an operation, by its arguments, may read what left the tape apart from the way to the targets."""
+        if max(record.output_ids) < event.time:
+            return False
+        if (
+            event.what not in CONVERSIONS
+        ):  # such as a comparison, of which only the way depends on it
+            return True
+        left = self._kept.get(event.number)
+        known = np.ravel([] if left is None else left)[:LITERAL]
+        known = np.trunc(known) if event.what == "int()" and known.dtype.kind == "f" else known
+        pairs = zip(record.values, record.ids, strict=True)
+        return any(self._may_be(x, i, known, event.time) for x, i in pairs)
+
+    def _may_be(self, x: Any, i: int, known: Any, time: int) -> bool:
+        """Whether an argument was made of some known numbers after a time: it has one, or is no short number."""
+        if is_id(i) or x is None or isinstance(x, Absent):
+            return False
+        if i not in (CONSTANT, FOREIGN):
+            return -i > time
+        value = np.asarray(x)
+        if value.dtype.kind not in "iufc" or (value.ndim and self._name_of(value, i)):
+            return False
+        numbers = value.ravel()[:LITERAL]
+        return bool(np.isin(numbers, known).any()) or any(
+            len(str(v)) > SHORT for v in numbers.tolist()
+        )
 
     def _run(self, position: int, record: Record) -> None:
         values = tuple(map(self._input, record.values, record.ids))

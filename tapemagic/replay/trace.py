@@ -337,7 +337,7 @@ class Trace:
         known = self._constants.get(id(value))
         if known is not None and (known[1].by_reference or _equal(known[1].value, value)):
             return known[1]
-        made = Constant(value if is_fixed(value) else _copy(value))
+        made = Constant(value if is_fixed(value) else _copy(value), given=self.back is None)
         self._constants[id(value)] = value, made
         return made
 
@@ -398,8 +398,10 @@ class Trace:
         """The node or constant that a result is in the program."""
         node = self.node(x)
         _, backs = self._adjoints.get(id(unwrap(x)), (None, {}))
-        if len(backs) == 1 and isinstance(node, Constant):  # several values may share one array
-            (node.back,) = backs.values()
+        if backs and isinstance(node, Constant):
+            node.given = False
+            if len(backs) == 1:  # several values may share one array
+                (node.back,) = backs.values()
         return node
 
 

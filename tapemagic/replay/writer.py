@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,7 +146,7 @@ class Writer:
         for constant in self.uses.constants:
             text = None if constant.by_reference else literal(constant.value)
             if text is None:
-                name = self.names.reserve(identifier(constant.name) or "constant")
+                name = self.names.reserve(identifier(constant.name) or plain_name(constant))
                 self.parameters.append(name)
                 self.fixed.append(constant)
             elif not isinstance(constant.value, np.ndarray):
@@ -154,7 +154,8 @@ class Writer:
             elif text in known:
                 name = known[text]
             else:
-                name = identifier(constant.name) or plain_name(constant.value, text)
+                written = self.program.notes.get("statements", {}).values()
+                name = identifier(constant.name) or plain_name(constant, text, written)
                 name = known[text] = self.names.reserve_above(name)
                 self.made[name] = constant.value
             self.names.share(constant, name)
@@ -376,12 +377,32 @@ class Writer:
             self.body += [Line(line, site, nodes) for line in laid_out(text, self._margin)]
 
 
-def plain_name(array: Any, text: str) -> str:
-    """A name for a constant that has none in the user's program."""
+MAKERS = {"zeros": ("zeros",), "ones": ("ones",), "eye": ("eye", "identity")}
+"""Names for constants, and the functions of NumPy's that make such."""
+
+
+def plain_name(constant: Constant, text: str = "", written: Iterable[str] = ()) -> str:
+    """A name for a constant that has none in the user's program.
+
+    Parameters
+    ----------
+    constant : Constant
+    text : str
+        Its literal.
+    written : iterable of str
+        The user's statements: an array of theirs is called ones only if they call np.ones, or else these are its
+        numbers by chance.
+    """
+    if constant.kind.dtype == bool:
+        return "mask"
     word = text.partition("(")[0].removeprefix("np.")
     if word == "broadcast_to":
-        word = {0: "zeros", 1: "ones"}.get(array.flat[0], "")
-    return word if word in {"zeros", "ones", "eye"} else "constant"
+        word = {0: "zeros", 1: "ones"}.get(constant.value.flat[0], "")
+    if word not in MAKERS:
+        return "constant"
+    calls = [f"{maker}{end}(" for maker in MAKERS[word] for end in ("", "_like")]
+    by_chance = constant.given and not any(call in line for line in written for call in calls)
+    return "constant" if by_chance else word
 
 
 VIEWS: frozenset[Any] = frozenset(

@@ -498,3 +498,30 @@ def test_values_that_are_gradients_of_several_or_a_part_of_one(loss, said):
     for names, sources in said.items():
         what = f"array of shape (2,), float64, the gradient with respect to {sources}"
         assert f"    {names} : {what}\n" in text
+
+
+def written_eye(x):
+    """An array that the user calls by the name of its function."""
+    return x * np.eye(2)
+
+
+def eye_by_chance(x):
+    """An array that has the same numbers."""
+    return x * np.array([[1.0, 0.0], [0.0, 1.0]])
+
+
+def ones_by_rules(x):
+    """The gradient of a sum."""
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        y = np.sum(x)
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize(
+    ("f", "name"), [(written_eye, "eye"), (eye_by_chance, "constant"), (ones_by_rules, "ones")]
+)
+def test_constants_are_called_by_their_numbers_only_where_these_are_no_chance(f, name):
+    """The user wrote so, or a rule makes such."""
+    text = program_text(f, tm.constant([[1.0, 2.0], [3.0, 4.0]]))
+    assert f"\n{name} = np." in text

@@ -50,7 +50,8 @@ def folded(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     if rewriting.is_read and isinstance(value, np.ndarray) and literal(value) is None:
         return None
-    return Constant(value, name=node.name)
+    given = any(x.given for x in read)  # type: ignore[attr-defined]
+    return Constant(value, name=node.name, given=given)
 
 
 def _value(node: Any) -> Any:
