@@ -30,6 +30,9 @@ LONGEST = 60
 UNSHARED = frozenset(dir(builtins)) | {"np", "Retrace", "l", "O", "I", "_"}
 """Names that a value of a program never has: the last of them are hardly told from digits."""
 
+PLAIN = (type(None), bool, int, float, complex, str)
+"""The types of defaults that are told."""
+
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
@@ -233,6 +236,7 @@ def give_names(name: str, value: Any) -> None:
 def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None:
     """Name the arguments of a program by the parameters of its function, and Variables as the user knows them."""
     names = program.notes["arguments"] = argument_names(function, args, kwargs)
+    program.notes["defaults"] = defaults(function, args, kwargs)
     for node in program.inputs:
         if isinstance(node.origin, Variable):
             node.name = identifier(variable_name(node.origin, node.name, function))
@@ -343,6 +347,25 @@ def argument_names(function: Any, args: Any, kwargs: Any) -> list[str]:
         else:
             _name_leaves(name, value, names)
     return names
+
+
+def defaults(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """The parameters that a call leaves out, and their values, if these are numbers, texts or None.
+
+    Examples
+    --------
+    >>> defaults(lambda x, k=3.0, *, up=True: x, (1.0,), {}), defaults(lambda x, k=3.0: x, (1.0, 2.0), {})
+    ({'k': 3.0, 'up': True}, {})
+    """
+    if type(function) is FunctionType and not (function.__defaults__ or function.__kwdefaults__):
+        return {}
+    try:
+        signature = inspect.signature(function)
+        given = signature.bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return {}
+    left = ((name, x.default) for name, x in signature.parameters.items() if name not in given)
+    return {name: value for name, value in left if isinstance(value, PLAIN)}
 
 
 def _name_leaves(path: str, value: Any, names: list[str]) -> None:
