@@ -423,6 +423,9 @@ def test_imports_are_public() -> None:
         (lambda x: np.negative(np.negative(x)), 2j, "-(-x)"),
         (lambda x: x * 10.0**300, 1.5, " 1e300"),
         (lambda x: (np.linalg.norm(x), x + 1)[1], 1.5, "_ = np.linalg.norm(x)"),
+        (lambda x: -(np.abs(x) ** -2.0), 1.5, "-(np.abs(x) ** -2.0)"),
+        (lambda x: -(x**3), 1.5, "-(x**3)"),
+        (lambda x: x * 2 / x @ x * 3, 1.5, "(x * 2 / x) @ x * 3"),
     ],
 )
 def test_lines_are_as_the_linter_wants_them(f, x, line):
