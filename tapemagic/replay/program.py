@@ -80,12 +80,15 @@ class Back(NamedTuple):
         The value whose adjoint it is; None for an intermediate result of a rule.
     sources : tuple of Input
         The inputs of which it is the whole adjoint, when the sweep is over: several may share one.
+    own : bool
+        Whether a line of the user's made it, as of a function for `custom_gradient`: that of the node.
     """
 
     of: Any
     order: int
     to: Any = None
     sources: tuple[Any, ...] = ()
+    own: bool = False
 
     def reaching(self, node: Node) -> Back:
         """The same, as the adjoint of a value: of the first one, or of the first that has a name."""
@@ -315,7 +318,7 @@ def statement_of(node: Node) -> tuple[tuple[str, int, int] | None, int]:
     site, order, back = node.site, 0, node.back
     if back is not None:
         order = back.order if back.of is not None else 0
-        while back is not None and back.of is not None:
+        while back is not None and back.of is not None and not back.own:
             site, back = back.of.site, back.of.back
     return None if site is None else (site.file, site.line, site.time), order
 

@@ -96,6 +96,10 @@ def recorded_program(
         if trace.reasons:
             raise SourceError(_in_words(trace, contents))
     program = Program(list(trace.inputs), trace.body, results, [], name, notes=dict(notes))
+    if "statements" in notes:
+        program.notes["statements"] = {**trace.names.texts, **notes["statements"]}
+        program.notes["times"] = {**trace.names.times, **notes["times"]}
+    trace.names.forget()
     rerun.note_exits()
     program.notes["read"] = True
     program.notes["notes"] = list(dict.fromkeys(rerun.notes))

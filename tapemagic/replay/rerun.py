@@ -18,6 +18,7 @@ from tapemagic.engine.tape.recorder import Contents
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
+from tapemagic.replay.calls import user_frame
 from tapemagic.replay.custom import symbols_in
 from tapemagic.replay.naming import give_name, identifier
 from tapemagic.replay.program import Node, Site
@@ -77,9 +78,12 @@ class Placed(Site):
     Attributes
     ----------
     marks : tuple of Mark
+    own : bool
+        Whether it is of a function of the user's that computes a gradient, as `Back.own` says.
     """
 
     marks: tuple[Mark, ...] = ()
+    own = False
 
 
 class RecordTrace(Trace):
@@ -122,9 +126,17 @@ class RecordTrace(Trace):
         """The line of the record that is being run or differentiated."""
         if self.mark is None:
             return None
-        place = Placed(*(self._places(self.mark[1]) or ("", 0)))
+        frame = user_frame() if self.back is not None else None
+        theirs = frame is not None and frame is not self._sweeping
+        found = self.names.site(frame) if theirs else self._places(self.mark[1])
+        place = Placed(*(found or ("", 0)))
         place.marks = (self.mark,)
+        place.own = theirs
         return place
+
+    def is_own(self, site: Site | None) -> bool:
+        """Whether a line is of a function of the user's that computes a gradient."""
+        return isinstance(site, Placed) and site.own
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; each is marked while it is differentiated."""

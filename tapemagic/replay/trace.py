@@ -212,7 +212,10 @@ class Trace:
         if warnings.filters is not self._filters:
             self.leave("warnings.catch_warnings()")
         site = self.site(4) if self.named else None
-        node = Node(function, args, kwargs, kind, site, self.back, "", state)
+        back = self.back
+        if back is not None and self.is_own(site):
+            back = back._replace(own=True)
+        node = Node(function, args, kwargs, kind, site, back, "", state)
         self.body.append(node)
         return node
 
@@ -351,6 +354,10 @@ class Trace:
         if self._sweeping_at is None:
             self._sweeping_at = self.names.site(frame)
         return self._sweeping_at
+
+    def is_own(self, site: Site | None) -> bool:
+        """Whether a line is of a function of the user's that the sweep calls, and not the one that began the sweep."""
+        return site is not None and site is not self._sweeping_at
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""

@@ -528,3 +528,38 @@ def test_constants_are_called_by_their_numbers_only_where_these_are_no_chance(f,
     """The user wrote so, or a rule makes such."""
     text = program_text(f, tm.constant([[1.0, 2.0], [3.0, 4.0]]))
     assert f"\n{name} = np." in text
+
+
+@tm.custom_gradient
+def bounded(x):
+    """A function whose gradient has lines of its own."""
+
+    def grad(upstream):
+        low = np.maximum(upstream, -1)
+        return np.minimum(low, 1)
+
+    return x * 1.5, grad
+
+
+def test_lines_of_the_users_own_gradient_are_its_lines():
+    """Those of the function stand above its values, and what is differentiated comes from them in turn."""
+
+    def f(x):
+        with tm.GradientTape() as outer:
+            outer.watch(x)
+            with tm.GradientTape() as tape:
+                tape.watch(x)
+                y = bounded(x) ** 2
+            slope = tape.gradient(y, x)
+        return slope, outer.gradient(slope, x)
+
+    lines = body(program_text(f, tm.constant(0.25)))
+    back = lines.index("    # back through: y = bounded(x) ** 2")
+    assert lines[back + 2 : back + 6] == [
+        "    # low = np.maximum(upstream, -1) (1 of 2)",
+        "    low = np.maximum(d_u1, -1)",
+        "    # return np.minimum(low, 1) (1 of 2)",
+        "    slope = np.minimum(low, 1)",
+    ]
+    assert "    # second derivative, back through: low = np.maximum(upstream, -1) (1 of 2)" in lines
+    assert "    # back through: return x * 1.5, grad" not in lines
