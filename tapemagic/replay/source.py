@@ -36,7 +36,7 @@ class Retrace(Exception):  # noqa: N818 (no error, but a turn in the way through
 
 
 RETRACE = '''class Retrace(Exception):
-    """Raised where the function would take another way."""
+    """Raised where the function would take another way, with the number of the condition."""
 '''
 
 

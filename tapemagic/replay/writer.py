@@ -42,6 +42,10 @@ DEEPEST = 10
 """The depth to which calls and operators are nested in one statement."""
 
 
+UNREAD = "# nothing reads this value, but its call may raise an error"
+"""The comment above a call of which only the error matters."""
+
+
 @dataclass(slots=True)
 class Line:
     """A line of the source, the user's statement behind it, and the nodes that it computes."""
@@ -263,6 +267,8 @@ class Writer:
         if not self._has_memory(node):
             line = f"{self._target(node)} = {line}"
         self._begin(node, line)
+        if line.startswith("_ = ") and not self._bare:
+            self.body.append(Line(f"{self._margin}{UNREAD}", node.site))
         self._line(line, node.site, [node, *composed.inside])
 
     def _has_memory(self, node: Node) -> bool:

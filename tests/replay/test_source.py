@@ -530,6 +530,36 @@ def test_constants_are_called_by_their_numbers_only_where_these_are_no_chance(f,
     assert f"\n{name} = np." in text
 
 
+@pytest.mark.parametrize("fixed", [True, False])
+def test_a_call_that_is_made_for_its_error_alone_says_so(fixed):
+    """An index that is the same at each call is in bounds, as it was: the call is left out."""
+
+    def f(x, k):
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            y = np.sum(x[np.array([0, 1])] if fixed else x[k])
+        return tape.gradient(y, x)
+
+    text = program_text(f, tm.constant([1.0, 2.0]), np.array([0, 1]))
+    comment = "    # nothing reads this value, but its call may raise an error\n    _ = x[k]\n"
+    assert ("_ = " in text) is not fixed
+    assert (comment in text) is not fixed
+
+
+def test_the_number_of_a_condition_is_said():
+    """What is raised has it."""
+
+    def f(x):
+        return x if np.sum(x) > 0 else -x
+
+    text = program_text(f, tm.constant([1.0, 2.0]))
+    assert (
+        '"""Raised where the function would take another way, with the number of the condition."'
+        in text
+    )
+    assert "raise Retrace(1)" in text
+
+
 @tm.custom_gradient
 def bounded(x):
     """A function whose gradient has lines of its own."""

@@ -18,6 +18,7 @@ from tapemagic.replay.passes.known_signs import never_negative_zero
 from tapemagic.replay.passes.layout import lines, repeats
 from tapemagic.replay.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.replay.program import Constant, Kind, Node
+from tapemagic.replay.symbol import method
 
 
 @of_numbers
@@ -216,6 +217,15 @@ def itself(node: Node, rewriting: Rewriting) -> Node | None:
     return rewriting.same(x, node)
 
 
+def copy(node: Node, rewriting: Rewriting) -> Node | None:
+    """A copy is what it is a copy of, if both lie in memory alike, and no function of the user's may write into it.
+
+    Results that would share memory through it are copied again afterwards.
+    """
+    plain = len(node.args) == 1 and not node.kwargs and rewriting.is_pure
+    return rewriting.same(node.args[0], node) if plain else None
+
+
 def where(node: Node, rewriting: Rewriting) -> Node | None:
     """The argument that ``np.where`` takes, if its condition is known."""
     if len(node.args) != 3 or node.kwargs:
@@ -308,6 +318,8 @@ RULES: Rules = {
     np.positive: (itself,),
     np.conjugate: (itself,),
     np.real: (itself,),
+    np.copy: (copy,),
+    method("copy"): (copy,),
     np.where: (where,),
     np.bitwise_and: (truths,),
     np.bitwise_or: (truths,),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from tapemagic.replay.passes.common_subexpressions import Table
 from tapemagic.replay.passes.known_numbers import Uniform
 from tapemagic.replay.passes.layout import Layouts
 from tapemagic.replay.passes.numpy_values import NumpyValues
-from tapemagic.replay.passes.purity import raises
+from tapemagic.replay.passes.purity import is_pure, raises
 from tapemagic.replay.program import (
     NESTED,
     Constant,
@@ -122,6 +123,11 @@ class Rewriting:
     def original(self, x: Any) -> Any:
         """The array of which an argument is a copy, in another layout perhaps; or the argument."""
         return self._copies.get(x, x) if isinstance(x, Node) else x
+
+    @cached_property
+    def is_pure(self) -> bool:
+        """Whether all calls are of functions without an effect but their results."""
+        return all(is_pure(x.function) for x in self._program.body if isinstance(x, Node))
 
     def uses(self, node: Node) -> int:
         """The number of calls that read a value, as far as it is known by now."""
