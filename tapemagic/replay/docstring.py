@@ -40,7 +40,8 @@ def docstring(
     summary = program.notes.get("summary") or _summary(program, name)
     lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
     notes = program.notes
-    if notes.get("brief") and not (notes.get("inputs") or fixed) and None not in program.results:
+    named = all(_is_name(text(x)) for x in program.results)
+    if notes.get("brief") and not (notes.get("inputs") or fixed) and named:
         return _closed(lines, notes)
     words = [f"{described(node)}{_origin(program, node)}" for node in program.inputs]
     words += [f"{described(node)}, {_always(program)}" for node in fixed]

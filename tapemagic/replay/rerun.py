@@ -260,6 +260,10 @@ class Rerun:
                 f"What left the tape ({', '.join(dict.fromkeys(map(str, hows[:MOST_EXITS])))}) is a constant here, as "
                 "it was when this was recorded."
             )
+        if any(i < FOREIGN for i in values):
+            self.notes.append(
+                "What was computed from constants, which the tape does not watch, is a number here."
+            )
         if any(record.operation.function is masked for record in records):
             self.notes.append(
                 "The mask that dropout drew is a constant here, as it was when this was recorded."
@@ -328,7 +332,7 @@ class Rerun:
         known = self.trace.known(value)
         if known is not None:
             return known
-        if not value.ndim:
+        if not value.ndim and not any(value is x for _, x in self.words.arrays):
             return value
         name = "" if isinstance(value, Absent) else self._name_of(value, i)
         if not name and not isinstance(value, Absent) and value.size <= LITERAL:

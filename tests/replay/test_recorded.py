@@ -462,3 +462,21 @@ def test_a_mask_that_was_drawn() -> None:
     assert "The mask that dropout drew is a constant here" in " ".join(text.split())
     assert "The mask" not in tape.source(z, x)
     assert "mask = np.ones(2, np.bool)\nconstant = np.eye(2)" in tape.source(z, x)
+
+
+def test_constants_stay_visible() -> None:
+    """A constant with a name is a parameter, what was computed from one is said to be a number, and so is no result."""
+    w, x = tm.Variable(1.5), tm.constant(2.0)
+    with tm.GradientTape(persistent=True) as tape:
+        y = w * x
+        z = w + w * np.sin(x)
+    note = "What was computed from constants, which the tape does not watch, is a number here."
+
+    text = tape.source(y, w)
+    assert ("w", "x") == parameters(text)
+    assert (6.0, 4.0) == function_in(text)(1.5, 4.0)
+    assert note not in " ".join(text.split())
+    text = tape.source(z, w)
+    assert note in " ".join(text.split())
+    assert "    d_w = np.float64(1.0) + np.float64(0.9092974268256817)\n    return z, d_w" in text
+    assert function_in(text)(np.float64(1.5)) == (z.numpy(), tape.gradient(z, w).numpy())

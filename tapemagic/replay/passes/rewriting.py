@@ -20,6 +20,7 @@ from tapemagic.replay.program import (
     Node,
     Program,
     arguments_of,
+    nodes_in,
     replaced,
 )
 
@@ -80,6 +81,9 @@ class Rewriting:
     numpy_values : NumpyValues
     is_read : bool
         Whether the program is made to be read and copied: then no array becomes a constant that its text cannot hold.
+    is_shown : bool
+        Whether the call at which the walk is gives a result of a program that is made to be read: its numbers are no
+        constants, so that one sees of what they are made.
     """
 
     def __init__(self, program: Program, rules: RuleTable, merge: bool) -> None:
@@ -87,6 +91,8 @@ class Rewriting:
         self.uniform = Uniform()
         self.numpy_values = NumpyValues()
         self.is_read = bool(program.notes.get("read"))
+        self.is_shown = False
+        self._results = set(nodes_in(program.results)) if self.is_read else set()
         self._program = program
         self._rules = rules
         self._table = Table() if merge else None
@@ -176,6 +182,7 @@ class Rewriting:
         node = entry.with_arguments(args, kwargs)
         node.back = back
         self._uses[node] = 0
+        self.is_shown = entry in self._results
         found = self._settled(node)
         self._uses[found] += self._uses[entry]
         if found is not node and not isinstance(found, Input | Constant):
