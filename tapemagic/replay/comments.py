@@ -40,7 +40,8 @@ class Comments:
         if place is None:
             return gap
         file, number, time = place
-        comment = self._comment(_back(order), Site(file, number, 0, time), margin)
+        own = node.back is not None and node.back.own
+        comment = self._comment("" if own else _back(order), Site(file, number, 0, time), margin)
         says_it = comment == [f"{margin}# {self._spaced(file, number, line)}"]
         return gap if says_it else gap + comment
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from keyword import iskeyword
 from typing import Any
 from weakref import ref
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.derivatives import meaning
 from tapemagic.replay.formatting import WIDTH
+from tapemagic.replay.naming import returned
 from tapemagic.replay.program import Constant, Input, Node, Program
 from tapemagic.replay.same import GivenVariable
 
@@ -38,7 +40,8 @@ def docstring(
     summary = program.notes.get("summary") or _summary(program, name)
     lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
     notes = program.notes
-    if notes.get("brief") and not (notes.get("inputs") or fixed) and None not in program.results:
+    named = all(_is_name(text(x)) for x in program.results)
+    if notes.get("brief") and not (notes.get("inputs") or fixed) and named:
         return _closed(lines, notes)
     words = [f"{described(node)}{_origin(program, node)}" for node in program.inputs]
     words += [f"{described(node)}, {_always(program)}" for node in fixed]
@@ -94,13 +97,14 @@ def _always(program: Program) -> str:
 def _results(
     program: Program, parameters: Sequence[str], text: Callable[[Any], str]
 ) -> Iterator[tuple[str, str]]:
-    meanings = program.notes.get("results") or [""] * len(program.results)
-    for x, known in zip(program.results, meanings, strict=True):
+    meanings: list[str] = program.notes.get("results") or [""] * len(program.results)
+    for k, keys in returned(program):
+        x, known = program.results[k], meanings[k]
+        written, words, kind = text(x), known or _always(program), ""
         if isinstance(x, Node):
-            words = known or meaning(x) or "the same at each call" * isinstance(x, Constant)
-            yield text(x), f"{described(x)}, {words}" if words else described(x)
-        else:
-            yield text(x), known or _always(program)
+            words = known or meaning(x) or _always(program) * isinstance(x, Constant)
+            kind = described(x) if _is_name(written) else ""
+        yield written, ", ".join(filter(None, (kind, words, keys)))
     names = {_key(x.origin): name for x, name in zip(program.inputs, parameters, strict=False)}
     assigned: list[Any] = program.assigned
     for variable, node in assigned:
@@ -115,22 +119,29 @@ def _key(origin: Any) -> Any:
 
 
 def _section(title: str, items: Sequence[tuple[str, str]]) -> list[str]:
-    """A section of a docstring in NumPy's style, with successive names of one kind in one line."""
+    """A section of a docstring in NumPy's style, with successive names of one kind in one line.
+
+    A result without a name, such as None, stands for itself.
+    """
     if not items:
         return []
     joined: list[tuple[list[str], str]] = []
     for name, what in items:
-        if joined and joined[-1][1] == what:
+        if joined and joined[-1][1] == what and _is_name(name):
             joined[-1][0].append(name)
         else:
             joined.append(([name], what))
     lines = ["", f"    {title}", f"    {'-' * len(title)}"]
     for names, what in joined:
-        text = f"{', '.join(names)} : {what}"
+        text = f"{', '.join(names)}{' : ' if _is_name(names[0]) else ', '}{what}"
         lines += textwrap.wrap(
             text, WIDTH, initial_indent="    ", subsequent_indent="        ", break_long_words=True
         )
     return lines
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)
 
 
 def _harmless(line: str) -> str:

@@ -61,6 +61,9 @@ REDUCTIONS: dict[Any, str] = {
 
 COMPARISON = 6
 FLOAT64 = Kind((), np.dtype(np.float64), False)
+SCALING = frozenset({"*", "/"})
+"""Operators that bind as tightly as @, so that one would have to know that they are read from the left."""
+
 NUMBERS = frozenset({bool, int, float, complex})
 OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
 """Functions that compute the same with two real NumPy scalars as their operators do."""
@@ -89,11 +92,14 @@ class Expression:
         How tightly its outermost operator binds.
     depth : int
         How deep calls and operators are nested in it.
+    sign : str
+        Its outermost operator, if that has two operands.
     """
 
     text: str
     rank: int = ATOM
     depth: int = 0
+    sign: str = ""
 
     def within(self, rank: int) -> str:
         """The text as a part of what binds as tightly as `rank`."""
@@ -164,12 +170,14 @@ class Expressions:
             gap = "" if all(SIMPLE.fullmatch(x) for x in power) else " "
             text = f"{power[0]}{gap}**{gap}{power[1]}"
         else:
-            text = f"{left.within(rank + (rank == COMPARISON))} {sign} {right.within(rank + 1)}"
-        return Expression(text, rank, 1 + max(left.depth, right.depth))
+            apart = rank == COMPARISON or (sign == "@" and left.sign in SCALING)
+            text = f"{left.within(rank + apart)} {sign} {right.within(rank + 1)}"
+        return Expression(text, rank, 1 + max(left.depth, right.depth), sign)
 
     def _prefixed(self, node: Node) -> Expression:
         inner, sign = self.value(node.args[0]), PREFIXES[node.function]
-        text = inner.within(ATOM if inner.text.startswith(sign) else SIGN)
+        apart = inner.text.startswith(sign) or inner.rank == POWER
+        text = inner.within(ATOM if apart else SIGN)
         return Expression(f"{sign}{text}", SIGN, inner.depth + 1)
 
     def _reduced(self, node: Node) -> Expression:

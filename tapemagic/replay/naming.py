@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import count
 from keyword import iskeyword
 from types import FunctionType
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.nest import is_leaf, leaves, ordered, pack
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.program import Input, Node, Program, Site
@@ -27,6 +29,9 @@ LONGEST = 60
 
 UNSHARED = frozenset(dir(builtins)) | {"np", "Retrace", "l", "O", "I", "_"}
 """Names that a value of a program never has: the last of them are hardly told from digits."""
+
+PLAIN = (type(None), bool, int, float, complex, str)
+"""The types of defaults that are told."""
 
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
@@ -231,6 +236,7 @@ def give_names(name: str, value: Any) -> None:
 def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None:
     """Name the arguments of a program by the parameters of its function, and Variables as the user knows them."""
     names = program.notes["arguments"] = argument_names(function, args, kwargs)
+    program.notes["defaults"] = defaults(function, args, kwargs)
     for node in program.inputs:
         if isinstance(node.origin, Variable):
             node.name = identifier(variable_name(node.origin, node.name, function))
@@ -265,6 +271,33 @@ def _paths(structure: Any, path: str) -> Iterator[str]:
         return
     for key, part in zip(ordered(dict.fromkeys(structure[1])), structure[2:], strict=True):
         yield from _paths(part, f"{path}_{key}")
+
+
+def returned(program: Program) -> list[tuple[int, str]]:
+    """The positions of a program's results in the order in which the user's function returns them, and their keys.
+
+    That is the order of the user's dicts, where `Program.results` has that of sorted keys. The keys are in words:
+    ``under the key 'w' of 'gradients'``; empty outside of dicts.
+    """
+    structure = program.notes.get("structure", LEAF)
+    if structure == LEAF:
+        return [(k, "") for k in range(len(program.results))]
+    return list(_returned(structure, count(), ""))
+
+
+def _returned(structure: Any, positions: Iterator[int], keys: str) -> Iterator[tuple[int, str]]:
+    if structure == LEAF:
+        yield next(positions), f"under the key {keys}" if keys else ""
+    elif not issubclass(structure[0], Mapping):
+        for part in structure[1:]:
+            yield from _returned(part, positions, keys)
+    else:
+        found = {}
+        for key, part in zip(ordered(dict.fromkeys(structure[1])), structure[2:], strict=True):
+            words = f"{shown(key)} of {keys}" if keys else shown(key)
+            found[key] = list(_returned(part, positions, words))
+        for key in structure[1]:
+            yield from found[key]
 
 
 def variable_name(variable: Variable, known_as: str, function: Any) -> str:
@@ -314,6 +347,25 @@ def argument_names(function: Any, args: Any, kwargs: Any) -> list[str]:
         else:
             _name_leaves(name, value, names)
     return names
+
+
+def defaults(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """The parameters that a call leaves out, and their values, if these are numbers, texts or None.
+
+    Examples
+    --------
+    >>> defaults(lambda x, k=3.0, *, up=True: x, (1.0,), {}), defaults(lambda x, k=3.0: x, (1.0, 2.0), {})
+    ({'k': 3.0, 'up': True}, {})
+    """
+    if type(function) is FunctionType and not (function.__defaults__ or function.__kwdefaults__):
+        return {}
+    try:
+        signature = inspect.signature(function)
+        given = signature.bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return {}
+    left = ((name, x.default) for name, x in signature.parameters.items() if name not in given)
+    return {name: value for name, value in left if isinstance(value, PLAIN)}
 
 
 def _name_leaves(path: str, value: Any, names: list[str]) -> None:

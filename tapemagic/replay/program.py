@@ -80,24 +80,28 @@ class Back(NamedTuple):
         The value whose adjoint it is; None for an intermediate result of a rule.
     sources : tuple of Input
         The inputs of which it is the whole adjoint, when the sweep is over: several may share one.
+    own : bool
+        Whether a line of the user's made it, as of a function for `custom_gradient`: that of the node.
     """
 
     of: Any
     order: int
     to: Any = None
     sources: tuple[Any, ...] = ()
+    own: bool = False
 
     def reaching(self, node: Node) -> Back:
         """The same, as the adjoint of a value: of the first one, or of the first that has a name."""
         known = self.to is not None and (self.to.name or isinstance(self.to, Input))
         if known or (self.to is not None and not node.name and not isinstance(node, Input)):
             return self
-        return Back(self.of, self.order, node, self.sources)
+        return Back(self.of, self.order, node, self.sources, self.own)
 
     def of_source(self, source: Input) -> Back:
         """The same, as the whole adjoint of an input; of another one it may have been a part of it only."""
         partial = isinstance(self.to, Input) and not self.sources
-        return Back(self.of, self.order, source if partial else self.to, (*self.sources, source))
+        to = source if partial else self.to
+        return Back(self.of, self.order, to, (*self.sources, source), self.own)
 
 
 class Node:
@@ -200,16 +204,21 @@ class Constant(Node):
     value : array or NumPy scalar
     by_reference : bool
         Whether it is an array of the user's own, which he may write into between calls; else it is a private copy.
+    given : bool
+        Whether it came from the user's program, so that its numbers may be what they are by chance.
     uniform : bool or None
         Whether all elements have the same bits; None as long as nobody has looked.
     """
 
-    __slots__ = ("by_reference", "uniform", "value")
+    __slots__ = ("by_reference", "given", "uniform", "value")
 
-    def __init__(self, value: Any, by_reference: bool = False, name: str = "") -> None:
+    def __init__(
+        self, value: Any, by_reference: bool = False, name: str = "", given: bool = False
+    ) -> None:
         super().__init__(None, (), {}, kind_of(value), name=name)
         self.value = value
         self.by_reference = by_reference
+        self.given = given
         self.uniform: bool | None = None
 
 
@@ -324,7 +333,7 @@ def statement_of(node: Node) -> tuple[tuple[str, int, int] | None, int]:
     site, order, back = node.site, 0, node.back
     if back is not None:
         order = back.order if back.of is not None else 0
-        while back is not None and back.of is not None:
+        while back is not None and back.of is not None and not back.own:
             site, back = back.of.site, back.of.back
     return None if site is None else (site.file, site.line, site.time), order
 

@@ -80,7 +80,8 @@ def recorded_program(
         given: dict[int, Any] = {}
         for x in sources:
             if id_of(x) not in rerun.made:
-                given[_key(x)] = trace.node(rerun.watched(_key(x), rerun.recorded_value(x)))
+                symbol = rerun.watched(_key(x), rerun.recorded_value(x), "source")
+                given[_key(x)] = trace.node(symbol)
         own = len(trace.inputs)
         rerun.run(needed_records(contents.records, targets))
         tape = tape_of(contents._replace(records=tuple(rerun.records)))
@@ -95,6 +96,10 @@ def recorded_program(
         if trace.reasons:
             raise SourceError(_in_words(trace, contents))
     program = Program(list(trace.inputs), trace.body, results, [], name, notes=dict(notes))
+    if "statements" in notes:
+        program.notes["statements"] = {**trace.names.texts, **notes["statements"]}
+        program.notes["times"] = {**trace.names.times, **notes["times"]}
+    trace.names.forget()
     rerun.note_exits()
     program.notes["read"] = True
     program.notes["notes"] = list(dict.fromkeys(rerun.notes))
@@ -186,10 +191,10 @@ def meanings_of(
             of = identifier(names.get(id_of(group[0]), "")) if len(groups) > 1 else ""
             what = "gradient" if level == 1 else f"derivative of order {level}"
             for x in sources:
-                to = identifier(names.get(id_of(x), "")) or "this source"
+                to = identifier(names.get(id_of(x), "")) or "the source without a name"
                 exists = gradients[len(found)] is not None
                 words = f"{what}{' of ' * bool(of)}{of} with respect to {to}"
-                found.append(f"the {words}" if exists else f"there is no {words}")
+                found.append(f"the {words}" if exists else f"as there is no {words}")
     return found
 
 
@@ -246,7 +251,9 @@ def _differentiated(
 def _ones(x: Any, trace: RecordTrace) -> Any:
     """The gradient from which a sweep begins, as a constant of the program, so that what follows from it is traced."""
     value = ones(unwrap(x))
-    return wrap(Symbol(trace, trace.node(value), value))
+    node = trace.node(value)
+    node.given = False
+    return wrap(Symbol(trace, node, value))
 
 
 def _mark_recorded(tape: Tape, trace: RecordTrace, begins: int, first: int) -> None:
@@ -379,12 +386,12 @@ def _listed(names: Sequence[str], what: str) -> str:
     """Names as words, or how many there are of `what`, if that is too long."""
     *most, last = [printable_name(x) for x in names] or ["nothing"]
     words = f"{', '.join(most)} and {last}" if most else last
-    return words if len(words) <= LONGEST else f"{len(names)} {what}" if most else "a value"
+    return f"{len(names)} {what}" if most and len(words) > LONGEST else words
 
 
 def printable_name(name: str) -> str:
     """A name as it stands in the program."""
-    return identifier(name) or "a value"
+    return identifier(name) or "a source without a name"
 
 
 def checked_order(order: Any) -> int:

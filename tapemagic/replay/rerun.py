@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.events import Event
 from tapemagic.engine.functions.pullback import Call, called
+from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.recording import CONSTANT, FOREIGN, Absent, Record, is_id
 from tapemagic.engine.registry import HARMLESS
 from tapemagic.engine.tape.recorder import Contents
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
+from tapemagic.replay.calls import user_frame
 from tapemagic.replay.custom import symbols_in
 from tapemagic.replay.naming import give_name, identifier
 from tapemagic.replay.program import Node, Site
@@ -26,6 +30,14 @@ FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
 
 MOST_EXITS = 3
 """The most ways out of the tape that a note names."""
+
+CONVERSIONS = frozenset(
+    {"float()", "int()", "complex()", ".item()", ".numpy()", ".tolist()", "np.asarray"}
+)
+"""Exits that change nothing, with which numbers are printed and logged, too."""
+
+SHORT = 8
+"""The most characters of a number that a program writes down; others were computed."""
 
 UNNAMED = "which had no name where this was written"
 
@@ -66,9 +78,12 @@ class Placed(Site):
     Attributes
     ----------
     marks : tuple of Mark
+    own : bool
+        Whether it is of a function of the user's that computes a gradient, as `Back.own` says.
     """
 
     marks: tuple[Mark, ...] = ()
+    own = False
 
 
 class RecordTrace(Trace):
@@ -111,9 +126,17 @@ class RecordTrace(Trace):
         """The line of the record that is being run or differentiated."""
         if self.mark is None:
             return None
-        place = Placed(*(self._places(self.mark[1]) or ("", 0)))
+        frame = user_frame() if self.back is not None else None
+        theirs = frame is not None and frame is not self._sweeping
+        found = self.names.site(frame) if theirs else self._places(self.mark[1])
+        place = Placed(*(found or ("", 0)))
         place.marks = (self.mark,)
+        place.own = theirs
         return place
+
+    def is_own(self, site: Site | None) -> bool:
+        """Whether a line is of a function of the user's that computes a gradient."""
+        return isinstance(site, Placed) and site.own
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; each is marked while it is differentiated."""
@@ -177,8 +200,11 @@ class Rerun:
         self.made = {i for record in contents.records for i in _outputs(record)}
         self.asked: set[int] = set()
 
-    def watched(self, i: int, value: Any) -> Any:
-        """The symbol of a value that no record made, such as a source: a parameter of the program."""
+    def watched(self, i: int, value: Any, unnamed: str = "value") -> Any:
+        """The symbol of a value that no record made, such as a source: a parameter of the program.
+
+        One without a name of the user's is called `unnamed`.
+        """
         self.asked.add(i)
         version = id(value) if i in self._assigned else 0
         if isinstance(value, Absent) and i in self._assigned:
@@ -188,9 +214,11 @@ class Rerun:
             )
         found = self._versions.get((i, version))
         if found is None:
-            name = self.words.names.get(i, "x")
+            name = identifier(self.words.names.get(i, ""))
             later = any(known == i for known, _ in self._versions)
-            what = f"a later value of {identifier(name)}" if later else ""
+            what = "" if name else f"a {unnamed} without a name"
+            name = name or self._unlike_names(unnamed)
+            what = f"a later value of {name}" if later else what
             found = self._versions[i, version] = self._parameter(value, name, i, what)
         return found
 
@@ -217,14 +245,57 @@ class Rerun:
         self.trace.mark = None
 
     def note_exits(self) -> None:
-        """Note that numbers were taken out of values from which the targets were computed."""
-        values = {i for k in self._ran for i in self.contents.records[k][2]}
-        hows = [e.what for e in self.contents.events if e.kind == "exit" and e.number in values]
+        """Note that numbers were taken out of the tape, or drawn, with which the targets were computed."""
+        records = [Record._make(self.contents.records[k]) for k in self._ran]
+        values = {i for record in records for i in record.ids}
+        exits = [e for e in self.contents.events if e.kind == "exit"]
+        hows = [
+            e.what
+            for e in exits
+            if (e.number in values and any(max(r.output_ids) > e.time for r in records))
+            or any(self._may_read(record, e) for record in records)
+        ]
         if hows:
             self.notes.append(
                 f"What left the tape ({', '.join(dict.fromkeys(map(str, hows[:MOST_EXITS])))}) is a constant here, as "
                 "it was when this was recorded."
             )
+        if any(i < FOREIGN for i in values):
+            self.notes.append(
+                "What was computed from constants, which the tape does not watch, is a number here."
+            )
+        if any(record.operation.function is masked for record in records):
+            self.notes.append(
+                "The mask that dropout drew is a constant here, as it was when this was recorded."
+            )
+
+    def _may_read(self, record: Record, event: Event) -> bool:
+        """Whether an operation, by its arguments, may read what left the tape apart from the way to the targets."""
+        if max(record.output_ids) < event.time:
+            return False
+        if (
+            event.what not in CONVERSIONS
+        ):  # such as a comparison, of which only the way depends on it
+            return True
+        left = self._kept.get(event.number)
+        known = np.ravel([] if left is None else left)[:LITERAL]
+        known = np.trunc(known) if event.what == "int()" and known.dtype.kind == "f" else known
+        pairs = zip(record.values, record.ids, strict=True)
+        return any(self._may_be(x, i, known, event.time) for x, i in pairs)
+
+    def _may_be(self, x: Any, i: int, known: Any, time: int) -> bool:
+        """Whether an argument was made of some known numbers after a time: it has one, or is no short number."""
+        if is_id(i) or x is None or isinstance(x, Absent):
+            return False
+        if i not in (CONSTANT, FOREIGN):
+            return -i > time
+        value = np.asarray(x)
+        if value.dtype.kind not in "iufc" or (value.ndim and self._name_of(value, i)):
+            return False
+        numbers = value.ravel()[:LITERAL]
+        return bool(np.isin(numbers, known).any()) or any(
+            len(str(v)) > SHORT for v in numbers.tolist()
+        )
 
     def _run(self, position: int, record: Record) -> None:
         values = tuple(map(self._input, record.values, record.ids))
@@ -261,7 +332,7 @@ class Rerun:
         known = self.trace.known(value)
         if known is not None:
             return known
-        if not value.ndim:
+        if not value.ndim and not any(value is x for _, x in self.words.arrays):
             return value
         name = "" if isinstance(value, Absent) else self._name_of(value, i)
         if not name and not isinstance(value, Absent) and value.size <= LITERAL:
@@ -269,7 +340,9 @@ class Rerun:
         for other, symbol in self._arrays:
             if other is value or (name and symbol._node.name == name):
                 return symbol
-        found = self._parameter(value, name or "array", 0, "" if name else UNNAMED)
+        found = self._parameter(
+            value, name or self._unlike_names("array"), 0, "" if name else UNNAMED
+        )
         self._arrays.append((value, found))
         return found
 
@@ -284,6 +357,18 @@ class Rerun:
             if array.shape == value.shape and array.dtype == value.dtype and _same(array, value):
                 return name
         return ""
+
+    def _unlike_names(self, name: str) -> str:
+        """A name that is none of the user's."""
+        while name in self._names:
+            name = f"unnamed_{name}"
+        return name
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """The user's names, as they stand in a program."""
+        names = self.words.names.values(), (name for name, _ in self.words.arrays)
+        return set(map(identifier, chain(*names)))
 
     def _parameter(self, value: Any, name: str, i: int, what: str = "") -> Any:
         """The symbol of a new parameter; if it has no name of the user's, with the words for `what` it is."""

@@ -51,8 +51,11 @@ def text_of_all(found: Sequence[tuple[Compiled, Sequence[Any]]]) -> str:
 def _labels(found: Sequence[tuple[Compiled, Sequence[Any]]]) -> Iterator[list[str]]:
     """The words about each program: its arguments, its way, and what it reads, if another one has the same words."""
     met: list[tuple[Compiled, list[str]]] = []
+    names = {name for each, _ in found for name in each.program.notes["arguments"]}
     for each, key in found:
-        words = [*_arguments(each.program, key), *_way(each.program)]
+        left = each.program.notes["defaults"].items()
+        known = [f"{name} = {shown(value)}" for name, value in left if name in names]
+        words = [*_arguments(each.program, key), *known, *_way(each.program)]
         met.append((each, words))
     for each, words in met:
         twin = next((x for x, known in met if x is not each and known == words), None)

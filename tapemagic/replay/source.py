@@ -9,8 +9,9 @@ statement; above those of its derivative, ``back through:`` and the statement. `
 times, in a loop or in a function that was called again, and this is the second time.
 
 The parameters are the arrays among the user's arguments, in their order; then the Variables that the program reads, as
-it reads them; then other arrays of the user's, and constants too long to be written down. The new values of Variables
-come after the results, in the order of the parameters.
+it reads them; then other arrays of the user's, and constants too long to be written down. Results in nested lists,
+tuples and dicts stand one after the other, as the user's function has them; the docstring tells the keys of dicts. The
+new values of Variables come after them, in the order of the parameters.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Retrace(Exception):  # noqa: N818 (no error, but a turn in the way through
 
 
 RETRACE = '''class Retrace(Exception):
-    """Raised where the function would take another way."""
+    """Raised where the function would take another way, with the number of the condition."""
 '''
 
 

@@ -222,7 +222,10 @@ class Trace:
         if warnings.filters is not self._filters:
             self.leave("warnings.catch_warnings()")
         site = self.site(4) if self.named else None
-        node = Node(function, args, kwargs, kind, site, self.back, "", state)
+        back = self.back
+        if back is not None and self.is_own(site):
+            back = back._replace(own=True)
+        node = Node(function, args, kwargs, kind, site, back, "", state)
         self.body.append(node)
         return node
 
@@ -359,7 +362,7 @@ class Trace:
         known = self._constants.get(id(value))
         if known is not None and (known[1].by_reference or _equal(known[1].value, value)):
             return known[1]
-        made = Constant(value if is_fixed(value) else _copy(value))
+        made = Constant(value if is_fixed(value) else _copy(value), given=self.back is None)
         self._constants[id(value)] = value, made
         return made
 
@@ -373,6 +376,10 @@ class Trace:
         if self._sweeping_at is None:
             self._sweeping_at = self.names.site(frame)
         return self._sweeping_at
+
+    def is_own(self, site: Site | None) -> bool:
+        """Whether a line is of a function of the user's that the sweep calls, and not the one that began the sweep."""
+        return site is not None and site is not self._sweeping_at
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
@@ -420,8 +427,10 @@ class Trace:
         """The node or constant that a result is in the program."""
         node = self.node(x)
         _, backs = self._adjoints.get(id(unwrap(x)), (None, {}))
-        if len(backs) == 1 and isinstance(node, Constant):  # several values may share one array
-            (node.back,) = backs.values()
+        if backs and isinstance(node, Constant):
+            node.given = False
+            if len(backs) == 1:  # several values may share one array
+                (node.back,) = backs.values()
         return node
 
 

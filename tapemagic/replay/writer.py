@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.local_names import LocalNames
 from tapemagic.replay.module_names import ModuleNames
-from tapemagic.replay.naming import identifier
+from tapemagic.replay.naming import identifier, returned
 from tapemagic.replay.program import (
     Constant,
     Guard,
@@ -40,6 +40,10 @@ LONGEST = 72
 
 DEEPEST = 10
 """The depth to which calls and operators are nested in one statement."""
+
+
+UNREAD = "# nothing reads this value, but its call may raise an error"
+"""The comment above a call of which only the error matters."""
 
 
 @dataclass(slots=True)
@@ -92,7 +96,7 @@ class Writer:
     body : list of Line
         The statements, without that which returns the results.
     returned : list of str
-        The expressions of the results.
+        The expressions of the results, in the order of the program; the text returns them in that of the user.
     """
 
     def __init__(
@@ -146,7 +150,7 @@ class Writer:
         for constant in self.uses.constants:
             text = None if constant.by_reference else literal(constant.value)
             if text is None:
-                name = self.names.reserve(identifier(constant.name) or "constant")
+                name = self.names.reserve(identifier(constant.name) or plain_name(constant))
                 self.parameters.append(name)
                 self.fixed.append(constant)
             elif not isinstance(constant.value, np.ndarray):
@@ -154,7 +158,8 @@ class Writer:
             elif text in known:
                 name = known[text]
             else:
-                name = identifier(constant.name) or plain_name(constant.value, text)
+                written = self.program.notes.get("statements", {}).values()
+                name = identifier(constant.name) or plain_name(constant, text, written)
                 name = known[text] = self.names.reserve_above(name)
                 self.made[name] = constant.value
             self.names.share(constant, name)
@@ -262,6 +267,8 @@ class Writer:
         if not self._has_memory(node):
             line = f"{self._target(node)} = {line}"
         self._begin(node, line)
+        if line.startswith("_ = ") and not self._bare:
+            self.body.append(Line(f"{self._margin}{UNREAD}", node.site))
         self._line(line, node.site, [node, *composed.inside])
 
     def _has_memory(self, node: Node) -> bool:
@@ -357,7 +364,9 @@ class Writer:
 
     def _return(self) -> None:
         self._errstate = {}
-        text = ", ".join(self.returned) or "()"
+        order = [k for k, _ in returned(self.program)]
+        order += range(len(order), len(self.returned))
+        text = ", ".join(self.returned[k] for k in order) or "()"
         if len(text) > WIDTH - len("    return "):
             text = f"({text})"
         if self.comments.said is not None and len(self.body) > 3:
@@ -375,12 +384,32 @@ class Writer:
             self.body += [Line(line, site, nodes) for line in laid_out(text, self._margin)]
 
 
-def plain_name(array: Any, text: str) -> str:
-    """A name for a constant that has none in the user's program."""
+MAKERS = {"zeros": ("zeros",), "ones": ("ones",), "eye": ("eye", "identity")}
+"""Names for constants, and the functions of NumPy's that make such."""
+
+
+def plain_name(constant: Constant, text: str = "", written: Iterable[str] = ()) -> str:
+    """A name for a constant that has none in the user's program.
+
+    Parameters
+    ----------
+    constant : Constant
+    text : str
+        Its literal.
+    written : iterable of str
+        The user's statements: an array of theirs is called ones only if they call np.ones, or else these are its
+        numbers by chance.
+    """
+    if constant.kind.dtype == bool:
+        return "mask"
     word = text.partition("(")[0].removeprefix("np.")
     if word == "broadcast_to":
-        word = {0: "zeros", 1: "ones"}.get(array.flat[0], "")
-    return word if word in {"zeros", "ones", "eye"} else "constant"
+        word = {0: "zeros", 1: "ones"}.get(constant.value.flat[0], "")
+    if word not in MAKERS:
+        return "constant"
+    calls = [f"{maker}{end}(" for maker in MAKERS[word] for end in ("", "_like")]
+    by_chance = constant.given and not any(call in line for line in written for call in calls)
+    return "constant" if by_chance else word
 
 
 VIEWS: frozenset[Any] = frozenset(

@@ -118,6 +118,17 @@ def test_lines_and_loops_are_said(run: Run) -> None:
     assert "# back through: y = np.sin(y) (2 of 2)" in code
 
 
+def test_lines_of_a_gradient_of_ones_own(run: Run) -> None:
+    """They stand above what they compute."""
+    cell = (
+        "%%tape y x --code\n@tm.custom_gradient\ndef clip(x):\n    def grad(upstream):\n"
+        "        return np.clip(upstream, -1, 1)\n    return x * 1.5, grad\n"
+        "x = tm.Variable(2.0)\ny = np.sin(clip(x))"
+    )
+    text = run(cell).findings.code.text
+    assert "    # return np.clip(upstream, -1, 1)\n    d_x = np.clip(" in text
+
+
 def test_several_targets(run: Run) -> None:
     """Both are named, and which derivative is whose."""
     code = run("%%tape x --code -t p q\nx = 2.0\np = x**2\nq = np.exp(x)").findings.code.text

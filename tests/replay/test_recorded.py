@@ -144,6 +144,27 @@ def test_sources_without_a_gradient() -> None:
     assert "there is no gradient with respect to z" in source
 
 
+def test_sources_without_a_name_take_none_of_the_users() -> None:
+    """They are called source, or otherwise where the user has a value of that name."""
+    x = tm.Variable(2.0)
+    with tm.GradientTape(persistent=True) as tape:
+        y = x * x
+    text = tape.source(y, [tm.constant(1.0), x])
+
+    assert ("source", "x") == parameters(text)
+    assert "source, x : float64" not in text
+
+    source = tm.Variable(3.0)
+    with tape:
+        z = y * source
+    text = tape.source(z, tm.constant(1.0))
+    assert ("unnamed_source", "x", "source") == parameters(text)
+    assert "Compute z and its gradient with respect to a source without a name." in text
+    assert "unnamed_source : float64, a source without a name" in text
+    assert "None, as there is no gradient with respect to the source without a name" in text
+    assert (12.0, None) == function_in(text)(7.0, 2.0, 3.0)
+
+
 def test_an_intermediate_source() -> None:
     """It is computed from what is watched."""
     x = tm.Variable(2.0)
@@ -401,3 +422,61 @@ def test_a_mask_has_its_name(by_tape: bool) -> None:
     assert "m = np.array([False, True, True])" in text
     assert "u1 = x[m]" in text
     assert "constant =" not in text
+
+
+def note_in(source: str) -> str:
+    """What the notes of a docstring say of values that left the tape."""
+    words = " ".join(source.split())
+    return words.partition("What left the tape")[2].partition(", as it was")[0]
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_a_number_that_left_the_tape_beside_the_way(power: int) -> None:
+    """It is said to be a constant, also if it was computed with; what was only looked at is not."""
+    x = tm.Variable([2.3, 3.0])
+    with tm.GradientTape(persistent=True) as tape:
+        assert float(x[1]) == 3.0
+        y = np.sum(np.sin(x) * 2)
+        v = float(x[0]) ** power
+        b = np.sum(x * v)
+        assert float(b) != 0
+        way = np.sum(x * int(x[0]) if x[0] > 1 else x)
+    assert "(float()) is a constant here" in note_in(tape.source(b, x))
+    assert not note_in(tape.source(y, x))
+    assert " (np.greater, int()) is a constant here" == note_in(tape.source(way, x))
+
+
+def test_a_mask_that_was_drawn() -> None:
+    """It is noted, and called mask; an array is no eye because its numbers are those of one."""
+    x = tm.Variable(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    draws = (np.random.default_rng(k) for k in range(100))
+    seed = next(
+        k for k, rng in enumerate(draws) if ((rng.random((2, 2)) >= 0.5) == np.eye(2)).all()
+    )
+    with tm.GradientTape(persistent=True) as tape:
+        y = np.sum(tm.dropout(x, 0.5, np.random.default_rng(seed)) ** 2)
+        order = np.array([2.0, -1.0])
+        z = np.sum(np.where(order > -2.0, x, 0) * np.array([[1.0, 0.0], [0.0, 1.0]]))
+    text = tape.source(y, x)
+    assert "mask = np.eye(2, dtype=np.bool)" in text
+    assert "The mask that dropout drew is a constant here" in " ".join(text.split())
+    assert "The mask" not in tape.source(z, x)
+    assert "mask = np.ones(2, np.bool)\nconstant = np.eye(2)" in tape.source(z, x)
+
+
+def test_constants_stay_visible() -> None:
+    """A constant with a name is a parameter, what was computed from one is said to be a number, and so is no result."""
+    w, x = tm.Variable(1.5), tm.constant(2.0)
+    with tm.GradientTape(persistent=True) as tape:
+        y = w * x
+        z = w + w * np.sin(x)
+    note = "What was computed from constants, which the tape does not watch, is a number here."
+
+    text = tape.source(y, w)
+    assert ("w", "x") == parameters(text)
+    assert (6.0, 4.0) == function_in(text)(1.5, 4.0)
+    assert note not in " ".join(text.split())
+    text = tape.source(z, w)
+    assert note in " ".join(text.split())
+    assert "    d_w = np.float64(1.0) + np.float64(0.9092974268256817)\n    return z, d_w" in text
+    assert function_in(text)(np.float64(1.5)) == (z.numpy(), tape.gradient(z, w).numpy())

@@ -35,13 +35,15 @@ def test_ways_are_functions_with_names_of_their_own():
         results = f(plus), f(minus), f(tm.constant([short, short]), k=3)
     text = f.source()
     assert text.count("class Retrace") == text.count("import numpy as np") == 1
-    assert labels(text).startswith('f is for x: array of shape (3,), float64; "if np.sum(x * ')
+    assert labels(text).startswith(
+        'f is for x: array of shape (3,), float64; k = 2; "if np.sum(x * '
+    )
     names = pasted(text)
     for name, given, result in zip(
         ("f", "f_2", "f_3"), (plus, minus, np.array([short, short])), results, strict=True
     ):
         np.testing.assert_array_equal(names[name](np.asarray(given)), result)
-    assert "is true f_2 is for x: array of shape (3,), float64" in labels(text)
+    assert "is true f_2 is for x: array of shape (3,), float64; k = 2; " in labels(text)
     assert "is false f_3 is for x: array of shape (2,), float64; k = 3" in labels(text)
     assert "def f_2" not in f.source(tm.constant([1.0, 2.0]), k=3)
     f(minus)
@@ -94,3 +96,20 @@ def test_numbers_texts_and_models_among_arguments():
     text = f.source()
     assert "f is for x: float64; how = 'up'; scale = 0.5; w: float64" in text
     assert "f_2 is for x: float64; how = 'down'; scale = 0.25" in text
+
+
+def test_defaults_that_other_calls_give_are_said():
+    """The program of a call that leaves an argument out holds for its default."""
+
+    @tm.function
+    def q(t, k=3.0, *, how="up", other=0.0):
+        return t * k if how == "up" else t - k - other
+
+    x = tm.constant(2.0)
+    for _ in range(2):
+        q(x), q(x, 5.0), q(x, how="down")
+    assert labels(q.source()) == (
+        "q is for t: float64; k = 3.0; how = 'up' "
+        "q_2 is for t: float64; k = 5.0; how = 'up' "
+        "q_3 is for t: float64; how = 'down'; k = 3.0"
+    )

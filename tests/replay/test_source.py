@@ -66,6 +66,15 @@ def traced(f, args, kwargs):
     return made, result, after
 
 
+def in_order(result):
+    """The leaves of a result in the order in which its dicts have them."""
+    if isinstance(result, dict):
+        return [leaf for part in result.values() for leaf in in_order(part)]
+    if isinstance(result, list | tuple):
+        return [leaf for part in result for leaf in in_order(part)]
+    return [result]
+
+
 @pytest.fixture(scope="module")
 def written():
     """The text of each case, and what goes in and has to come out."""
@@ -80,7 +89,7 @@ def written():
             given[node.origin] if isinstance(node.origin, int) else value(getattr(cases, node.name))
             for node in program.inputs
         ]
-        wanted = [value(x) for x in leaves(result)]
+        wanted = [value(x) for x in in_order(result)]
         wanted += [after.get(id(held(v)), np.array(held(v))) for v, _ in program.assigned]
         fixed = [node.value for node in text.fixed]
         found[f.__name__] = str(text), [*inputs, *fixed], wanted
@@ -368,6 +377,31 @@ def test_results_of_dictionaries_have_their_keys_names() -> None:
     assert "    return result_down, result_up, result" in lines
 
 
+def test_results_of_dictionaries_come_in_the_order_of_their_keys() -> None:
+    """The docstring tells which is which; the function itself gives the dict."""
+
+    def f(t: Any) -> Any:
+        return {"x": t, "v": {"b": [2 * t, 3 * t], "a": None}, "a": 4 * t}, {2: t, "k": t}
+
+    made = function(f)
+    for _ in range(3):
+        found = made(tm.constant(1.5))
+    text = made.source()
+    names: dict[str, Any] = {}
+    exec(text, names)  # noqa: S102 (the text is the package's own)
+
+    assert [*found[0]] == ["x", "v", "a"]
+    assert names["f"](1.5) == (1.5, 3.0, 4.5, None, 6.0, 1.5, 1.5)
+    assert text.split("-------\n")[-1].split('    """')[0].split("\n")[:-1] == [
+        "    t : float64, under the key 'x'",
+        "    result_v_b, result_v_b_2 : float64, under the key 'b' of 'v'",
+        "    None, the same at each call, under the key 'a' of 'v'",
+        "    result_a : float64, under the key 'a'",
+        "    t : float64, under the key 2",
+        "    t : float64, under the key 'k'",
+    ]
+
+
 def test_imports_are_public() -> None:
     """A program that is pasted into a script needs nothing from inside of this package."""
 
@@ -389,6 +423,9 @@ def test_imports_are_public() -> None:
         (lambda x: np.negative(np.negative(x)), 2j, "-(-x)"),
         (lambda x: x * 10.0**300, 1.5, " 1e300"),
         (lambda x: (np.linalg.norm(x), x + 1)[1], 1.5, "_ = np.linalg.norm(x)"),
+        (lambda x: -(np.abs(x) ** -2.0), 1.5, "-(np.abs(x) ** -2.0)"),
+        (lambda x: -(x**3), 1.5, "-(x**3)"),
+        (lambda x: x * 2 / x @ x * 3, 1.5, "(x * 2 / x) @ x * 3"),
     ],
 )
 def test_lines_are_as_the_linter_wants_them(f, x, line):
@@ -464,3 +501,95 @@ def test_values_that_are_gradients_of_several_or_a_part_of_one(loss, said):
     for names, sources in said.items():
         what = f"array of shape (2,), float64, the gradient with respect to {sources}"
         assert f"    {names} : {what}\n" in text
+
+
+def written_eye(x):
+    """An array that the user calls by the name of its function."""
+    return x * np.eye(2)
+
+
+def eye_by_chance(x):
+    """An array that has the same numbers."""
+    return x * np.array([[1.0, 0.0], [0.0, 1.0]])
+
+
+def ones_by_rules(x):
+    """The gradient of a sum."""
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        y = np.sum(x)
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize(
+    ("f", "name"), [(written_eye, "eye"), (eye_by_chance, "constant"), (ones_by_rules, "ones")]
+)
+def test_constants_are_called_by_their_numbers_only_where_these_are_no_chance(f, name):
+    """The user wrote so, or a rule makes such."""
+    text = program_text(f, tm.constant([[1.0, 2.0], [3.0, 4.0]]))
+    assert f"\n{name} = np." in text
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_a_call_that_is_made_for_its_error_alone_says_so(fixed):
+    """An index that is the same at each call is in bounds, as it was: the call is left out."""
+
+    def f(x, k):
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            y = np.sum(x[np.array([0, 1])] if fixed else x[k])
+        return tape.gradient(y, x)
+
+    text = program_text(f, tm.constant([1.0, 2.0]), np.array([0, 1]))
+    comment = "    # nothing reads this value, but its call may raise an error\n    _ = x[k]\n"
+    assert ("_ = " in text) is not fixed
+    assert (comment in text) is not fixed
+
+
+def test_the_number_of_a_condition_is_said():
+    """What is raised has it."""
+
+    def f(x):
+        return x if np.sum(x) > 0 else -x
+
+    text = program_text(f, tm.constant([1.0, 2.0]))
+    assert (
+        '"""Raised where the function would take another way, with the number of the condition."'
+        in text
+    )
+    assert "raise Retrace(1)" in text
+
+
+@tm.custom_gradient
+def bounded(x):
+    """A function whose gradient has lines of its own."""
+
+    def grad(upstream):
+        low = np.maximum(upstream, -1)
+        return np.minimum(low, 1)
+
+    return x * 1.5, grad
+
+
+def test_lines_of_the_users_own_gradient_are_its_lines():
+    """Those of the function stand above its values, and what is differentiated comes from them in turn."""
+
+    def f(x):
+        with tm.GradientTape() as outer:
+            outer.watch(x)
+            with tm.GradientTape() as tape:
+                tape.watch(x)
+                y = bounded(x) ** 2
+            slope = tape.gradient(y, x)
+        return slope, outer.gradient(slope, x)
+
+    lines = body(program_text(f, tm.constant(0.25)))
+    back = lines.index("    # back through: y = bounded(x) ** 2")
+    assert lines[back + 2 : back + 6] == [
+        "    # low = np.maximum(upstream, -1) (1 of 2)",
+        "    low = np.maximum(d_u1, -1)",
+        "    # return np.minimum(low, 1) (1 of 2)",
+        "    slope = np.minimum(low, 1)",
+    ]
+    assert "    # second derivative, back through: low = np.maximum(upstream, -1) (1 of 2)" in lines
+    assert "    # back through: return x * 1.5, grad" not in lines

@@ -48,9 +48,12 @@ def folded(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     if isinstance(value, np.ndarray) and any(np.may_share_memory(value, _value(x)) for x in read):
         return None
+    given = any(x.given for x in read)  # type: ignore[attr-defined]
     if rewriting.is_read and isinstance(value, np.ndarray) and literal(value) is None:
         return None
-    return Constant(value, name=node.name)
+    if rewriting.is_shown and given:
+        return None
+    return Constant(value, name=node.name, given=given)
 
 
 def _value(node: Any) -> Any:

@@ -18,6 +18,7 @@ from tapemagic.replay.passes.known_signs import never_negative_zero
 from tapemagic.replay.passes.layout import lines, repeats
 from tapemagic.replay.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.replay.program import Constant, Kind, Node
+from tapemagic.replay.symbol import method
 
 
 @of_numbers
@@ -94,22 +95,53 @@ def _is_negative_zero(known: Any, node: Node) -> bool:
 
 
 def plus(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x + -y`` is ``x - y``."""
+    """``x + -y`` is ``x - y``, and ``x + -y * z`` is ``x - y * z``."""
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
     for x, y in (node.args, node.args[::-1]):
-        if _is_negative(y) and _is(x, node) and _is(y, node) and _is(y.args[0], node):
-            return _layout_kept(np.subtract, (x, y.args[0]), node, rewriting)
+        found = _with_opposite(np.subtract, x, y, node, rewriting)
+        if found is not None:
+            return found
     return None
 
 
 def minus(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x - -y`` is ``x + y``."""
+    """``x - -y`` is ``x + y``, and ``x - -y * z`` is ``x + y * z``."""
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
     x, y = node.args
-    if _is_negative(y) and _is(x, node) and _is(y, node) and _is(y.args[0], node):
-        return _layout_kept(np.add, (x, y.args[0]), node, rewriting)
+    return _with_opposite(np.add, x, y, node, rewriting)
+
+
+def _with_opposite(function: Any, x: Any, y: Any, node: Node, rewriting: Rewriting) -> Node | None:
+    """A sum as a difference with the value of which `y` is the negative, or the other way round."""
+    opposite = _opposite(y, node, rewriting) if _is(x, node) else None
+    if opposite is None:
+        return None
+    if rewriting.layouts.contiguous(y) and rewriting.layouts.contiguous(opposite):
+        return rewriting.call(function, (x, opposite), node.kind, node)
+    return _layout_kept(function, (x, opposite), node, rewriting)
+
+
+def _opposite(x: Any, node: Node, rewriting: Rewriting) -> Node | None:
+    """The value of which an argument of a sum is the negative; None if it is none, or another call reads it, too."""
+    if not _is(x, node) or x.kwargs or len(x.args) > 2:
+        return None
+    if x.function is np.negative:
+        return x.args[0] if _is(x.args[0], node) else None
+    if x.function not in PRODUCTS or x.name or rewriting.uses(x) > 1:
+        return None
+    for k, part in enumerate(x.args):
+        known: Any = None
+        if part.__class__ in (int, float) and part < 0:
+            known = -part
+        elif _is_negative(part) and part.kind.dtype.kind == "f":
+            known = part.args[0]
+        elif isinstance(part, Node) and part.function in PRODUCTS:
+            known = _opposite(part, part, rewriting)
+        if known is not None:
+            args = (known, x.args[1]) if k == 0 else (x.args[0], known)
+            return _layout_kept(x.function, args, x, rewriting)
     return None
 
 
@@ -185,6 +217,15 @@ def itself(node: Node, rewriting: Rewriting) -> Node | None:
     return rewriting.same(x, node)
 
 
+def copy(node: Node, rewriting: Rewriting) -> Node | None:
+    """A copy is what it is a copy of, if both lie in memory alike, and no function of the user's may write into it.
+
+    Results that would share memory through it are copied again afterwards.
+    """
+    plain = len(node.args) == 1 and not node.kwargs and rewriting.is_pure
+    return rewriting.same(node.args[0], node) if plain else None
+
+
 def where(node: Node, rewriting: Rewriting) -> Node | None:
     """The argument that ``np.where`` takes, if its condition is known."""
     if len(node.args) != 3 or node.kwargs:
@@ -227,6 +268,10 @@ def of_originals(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     args = tuple(map(rewriting.original, node.args))
     return None if args == node.args else rewriting.call(node.function, args, node.kind, node)
+
+
+PRODUCTS = frozenset({np.multiply, np.divide})
+"""Functions of two arguments whose result has the opposite sign where one of these has, to the bit."""
 
 
 def _is_other(node: Node) -> bool:
@@ -273,6 +318,8 @@ RULES: Rules = {
     np.positive: (itself,),
     np.conjugate: (itself,),
     np.real: (itself,),
+    np.copy: (copy,),
+    method("copy"): (copy,),
     np.where: (where,),
     np.bitwise_and: (truths,),
     np.bitwise_or: (truths,),

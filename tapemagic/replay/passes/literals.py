@@ -26,6 +26,8 @@ def operator_with_number(node: Node, rewriting: Rewriting) -> Node | None:
     if len(node.args) != 2:
         return None
     a, b = node.args
+    if rewriting.is_shown and isinstance(a, Constant) and isinstance(b, Constant):
+        return None
     if isinstance(b, Constant):
         args = a, literal(b, a)
     elif isinstance(a, Constant):

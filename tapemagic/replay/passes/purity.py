@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.program import Kind, Node, arguments_of
+from tapemagic.replay.program import Constant, Kind, Node, arguments_of, nodes_in
 from tapemagic.replay.symbol import Method
 
 _NAMES = (
@@ -57,6 +57,8 @@ def may_be_left_out(node: Node) -> bool:
         return False
     if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
         return function is not np.power or not _reads_integers(node)
+    if function is operator.getitem and all(map(_is_fixed, nodes_in(node.args[1]))):
+        return True
     if function is operator.getitem or _module(function).startswith("tapemagic"):
         return not _reads_integers(node)
     if isinstance(function, operator.attrgetter):
@@ -66,6 +68,11 @@ def may_be_left_out(node: Node) -> bool:
     return (isinstance(function, Method) and function.__name__ in RAISING_NOTHING) or _is_safe(
         function
     )
+
+
+def _is_fixed(x: Node) -> bool:
+    """Whether an index is the same at each call, so that it is never out of bounds."""
+    return isinstance(x, Constant) and not x.by_reference
 
 
 def _reads_integers(node: Node) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from tapemagic.replay.passes.common_subexpressions import Table
 from tapemagic.replay.passes.known_numbers import Uniform
 from tapemagic.replay.passes.layout import Layouts
 from tapemagic.replay.passes.numpy_values import NumpyValues
-from tapemagic.replay.passes.purity import raises
+from tapemagic.replay.passes.purity import is_pure, raises
 from tapemagic.replay.program import (
     NESTED,
     Back,
@@ -19,6 +20,7 @@ from tapemagic.replay.program import (
     Input,
     Node,
     Program,
+    nodes_in,
     replaced,
 )
 
@@ -83,6 +85,9 @@ class Rewriting:
     numpy_values : NumpyValues
     is_read : bool
         Whether the program is made to be read and copied: then no array becomes a constant that its text cannot hold.
+    is_shown : bool
+        Whether the call at which the walk is gives a result of a program that is made to be read: its numbers are no
+        constants, so that one sees of what they are made.
     """
 
     def __init__(self, program: Program, rules: RuleTable, merge: bool) -> None:
@@ -90,6 +95,8 @@ class Rewriting:
         self.uniform = Uniform()
         self.numpy_values = NumpyValues()
         self.is_read = bool(program.notes.get("read"))
+        self.is_shown = False
+        self._results = set(nodes_in(program.results)) if self.is_read else set()
         self._program = program
         self._rules = rules
         self._table = Table() if merge else None
@@ -127,6 +134,11 @@ class Rewriting:
     def original(self, x: Any) -> Any:
         """The array of which an argument is a copy, in another layout perhaps; or the argument."""
         return self._copies.get(x, x) if isinstance(x, Node) else x
+
+    @cached_property
+    def is_pure(self) -> bool:
+        """Whether all calls are of functions without an effect but their results."""
+        return all(is_pure(x.function) for x in self._program.body if isinstance(x, Node))
 
     def uses(self, node: Node) -> int:
         """The number of calls that read a value, as far as it is known by now."""
@@ -175,6 +187,7 @@ class Rewriting:
         node = entry.with_arguments(args, kwargs)
         node.back = back
         self._uses[node] = 0
+        self.is_shown = entry in self._results
         found = self._settled(node)
         self._uses[found] += self._uses[entry]
         if found is not node and not isinstance(found, Input | Constant):

@@ -409,3 +409,82 @@ def test_constants_that_repeat_along_one_axis_are_numbers() -> None:
         y = Node(np.multiply, [Constant(constant), x], {}, x.kind)
         program = simplified(Program([x], [y], [y], []))
         assert (0.2, x) == program.body[0].args
+
+
+@pytest.mark.parametrize(
+    ("f", "calls_left"),
+    [
+        (
+            lambda x, y: x + -sine(y) * y,
+            "a = sin(y); b = multiply(a, y); c = subtract(x, b); return c",
+        ),
+        (lambda x, y: -2.0 * y + x, "a = multiply(2.0, y); b = subtract(x, a); return b"),
+        (
+            lambda x, y: x - x / -y * 2.0,
+            "a = divide(x, y); b = multiply(a, 2.0); c = add(x, b); return c",
+        ),
+        (lambda x, y: x + -0.0 * y, "a = multiply(-0.0, y); b = add(x, a); return b"),
+    ],
+)
+def test_sums_with_negative_products(f: Callable[..., Any], calls_left: str) -> None:
+    """The sign of a factor goes into the sum; -0.0 is no negative number."""
+    y = np.array([1.0, 2.0, 3.0])
+    assert left(f, identities.RULES, x=X, y=y) == calls_left
+    program = traced(f, x=X, y=y)
+    made = without_dead_code(rewritten(program, identities.RULES))
+    special = np.array([0.0, -0.0, 1.5, -2.5, np.inf, -np.inf, 5e-324, 1e300, np.pi])
+    for x, y in np.ndindex(len(special), len(special)):
+        given = np.full(3, special[x]), np.full(3, special[y])
+        with np.errstate(all="ignore"):
+            before, after = (interpreted(each, given)[0] for each in (program, made))
+        assert np.isnan(before).all() == np.isnan(after).all()
+        assert np.isnan(before).any() or before.tobytes() == after.tobytes()
+
+
+def test_the_negative_of_a_product_that_is_read_twice_stays() -> None:
+    """Or the product would be computed twice."""
+
+    def f(x: Any, y: Any) -> Any:
+        product = -2.0 * y
+        return x + product, x * product
+
+    assert "add" in left(f, identities.RULES, x=X, y=X)
+
+
+def test_differences_of_matrices_lie_in_memory_as_the_sums_did() -> None:
+    """A product of matrices is as contiguous as its negative, whatever the other summand is."""
+
+    def f(x: Any, y: Any) -> Any:
+        return x.T + -(x @ y), x.T + -y.T
+
+    found = left(f, identities.RULES, x=np.eye(2), y=np.eye(2))
+    assert found.count("subtract") == 1
+    assert found.count("negative") == 1
+
+
+def shown_to(x: Any) -> Any:
+    """A function that is none of NumPy's."""
+    return x
+
+
+def test_copies_that_nobody_can_tell_from_the_original() -> None:
+    """Not that of an array whose layout is not known, and not those that are returned."""
+
+    def f(x: Any) -> Any:
+        y = np.sin(x)
+        return np.exp(y.copy()), np.cos(np.copy(y)), y.T.copy() * 2
+
+    assert left(f, identities.RULES, x=X).count("copy") == 0
+    assert "copy" not in "".join(passed(f, x=X))
+    assert left(lambda x: np.exp(x.copy()), identities.RULES, x=X).count("copy") == 1
+
+    program = traced(lambda x: np.exp(np.sin(x).copy()), x=X)
+    program.body[-1].function = shown_to  # which may write into it
+    assert "copy" in "".join(calls(alone(identities.RULES)(program)))
+
+    def returned(x: Any) -> Any:
+        y = np.sin(x)
+        return y, y.copy()
+
+    first, second = interpreted(simplified(traced(returned, x=X)), [X])
+    assert not np.shares_memory(first, second)
