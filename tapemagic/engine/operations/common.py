@@ -40,7 +40,7 @@ def real(x: Any, name: str) -> Any:
 
 def whole(x: Any, name: str) -> Any:
     """An array of whole numbers, taken out of a tensor if need be."""
-    x = array(unwrap(x))
+    x = x if type(x) is np.ndarray else array(unwrap(x))
     if x.dtype.kind in "iu" or not x.size:
         return x.astype(np.intp, copy=False)
     raise UnsupportedArgumentError(
@@ -61,13 +61,19 @@ def count(number: Any, what: str) -> int:
 
 def inside(places: Any, length: int, name: str) -> None:
     """Raise an error for indices outside of an axis of the given length; they are an array of np.intp."""
-    require_computed(places, f"the check that all {name} are inside of the array", IN_PARTS)
+    if is_lazy(places):
+        require_computed(places, f"the check that all {name} are inside of the array", IN_PARTS)
     unsigned = places.view(np.uintp)  # in which a negative one is a large one
-    if places.size and np.maximum.reduce(unsigned, axis=None) >= length:
+    if places.size and _largest(unsigned) >= length:
         wrong = unsigned >= length
         at = tuple(np.argwhere(wrong)[0].tolist())
         where = str(list(at)) if at else ""
         raise OptionError(f"{name}{where} = {places[at]} is not in [0, {length})")
+
+
+def _largest(x: Any) -> Any:
+    """The largest number, found by what takes half the time of a reduction of few."""
+    return x.item(x.argmax()) if type(x) is np.ndarray else np.maximum.reduce(x, axis=None)
 
 
 def operand(x: Any) -> Any:
@@ -86,6 +92,8 @@ def operand(x: Any) -> Any:
 
 def array(x: Any) -> Any:
     """Nested lists as an array."""
+    if type(x) is np.ndarray:
+        return x
     if is_lazy(x):
         return kept(x)
     if isinstance(x, (list, tuple)):
