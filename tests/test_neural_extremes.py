@@ -19,6 +19,7 @@ from tapemagic.engine.operations.activations import (
     selu,
     silu,
 )
+from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.errorfunction import PIECE, erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
 from tapemagic.engine.operations.logistic import (
@@ -159,6 +160,24 @@ def test_differences_of_the_largest_numbers() -> None:
             found = sparse_softmax_cross_entropy(np.arange(200) % 2, logits)
             with np.errstate(over="ignore"):
                 np.testing.assert_allclose(found[[1, 0]], np.array(right).astype(kind), rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1000, 1024, 5000])
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4"])
+def test_large_arrays_are_computed_as_small_ones(kind: str, size: int) -> None:
+    """Whichever is the quicker way, zeros keep their sign, and arrays their order in memory."""
+    x = RNG(0).choice(np.array([0.0, -0.0, 1.5, -2.0, INF, -INF, NAN, 1e-7], kind), (size // 2, 2))
+    for each in (x, np.asfortranarray(x), x[::2], x[::-1], x.reshape(-1)):
+        mask = each > 0
+        for found, right in (
+            (relu(each), np.array([relu(one) for one in each.ravel()]).reshape(each.shape)),
+            (where_mask(each, mask), np.where(mask, each, 0)),
+            (where_mask(each, mask.T.copy().T), np.where(mask, each, 0)),
+        ):
+            np.testing.assert_array_equal(found, right)
+            np.testing.assert_array_equal(np.signbit(found), np.signbit(right))
+        found, right = relu(each), np.maximum(each, 0)
+        assert (found.dtype, found.strides) == (right.dtype, right.strides)
 
 
 def test_gradients_through_large_masks() -> None:
