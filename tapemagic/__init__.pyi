@@ -54,9 +54,6 @@ from tapemagic.engine.operations.logistic import softplus as softplus
 from tapemagic.engine.operations.logistic import softsign as softsign
 from tapemagic.engine.operations.losses import sigmoid_cross_entropy as sigmoid_cross_entropy
 from tapemagic.engine.operations.losses import softmax_cross_entropy as softmax_cross_entropy
-from tapemagic.engine.operations.losses import (
-    sparse_softmax_cross_entropy as sparse_softmax_cross_entropy,
-)
 from tapemagic.engine.operations.normalization import batch_norm as batch_norm
 from tapemagic.engine.operations.normalization import dropout as dropout
 from tapemagic.engine.operations.normalization import layer_norm as layer_norm
@@ -72,6 +69,9 @@ from tapemagic.engine.operations.scatter import scatter_add as scatter_add
 from tapemagic.engine.operations.selection import cast as cast
 from tapemagic.engine.operations.selection import one_hot as one_hot
 from tapemagic.engine.operations.selection import top_k as top_k
+from tapemagic.engine.operations.sparse_losses import (
+    sparse_softmax_cross_entropy as sparse_softmax_cross_entropy,
+)
 from tapemagic.engine.tape.unconnected import UnconnectedGradients as UnconnectedGradients
 from tapemagic.engine.tensor.constant import constant as constant
 from tapemagic.engine.tensor.tensor import Tensor as Tensor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tapemagic.engine.operations.activations import (
     selu,
     silu,
 )
+from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.errorfunction import PIECE, erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
 from tapemagic.engine.operations.logistic import (
@@ -27,12 +29,9 @@ from tapemagic.engine.operations.logistic import (
     softplus,
     softsign,
 )
-from tapemagic.engine.operations.losses import (
-    sigmoid_cross_entropy,
-    softmax_cross_entropy,
-    sparse_softmax_cross_entropy,
-)
+from tapemagic.engine.operations.losses import sigmoid_cross_entropy, softmax_cross_entropy
 from tapemagic.engine.operations.norms import clip_by_global_norm, clip_by_norm, l2_normalize
+from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
 
 INF, NAN = np.inf, np.nan
 RNG = np.random.default_rng
@@ -146,6 +145,39 @@ def test_losses_of_extremes() -> None:
     for labels, logits in (([0.0, 1.0], [NAN, 0.0]), ([NAN, 1.0], [0.0, 0.0])):
         assert np.isnan(softmax_cross_entropy(labels, logits))
         assert [True, False] == np.isnan(sigmoid_cross_entropy(labels, logits)).tolist()
+
+
+def test_differences_of_the_largest_numbers() -> None:
+    """They overflow without a warning, in few classes and in many, and where the largest logit is as small."""
+    for kind, classes in product((np.float32, np.float64), (3, 40)):
+        largest = np.finfo(kind).max
+        for top in (largest, kind(1e19), kind(1.0), -largest):
+            logits = np.full((200, classes), -largest, kind)
+            logits[:, 1] = top
+            right = (
+                [math.log(classes)] * 2 if top == -largest else [0.0, float(top) + float(largest)]
+            )
+            found = sparse_softmax_cross_entropy(np.arange(200) % 2, logits)
+            with np.errstate(over="ignore"):
+                np.testing.assert_allclose(found[[1, 0]], np.array(right).astype(kind), rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1000, 1024, 5000])
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4"])
+def test_large_arrays_are_computed_as_small_ones(kind: str, size: int) -> None:
+    """Whichever is the quicker way, zeros keep their sign, and arrays their order in memory."""
+    x = RNG(0).choice(np.array([0.0, -0.0, 1.5, -2.0, INF, -INF, NAN, 1e-7], kind), (size // 2, 2))
+    for each in (x, np.asfortranarray(x), x[::2], x[::-1], x.reshape(-1)):
+        mask = each > 0
+        for found, right in (
+            (relu(each), np.array([relu(one) for one in each.ravel()]).reshape(each.shape)),
+            (where_mask(each, mask), np.where(mask, each, 0)),
+            (where_mask(each, mask.T.copy().T), np.where(mask, each, 0)),
+        ):
+            np.testing.assert_array_equal(found, right)
+            np.testing.assert_array_equal(np.signbit(found), np.signbit(right))
+        found, right = relu(each), np.maximum(each, 0)
+        assert (found.dtype, found.strides) == (right.dtype, right.strides)
 
 
 def test_gradients_through_large_masks() -> None:

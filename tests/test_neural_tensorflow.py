@@ -23,14 +23,11 @@ from tapemagic.engine.operations.logistic import (
     softplus,
     softsign,
 )
-from tapemagic.engine.operations.losses import (
-    sigmoid_cross_entropy,
-    softmax_cross_entropy,
-    sparse_softmax_cross_entropy,
-)
+from tapemagic.engine.operations.losses import sigmoid_cross_entropy, softmax_cross_entropy
 from tapemagic.engine.operations.normalization import batch_norm, layer_norm
 from tapemagic.engine.operations.norms import clip_by_global_norm, clip_by_norm, l2_normalize
 from tapemagic.engine.operations.selection import one_hot, top_k
+from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
 
 X = [-3.0, -1.0, 0.5, 2.0]
 MATRIX = [[0.5, -1.0, 2.0], [0.0, 3.0, 1.0]]

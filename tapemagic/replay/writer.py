@@ -287,8 +287,8 @@ class Writer:
         parts = self.uses.parts.get(node)
         if parts is None:
             return self.names.give(node) if self.uses.is_kept(node) else "_"
-        given = (self.names.give(parts[k]) if k in parts else "_" for k in range(len(node.kind)))
-        return ", ".join(given)
+        found = (parts.get(k) for k in range(len(node.kind)))
+        return ", ".join(self.names.give(x) if x and self.uses.is_kept(x) else "_" for x in found)
 
     def _begin(self, node: Node, line: str) -> None:
         """Write what stands above a node's line: its comment, and the head of a block of np.errstate."""

@@ -19,12 +19,9 @@ from tapemagic.engine.operations.logistic import (
     softplus,
     softsign,
 )
-from tapemagic.engine.operations.losses import (
-    sigmoid_cross_entropy,
-    softmax_cross_entropy,
-    sparse_softmax_cross_entropy,
-)
+from tapemagic.engine.operations.losses import sigmoid_cross_entropy, softmax_cross_entropy
 from tapemagic.engine.operations.normalization import dropout, masked
+from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 from tests.rules.harness import BROADCAST, Case, between, case, normal, positive, refused, special
 

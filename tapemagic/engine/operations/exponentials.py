@@ -173,8 +173,13 @@ def minus_largest(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
 
 def log_total(exponentials: Any, axes: tuple[int, ...]) -> Any:
     """The logarithm of the sum along `axes`, which stay; -inf for no elements."""
+    return logarithm(reduced(np.add, exponentials, axes))
+
+
+def logarithm(x: Any) -> Any:
+    """``np.log``, without a warning that it is -inf at 0."""
     with np.errstate(divide="ignore"):
-        return np.log(reduced(np.add, exponentials, axes))
+        return np.log(x)
 
 
 SHORT, MANY = 16, 256

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import array, inside, plain, real, whole
-from tapemagic.engine.operations.exponentials import (
-    axes_of,
-    is_short,
-    log_total,
-    minus_largest,
-)
+from tapemagic.engine.operations.common import array, plain, real
+from tapemagic.engine.operations.exponentials import axes_of, logarithm, minus_largest, reduced
 from tapemagic.engine.operations.primitive import primitive
+from tapemagic.engine.tracing import one_call
 from tapemagic.errors import ShapeError, UnsupportedArgumentError
 
 
@@ -63,92 +57,44 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     >>> softmax_cross_entropy([[0.0, 1.0], [0.5, 0.5]], [[0.0, 1000.0], [2.0, 2.0]])
     array([0.        , 0.69314718])
     """
-    name = "softmax_cross_entropy"
-    labels, logits = _both(labels, logits, name)
-    (axis,) = axes_of(axis, logits)
-    y, _ = minus_largest(logits, (axis,))
-    expected = _weighted(labels, y, axis)
-    return np.sum(labels, axis=axis) * _log_sum_exp(y, axis) - expected
+    losses, _, _ = _cross_entropy(labels, logits, axis)
+    return losses
 
 
-@primitive
-def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
-    """The cross-entropy between classes and the softmax of logits.
+@one_call
+def softmax_cross_entropy_with_softmax(labels: Any, logits: Any, axis: int = -1) -> tuple[Any, Any]:
+    """The losses, and the softmax of the logits: what `softmax_cross_entropy` and `softmax` return.
 
     Parameters
     ----------
-    labels : array_like of int
-        The number of the class of each example, in the shape of `logits` without the last axis.
-    logits : array_like or Tensor
-        The unscaled logarithm of the probability of each class; the classes are along the last axis.
+    labels, logits, axis
+        As of `softmax_cross_entropy`, which raises the same errors.
 
     Returns
     -------
-    array or Tensor
-        Minus the logarithm of the probability of each label, in the shape of `labels`.
-
-    Raises
-    ------
-    OptionError
-        If a label is negative, or not smaller than the number of classes.
-    ShapeError
-        If there is not one label for each example.
-    UnsupportedArgumentError
-        If `labels` are not whole numbers, or `logits` are, or complex.
-
-    See Also
-    --------
-    softmax_cross_entropy : For labels that are probabilities.
-
-    Notes
-    -----
-    The same as ``tf.nn.sparse_softmax_cross_entropy_with_logits``.
+    losses : array of the shape of `logits` without `axis`
+    shares : array of the shape of `logits`
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.losses import sparse_softmax_cross_entropy
-    >>> sparse_softmax_cross_entropy([1, 0], [[0.0, 1000.0], [2.0, 2.0]])
-    array([0.        , 0.69314718])
+    >>> softmax_cross_entropy_with_softmax(np.array([[0.0, 1.0]]), np.array([[2.0, 2.0]]))
+    (array([0.69314718]), array([[0.5, 0.5]]))
     """
-    name = "sparse_softmax_cross_entropy"
-    labels, logits = whole(labels, f"labels of {name}"), _logits(logits, name)
-    if not logits.ndim or labels.shape != logits.shape[:-1]:
-        raise ShapeError(
-            f"{name} of labels of shape {labels.shape} and logits of shape {logits.shape}: "
-            "the labels' shape has to be that of the logits without the last axis, which counts the classes"
-        )
-    inside(labels, logits.shape[-1], "labels")
-    with QUIET():
-        y, axis, at = less_largest(labels, logits)
-        chosen = y[at]
-        total = np.add.reduce(np.exp(y, out=y), axis=axis)
-        np.log(total, out=total)
-    total -= chosen
-    return plain(total.reshape(labels.shape))
+    losses, y, total = _cross_entropy(labels, logits, axis)
+    y /= total
+    return losses, y
 
 
-QUIET = partial(np.errstate, divide="ignore", invalid="ignore", over="ignore")
-"""A context in which infinities and what comes of them are no reason for a warning."""
-
-
-def less_largest(labels: Any, logits: Any) -> tuple[Any, int, tuple[Any, Any]]:
-    """Logits minus the largest one of each example as a new matrix, the axis of its classes, and where the labels are.
-
-    The classes come first if that is faster. NumPy's warnings have to be off.
-    """
-    places = np.asarray(labels, np.intp).reshape(-1)
-    count = places.size
-    x = logits.reshape(count, logits.shape[-1])
-    if is_short(x, (1,)):
-        x = x.T.copy()
-        axis, top, at = 0, np.maximum.reduce(x, axis=0), (places, np.arange(count))
-    else:
-        top = np.maximum.reduce(x, axis=1, keepdims=True, initial=-np.inf)
-        axis, at = 1, (np.arange(count), places)
-    y = x - top
-    if not isfinite(np.add.reduce(top, axis=None)):
-        y[x == top] = 0  # infinities which are equal to the largest one are level with it
-    return y, axis, at
+def _cross_entropy(labels: Any, logits: Any, axis: int) -> tuple[Any, Any, Any]:
+    """The losses; the exponentials as a new array, and their sum along the axis, which stays."""
+    labels, logits = _both(labels, logits, "softmax_cross_entropy")
+    (axis,) = axes = axes_of(axis, logits)
+    y, _ = minus_largest(logits, axes)
+    expected = _weighted(labels, y, axis)
+    np.exp(y, out=y)
+    total = reduced(np.add, y, axes)
+    log_total = plain(logarithm(total).squeeze(axis))
+    return np.sum(labels, axis=axis) * log_total - expected, y, total
 
 
 @primitive
@@ -196,9 +142,11 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     return straight + np.log1p(np.exp(-size))
 
 
-def _logits(logits: Any, name: str) -> Any:
+def real_logits(logits: Any, name: str) -> Any:
     """Logits as an array of real numbers."""
     logits = array(logits)
+    if logits.dtype.kind == "f":
+        return logits
     if logits.dtype.kind in "biu":
         raise UnsupportedArgumentError(
             f"{name} takes logits that are real numbers, not {logits.dtype}: write 1.0 for 1, and give the "
@@ -209,7 +157,7 @@ def _logits(logits: Any, name: str) -> Any:
 
 def _both(labels: Any, logits: Any, name: str) -> tuple[Any, Any]:
     """Labels and logits as arrays of real numbers, of the same shape; whole labels in the logits' dtype."""
-    logits = _logits(logits, name)
+    logits = real_logits(logits, name)
     labels = array(labels)
     labels = labels.astype(logits.dtype) if labels.dtype.kind in "biu" else real(labels, name)
     if labels.shape != logits.shape:
@@ -228,9 +176,3 @@ def _weighted(labels: Any, y: Any, axis: int) -> Any:
         return total
     known = np.where(labels == 0, 0, y)
     return np.vecdot(labels, known, axis=axis)  # type: ignore[call-overload]
-
-
-def _log_sum_exp(y: Any, axis: int) -> Any:
-    """The logarithm of the sum of the exponentials of `y`; overwrites `y` with the exponentials."""
-    np.exp(y, out=y)
-    return plain(log_total(y, (axis % y.ndim,)).squeeze(axis))

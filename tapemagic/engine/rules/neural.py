@@ -32,17 +32,14 @@ from tapemagic.engine.operations.logistic import (
     softplus,
     softsign,
 )
-from tapemagic.engine.operations.losses import (
-    QUIET,
-    less_largest,
-    sigmoid_cross_entropy,
-    softmax_cross_entropy,
+from tapemagic.engine.operations.losses import sigmoid_cross_entropy, softmax_cross_entropy
+from tapemagic.engine.operations.normalization import masked
+from tapemagic.engine.operations.sparse_losses import (
+    sparse_cross_entropy_slopes,
     sparse_softmax_cross_entropy,
 )
-from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.registry import pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
-from tapemagic.engine.tracing import one_call
 
 # -- activations: at the bends, TensorFlow's derivatives ------------------------------------------
 
@@ -148,22 +145,6 @@ def _sparse_cross_entropy(g, _y, labels, logits):
         return sparse_cross_entropy_slopes(g, labels, logits)
     hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
     return np.expand_dims(g, -1) * (softmax(logits) - hit)
-
-
-@one_call
-def sparse_cross_entropy_slopes(g: Any, labels: Any, logits: Any) -> Any:
-    """The gradients `g` of the losses times the softmax of the logits minus 1 at each label."""
-    with QUIET():
-        y, axis, at = less_largest(labels, logits)
-    np.exp(y, out=y)
-    total = np.add.reduce(y, axis=axis)
-    y /= total[:, None] if axis else total
-    y[at] -= 1
-    one_each = g.ndim == logits.ndim - 1
-    if one_each:
-        y *= g.reshape(y.shape[1 - axis], 1) if axis else g.reshape(-1)
-    slopes = (y if axis else y.T).reshape(logits.shape)
-    return slopes if one_each else g[..., None] * slopes
 
 
 # fmt: off

@@ -7,8 +7,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from tapemagic.engine.operations import convolving, exponentials, losses, pooling
-from tapemagic.engine.rules import neural, norms
+from tapemagic.engine.operations import convolving, exponentials, losses, pooling, sparse_losses
+from tapemagic.engine.rules import norms
 from tapemagic.lazy.array import call
 from tapemagic.lazy.ways.along import ALONG, argument, on_axis, on_last
 from tapemagic.lazy.ways.blocks import Labels, axes_of, blockwise, require_whole, right
@@ -120,8 +120,8 @@ def _sparse(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     ]
 
 
-ALONG[losses.sparse_softmax_cross_entropy] = _sparse
-ALONG[neural.sparse_cross_entropy_slopes] = _sparse
+ALONG[sparse_losses.sparse_softmax_cross_entropy] = _sparse
+ALONG[sparse_losses.sparse_cross_entropy_slopes] = _sparse
 
 
 def _batch(arrays: list[Any], args: Any, kwargs: Any, function: Any, shared: int) -> list[Labels]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.operations.losses import sparse_softmax_cross_entropy
+from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
 from tapemagic.errors import OptionError
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.logits import logits_of

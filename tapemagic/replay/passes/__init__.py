@@ -20,6 +20,7 @@ from tapemagic.replay.passes import (
 from tapemagic.replay.passes.blocking import in_blocks
 from tapemagic.replay.passes.dead_code import without_dead_code
 from tapemagic.replay.passes.in_place import in_place
+from tapemagic.replay.passes.pairs import in_pairs
 from tapemagic.replay.passes.rewriting import Rule, Rules, RuleTable, rewritten
 from tapemagic.replay.passes.separate_results import with_separate_results
 from tapemagic.replay.program import Program
@@ -49,7 +50,8 @@ def simplified(program: Program) -> Program:
     """A program after all passes."""
     needed = without_dead_code(program)
     shorter = without_dead_code(rewritten(needed, RULES, merge=True))
-    return in_place(in_blocks(with_separate_results(shorter, program) or needed))
+    paired = in_pairs(with_separate_results(shorter, program) or needed)
+    return in_place(in_blocks(paired))
 
 
 __all__ = ["RULES", "rewritten", "simplified", "together"]

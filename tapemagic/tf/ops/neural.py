@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations import activations, exponentials, losses
+from tapemagic.engine.operations import activations, exponentials, losses, sparse_losses
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 from tapemagic.tf import random
@@ -197,7 +197,7 @@ def sparse_softmax_cross_entropy_with_logits(
     >>> print(tf.nn.sparse_softmax_cross_entropy_with_logits([0], [[1.0, 2.0]]))
     tf.Tensor([1.3132616], shape=(1,), dtype=float32)
     """
-    return losses.sparse_softmax_cross_entropy(whole(labels), tensor(logits))
+    return sparse_losses.sparse_softmax_cross_entropy(whole(labels), tensor(logits))
 
 
 @adapter
