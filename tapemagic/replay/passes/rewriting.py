@@ -183,7 +183,7 @@ class Rewriting:
                 of = back.of
             to: Any = now(back.to, back.to)
             if of is not back.of or to is not back.to:
-                back = Back(of, back.order, to, back.sources)
+                back = Back(of, back.order, to, back.sources, back.own)
         node = entry.with_arguments(args, kwargs)
         node.back = back
         self._uses[node] = 0

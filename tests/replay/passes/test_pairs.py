@@ -19,8 +19,8 @@ from tapemagic.engine.operations.sparse_losses import (
 from tapemagic.errors import OptionError
 from tapemagic.replay.function import function
 from tapemagic.replay.passes.pairs import in_pairs
-from tapemagic.replay.source import Text
 from tests.replay.passes.small_programs import interpreted, passed, same_bits, traced
+from tests.replay.running import in_driver
 
 Y = np.array([0, 2, 1])
 X = np.array([[0.5, -1.0, 2.0], [0.0, 0.25, -0.5], [3.0, 1.0, 1.5]])
@@ -234,7 +234,7 @@ def test_no_bit_changes(state: dict[str, Any]) -> None:
             right, said = found_by(interpreted, before, list(given))
             for f, args in (
                 (interpreted, (after, list(given))),
-                (Text(after).function("<test>"), given),
+                (in_driver(after), given),
             ):
                 results, messages = found_by(f, *args)
                 assert messages == said
