@@ -33,7 +33,7 @@ INSTEAD = {
     "full": "write x + np.zeros(shape)",
     "range": "write a while loop on the tensor, or give the number as one of Python's",
 }
-"""What to write in place of functions, by their names."""
+"""Words about what to write in place of functions, by their names."""
 
 READING = frozenset({"getattr", "hasattr"})
 """The functions that read an attribute by a text."""
@@ -160,7 +160,7 @@ def is_raised_by_the_user(error: BaseException) -> bool:
 
 
 def way_of_error(error: BaseException) -> tuple[str, Site | None]:
-    """What the user's code does that raises an error while it is traced, with what to write instead, and the line."""
+    """The way in which the user's code raises an error while it is traced, with what to write instead, and the line."""
     found, traceback = None, error.__traceback__
     while traceback is not None:
         if origin_of(traceback.tb_frame.f_code.co_filename) == "":

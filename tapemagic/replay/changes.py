@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import FunctionType, MethodType
 from typing import Any
 
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.replay.closure import Closure
 from tapemagic.replay.parameters import parameter_of
 from tapemagic.replay.reading import names_in
 from tapemagic.replay.reasons import UNCHANGED, line_of, with_place
 from tapemagic.replay.signature import Call
-from tapemagic.tape import GradientTape
 
 OWN_TAPE = "make the tape inside of the function"
 
@@ -35,7 +35,7 @@ def change_in_words(
         )
         if type(x).__module__.partition(".")[0] == "tapemagic":
             path = owner
-            instead = OWN_TAPE if isinstance(x, GradientTape) else UNCHANGED
+            instead = OWN_TAPE if isinstance(x, Tape) else UNCHANGED
     line = line_of(closure.site_of(path))
     return with_place(f"it changes {name_of(path, function, args, kwargs, call)}: {instead}", line)
 

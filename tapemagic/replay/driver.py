@@ -12,7 +12,7 @@ from tapemagic.engine.nest import ordered
 from tapemagic.engine.recording import clock, live
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.replay.closure import Closure, contents, is_empty
+from tapemagic.replay.closure import Closure
 from tapemagic.replay.driver_function import (
     code_of,
     count_of,
@@ -21,6 +21,7 @@ from tapemagic.replay.driver_function import (
     merged,
     parameters,
 )
+from tapemagic.replay.in_reach import contents, is_empty
 from tapemagic.replay.kinds import NUMBERS, same_leaf
 from tapemagic.replay.miss import CHANGED, MISS, STALE, failure
 from tapemagic.replay.program import Loop, Program

@@ -48,7 +48,7 @@ SET = {
     "flat": "np.full_like(x, y)",
     "strides": "np.lib.stride_tricks.sliding_window_view",
 }
-"""What makes the array that an array is after an assignment to an attribute."""
+"""The calls that make the array that an array is after an assignment to an attribute."""
 
 CHANGED = {
     "sort": "np.sort(x)",
@@ -61,7 +61,7 @@ CHANGED = {
 """The same for methods that change an array."""
 
 VERBS = (SHAPE[0],)
-"""What may stand in a reason before what to write instead, so that it has a verb already."""
+"""Words that may stand in a reason before what to write instead, so that it has a verb already."""
 
 KNOWN: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("float()", "int()", "complex()", "round()", ".item()", ".tolist()"), NUMBER),

@@ -27,8 +27,9 @@ from tapemagic.engine.tensor.variable import (
     living,
     value_of,
 )
-from tapemagic.replay.closure import Closure, Place
+from tapemagic.replay.closure import Closure
 from tapemagic.replay.driver import Reached
+from tapemagic.replay.in_reach import Place
 from tapemagic.replay.kinds import is_leaf
 from tapemagic.replay.leftovers import put_values, references, survivors
 from tapemagic.replay.naming import identifier, name_inputs, name_results
