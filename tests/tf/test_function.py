@@ -48,7 +48,9 @@ def test_a_step_of_keras_is_a_program_with_the_same_values() -> None:
     assert found == values
     assert step.why_eager == ""
     assert len(step.programs) == 1
-    assert "back through: loss = loss_of(y, logits)" in step.source(X, Y)
+    text = step.source(X, Y)
+    assert "# loss = loss_of(y, logits)" in text  # with its gradient, in one call
+    assert "# back through: logits = model(x, training=True)" in text
 
 
 def test_a_method_has_programs_for_each_object() -> None:
