@@ -127,7 +127,7 @@ crosscheck:  ## compare random programs with JAX and PyTorch, in an environment 
 	.venv-bench/bin/python -m benchmarks.crosscheck --function $(ARGS)
 
 rule-table: dev-ready  ## the whole rule table on Dask arrays and under tm.function, in every way; the column of docs/coverage.md
-	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/lazy/test_rule_table.py tests/replay/test_traced_rules.py
+	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/lazy/test_rule_table.py tests/replay/test_traced_rules.py tests/replay/test_leftovers.py
 	$(PY) tools/dask_table.py
 	$(PY) tools/coverage_table.py
 
