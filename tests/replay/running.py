@@ -1,4 +1,4 @@
-"""Programs run as their texts: the source as it is read, and the statements as they stand in a driver."""
+"""Programs run as their texts, as they are read and as drivers hold them; functions called beside their programs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay.function import function
 from tapemagic.replay.program import Program
 from tapemagic.replay.source import Retrace, Text
 from tapemagic.replay.writer import Writer
@@ -38,6 +39,23 @@ def in_driver(program: Program) -> Callable[..., Any]:
 def both_ways(program: Program, *values: Any) -> list[Any]:
     """The results in both ways, which are to be the same."""
     return [run(program)(*values) for run in (pasted, in_driver)]
+
+
+def changes_are_seen(f: Any, *changes: Callable[[], Any], x: Any) -> None:
+    """Check that a function becomes a program, and that after each change it gives what the eager one gives."""
+    g = function(f)
+    for _ in range(3):
+        assert np.array_equal(f(x), g(x))
+    assert g.programs
+
+    for change in changes:
+        before = f(x)
+        change()
+        assert not np.array_equal(before, f(x))
+        for _ in range(3):
+            assert np.array_equal(f(x), g(x))
+
+    assert not g.why_eager
 
 
 def _defined(text: str, names: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.errors import EagerWarning
+from tests.replay.running import changes_are_seen
 
 x = tm.constant([1.0, 2.0, 3.0])
 Change = Callable[[], Any]
@@ -353,20 +354,7 @@ CASES = (
 @pytest.mark.parametrize("case", CASES)
 def test_changes_are_seen(case: Callable[[], Case]) -> None:
     """A program is made, and no value is stale."""
-    f, *changes = case()
-    g = tm.function(f)
-    for _ in range(3):
-        assert np.array_equal(f(x), g(x))
-    assert g.programs
-
-    for change in changes:
-        before = f(x)
-        change()
-        assert not np.array_equal(before, f(x))
-        for _ in range(3):
-            assert np.array_equal(f(x), g(x))
-
-    assert not g.why_eager
+    changes_are_seen(*case(), x=x)
 
 
 class Shown:
