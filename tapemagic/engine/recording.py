@@ -140,6 +140,9 @@ _silenced: ContextVar[bool] = ContextVar("in silence", default=False)
 live = _live.get
 new_id = itertools.count(1 << 20).__next__
 
+open_blocks: list[None] = []
+"""As many items as tapes record, and traces are open, on any thread: without one, nobody need ask for those of this."""
+
 clock = [-new_id()]
 """The stamp for results computed now that no tape records."""
 
@@ -178,6 +181,7 @@ def push_tape(tape: Recorder) -> int:
     """Begin to record on this thread; return the time."""
     tapes = recording_tapes()
     _live.set((*tapes, tape) if tape not in tapes else tapes)
+    open_blocks.append(None)
     now = new_id()
     clock[0] = -now
     return now
@@ -190,6 +194,7 @@ def pop_tape(tape: Recorder) -> int:
         _live.set(tapes[:-1])
     else:
         _live.set(tuple(other for other in tapes if other is not tape))
+    open_blocks.pop()
     now = new_id()
     clock[0] = -now
     return now

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.nest import ordered
-from tapemagic.engine.recording import clock, live
+from tapemagic.engine.recording import clock, live, open_blocks
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure
@@ -23,11 +23,11 @@ from tapemagic.replay.driver_function import (
 )
 from tapemagic.replay.in_reach import contents, is_empty
 from tapemagic.replay.kinds import NUMBERS, same_leaf
-from tapemagic.replay.miss import CHANGED, MISS, STALE, failure
+from tapemagic.replay.miss import MISS, STALE, failure
 from tapemagic.replay.program import Loop, Program
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.replay.source import Retrace
-from tapemagic.replay.trace import current, open_traces
+from tapemagic.replay.trace import current
 from tapemagic.replay.warned_once import warned_once
 from tapemagic.replay.writer import Writer
 
@@ -66,11 +66,11 @@ class Driver:
         compiled: Any,
     ) -> None:
         self.namespace: dict[str, Any] = {
-            "q_MISS": MISS, "q_STALE": STALE, "q_CHANGED": CHANGED, "q_failure": failure,
+            "q_MISS": MISS, "q_STALE": STALE, "q_failure": failure,
             "q_same_leaf": same_leaf, "q_new": new, "q_tensor": (Tensor,),
             "q_clock": clock, "q_program": compiled, "q_contents": contents,
             "q_is_empty": is_empty, "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
-            "q_live": live, "q_current": current, "q_open_traces": open_traces,
+            "q_open_blocks": open_blocks, "q_live": live, "q_current": current,
             "q_warned_once": warned_once, "np": np, "Retrace": Retrace,
             "__builtins__": builtins, "__name__": __name__,
         }  # fmt: skip
@@ -320,12 +320,7 @@ class Driver:
                 body.append(f"{self._results[-1]} = {text}")
         if any(isinstance(entry, Loop) for entry in program.body):
             body = ["with q_warned_once():", *[f"    {line}" for line in body]]
-        self.lines += ["try:", *[f"    {line}" for line in body or ["pass"]]]
-        self.lines += [
-            "except Exception as q_error:",
-            "    q_missed = q_failure(q_error, q_program)",
-            "    break",
-        ]
+        self.lines += [*body, "q_missed = None"]
         new_values = self._results[len(program.results) :]
         for (variable, _), value in zip(program.assigned, new_values, strict=True):
             self._assign(self._local(variable), value)

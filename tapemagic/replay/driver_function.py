@@ -34,15 +34,17 @@ def lines_of(
     checks, closure, runs : sequence of str
         Lines that check the arguments, and what the function closes over; those of the program and its results.
     """
-    reached = [f"    {line}" for line in merged(closure)]
-    inner = ["try:", *reached, "except q_CHANGED:", "    break"] if reached else []
     lines = [
-        f"if q_live() or q_open_traces and q_current() is not None: return q_function({passed})",
+        f"if q_open_blocks and (q_live() or q_current() is not None): return q_function({passed})",
         *merged(checks),
         "q_missed = q_STALE",
-        "while True:",
-        *[f"    {line}" for line in inner],
-        *[f"    {line}" for line in runs],
+        "try:",
+        "    while True:",
+        *[f"        {line}" for line in merged(closure)],
+        "        q_missed = q_program",
+        *[f"        {line}" for line in runs],
+        "except Exception as q_error:",
+        "    q_missed = q_failure(q_error, q_missed)",
         f"return q_miss({given}, q_missed)",
     ]
     head = [f"def made({', '.join(FREE)}):", f"    def driver({parameters}):"]

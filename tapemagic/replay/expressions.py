@@ -122,8 +122,8 @@ class Expressions:
         The text by which a function is called.
     thing : callable
         The name of anything else that has no literal.
-    bare : bool, optional
-        Whether they run, and are not read.
+    as_float : callable, optional
+        The text of one float64 number, given with its text, as a float of Python's; without it numbers stay NumPy's.
     """
 
     def __init__(
@@ -131,9 +131,9 @@ class Expressions:
         read: Callable[[Node], Expression],
         function: Callable[[Any], str],
         thing: Callable[[Any, str], str],
-        bare: bool = False,
+        as_float: Callable[[Node, str], str] | None = None,
     ) -> None:
-        self._bare = bare
+        self._as_float = as_float
         self._read = read
         self._function = function
         self._thing = thing
@@ -203,8 +203,8 @@ class Expressions:
             texts = texts[1:]
         else:
             called = self._function(function)
-            if self._bare and takes_float(node):
-                texts[0] = f"float({texts[0]})"
+            if self._as_float is not None and takes_float(node):
+                texts[0] = self._as_float(node.args[0], texts[0])
         depths = [x.depth for x in args]
         for key, x in node.kwargs.items():
             option = self.value(x)

@@ -30,16 +30,28 @@ class Miss:
         self.error = error
 
 
-def failure(error: Exception, program: Any) -> Miss:
-    """The way on after a program raised an error: a guard failed, or one of its calls did."""
-    if isinstance(error, Retrace):
-        return Miss(error.args[0], program)
-    return Miss(0, program, type(error))
-
-
 MISS = Miss(0)
 STALE = Miss(0)
 """The results of a driver if the arguments differ, and if only something that the function closes over does."""
 
 CHANGED = (LookupError, AttributeError, TypeError, ValueError)
 """The errors that checks raise if something that a function closes over is not there any more."""
+
+
+def failure(error: Exception, running: Any) -> Miss:
+    """The way on after a driver raised an error.
+
+    Parameters
+    ----------
+    error : Exception
+    running : Miss, Compiled or None
+        What raised it: `STALE` stands for the checks of what the function closes over; a program, of which a guard
+        failed, or a call; None for what makes its results what they are outside of it.
+    """
+    if running is STALE and isinstance(error, CHANGED):
+        return STALE
+    if running is None or running is STALE:
+        raise error
+    if isinstance(error, Retrace):
+        return Miss(error.args[0], running)
+    return Miss(0, running, type(error))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from tapemagic.engine.laziness import LAZY, is_lazy
-from tapemagic.engine.recording import Absent
+from tapemagic.engine.recording import Absent, open_blocks
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
@@ -60,9 +60,6 @@ MOST_REASONS = 8
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 current = _current.get
 """The trace that is open on this thread; None where there is none."""
-
-open_traces: list[Trace] = []
-"""All traces that are open, on any thread: as long as there is none, nobody need ask for the `current` one."""
 
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
@@ -515,11 +512,11 @@ def tracing(trace: Trace | None = None) -> Iterator[Trace]:
     """A trace, which may be given, that is open inside the block, on this thread."""
     trace = trace or Trace()
     token = _current.set(trace)
-    open_traces.append(trace)
+    open_blocks.append(None)
     try:
         with told_to(trace):
             yield trace
     finally:
-        open_traces.remove(trace)
+        open_blocks.pop()
         _current.reset(token)
         trace.close()

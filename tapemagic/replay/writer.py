@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from tapemagic.replay.expressions import (
     Expression,
     Expressions,
     calls_numpy_alone,
+    takes_float,
 )
 from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
@@ -118,7 +120,10 @@ class Writer:
         self._inlined: dict[Node, Expression] = {}
         self._errstate: dict[str, str] = {}
         self._indent = "    "
-        self._write = Expressions(self._read, self.names.function, self.names.thing, bare)
+        self._floats: dict[Node, str] = {}
+        self._several = several_floats(self.uses.entries()) if bare else frozenset()
+        as_float = self._as_float if bare else None
+        self._write = Expressions(self._read, self.names.function, self.names.thing, as_float)
         self.name = self.names.reserve_above(identifier(program.name) or "program")
         for entry in self.uses.entries():
             if isinstance(entry, Node) and not calls_numpy_alone(entry):
@@ -163,6 +168,7 @@ class Writer:
                 name = known[text] = self.names.reserve_above(name)
                 self.made[name] = constant.value
             self.names.share(constant, name)
+        self._take_floats(self.program.inputs)
         self.uses.done(self.program.inputs)
 
     def _read(self, node: Node) -> Expression:
@@ -172,6 +178,17 @@ class Writer:
         if name is None and isinstance(node, Constant):
             name = literal(node.value)
         return Expression(name or "u1")  # without a name only while functions are named
+
+    def _as_float(self, node: Node, text: str) -> str:
+        """The text of a float64 number as a float of Python's."""
+        return self._floats.get(node) or f"float({text})"
+
+    def _take_floats(self, nodes: Iterable[Node]) -> None:
+        """Write down once, as floats of Python's, the numbers that several functions take as such."""
+        for node in [x for x in nodes if x in self._several]:
+            name = self.names.of(node)
+            self._floats[node] = self.names.reserve(f"{name}_float")
+            self._line(f"{self._floats[node]} = float({name})", node.site)
 
     # What stands where.
 
@@ -270,6 +287,7 @@ class Writer:
         if line.startswith("_ = ") and not self._bare:
             self.body.append(Line(f"{self._margin}{UNREAD}", node.site))
         self._line(line, node.site, [node, *composed.inside])
+        self._take_floats([node])
 
     def _has_memory(self, node: Node) -> bool:
         """Whether a value needs no name of its own: it is written into an array, whose name it has if that has one."""
@@ -382,6 +400,12 @@ class Writer:
             self.body.append(Line(self._margin + text, site, nodes))
         else:
             self.body += [Line(line, site, nodes) for line in laid_out(text, self._margin)]
+
+
+def several_floats(entries: Iterable[Any]) -> frozenset[Node]:
+    """The float64 numbers that several calls take as floats of Python's."""
+    taken = Counter(x.args[0] for x in entries if isinstance(x, Node) and takes_float(x))
+    return frozenset(x for x, count in taken.items() if count > 1)
 
 
 MAKERS = {"zeros": ("zeros",), "ones": ("ones",), "eye": ("eye", "identity")}

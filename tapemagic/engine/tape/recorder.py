@@ -147,8 +147,8 @@ class Recorder:
     ) -> None:
         if self._recording:
             self._stop()
-        elif self in live():
-            pop_tape(self)
+        elif self in live():  # it was left on another thread
+            recording_tapes()
 
     def _start(self) -> None:
         self._recording = True
