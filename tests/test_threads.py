@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.engine.recording import live
+from tapemagic.engine.recording import live, open_blocks
 
 
 def in_thread(work: Any) -> Any:
@@ -179,6 +179,7 @@ def test_a_task_keeps_its_tapes_to_itself() -> None:
 def test_a_block_that_is_left_on_another_thread() -> None:
     """A generator that enters a tape here and fails on another thread leaves no tape behind here."""
     x, v = tm.constant(2.0), tm.Variable(3.0)
+    before = len(open_blocks)
 
     def steps() -> Any:
         with tm.GradientTape() as tape:
@@ -206,6 +207,19 @@ def test_a_block_that_is_left_on_another_thread() -> None:
     assert 4.0 == other.gradient(z, x)
     with tape:
         assert live() == (tape,)
+        assert before + 1 == len(open_blocks)
+    assert before == len(open_blocks)
+
+
+def test_a_block_that_is_left_twice() -> None:
+    """It counts as one among the open blocks, wherever it ended first."""
+    before = len(open_blocks)
+    tape = tm.GradientTape()
+    with tape:
+        in_thread(lambda: tape.__exit__(None, None, None))
+        assert before == len(open_blocks)
+    assert live() == ()
+    assert before == len(open_blocks)
 
 
 def test_a_block_that_ends_on_another_thread_is_forgotten() -> None:

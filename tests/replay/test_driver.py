@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -193,3 +193,66 @@ def test_values_with_the_names_of_a_driver() -> None:
     assert 1 == len(g.programs)
     with pytest.raises(TypeError, match="q_x0"):
         g(y=one)
+
+
+def test_a_number_that_several_functions_take() -> None:
+    """It is a float of Python's once for all of them, also where its name serves again, in a loop, or as a result."""
+
+    def f(x: Any, n: int) -> Any:
+        total = x * 0.0
+        for _ in range(n):
+            x = np.exp(-x) + np.sin(x) * np.cos(x)
+            y = np.tanh(x) + np.sqrt(np.abs(x))
+            total = total + y
+        with np.errstate(divide="ignore"):
+            last = np.log(total - total) + np.arctan(total)
+        return np.maximum(last, np.float64(-1.0)), x, np.sin(x) * np.cosh(x)
+
+    def slopes(x: Any, n: int) -> Any:
+        with tm.GradientTape(persistent=True) as outer:
+            outer.watch(x)
+            with tm.GradientTape() as inner:
+                inner.watch(x)
+                y = f(x, n)[2]
+            slope = inner.gradient(y, x)
+        return y, slope, outer.gradient(slope, x)
+
+    for k, g in ((f, tm.function(f)), (slopes, tm.function(slopes))):
+        for value in (0.5, -0.0, 1.5, np.nan, np.inf, 1e308):
+            with np.errstate(all="ignore"):
+                right, found = k(tm.constant(value), 3), g(tm.constant(value), 3)
+            for a, b in zip(right, found, strict=True):
+                assert np.isnan(a) == np.isnan(b)
+                assert np.isnan(a) or a.numpy().tobytes() == b.numpy().tobytes()
+                assert type(a.numpy()) is type(b.numpy())
+        assert len(g.programs) == 1
+
+
+def test_an_error_of_a_result_that_is_made_outside_of_the_program() -> None:
+    """It is the user's own, and the function is not called once more."""
+
+    class Pair(NamedTuple):
+        a: Any
+        b: Any
+
+    made = []
+    make = Pair.__new__
+
+    def at_most_two(cls: Any, a: Any, b: Any) -> Any:
+        made.append(a)
+        if len(made) > 2:
+            raise LookupError("there are two")
+        return make(cls, a, b)
+
+    g = tm.function(lambda x: Pair(x * 2.0, x * 3.0))
+    g(one)
+    g(one)
+    assert 1 == len(g.programs)
+    Pair.__new__ = at_most_two  # type: ignore[assignment]
+    g(one)
+    g(one)
+    made[:] = [one, one]
+
+    with pytest.raises(LookupError, match="there are two"):
+        g(one)
+    assert 3 == len(made)
