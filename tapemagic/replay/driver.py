@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.nest import ordered
-from tapemagic.engine.recording import clock, live, open_blocks
+from tapemagic.engine.recording import clock, open_blocks
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure
@@ -18,7 +18,6 @@ from tapemagic.replay.driver_function import (
     count_of,
     is_plain,
     lines_of,
-    merged,
     parameters,
 )
 from tapemagic.replay.in_reach import contents, is_empty
@@ -27,7 +26,7 @@ from tapemagic.replay.miss import MISS, STALE, failure
 from tapemagic.replay.program import Loop, Program
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.replay.source import Retrace
-from tapemagic.replay.trace import current
+from tapemagic.replay.trace import is_followed
 from tapemagic.replay.warned_once import warned_once
 from tapemagic.replay.writer import Writer
 
@@ -70,7 +69,7 @@ class Driver:
             "q_same_leaf": same_leaf, "q_new": new, "q_tensor": (Tensor,),
             "q_clock": clock, "q_program": compiled, "q_contents": contents,
             "q_is_empty": is_empty, "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
-            "q_open_blocks": open_blocks, "q_live": live, "q_current": current,
+            "q_open_blocks": open_blocks, "q_is_followed": is_followed,
             "q_warned_once": warned_once, "np": np, "Retrace": Retrace,
             "__builtins__": builtins, "__name__": __name__,
         }  # fmt: skip
@@ -99,10 +98,10 @@ class Driver:
         checks, self.lines = self.lines, []
         self._check_aliases()
         self._check_variables()
-        before, self.lines = merged(self.lines), []
+        aliases, self.lines = self.lines, []
         self._run()
         heads = self._parameters, self._passed, self._given
-        self.text = lines_of(*heads, checks, closure.lines, [*before, *self.lines])
+        self.text = lines_of(*heads, checks, closure.lines, aliases, self.lines)
 
     def code(self, file: str) -> CodeType:
         """The code of the driver; its free variables are the user's function, and `miss`."""
@@ -118,7 +117,7 @@ class Driver:
         return name
 
     def _require(self, condition: str) -> None:
-        self.lines.append(f"if {condition}: return q_miss({self._given}, q_MISS)")
+        self.lines.append(f"if {condition}: break")
 
     # The arguments.
 

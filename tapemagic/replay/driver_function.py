@@ -23,6 +23,7 @@ def lines_of(
     given: str,
     checks: Sequence[str],
     closure: Sequence[str],
+    aliases: Sequence[str],
     runs: Sequence[str],
 ) -> list[str]:
     """The lines of a function that makes a driver.
@@ -31,24 +32,27 @@ def lines_of(
     ----------
     parameters, passed, given : str
         The parameters; as they are passed on to the user's function; and as a tuple and a dict.
-    checks, closure, runs : sequence of str
-        Lines that check the arguments, and what the function closes over; those of the program and its results.
+    checks, closure, aliases, runs : sequence of str
+        Lines that check the arguments, what the function closes over, and what both have in common; those of the
+        program and its results.
     """
-    lines = [
-        f"if q_open_blocks and (q_live() or q_current() is not None): return q_function({passed})",
-        *merged(checks),
-        "q_missed = q_STALE",
+    known = [("q_MISS", checks), ("q_STALE", closure), ("q_MISS", aliases)]
+    lines = []
+    for missed, conditions in known:
+        if conditions:
+            lines += [f"q_missed = {missed}", *merged(conditions)]
+    whole = [
+        f"if q_open_blocks and q_is_followed(): return q_function({passed})",
+        *lines[:1],
         "try:",
         "    while True:",
-        *[f"        {line}" for line in merged(closure)],
-        "        q_missed = q_program",
-        *[f"        {line}" for line in runs],
+        *[f"        {line}" for line in [*lines[1:], "q_missed = q_program", *runs]],
         "except Exception as q_error:",
         "    q_missed = q_failure(q_error, q_missed)",
         f"return q_miss({given}, q_missed)",
     ]
     head = [f"def made({', '.join(FREE)}):", f"    def driver({parameters}):"]
-    return [*head, *[f"        {line}" for line in lines]]
+    return [*head, *[f"        {line}" for line in whole]]
 
 
 def code_of(lines: Sequence[str], file: str) -> CodeType:

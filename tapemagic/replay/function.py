@@ -10,13 +10,12 @@ from functools import update_wrapper
 from types import MethodType
 from typing import Any
 
-from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import FunctionError, OptionError
 from tapemagic.replay.miss import Miss
 from tapemagic.replay.program import Program
 from tapemagic.replay.programs import Programs
-from tapemagic.replay.trace import current
+from tapemagic.replay.trace import is_followed
 
 INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
 
@@ -176,7 +175,7 @@ class BoundFunction(Replayed):
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments; trace the function if there is none yet."""
-        if live() or current() is not None:
+        if is_followed():
             return self.python_function(*args, **kwargs)
         result = self._programs.driver(*args, **kwargs)
         if result.__class__ is Miss:

@@ -45,12 +45,12 @@ def failure(error: Exception, running: Any) -> Miss:
     ----------
     error : Exception
     running : Miss, Compiled or None
-        What raised it: `STALE` stands for the checks of what the function closes over; a program, of which a guard
-        failed, or a call; None for what makes its results what they are outside of it.
+        What raised it: `STALE` stands for the checks of what the function closes over, `MISS` for others; a program,
+        of which a guard failed, or a call; None for what makes its results what they are outside of it.
     """
     if running is STALE and isinstance(error, CHANGED):
         return STALE
-    if running is None or running is STALE:
+    if running is None or isinstance(running, Miss):
         raise error
     if isinstance(error, Retrace):
         return Miss(error.args[0], running)

@@ -13,7 +13,6 @@ from typing import Any
 
 from tapemagic.engine.collector import uncollected
 from tapemagic.engine.events import user_line
-from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.calls import is_raised_by_the_user, way_of_error
@@ -43,7 +42,7 @@ from tapemagic.replay.reasons import (
 from tapemagic.replay.same import difference
 from tapemagic.replay.several import text_of_all
 from tapemagic.replay.signature import Call, may_change, signature, without_identities
-from tapemagic.replay.trace import Trace, current, tracing
+from tapemagic.replay.trace import Trace, is_followed, tracing
 from tapemagic.replay.traced_call import TracedCall
 
 TRIES = 3
@@ -544,7 +543,7 @@ def _without_program(function: Any, miss: Any) -> Callable[..., Any]:
     """The driver of a function that has no program yet."""
 
     def driver(*args: Any, **kwargs: Any) -> Any:
-        if live() or current() is not None:
+        if is_followed():
             return function(*args, **kwargs)
         return miss(args, kwargs, MISS)
 

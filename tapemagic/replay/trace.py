@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from tapemagic.engine.laziness import LAZY, is_lazy
-from tapemagic.engine.recording import Absent, open_blocks
+from tapemagic.engine.recording import Absent, live, open_blocks
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
@@ -505,6 +505,11 @@ def _equal(copy: Any, value: Any) -> bool:
 def _bits(array: Any) -> Any:
     """The bytes of an array's elements."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def is_followed() -> bool:
+    """Whether tapes or a trace follow what is computed here: then a function runs as it is written."""
+    return bool(live()) or current() is not None
 
 
 @contextmanager
