@@ -38,7 +38,7 @@ CHANGED = (LookupError, AttributeError, TypeError, ValueError)
 """The errors that checks raise if something that a function closes over is not there any more."""
 
 
-def failure(error: Exception, running: Any) -> Miss:
+def failure(error: Exception, running: object) -> Miss:
     """The way on after a driver raised an error.
 
     Parameters
