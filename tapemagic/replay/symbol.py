@@ -66,7 +66,7 @@ METHODS = frozenset(
         "view",
     ]
 )
-"""The methods of arrays that are written down; any other leaves the trace."""
+"""The methods of arrays that are written down, as far as this version of NumPy has them; any other leaves the trace."""
 
 TEXTS = frozenset({np.array2string, np.array_repr, np.array_str})
 """The functions that make a text of an array."""
@@ -246,9 +246,9 @@ class Symbol:
         return function(*held(args), **held(kwargs))
 
     def __getattr__(self, name: str) -> Any:
+        found = getattr(self._held, name)
         if name in METHODS and isinstance(self._held, np.ndarray | np.generic):
             return partial(self._method, name)
-        found = getattr(self._held, name)
         if name.startswith("__") and not reads_an_attribute(sys._getframe(1)):
             raise AttributeError(name)
         if name in NUMBERS_OF:
@@ -271,9 +271,9 @@ class Symbol:
         return self._call(method(name), self, *args, **kwargs)
 
     def _leave(self, how: str) -> Any:
-        """The value itself: from here on the trace does not know what becomes of it."""
+        """The value itself: from here on the trace does not know what becomes of it, unless nobody can change it."""
         self._trace.leave(how)
-        self._trace.exposed = True
+        self._trace.exposed = self._trace.exposed or not issubclass(type(self._held), np.generic)
         return self._held
 
     def _told(self, how: str) -> Any:
