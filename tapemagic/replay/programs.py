@@ -402,24 +402,22 @@ class Programs:
                 self._clean(one, closure, known, done=False)
                 raise
             failure = error
-        drawn, acts = before.drawn_since(), bool(effects)
-        if drawn:
-            reason = f"it draws random numbers from {drawn}: give them as an argument"
-            line = closure.site_of(drawn.split()[-1])
-            if line is None and trace.drawn_on is not None:
-                reason, line = DRAWN_BY_LAYER, trace.drawn_on
-            effects[reason] = line
+        acts = bool(effects)
+        drawn = self._drawn(before, closure, trace)
+        effects |= drawn
         after, changed = closure, None
         if not closure.holds():
             after = Closure(function, call.objects, entry.fixed)
             changed = same_closures(closure, after, strictly=True)
-        unchanged = failure is not None and one.changed_nothing()
+        may_repeat = one.changed_nothing() and not (drawn or acts or changed)
+        may_repeat = may_repeat and same_arguments(call, signature(args, kwargs))
+        found = [] if failure is not None else [result]  # what is left in it is replaced there
         self._clean(one, after, known, keeps=after is closure, done=failure is None)
         if failure is not None:
-            may_repeat = unchanged and not (drawn or acts or changed)
-            may_repeat = may_repeat and same_arguments(call, signature(args, kwargs))
             noted.append(way_of_error(failure.__traceback__))
             return self._failed(entry, failure, noted[0], may_repeat, function, args, kwargs)
+        if one.references() > known and may_repeat and not program.assigned:
+            found = [function(*args, **kwargs)]  # nothing can be replaced in an iterator that runs
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
@@ -434,7 +432,18 @@ class Programs:
             self._is_eager(entry, path_of(program), reason)
         else:
             self._compare(entry, program, closure, call)
-        return result
+        return found[0]
+
+    @staticmethod
+    def _drawn(before: RandomState, closure: Closure, trace: Trace) -> dict[str, Any]:
+        """The reason that random numbers were drawn, with its line; empty if none were."""
+        drawn = before.drawn_since()
+        if not drawn:
+            return {}
+        line = closure.site_of(drawn.split()[-1])
+        if line is None and trace.drawn_on is not None:
+            return {DRAWN_BY_LAYER: trace.drawn_on}
+        return {f"it draws random numbers from {drawn}: give them as an argument": line}
 
     def _failed(
         self,
