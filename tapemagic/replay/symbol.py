@@ -545,9 +545,12 @@ def _in_place(function: Any) -> Callable[[Any, Any], Any]:
     ufunc = np.power if function is operator.pow else function
 
     def forward(self: Any, other: Any) -> Any:
+        is_array = held(self).__class__ is np.ndarray
         if not _is_operand(other):
+            if is_array and type(other).__array_ufunc__ is not None:
+                return ufunc(self, other, out=(self,))  # a tensor raises its error
             return NotImplemented
-        if held(self).__class__ is not np.ndarray:
+        if not is_array:
             return _operate(function, self, other)
         return self._trace.call_in_place(ufunc, (self, other), {}, self)
 

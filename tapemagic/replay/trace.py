@@ -247,9 +247,13 @@ class Trace:
             self.exposed = True
             function(*held(inputs), **held(kwargs), out=out._held)
             return out
-        computed = self.call(function, inputs, kwargs)
+        try:
+            computed = self.call(function, inputs, kwargs)
+        except CAUGHT:
+            self._written_into_copy(function, inputs, kwargs, out)
+            raise
         if computed.shape != out.shape or computed.dtype != out.dtype:
-            function(*held(inputs), **held(kwargs), out=np.copy(out._held))  # raises NumPy's errors
+            self._written_into_copy(function, inputs, kwargs, out)
         if computed.shape != out.shape:
             computed = self.call(np.broadcast_to, (computed, out.shape), {})
         if computed.dtype != out.dtype:
@@ -268,6 +272,11 @@ class Trace:
             return out
         out._node, out._held = computed._node, computed._held
         return out
+
+    @staticmethod
+    def _written_into_copy(function: Any, inputs: Any, kwargs: Any, out: Symbol) -> None:
+        """Let NumPy raise the error of an operation in place, if there is one."""
+        function(*held(inputs), **held(kwargs), out=np.copy(out._held))
 
     @staticmethod
     def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
