@@ -28,6 +28,7 @@ from types import (
     ModuleType,
     NoneType,
     NotImplementedType,
+    SimpleNamespace,
     WrapperDescriptorType,
 )
 from typing import Any
@@ -63,7 +64,10 @@ LEAVES = (*VALUES, *NAMED)
 
 CONTAINERS = (list, tuple, dict, set, deque, bytearray, array)
 
-STORING = (object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS)
+STORING = (
+    *(object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS),
+    SimpleNamespace,
+)
 """The types without state of their own beside contents and attributes, from which classes are derived."""
 
 POINTER = object.__basicsize__ // 2
@@ -151,7 +155,7 @@ def shows_its_state(kind: type) -> bool:
         inherited = max((parent.__basicsize__ for parent in base.__bases__), default=0)
         if base.__basicsize__ > inherited + POINTER * (count + 2):
             return False
-    return kind not in STORING
+    return kind is SimpleNamespace or kind not in STORING
 
 
 def unwatchable(x: Any) -> str:
@@ -175,6 +179,38 @@ def unwatched(kind: type) -> frozenset[str]:
 def is_user_code(code: CodeType) -> bool:
     """Whether a function is written in a file or a cell of the user's."""
     return origin_of(code.co_filename) == ""
+
+
+def is_by_the_user(x: Any) -> bool:
+    """Whether something that can be called runs code of the user's, or changes an object: a trace does not see it.
+
+    Examples
+    --------
+    >>> is_by_the_user(lambda x: x), is_by_the_user([].append)
+    (True, True)
+    >>> is_by_the_user(np.sin), is_by_the_user(functools.partial(np.sum, axis=0))
+    (False, False)
+    """
+    if isinstance(x, functools.partial):
+        return is_by_the_user(x.func) or not all(map(is_leaf, (*x.args, *x.keywords.values())))
+    if isinstance(x, MethodType | BuiltinFunctionType):
+        return not (x.__self__ is None or isinstance(x.__self__, ModuleType))
+    if isinstance(x, np.ufunc):
+        return is_made_by_frompyfunc(x)
+    if isinstance(x, FunctionType):
+        return is_user_code(x.__code__)
+    return callable(x) and is_user_class(type(x))
+
+
+def is_made_by_frompyfunc(ufunc: Any) -> bool:
+    """Whether a ufunc calls a function of Python's for each element.
+
+    Examples
+    --------
+    >>> is_made_by_frompyfunc(np.frompyfunc(lambda x: x, 1, 1)), is_made_by_frompyfunc(np.sin)
+    (True, False)
+    """
+    return bool(ufunc.__name__.endswith(" (vectorized)"))
 
 
 def is_user_class(kind: type) -> bool:

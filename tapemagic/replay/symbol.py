@@ -14,7 +14,8 @@ import numpy as np
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor import operators
 from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.replay.calls import reads_an_attribute, text_or, way_out
+from tapemagic.replay.calls import ARRAYS_AT_ONCE, reads_an_attribute, text_or, way_out
+from tapemagic.replay.kinds import is_made_by_frompyfunc
 from tapemagic.replay.shapes import (
     MEMORY,
     SELECTING,
@@ -195,6 +196,10 @@ class Symbol:
                 return NotImplemented
         function = ufunc if way == "__call__" else getattr(ufunc, way)
         out: Any = kwargs.pop("out", None) if kwargs else None
+        if is_made_by_frompyfunc(ufunc):
+            self._leave(f"a function of np.frompyfunc: {ARRAYS_AT_ONCE}")
+            options = {} if out is None else {"out": held(out)}
+            return function(*held(inputs), **held(kwargs), **options)
         if out is None and way != "at":
             if ufunc in PYTHON and not kwargs and _is_operator(sys._getframe(1), inputs):
                 return _operate(OPERATORS.get(ufunc, ufunc), *inputs)
