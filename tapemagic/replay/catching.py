@@ -189,7 +189,7 @@ def _read_by(expression: ast.expr) -> Iterator[ast.expr]:
         return
     for part in ast.iter_child_nodes(expression):
         if isinstance(part, MADE):
-            yield part  # type: ignore[misc]
+            yield part
         elif isinstance(part, ast.keyword):
             yield from (part.value,) if isinstance(part.value, MADE) else _read_by(part.value)
         elif isinstance(part, ast.expr):
