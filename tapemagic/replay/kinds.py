@@ -111,6 +111,8 @@ def same_leaf(a: Any, b: Any) -> bool:
     --------
     >>> same_leaf(1, True), same_leaf(0.0, -0.0), same_leaf(float("nan"), float("nan"))
     (False, False, True)
+    >>> same_leaf(slice(0, 2), slice(0, 2)), same_leaf(slice(np.ones(2)), slice(np.ones(2)))
+    (True, False)
     """
     if a is b:
         return True
@@ -118,6 +120,8 @@ def same_leaf(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, float | complex | np.inexact):
         return repr(a) == repr(b)
+    if isinstance(a, slice):
+        return all(map(same_leaf, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same_leaf, a, b))
     if type(a) in NUMBERS or isinstance(a, (*VALUES, set, bytearray, array)):

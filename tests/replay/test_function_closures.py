@@ -97,6 +97,25 @@ def test_a_simple_namespace() -> None:
         assert replays(f, x)
 
 
+def test_a_slice_of_arrays() -> None:
+    """One that the function stores anew is a change, and comparable."""
+
+    class Kept:
+        part: Any = slice(np.ones(2))
+
+    kept = Kept()
+
+    @tm.function
+    def f(x: Any) -> Any:
+        kept.part = slice(np.asarray(x.numpy() * 2.0))
+        return x * 2.0
+
+    with pytest.warns(EagerWarning):
+        found = [f(x) for _ in range(4)]
+    assert all(np.array_equal(x * 2.0, each) for each in found)
+    assert np.array_equal(x.numpy() * 2.0, kept.part.stop)
+
+
 def test_an_array_of_the_same_kind_needs_no_new_program(monkeypatch: Any) -> None:
     """Written into or replaced, it is read anew by the same program; also inside of a tuple."""
     f = tm.function(lambda x: x * data + np.sum(pair[0]))
