@@ -26,7 +26,7 @@ SHARED = {
 }
 """Inside of the engine, the private names of tensors and live tapes that the hot path reads, and whose they are."""
 
-OUTSIDE = {"_fields", "_getframe", "_make", "_NoValue", "_replace"}
+OUTSIDE = {"_current_frames", "_fields", "_getframe", "_make", "_NoValue", "_replace"}
 """Names of Python's and NumPy's own that only look private."""
 
 

@@ -159,9 +159,9 @@ def is_raised_by_the_user(error: BaseException) -> bool:
     return dis.opname[operation] in {"RAISE_VARARGS", "RERAISE"}
 
 
-def way_of_error(error: BaseException) -> tuple[str, Site | None]:
+def way_of_error(traceback: Any) -> tuple[str, Site | None]:
     """The way in which the user's code raises an error while it is traced, with what to write instead, and the line."""
-    found, traceback = None, error.__traceback__
+    found = None
     while traceback is not None:
         if origin_of(traceback.tb_frame.f_code.co_filename) == "":
             found = traceback

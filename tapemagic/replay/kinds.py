@@ -28,6 +28,7 @@ from types import (
     ModuleType,
     NoneType,
     NotImplementedType,
+    SimpleNamespace,
     WrapperDescriptorType,
 )
 from typing import Any
@@ -63,7 +64,10 @@ LEAVES = (*VALUES, *NAMED)
 
 CONTAINERS = (list, tuple, dict, set, deque, bytearray, array)
 
-STORING = (object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS)
+STORING = (
+    *(object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS),
+    SimpleNamespace,
+)
 """The types without state of their own beside contents and attributes, from which classes are derived."""
 
 POINTER = object.__basicsize__ // 2
@@ -107,6 +111,8 @@ def same_leaf(a: Any, b: Any) -> bool:
     --------
     >>> same_leaf(1, True), same_leaf(0.0, -0.0), same_leaf(float("nan"), float("nan"))
     (False, False, True)
+    >>> same_leaf(slice(0, 2), slice(0, 2)), same_leaf(slice(np.ones(2)), slice(np.ones(2)))
+    (True, False)
     """
     if a is b:
         return True
@@ -114,6 +120,8 @@ def same_leaf(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, float | complex | np.inexact):
         return repr(a) == repr(b)
+    if isinstance(a, slice):
+        return all(map(same_leaf, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same_leaf, a, b))
     if type(a) in NUMBERS or isinstance(a, (*VALUES, set, bytearray, array)):
@@ -151,7 +159,7 @@ def shows_its_state(kind: type) -> bool:
         inherited = max((parent.__basicsize__ for parent in base.__bases__), default=0)
         if base.__basicsize__ > inherited + POINTER * (count + 2):
             return False
-    return kind not in STORING
+    return kind is SimpleNamespace or kind not in STORING
 
 
 def unwatchable(x: Any) -> str:
@@ -175,6 +183,38 @@ def unwatched(kind: type) -> frozenset[str]:
 def is_user_code(code: CodeType) -> bool:
     """Whether a function is written in a file or a cell of the user's."""
     return origin_of(code.co_filename) == ""
+
+
+def is_by_the_user(x: Any) -> bool:
+    """Whether something that can be called runs code of the user's, or changes an object: a trace does not see it.
+
+    Examples
+    --------
+    >>> is_by_the_user(lambda x: x), is_by_the_user([].append)
+    (True, True)
+    >>> is_by_the_user(np.sin), is_by_the_user(functools.partial(np.sum, axis=0))
+    (False, False)
+    """
+    if isinstance(x, functools.partial):
+        return is_by_the_user(x.func) or not all(map(is_leaf, (*x.args, *x.keywords.values())))
+    if isinstance(x, MethodType | BuiltinFunctionType):
+        return not (x.__self__ is None or isinstance(x.__self__, ModuleType))
+    if isinstance(x, np.ufunc):
+        return is_made_by_frompyfunc(x)
+    if isinstance(x, FunctionType):
+        return is_user_code(x.__code__)
+    return callable(x) and is_user_class(type(x))
+
+
+def is_made_by_frompyfunc(ufunc: Any) -> bool:
+    """Whether a ufunc calls a function of Python's for each element.
+
+    Examples
+    --------
+    >>> is_made_by_frompyfunc(np.frompyfunc(lambda x: x, 1, 1)), is_made_by_frompyfunc(np.sin)
+    (True, False)
+    """
+    return bool(ufunc.__name__.endswith(" (vectorized)"))
 
 
 def is_user_class(kind: type) -> bool:

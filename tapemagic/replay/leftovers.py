@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay.frames import FRAMES, put_in_variables
 from tapemagic.replay.symbol import Symbol, held
 
 MOST_ROUNDS = 20
@@ -34,6 +35,9 @@ CHUNK = 500
 
 CACHED = type(lru_cache(len))
 """The class of functions that keep their results."""
+
+ITERATORS = frozenset({type(iter(())), type(reversed(())), enumerate, filter, map, reversed, zip})
+"""The classes of iterators that are made anew, as they cannot be changed; those of lists and dicts need not be."""
 
 references: Callable[[Any], float] = getattr(sys, "getrefcount", lambda _: float("nan"))
 """The number of references to an object: not a number where Python does not count them, so that all may be left."""
@@ -131,13 +135,15 @@ def _replace(
     skipped |= {id(holders), id(next_olds), id(next_news)}
     for holder in holders:
         kind = type(holder)
-        if id(holder) in skipped or kind is Symbol or kind is FrameType:
+        if id(holder) in skipped or kind is Symbol:
             continue
         if kind is dict and not classes:
             classes = _classes()
         if id(holder) in classes:
             _put_in_class(classes[id(holder)], news)
-        elif issubclass(kind, tuple | frozenset | slice):
+        elif kind is FrameType or kind in FRAMES:
+            put_in_variables(holder, news)
+        elif issubclass(kind, tuple | frozenset | slice) or kind in ITERATORS:
             with suppress(TypeError):
                 next_news[id(holder)] = _made_anew(holder, news)
                 next_olds.append(holder)
@@ -186,6 +192,8 @@ def _put_in_class(kind: type, news: dict[int, Any]) -> None:
 
 def _made_anew(x: Any, news: dict[int, Any]) -> Any:
     """A tuple, set or slice of the same class with other parts."""
+    if type(x) in ITERATORS:
+        return _iterator_anew(x, news)
     if isinstance(x, slice):
         return slice(*(news.get(id(part), part) for part in (x.start, x.stop, x.step)))
     base = tuple if isinstance(x, tuple) else frozenset
@@ -193,6 +201,20 @@ def _made_anew(x: Any, news: dict[int, Any]) -> Any:
     if getattr(x, "__dict__", None):
         vars(made).update({name: news.get(id(part), part) for name, part in vars(x).items()})
     return made
+
+
+def _iterator_anew(x: Any, news: dict[int, Any]) -> Any:
+    """An iterator at the same place in another tuple, or one that is made of other iterators."""
+    made, given, *state = x.__reduce__()
+    if given == () and not state:
+        raise TypeError  # it is at its end
+    for part in gc.get_referents(x):  # among them the tuple of those that it is made of
+        if type(part) is tuple and id(part) in news:
+            news = {**news, **dict(zip(map(id, part), news[id(part)], strict=True))}
+    anew = made(*(news.get(id(part), part) for part in given))
+    if state:
+        anew.__setstate__(*state)
+    return anew
 
 
 def _put(holder: Any, news: dict[int, Any]) -> None:

@@ -15,7 +15,8 @@ from tapemagic.engine.collector import uncollected
 from tapemagic.engine.events import user_line
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
-from tapemagic.replay.calls import is_raised_by_the_user, way_of_error
+from tapemagic.replay.calls import way_of_error
+from tapemagic.replay.catching import errors_noted, is_unlike_own
 from tapemagic.replay.changes import change_in_words
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
@@ -53,9 +54,6 @@ OFTEN = 100
 
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
-
-OF_SYMBOLS = (AttributeError, BufferError, NotImplementedError, TypeError, ValueError)
-"""The errors of code that can do nothing with what stands for an array while a function is traced."""
 
 _lock = threading.RLock()
 """Held by the thread that traces."""
@@ -396,31 +394,29 @@ class Programs:
         known = one.references()
         failure: Exception | None = None
         try:
-            with tracing(trace), observed:
-                program, result = one.run(function, args, kwargs)
+            with tracing(trace), observed, errors_noted(closure.codes) as noted:
+                program, result = one.run(function, args, kwargs, noted)
         except BaseException as error:
-            is_own = error is trace.raised or is_raised_by_the_user(error)
-            if is_own or not isinstance(error, OF_SYMBOLS):
+            if not isinstance(error, Exception) or not (noted or is_unlike_own(error, trace)):
                 self._clean(one, closure, known, done=False)
                 raise
             failure = error
-        drawn, acts = before.drawn_since(), bool(effects)
-        if drawn:
-            reason = f"it draws random numbers from {drawn}: give them as an argument"
-            line = closure.site_of(drawn.split()[-1])
-            if line is None and trace.drawn_on is not None:
-                reason, line = DRAWN_BY_LAYER, trace.drawn_on
-            effects[reason] = line
+        acts = bool(effects)
+        drawn = self._drawn(before, closure, trace)
+        effects |= drawn
         after, changed = closure, None
         if not closure.holds():
             after = Closure(function, call.objects, entry.fixed)
             changed = same_closures(closure, after, strictly=True)
-        unchanged = failure is not None and one.changed_nothing()
+        may_repeat = one.changed_nothing() and not (drawn or acts or changed)
+        may_repeat = may_repeat and same_arguments(call, signature(args, kwargs))
+        found = [] if failure is not None else [result]  # what is left in it is replaced there
         self._clean(one, after, known, keeps=after is closure, done=failure is None)
         if failure is not None:
-            may_repeat = unchanged and not (drawn or acts or changed)
-            may_repeat = may_repeat and same_arguments(call, signature(args, kwargs))
-            return self._failed(entry, failure, may_repeat, function, args, kwargs)
+            noted.append(way_of_error(failure.__traceback__))
+            return self._failed(entry, failure, noted[0], may_repeat, function, args, kwargs)
+        if one.references() > known and may_repeat and not program.assigned:
+            found = [function(*args, **kwargs)]  # nothing can be replaced in an iterator that runs
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
@@ -435,19 +431,37 @@ class Programs:
             self._is_eager(entry, path_of(program), reason)
         else:
             self._compare(entry, program, closure, call)
-        return result
+        return found[0]
+
+    @staticmethod
+    def _drawn(before: RandomState, closure: Closure, trace: Trace) -> dict[str, Any]:
+        """The reason that random numbers were drawn, with its line; empty if none were."""
+        drawn = before.drawn_since()
+        if not drawn:
+            return {}
+        line = closure.site_of(drawn.split()[-1])
+        if line is None and trace.drawn_on is not None:
+            return {DRAWN_BY_LAYER: trace.drawn_on}
+        return {f"it draws random numbers from {drawn}: give them as an argument": line}
 
     def _failed(
-        self, entry: Signature, error: Any, may_repeat: bool, function: Any, args: Any, kwargs: Any
+        self,
+        entry: Signature,
+        error: Any,
+        way: Any,
+        may_repeat: bool,
+        function: Any,
+        args: Any,
+        kwargs: Any,
     ) -> Any:
         """The result of a call whose trace raised an error, if it can be made once more; it stays eager from then on.
 
         An error that the function raises without a trace, too, is its own, and says nothing about programs.
         """
-        how, site = way_of_error(error)
         result = None
         if may_repeat:
             result = function(*args, **kwargs)
+        how, site = way
         reason = in_words(how, line_of(site))
         self._is_eager(entry, (), reason)
         if not may_repeat:

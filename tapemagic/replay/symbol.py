@@ -14,7 +14,8 @@ import numpy as np
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor import operators
 from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.replay.calls import reads_an_attribute, text_or, way_out
+from tapemagic.replay.calls import ARRAYS_AT_ONCE, reads_an_attribute, text_or, way_out
+from tapemagic.replay.kinds import is_made_by_frompyfunc
 from tapemagic.replay.shapes import (
     MEMORY,
     SELECTING,
@@ -66,7 +67,7 @@ METHODS = frozenset(
         "view",
     ]
 )
-"""The methods of arrays that are written down; any other leaves the trace."""
+"""The methods of arrays that are written down, as far as this version of NumPy has them; any other leaves the trace."""
 
 TEXTS = frozenset({np.array2string, np.array_repr, np.array_str})
 """The functions that make a text of an array."""
@@ -195,6 +196,10 @@ class Symbol:
                 return NotImplemented
         function = ufunc if way == "__call__" else getattr(ufunc, way)
         out: Any = kwargs.pop("out", None) if kwargs else None
+        if is_made_by_frompyfunc(ufunc):
+            self._leave(f"a function of np.frompyfunc: {ARRAYS_AT_ONCE}")
+            options = {} if out is None else {"out": held(out)}
+            return function(*held(inputs), **held(kwargs), **options)
         if out is None and way != "at":
             if ufunc in PYTHON and not kwargs and _is_operator(sys._getframe(1), inputs):
                 return _operate(OPERATORS.get(ufunc, ufunc), *inputs)
@@ -246,9 +251,9 @@ class Symbol:
         return function(*held(args), **held(kwargs))
 
     def __getattr__(self, name: str) -> Any:
+        found = getattr(self._held, name)
         if name in METHODS and isinstance(self._held, np.ndarray | np.generic):
             return partial(self._method, name)
-        found = getattr(self._held, name)
         if name.startswith("__") and not reads_an_attribute(sys._getframe(1)):
             raise AttributeError(name)
         if name in NUMBERS_OF:
@@ -271,9 +276,9 @@ class Symbol:
         return self._call(method(name), self, *args, **kwargs)
 
     def _leave(self, how: str) -> Any:
-        """The value itself: from here on the trace does not know what becomes of it."""
+        """The value itself: from here on the trace does not know what becomes of it, unless nobody can change it."""
         self._trace.leave(how)
-        self._trace.exposed = True
+        self._trace.exposed = self._trace.exposed or not issubclass(type(self._held), np.generic)
         return self._held
 
     def _told(self, how: str) -> Any:
@@ -545,9 +550,12 @@ def _in_place(function: Any) -> Callable[[Any, Any], Any]:
     ufunc = np.power if function is operator.pow else function
 
     def forward(self: Any, other: Any) -> Any:
+        is_array = held(self).__class__ is np.ndarray
         if not _is_operand(other):
+            if is_array and type(other).__array_ufunc__ is not None:
+                return ufunc(self, other, out=(self,))  # a tensor raises its error
             return NotImplemented
-        if held(self).__class__ is not np.ndarray:
+        if not is_array:
             return _operate(function, self, other)
         return self._trace.call_in_place(ufunc, (self, other), {}, self)
 

@@ -20,8 +20,9 @@ from tapemagic.engine.recording import Absent, live, open_blocks
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
-from tapemagic.replay.calls import user_frame
+from tapemagic.replay.calls import ARRAYS_AT_ONCE, user_frame
 from tapemagic.replay.error_handling import handling
+from tapemagic.replay.kinds import is_by_the_user
 from tapemagic.replay.naming import Names
 from tapemagic.replay.program import (
     SINGLE,
@@ -244,9 +245,13 @@ class Trace:
             self.exposed = True
             function(*held(inputs), **held(kwargs), out=out._held)
             return out
-        computed = self.call(function, inputs, kwargs)
+        try:
+            computed = self.call(function, inputs, kwargs)
+        except CAUGHT:
+            self._written_into_copy(function, inputs, kwargs, out)
+            raise
         if computed.shape != out.shape or computed.dtype != out.dtype:
-            function(*held(inputs), **held(kwargs), out=np.copy(out._held))  # raises NumPy's errors
+            self._written_into_copy(function, inputs, kwargs, out)
         if computed.shape != out.shape:
             computed = self.call(np.broadcast_to, (computed, out.shape), {})
         if computed.dtype != out.dtype:
@@ -265,6 +270,11 @@ class Trace:
             return out
         out._node, out._held = computed._node, computed._held
         return out
+
+    @staticmethod
+    def _written_into_copy(function: Any, inputs: Any, kwargs: Any, out: Symbol) -> None:
+        """Let NumPy raise the error of an operation in place, if there is one."""
+        function(*held(inputs), **held(kwargs), out=np.copy(out._held))
 
     @staticmethod
     def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
@@ -346,9 +356,16 @@ class Trace:
             return {key: self.node(part) for key, part in x.items()}
         if kind is slice:
             return slice(self.node(x.start), self.node(x.stop), self.node(x.step))
-        if not isinstance(x, PLAIN) and not callable(x) and not is_plain(x):
-            self.leave(f"an argument of type {kind.__name__}")
+        if not isinstance(x, PLAIN):
+            self._look_at(x)
         return x
+
+    def _look_at(self, x: Any) -> None:
+        """Leave the trace for an argument that changes by itself, or does what is not written down."""
+        if is_by_the_user(x):
+            self.leave(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
+        elif not callable(x) and not is_plain(x):
+            self.leave(f"an argument of type {type(x).__name__}")
 
     def constant(self, value: Any) -> Constant | None:
         """The constant that an array or NumPy scalar is in the program, if it was read and is the same at each call."""

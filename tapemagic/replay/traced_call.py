@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -27,6 +27,7 @@ from tapemagic.engine.tensor.variable import (
     living,
     value_of,
 )
+from tapemagic.errors import FunctionError
 from tapemagic.replay.closure import Closure
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.in_reach import Place
@@ -84,8 +85,18 @@ class TracedCall:
         self._ours: set[int] = set()
         self.nbytes = 0
 
-    def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
-        """The program of the call, and its result."""
+    def run(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, caught: Sequence[Any] = ()
+    ) -> tuple[Program, Any]:
+        """The program of the call, and its result.
+
+        If an error that symbols caused is in the list `caught` after the call, Variables get their own values back.
+
+        Raises
+        ------
+        FunctionError
+            If there is one.
+        """
         self._prepare()
         self.function = function
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
@@ -98,6 +109,8 @@ class TracedCall:
             for scope in self._closure.scopes.values():
                 scope.setdefault("type", Type)
             result = function(*call_args, **call_kwargs)
+            if caught:
+                raise FunctionError("it caught an error that it meets only while it is traced")
             done = True
         finally:
             assigned = self._restored(done)

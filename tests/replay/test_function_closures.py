@@ -8,8 +8,10 @@ from __future__ import annotations
 import gc
 import random
 import time
+import types
 import weakref
 from collections import deque, namedtuple
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -71,6 +73,47 @@ def test_global_numbers_arrays_and_containers(monkeypatch: Any) -> None:
     table["scale"] = np.float32(2.0)
     assert agrees(f, x)
     assert not f.why_eager
+
+
+def test_a_simple_namespace() -> None:
+    """Its attributes are seen, as those of an object are."""
+    settings = types.SimpleNamespace(
+        rate=0.5, act=np.tanh, table={"a": [1.0, 2.0]}, shift=np.ones(3)
+    )
+    f = tm.function(
+        lambda x: settings.act(x) * settings.rate * settings.table["a"][1] + settings.shift
+    )
+    assert replays(f, x)
+
+    changes: list[Callable[[], Any]] = [
+        lambda: setattr(settings, "rate", 2.0),
+        lambda: setattr(settings, "act", np.sin),
+        lambda: settings.table.update(a=[3.0, 4.0]),
+        lambda: np.copyto(settings.shift, 5.0),
+        lambda: setattr(settings, "shift", tm.constant(7.0)),
+    ]
+    for change in changes:
+        change()
+        assert replays(f, x)
+
+
+def test_a_slice_of_arrays() -> None:
+    """One that the function stores anew is a change, and comparable."""
+
+    class Kept:
+        part: Any = slice(np.ones(2))
+
+    kept = Kept()
+
+    @tm.function
+    def f(x: Any) -> Any:
+        kept.part = slice(np.asarray(x.numpy() * 2.0))
+        return x * 2.0
+
+    with pytest.warns(EagerWarning):
+        found = [f(x) for _ in range(4)]
+    assert all(np.array_equal(x * 2.0, each) for each in found)
+    assert np.array_equal(x.numpy() * 2.0, kept.part.stop)
 
 
 def test_an_array_of_the_same_kind_needs_no_new_program(monkeypatch: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
+from tapemagic.errors import ImmutableError
 from tapemagic.replay.error_handling import handling
 from tapemagic.replay.program import Guard
 from tapemagic.replay.randomness import RandomState
@@ -169,11 +170,18 @@ def test_operations_in_place_on_shared_memory(how: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [lambda y: added(y, np.ones((2, 3))), lambda y: added(y.astype(int), 0.5)]
+    "change",
+    [
+        lambda y: added(y, np.ones((2, 3))),
+        lambda y: added(y, np.ones(y.size + 1)),
+        lambda y: added(y.astype(int), 0.5),
+        lambda y: added(y, tm.constant(1.0)),
+        lambda y: np.multiply(y, np.ones(y.size + 1), out=y),
+    ],
 )
 def test_errors_in_place_are_numpys(change: Callable[[Any], Any]) -> None:
     """An operation in place that NumPy refuses raises its error."""
-    with pytest.raises((ValueError, TypeError)) as plain_error:
+    with pytest.raises((ValueError, TypeError, ImmutableError)) as plain_error:
         change(X * 2)
     with pytest.raises(plain_error.type) as error:
         Once(lambda x: change(x * 2), X)

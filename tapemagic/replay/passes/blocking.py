@@ -37,6 +37,7 @@ from tapemagic.replay.program import (
     Back,
     Constant,
     Guard,
+    Input,
     Kind,
     Loop,
     Node,
@@ -45,6 +46,7 @@ from tapemagic.replay.program import (
     arguments_of,
     replaced,
 )
+from tapemagic.replay.symbol import method
 
 LEAST = 2**20
 """The number of bytes from which on arrays are computed in blocks.
@@ -240,11 +242,17 @@ class _LoopBuilder:
         self.loop.body.append(Store(array, self._index(self._group.cuts[node], node), made))
 
     def _layout(self, node: Node) -> Node | None:
-        """The array from outside whose order in memory a result of whole arrays would have: the first of its shape."""
+        """The array from outside whose order in memory a result of whole arrays would have: the first of its shape.
+
+        There is none for the method `copy`, whose result lies in NumPy's usual order, and what is computed from it.
+        """
         shape = node.kind.shape
         read = (self._same.get(x, x) for x in arguments_of(node))
         like = next((x for x in read if x.kind.shape == shape), None)
-        return self._layouts.get(like, like)  # type: ignore[arg-type]
+        like = self._layouts.get(like, like)  # type: ignore[arg-type]
+        if node.function is method("copy") and not (isinstance(like, Input) and like.contiguous):
+            return None
+        return like
 
     def _put_together(self, node: Node, made: Node) -> None:
         """Reduce the reductions of the blocks."""

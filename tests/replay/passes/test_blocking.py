@@ -143,6 +143,19 @@ def test_layouts_stay(change: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("change", [np.asfortranarray, lambda x: x[:, ::2], lambda x: x])
+def test_the_method_copy_lies_in_the_usual_order(change: Any) -> None:
+    """Its order is "C", unlike that of np.copy, and so is that of what is computed from it."""
+    build = Builder(change(numbers(1500, 4)))
+    x = build(np.exp, build.inputs[0])
+    check_same(
+        build,
+        build(method("copy"), x),
+        build(np.sin, build(method("copy"), build(np.negative, x))),
+        build(np.cos, build(np.copy, x)),
+    )
+
+
 def test_sums_are_sums_of_blocks_and_extremes_are_exact() -> None:
     """Sums are within the bound that the docstring of the pass states."""
     build = Builder(numbers(20_011))
