@@ -408,14 +408,15 @@ class Programs:
         if not closure.holds():
             after = Closure(function, call.objects, entry.fixed)
             changed = same_closures(closure, after, strictly=True)
-        may_repeat = one.changed_nothing() and not (drawn or acts or changed)
-        may_repeat = may_repeat and same_arguments(call, signature(args, kwargs))
+        unchanged = one.changed_nothing() and not (drawn or acts or changed)
         found = [] if failure is not None else [result]  # what is left in it is replaced there
         self._clean(one, after, known, keeps=after is closure, done=failure is None)
+        is_left = failure is not None or (one.references() > known and not program.assigned)
+        may_repeat = is_left and unchanged and same_arguments(call, signature(args, kwargs))
         if failure is not None:
             noted.append(way_of_error(failure.__traceback__))
             return self._failed(entry, failure, noted[0], may_repeat, function, args, kwargs)
-        if one.references() > known and may_repeat and not program.assigned:
+        if may_repeat:
             found = [function(*args, **kwargs)]  # nothing can be replaced in an iterator that runs
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
