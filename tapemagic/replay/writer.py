@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -121,7 +120,7 @@ class Writer:
         self._errstate: dict[str, str] = {}
         self._indent = "    "
         self._floats: dict[Node, str] = {}
-        self._several = several_floats(self.uses.entries()) if bare else frozenset()
+        self._several = several_floats(self.uses.entries()) if bare else set()
         as_float = self._as_float if bare else None
         self._write = Expressions(self._read, self.names.function, self.names.thing, as_float)
         self.name = self.names.reserve_above(identifier(program.name) or "program")
@@ -402,10 +401,15 @@ class Writer:
             self.body += [Line(line, site, nodes) for line in laid_out(text, self._margin)]
 
 
-def several_floats(entries: Iterable[Any]) -> frozenset[Node]:
+def several_floats(entries: Iterable[Any]) -> set[Node]:
     """The float64 numbers that several calls take as floats of Python's."""
-    taken = Counter(x.args[0] for x in entries if isinstance(x, Node) and takes_float(x))
-    return frozenset(x for x, count in taken.items() if count > 1)
+    once: set[Node] = set()
+    several: set[Node] = set()
+    for entry in entries:
+        if isinstance(entry, Node) and takes_float(entry):
+            x = entry.args[0]
+            (several if x in once else once).add(x)
+    return several
 
 
 MAKERS = {"zeros": ("zeros",), "ones": ("ones",), "eye": ("eye", "identity")}
