@@ -126,8 +126,11 @@ crosscheck:  ## compare random programs with JAX and PyTorch, in an environment 
 	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
 	.venv-bench/bin/python -m benchmarks.crosscheck --function $(ARGS)
 
-rule-table: dev-ready  ## the whole rule table on Dask arrays and under tm.function, in every way; the column of docs/coverage.md
-	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/lazy/test_rule_table.py tests/replay/test_traced_rules.py tests/replay/test_leftovers.py
+# All that reads tests/shares.py.
+rule-table: dev-ready  ## every case of the rule table in every way, of which `make test` takes a share; the column of docs/coverage.md
+	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/rules tests/display/test_every_rule.py tests/analysis/test_trace_steps.py \
+		tests/lazy/test_rule_table.py tests/lazy/test_reports.py \
+		tests/replay/test_traced_rules.py tests/replay/test_leftovers.py tests/replay/passes/test_random_programs.py
 	$(PY) tools/dask_table.py
 	$(PY) tools/coverage_table.py
 

@@ -42,13 +42,19 @@ def step(name: str, way: str, chunks: int) -> list[Any]:
     return list(map(np.asarray, dask.compute(*ways(name)[way](*data(chunks)))))
 
 
-def peak(name: str, way: str, chunks: int) -> float:
-    """By how many chunks the memory of this process grows in a step, after one on few data."""
+def peaks(name: str, way: str, few: int, many: int) -> list[float]:
+    """By how many chunks the memory of this process grows in steps on few and on many of them, after one on very few.
+
+    What the few take at most, the many take, too, as the peak is that of the process.
+    """
     with dask.config.set(SCHEDULER):
         step(name, way, THREADS)
         before = status("VmRSS")
-        step(name, way, chunks)
-        return (status("VmHWM") - before) / CHUNK
+        found = []
+        for chunks in (few, many):
+            step(name, way, chunks)
+            found.append((status("VmHWM") - before) / CHUNK)
+        return found
 
 
 def tasks(found: Any) -> int:
@@ -110,7 +116,7 @@ def on_cluster(name: str, chunks: int, times: int) -> dict[str, float]:
         return turns(name, chunks, times, used)
 
 
-MEASURES = {"peak": peak, "threads": on_threads, "cluster": on_cluster, "building": building}
+MEASURES = {"peaks": peaks, "threads": on_threads, "cluster": on_cluster, "building": building}
 
 
 def in_process(measure: str, *args: Any) -> Any:
@@ -134,7 +140,7 @@ def print_memory() -> None:
     for name, workload in WORKLOADS.items():
         bound = THREADS * 4 * min(workload.readings, 2)
         for way in ways(name):
-            few, many = (in_process("peak", name, way, chunks) for chunks in (FEW, MANY))
+            few, many = in_process("peaks", name, way, FEW, MANY)
             print(f"| {name}, {way} | {few:.1f} | {many:.1f} | {bound} |", flush=True)
 
 

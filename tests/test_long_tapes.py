@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import process_time
 from typing import Any
 
@@ -96,15 +96,14 @@ def test_threads_that_append_out_of_order() -> None:
 def test_many_sources_of_a_long_tape() -> None:
     """The cost for each of many sources does not grow with their number."""
 
-    def cost(count: int) -> float:
+    def costs(count: int) -> Iterator[float]:
         sources = [tm.Variable(1.0) for _ in range(count)]
         with tm.GradientTape(persistent=True) as tape:
             y = sum(sources[1:], sources[0] * 1.0)
-        times = []
         for _ in range(3):
             begin = process_time()
             tape.gradient(y, sources)
-            times.append(process_time() - begin)
-        return min(times) / count
+            yield (process_time() - begin) / count
 
-    assert cost(128_000) < 2.5 * cost(4_000)
+    few = min(costs(4_000))
+    assert any(cost < 2.5 * few for cost in costs(128_000))  # the fastest of three, or a fast one

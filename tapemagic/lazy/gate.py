@@ -22,7 +22,7 @@ from tapemagic.lazy.coercion import kept
 from tapemagic.lazy.ordering import SPREAD, note
 from tapemagic.lazy.rereading import Call, lazy_in, mapped
 from tapemagic.lazy.ways.along import ALONG, along
-from tapemagic.lazy.ways.blocks import pointwise, whole
+from tapemagic.lazy.ways.blocks import filled, pointwise, whole
 from tapemagic.lazy.ways.rules import gradient_in_chunks
 from tapemagic.lazy.ways.table import POINTWISE, STEPS, WAYS
 from tapemagic.lazy.ways.ufunc_methods import is_method, method
@@ -88,7 +88,8 @@ class DaskGate:
 
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """One number in every place of a new array, which is cut as the shape says."""
-        array = filled(value, shape)
+        chunks = shape.chunks if isinstance(shape, Shape) else "auto"
+        array = filled(tuple(shape), value, value.dtype, chunks)
         note(array, SPREAD, True)
         return LazyArray(array, Origin(spread=True))
 
@@ -110,12 +111,6 @@ class DaskGate:
 
 def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return raised(computed(function, lowered(args), lowered(kwargs)))
-
-
-def filled(value: Any, shape: tuple[int, ...]) -> da.Array:
-    """A Dask array with one number in every place, cut as the shape says."""
-    chunks = shape.chunks if isinstance(shape, Shape) else "auto"
-    return da.full(tuple(shape), value, chunks=chunks, dtype=value.dtype)
 
 
 GATE = DaskGate()

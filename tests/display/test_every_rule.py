@@ -16,6 +16,7 @@ from tapemagic.display.text import text
 from tapemagic.engine.tape.observer import Observer
 from tests.display.test_html import Reader
 from tests.rules import harness
+from tests.shares import each, share
 
 CASES = harness.collect("CASES")
 
@@ -36,7 +37,7 @@ def found(entry: harness.Case, order: int = 2, kinds: Collection[Kind] = ()) -> 
 @pytest.mark.parametrize("module", sorted({name.partition("-")[0] for name in CASES}))
 def test_shown(module: str) -> None:
     """Nothing that can be recorded is too strange to be shown, and no gradient fails."""
-    for name, entry in CASES.items():
+    for name, entry in share(CASES).items():
         if name.partition("-")[0] != module:
             continue
         findings = found(entry)
@@ -48,14 +49,14 @@ def test_shown(module: str) -> None:
 
 
 def test_some_are_drawn() -> None:
-    """Graphviz understands the DOT of every fiftieth case."""
-    for name in list(CASES)[::50]:
+    """Graphviz understands the DOT of every fiftieth case, or of a third of these."""
+    for name in list(CASES)[:: each(50)]:
         assert draw(dot(found(CASES[name]).graph)).svg, name
 
 
 def test_matrices_of_some() -> None:
-    """Every tenth case has its Jacobians and Hessians."""
-    for name in list(CASES)[::10]:
+    """Every tenth case, or a third of these, has its Jacobians and Hessians."""
+    for name in list(CASES)[:: each(10)]:
         findings = found(CASES[name], 1, ("jacobian", "hessian"))
         assert not [m for m in findings.matrices if "failed" in (m.reason or "")], name
         assert Reader(html.page(findings, Drawing(None, ""), None)).tags, name

@@ -19,6 +19,7 @@ from tapemagic.display.text import text
 from tapemagic.engine.tape.observer import Observer
 from tests.lazy.lazy_cases import REFUSALS, quiet, raising, rows
 from tests.rules import harness
+from tests.shares import each
 
 CASES = list(harness.collect("CASES").items())
 
@@ -66,14 +67,14 @@ def shown_without_computing(cases: Sequence[Any], order: int = 1) -> None:
 
 @pytest.mark.thorough
 def test_second_order() -> None:
-    """Every three hundredth, with its second derivatives."""
-    shown_without_computing(CASES[7::300], order=2)
+    """Every three hundredth, or a third of them, with their second derivatives."""
+    shown_without_computing(CASES[7 :: each(300)], order=2)
 
 
 @pytest.mark.thorough
 def test_many_cases() -> None:
-    """Every sixteenth."""
-    shown_without_computing(CASES[3::16])
+    """Every sixteenth, or a third of them."""
+    shown_without_computing(CASES[3 :: each(16)])
 
 
 def test_paths_and_lines() -> None:

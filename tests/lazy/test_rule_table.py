@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -14,14 +13,12 @@ from tapemagic.engine.laziness import gates
 from tests.lazy import lazy_cases
 from tests.lazy.lazy_cases import ASKED, CUTS, double, outcome, single
 from tests.rules import harness
+from tests.shares import ALL, PART
 
 Entries = dict[str, Any]
 
 MOST_REFUSED = 0.22
 """The share of the cases, cut by rows, that may be refused."""
-
-ALL = bool(os.environ.get("TAPEMAGIC_ALL_CASES"))
-"""Whether to run every case in every way, which takes minutes: ``make rule-table``."""
 
 UNBOUNDED = (
     *("linalg", "products", "polynomials", "statistics-cov", "statistics-corrcoef"),
@@ -49,6 +46,12 @@ def some_of(entries: Entries, place: int = 0) -> Entries:
     return {
         found[place % len(found)]: entries[found[place % len(found)]] for found in names.values()
     }
+
+
+def in_turn(entries: Entries, place: int) -> Entries:
+    """The same of a third of the functions, other ones for each place."""
+    chosen = some_of(entries, place)
+    return chosen if ALL else {name: chosen[name] for name in [*chosen][place % PART :: PART]}
 
 
 def check(
@@ -95,7 +98,7 @@ def test_by_rows(entries: Entries) -> None:
 @pytest.mark.parametrize("entries", grouped("CASES"))
 def test_orders(entries: Entries, asked: str, place: int) -> None:
     """Second derivatives and Jacobians, cut along the first axis."""
-    check(some_of(entries, place), asked, "rows")
+    check(in_turn(entries, place), asked, "rows")
 
 
 @pytest.mark.thorough
@@ -103,21 +106,21 @@ def test_orders(entries: Entries, asked: str, place: int) -> None:
 @pytest.mark.parametrize("entries", grouped("CASES"))
 def test_cuts(entries: Entries, cut: str, place: int) -> None:
     """Arrays cut along other axes, along all of them, and in one piece."""
-    check(some_of(entries, place), "gradient", cut)
+    check(in_turn(entries, place), "gradient", cut)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("entries", grouped("CASES"))
 def test_lazy_beside_arrays_in_memory(entries: Entries) -> None:
     """The first array alone is Dask's."""
-    check(some_of(entries, 6), "gradient", "rows", first=True)
+    check(in_turn(entries, 6), "gradient", "rows", first=True)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("entries", grouped("CASES"))
 def test_single_precision(entries: Entries) -> None:
     """float32 and complex64: NumPy's dtypes."""
-    check(some_of(entries, 7), "gradient", "rows", precision=single)
+    check(in_turn(entries, 7), "gradient", "rows", precision=single)
 
 
 @pytest.mark.thorough
@@ -136,5 +139,5 @@ def test_without_derivative(entries: Entries) -> None:
 @pytest.mark.thorough
 def test_few_are_refused() -> None:
     """Most functions are computed in pieces."""
-    entries = some_of(harness.collect("CASES"), 8)
+    entries = in_turn(harness.collect("CASES"), 8)
     assert check(entries, "gradient", "rows") <= MOST_REFUSED * len(entries)

@@ -5,7 +5,6 @@ The quick tests look at what was written down alone; the thorough ones at `tm.fu
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +19,7 @@ from tapemagic.engine.tensor.tensor import Traced
 from tests.replay.interpreting import Once, OtherWay, plain, same_bits
 from tests.rules.checks import silence
 from tests.rules.test_rules import Entries, each, over
+from tests.shares import ALL, share
 
 BY_NUMBERS = (
     "np.unique", "np.nonzero", "np.flatnonzero", "np.where", "np.compress", "np.extract", "x[mask]",
@@ -28,9 +28,6 @@ BY_NUMBERS = (
     "float()", "x[a:b]", "np.choose()", "np.piecewise()", "call()",
 )  # fmt: skip
 """By what values leave the traces of some cases: most of them have shapes that depend on numbers."""
-
-ALL = bool(os.environ.get("TAPEMAGIC_ALL_CASES"))
-"""Whether to ask for everything of every case, which takes minutes: ``make rule-table``."""
 
 Function = Callable[..., Any]
 
@@ -133,7 +130,8 @@ def test_gradients(entries: Entries) -> None:
 @pytest.mark.thorough
 @over("CASES")
 def test_all_orders(entries: Entries) -> None:
-    """Values, gradients, those of gradients, and Jacobians of all cases."""
+    """Values, gradients, those of gradients, and Jacobians of a share of the cases."""
+    entries = share(entries, 1)
     each(entries, lambda case: check(gradients(case.call, 2), case.inputs))
     each(entries, lambda case: check(jacobians(case.call), case.inputs))
 
@@ -143,7 +141,7 @@ def test_all_orders(entries: Entries) -> None:
 def test_special(entries: Entries) -> None:
     """Values and gradients at special points."""
     each(entries, lambda case: check(gradients(case.call, 1), case.inputs))
-    each(entries, lambda case: replay(gradients(case.call, 1), case.inputs))
+    each(share(entries), lambda case: replay(gradients(case.call, 1), case.inputs))
 
 
 ASKED: tuple[Callable[[Any], Function], ...] = (
@@ -155,11 +153,11 @@ ASKED: tuple[Callable[[Any], Function], ...] = (
 
 
 def in_turn(entries: Entries) -> Sequence[tuple[Entries, Callable[[Any], Function]]]:
-    """One question for each case, and each question for some case of the function; or all for all."""
+    """One question for each case of a share, and each question for some case of the function; or all for all."""
     count = len(ASKED)
     if ALL:
         return [(entries, asked) for asked in ASKED]
-    names = [*entries]
+    names = [*share(entries, 2)]
     names += [names[k % len(names)] for k in range(len(names), count)]
     return [
         ({name: entries[name] for name in names[k::count]}, asked) for k, asked in enumerate(ASKED)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rules import checks, harness
+from tests.shares import share
 
 Entries = dict[str, Any]
 
@@ -50,18 +51,27 @@ def test_derivatives_of_one_case(entries: Entries) -> None:
 @pytest.mark.thorough
 @over("CASES")
 def test_derivatives(entries: Entries) -> None:
-    """The same in all cases."""
-    each(entries, checks.check_derivatives)
+    """First derivatives in all other cases, and second ones in a share of them."""
+    entries = {name: entry for name, entry in entries.items() if name != min(entries)}
+    both = share(entries)
+    first = {name: entry for name, entry in entries.items() if name not in both}
+    each(both, checks.check_derivatives)
+    each(first, checks.check_first_derivatives)
 
 
 @pytest.mark.thorough
 @over("CASES")
 def test_recording(entries: Entries) -> None:
-    """A call has NumPy's value, is on the tape, and its gradient is the same however one takes it."""
+    """A call has NumPy's value, and is on the tape."""
+    each(entries, checks.check_value, checks.check_recorded)
+
+
+@pytest.mark.thorough
+@over("CASES")
+def test_ways_to_a_gradient(entries: Entries) -> None:
+    """The gradient is the same however one takes it, in a share of the cases."""
     each(
-        entries,
-        checks.check_value,
-        checks.check_recorded,
+        share(entries, 1),
         checks.check_nested,
         checks.check_slim,
         checks.check_single,
@@ -72,8 +82,8 @@ def test_recording(entries: Entries) -> None:
 @pytest.mark.thorough
 @over("CASES")
 def test_jacobian(entries: Entries) -> None:
-    """Jacobians are made of gradients: all rows in one sweep."""
-    each(entries, checks.check_jacobian)
+    """Jacobians are made of gradients, all rows in one sweep, in a share of the cases."""
+    each(share(entries, 2), checks.check_jacobian)
 
 
 @over("SPECIAL")

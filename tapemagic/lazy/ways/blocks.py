@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
+from dask.array.core import normalize_chunks
 from dask.base import tokenize
 from numpy.lib.array_utils import normalize_axis_tuple
 
@@ -361,7 +362,18 @@ def whole_if_empty(x: Any, names: Labels) -> Any:
     chunks = [
         (n,) if name is None else cut for n, name, cut in zip(x.shape, names, x.chunks, strict=True)
     ]
-    return da.zeros(x.shape, dtype=x.dtype, chunks=tuple(chunks))
+    return filled(x.shape, 0, x.dtype, tuple(chunks))
+
+
+def filled(shape: tuple[int, ...], value: Any, dtype: Any, chunks: Any = "auto") -> Any:
+    """A Dask array with one number in every place.
+
+    It has a name of its own: for the one that it gives, Dask pickles a function of its own, which takes longer than all
+    else.
+    """
+    chunks = normalize_chunks(chunks, shape, dtype=dtype)
+    name = f"full-{tokenize(shape, value, np.dtype(dtype), chunks)}"
+    return da.full(shape, value, dtype=dtype, chunks=chunks, name=name)
 
 
 def require_whole(name: str, x: Any, names: Labels) -> None:

@@ -8,7 +8,7 @@ import dask.array as da
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from tapemagic.lazy.ways.blocks import is_lazy, pointwise, whole
+from tapemagic.lazy.ways.blocks import filled, is_lazy, pointwise, whole
 from tapemagic.lazy.ways.indexing import taken
 from tapemagic.lazy.ways.joining import as_lazy, concatenate
 from tapemagic.lazy.ways.reductions import total, within
@@ -155,8 +155,6 @@ def _with_strips(x: Any, axis: int, width: Any, values: Any) -> Any:
 
             pieces.append(broadcast_to(value.astype(x.dtype), Shape(chunks)))
         else:
-            pieces.append(
-                da.full(shape, np.asarray(value).astype(x.dtype)[()], dtype=x.dtype, chunks=chunks)
-            )
+            pieces.append(filled(shape, np.asarray(value).astype(x.dtype)[()], x.dtype, chunks))
     parts = [pieces[0]] * bool(width[0]) + [x] + [pieces[1]] * bool(width[1])
     return concatenate(parts, axis) if len(parts) > 1 else x

@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.engine.operations import scatter
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.array import Shape
-from tapemagic.lazy.ways.blocks import is_lazy, pointwise, right
+from tapemagic.lazy.ways.blocks import filled, is_lazy, pointwise, right
 from tapemagic.lazy.ways.indexing import parts_of, taken
 from tapemagic.lazy.ways.joining import as_lazy, concatenate
 from tapemagic.lazy.ways.reductions import folded
@@ -101,7 +101,7 @@ def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
     most = max(1, *(cut or ()), *x.chunks[axis])
     own = tuple(min(most, n - k) for k in range(0, n, most)) or (0,)
     chunks = (*x.chunks[:axis], own, *x.chunks[axis + 1 :])
-    return da.zeros((*x.shape[:axis], n, *x.shape[axis + 1 :]), dtype=x.dtype, chunks=chunks)
+    return filled((*x.shape[:axis], n, *x.shape[axis + 1 :]), 0, x.dtype, chunks)
 
 
 LAYERS = 16
@@ -237,5 +237,5 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
         raise counted("np.bincount")
     length = max(int(x.max(initial=-1)) + 1, minlength)
     if not x.size:  # of which NumPy counts the elements
-        return da.zeros(length, dtype=np.intp)
+        return filled((length,), 0, np.intp)
     return zeros_with(astype(as_lazy(weights), np.dtype(np.float64)), x, (length,))

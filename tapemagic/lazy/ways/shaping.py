@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.array import Shape
-from tapemagic.lazy.ways.blocks import in_chunks, is_lazy, pointwise
+from tapemagic.lazy.ways.blocks import filled, in_chunks, is_lazy, pointwise
 from tapemagic.lazy.ways.table import as_dask_does, way
 
 as_dask_does(
@@ -102,7 +102,7 @@ def _full_shape(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _moved(x: Any, shape: tuple[int, ...], chunks: Any) -> Any:
     """No element, or one, in another shape."""
     if not x.size:
-        return da.zeros(shape, dtype=x.dtype, chunks=chunks or -1)
+        return filled(shape, 0, x.dtype, chunks or -1)
     y = x.rechunk(-1).reshape(shape)  # not by map_blocks, whose new axes Dask's fusion mistakes
     return y if chunks is None else y.rechunk(chunks)
 
@@ -127,7 +127,7 @@ def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:
     if not is_lazy(x):
         x = np.asarray(x)
         if not x.ndim:
-            return da.full(shape, x[()], chunks=chunks or "auto", dtype=x.dtype)
+            return filled(shape, x[()], x.dtype, chunks or "auto")
         x = in_chunks(x, tuple((n,) for n in x.shape))
     if chunks is None:
         chunks = _new_chunks(x, shape)
@@ -143,8 +143,8 @@ def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:
     if x.shape == shape:
         return x
     if 0 in shape:
-        return da.zeros(shape, dtype=x.dtype, chunks=chunks)
-    return pointwise(_spread_like, (x, da.zeros(shape, dtype=np.int8, chunks=chunks)), {})
+        return filled(shape, 0, x.dtype, chunks)
+    return pointwise(_spread_like, (x, filled(shape, 0, np.int8, chunks)), {})
 
 
 def _spread_like(x: Any, places: Any) -> Any:

@@ -23,6 +23,7 @@ from tapemagic.replay.passes import (
 from tapemagic.replay.passes.dead_code import without_dead_code
 from tapemagic.replay.program import Program
 from tests.replay.passes.small_programs import calls, interpreted, same_bits, traced
+from tests.shares import each
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "dead code": without_dead_code,
@@ -185,5 +186,5 @@ def test_random_programs_stay_the_same_to_the_bit() -> None:
 
 @pytest.mark.thorough
 def test_many_random_programs_stay_the_same_to_the_bit() -> None:
-    """The same for a thousand programs."""
-    assert [] == [each for seed in range(60, 1000) for each in differences(seed)]
+    """The same for a thousand programs, or a third of them."""
+    assert [] == [found for seed in range(60, 1000, each(1)) for found in differences(seed)]
