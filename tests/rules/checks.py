@@ -75,11 +75,6 @@ def check_derivatives(case: Case) -> None:
     check_gradients(case.call, *case.inputs, order=2)
 
 
-def check_first_derivatives(case: Case) -> None:
-    """First derivatives are those of difference quotients."""
-    check_gradients(case.call, *case.inputs, order=1)
-
-
 def check_nested(case: Case) -> None:
     """The gradient is the same whether or not another tape listens."""
     assert_close(gradient(case), gradient(case, nested=True))

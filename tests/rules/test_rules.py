@@ -51,12 +51,9 @@ def test_derivatives_of_one_case(entries: Entries) -> None:
 @pytest.mark.thorough
 @over("CASES")
 def test_derivatives(entries: Entries) -> None:
-    """First derivatives in all other cases, and second ones in a share of them."""
-    entries = {name: entry for name, entry in entries.items() if name != min(entries)}
-    both = share(entries)
-    first = {name: entry for name, entry in entries.items() if name not in both}
-    each(both, checks.check_derivatives)
-    each(first, checks.check_first_derivatives)
+    """The same in all other cases."""
+    others = {name: entry for name, entry in entries.items() if name != min(entries)}
+    each(others, checks.check_derivatives)
 
 
 @pytest.mark.thorough
