@@ -113,7 +113,7 @@ class Names:
         again = now is not earlier or (lasti < call.lasti and not now.repeats)
         if lasti <= call.lasti or again:
             assigned = earlier is not None and self._read(call, earlier)
-            again = again or (assigned and lasti == call.lasti)
+            again = again or (assigned and lasti == call.lasti and not now.repeats)
         call.lasti = lasti
         if again or call.site is None:
             self._begin(call, now, file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import itertools
+import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -139,34 +140,38 @@ class Operation(NamedTuple):
         That of `Names` to which its line belongs.
     shift : int
         The number of lowest bits of its argument that are flags; above them is the index of the name.
-    several : bool
-        Whether it reads two variables, the indices of which have 4 bits each.
+    of_two : tuple of int
+        Of an operation on two variables, the indices of which have 4 bits each, where those that it reads begin.
     """
 
     kind: str
     field: str
     shift: int
-    several: bool
+    of_two: tuple[int, ...]
 
 
 def _operation(name: str) -> Operation | None:
     """An operation by its name in Python's documentation; None if it has no name, or none that counts."""
     if name == "IMPORT_NAME":
         kind = "module"
-    elif name.endswith(("_GLOBAL", "_NAME")):
+    elif name.endswith(("_GLOBAL", "_GLOBALS", "_NAME")):
         kind = "global"
     elif "ATTR" in name or "METHOD" in name or name == "IMPORT_FROM":
         kind = "attribute"
-    elif name.startswith("LOAD_FAST"):
+    elif "LOAD_FAST" in name and not name.endswith(
+        "_AND_CLEAR"
+    ):  # that is the start of a comprehension
         kind = "local"
     elif "DEREF" in name:
         kind = "enclosing"
     else:
         return None
     field = "local" if kind == "local" else "read"
-    if name.startswith(("STORE", "DELETE")):
+    if kind != "local" and name.startswith(("STORE", "DELETE")):
         field = "assigned"
-    return Operation(kind, field, FLAGS.get(name, 0), name.count("LOAD_FAST") > 1)
+    first, *second = re.findall("(LOAD|STORE)_FAST", name) or [""]
+    of_two = ((4,) if first == "LOAD" else ()) + ((0,) if second == ["LOAD"] else ())
+    return Operation(kind, field, FLAGS.get(name, 0), of_two if second else ())
 
 
 FLAGS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": int(sys.version_info >= (3, 12)), "LOAD_SUPER_ATTR": 2}
@@ -183,21 +188,22 @@ OPERATIONS = {
 def named(code: CodeType) -> Iterator[tuple[Operation, str, int]]:
     """The operations of a piece of code that have a name, with their lines."""
     names, variables = code.co_names, variables_of(code)
+    cells = frozenset((*code.co_cellvars, *code.co_freevars))  # LOAD_FAST of one makes a closure
     numbers, arguments = code.co_code[::2], code.co_code[1::2]
     lines: list[int] = []
     for start, end, line in code.co_lines():
         lines += [line or code.co_firstlineno] * ((end - start) // 2)
     for k in [k for k, number in enumerate(numbers) if number in OPERATIONS]:
         operation, index, before = OPERATIONS[numbers[k]], arguments[k], k - 1
-        kind, _, shift, several = operation
+        kind, _, shift, of_two = operation
         while numbers[before] == dis.EXTENDED_ARG:
             index |= arguments[before] << 8 * (k - before)
             before -= 1
         held = variables if kind in VARIABLES else names
-        if several:
-            yield operation, held[index >> 4], lines[k]
-            index &= 15
-        yield operation, held[index >> shift], lines[k]
+        places = [index >> each & 15 for each in of_two] or [index >> shift]
+        for name in [held[place] for place in places]:
+            if not (kind == "local" and name in cells):
+                yield operation, name, lines[k]
 
 
 VARIABLES = frozenset({"local", "enclosing"})

@@ -286,6 +286,7 @@ class Symbol:
         self._trace.leave(how)
         return self._held
 
+    # There is no __buffer__: NumPy would ask it first, for an array that does not own its memory.
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self._leave(way_out("np.asarray")), dtype=dtype, copy=copy)
 
@@ -324,9 +325,6 @@ class Symbol:
 
     def __sizeof__(self) -> int:
         return sys.getsizeof(self._told("sys.getsizeof()"))
-
-    def __buffer__(self, flags: int) -> memoryview:  # from Python 3.12 on
-        return memoryview(self._leave(way_out("memoryview()")))
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._leave(way_out("np.from_dlpack()")).__dlpack__(**kwargs)

@@ -83,7 +83,10 @@ DOORS: list[Callable[[Any], Any]] = [
     strides,
     deletes,
     lambda x: np.asarray(memoryview(x)) * 2,
+    lambda x: np.asarray(memoryview(x[0])) * 2,
     lambda x: np.frombuffer(x) * 2,
+    lambda x: np.asarray(x * 1).flags.owndata * x,
+    lambda x: np.asarray(x[0] * 1).flags.writeable * x,
     lambda x: np.from_dlpack(x) * 2,
     lambda x: np.ndarray.sum(x),  # noqa: PLW0108 (its line)
     lambda x: np.ndarray.sort(x),  # noqa: PLW0108 (its line)
