@@ -158,9 +158,7 @@ def _operation(name: str) -> Operation | None:
         kind = "global"
     elif "ATTR" in name or "METHOD" in name or name == "IMPORT_FROM":
         kind = "attribute"
-    elif "LOAD_FAST" in name and not name.endswith(
-        "_AND_CLEAR"
-    ):  # that is the start of a comprehension
+    elif "LOAD_FAST" in name and not name.endswith("_AND_CLEAR"):  # as a comprehension begins
         kind = "local"
     elif "DEREF" in name:
         kind = "enclosing"
