@@ -81,7 +81,7 @@ binder: dev-ready  ## build the environment of binder/ in a fresh place, and run
 	$(PY) tools/binder.py
 
 browser: dev-ready browser-ready
-	$(PYTEST) -n 2 --dist loadgroup -m browser tests/browser
+	$(PYTEST) -n 2 --dist loadfile -m browser tests/browser
 
 notebooks: dev-ready  ## execute all notebooks in place, without widget state
 	$(PY) tools/badges.py

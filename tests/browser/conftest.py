@@ -25,17 +25,11 @@ OPTIONS = [
 AXE = Path(__file__).resolve().parents[2] / "front_end/node_modules/axe-core/axe.min.js"
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests of this folder, those of one file as a group, of which pages are shared.
-
-    The notebooks of the course share none: each goes to the process that has time for it.
-    """
+    """Mark all tests of this folder."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            if item.path.stem != "test_course":
-                item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 def found() -> str | None:
