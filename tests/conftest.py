@@ -59,6 +59,8 @@ THOROUGH = (
     "tests/nn/test_fit_programs.py",
     "tests/nn/test_programs.py",
     "tests/replay/passes/test_pairs.py::test_no_bit_changes",
+    "tests/replay/test_constructs.py",
+    "tests/replay/test_left_in_iterators.py",
     "tests/replay/test_leftovers.py::test_what_is_stored[an attribute of a module-number",
     "tests/replay/test_leftovers.py::test_what_is_stored[an array of objects that",
     "tests/replay/test_leftovers.py::test_what_is_stored[the arguments of an error that",

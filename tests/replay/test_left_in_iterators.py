@@ -11,7 +11,10 @@ import pytest
 
 import tapemagic as tm
 
-pytestmark = pytest.mark.filterwarnings("ignore::tapemagic.errors.EagerWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::tapemagic.errors.EagerWarning"),
+    pytest.mark.usefixtures("nothing_is_frozen"),
+]
 
 
 def doubled(x: Any) -> Iterator[Any]:

@@ -338,12 +338,6 @@ STORED = [
 """Each search goes through all objects of the process, of which there are many while all tests run."""
 
 
-@pytest.fixture
-def nothing_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in most programs, the collector knows all objects: where it does not, each search goes through all tests."""
-    monkeypatch.setattr(gc, "get_freeze_count", lambda: 0)
-
-
 @pytest.mark.parametrize(("place", "kind"), STORED)
 def test_what_is_stored(place: str, kind: str, request: pytest.FixtureRequest) -> None:
     """It has the classes and numbers as without tracing, at each call; an argument is the same object."""
