@@ -155,6 +155,11 @@ def is_raised_by_the_user(error: BaseException) -> bool:
         traceback = traceback.tb_next
     if traceback is None or origin_of(traceback.tb_frame.f_code.co_filename) != "":
         return False
+    return raises(traceback)
+
+
+def raises(traceback: Any) -> bool:
+    """Whether the frame at a place of a traceback raises the error itself, by ``raise`` or ``assert``."""
     operation = traceback.tb_frame.f_code.co_code[traceback.tb_lasti]
     return dis.opname[operation] in {"RAISE_VARARGS", "RERAISE"}
 

@@ -13,7 +13,7 @@ from types import BuiltinMethodType, CodeType, ModuleType
 from typing import Any
 
 from tapemagic.engine.events import origin_of
-from tapemagic.replay.calls import is_raised_by_the_user, running, way_of_error
+from tapemagic.replay.calls import is_raised_by_the_user, raises, running, way_of_error
 from tapemagic.replay.kinds import is_instance, is_leaf
 from tapemagic.replay.program import Site
 from tapemagic.replay.reading import codes_in
@@ -25,8 +25,6 @@ OF_SYMBOLS = (AttributeError, BufferError, NotImplementedError, TypeError, Value
 
 HANDLING = frozenset({"suppress", "ExitStack"})
 """The names of what catches errors in a ``with``."""
-
-RAISING = frozenset({"RAISE_VARARGS", "RERAISE"})
 
 PUSH, WITH = dis.opmap["PUSH_EXC_INFO"], dis.opmap["WITH_EXCEPT_START"]
 
@@ -139,7 +137,7 @@ def is_of_symbols(error: BaseException, traceback: Any) -> bool:
     if Trace.call.__code__ in below or is_of_values(traceback):
         return False
     origin = origin_of(frames[-1].tb_frame.f_code.co_filename)
-    if _raises(frames[-1]) and origin in ("", None):
+    if raises(frames[-1]) and origin in ("", None):
         return False
     return origin is None or _reads_a_symbol(frames[users])
 
@@ -156,7 +154,7 @@ def is_of_values(traceback: Any) -> bool:
     if type(symbol) is not Symbol or not name.startswith("__"):
         return True
     if name == "__getattr__":  # a symbol lacks what only C code asks for
-        return not _raises(traceback)
+        return not raises(traceback)
     return hasattr(type(held(symbol)), name) or _is_direct(above)
 
 
@@ -166,11 +164,6 @@ def _is_direct(traceback: Any) -> bool:
         case ast.Call(ast.Name(name)):
             return _looked_up(ast.Name(name), traceback.tb_frame) in DIRECT
     return False
-
-
-def _raises(traceback: Any) -> bool:
-    """Whether a frame raises an error itself, and calls nothing that does."""
-    return dis.opname[traceback.tb_frame.f_code.co_code[traceback.tb_lasti]] in RAISING
 
 
 def _reads_a_symbol(traceback: Any) -> bool:

@@ -491,7 +491,7 @@ def test_static_outputs_are_those_without_sliders(run: Run, show: Show) -> None:
 
 
 def test_many_moves_leave_nothing_behind(run: Run, show: Show) -> None:
-    """After fifty moves there are as many widgets and tapes as after the first."""
+    """After 200 moves there are as many widgets and tapes as after the first."""
     run("log = []")
     shown = show("%%tape a --what-if a\na = 1.0\nlog.append(a)\ny = np.sin(a)**2")
 
@@ -501,8 +501,8 @@ def test_many_moves_leave_nothing_behind(run: Run, show: Show) -> None:
 
     shown.move(a=0.5)
     before = counted()
-    for k in range(50):
-        shown.move(a=k / 25)
+    for k in range(200):
+        shown.move(a=k / 100)
 
     assert before == counted()
-    assert 51 == shown.content["number"]
+    assert 201 == shown.content["number"]

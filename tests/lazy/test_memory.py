@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.dask_arrays import FEW, THREADS, in_process
+from benchmarks.dask_arrays import FEW, MANY, THREADS, in_process
 
 pytestmark = pytest.mark.thorough
-
-MANY = 3 * FEW
 
 
 @pytest.mark.parametrize(
@@ -21,7 +19,7 @@ MANY = 3 * FEW
     ],
 )
 def test_peak(loss: str, way: str, times: int) -> None:
-    """At most four chunks a thread, and eight where data are read again; as much for 48 chunks as for 16."""
+    """At most four chunks a thread, and eight where data are read again; as much for 64 chunks as for 16."""
     few, many = in_process("peaks", loss, way, FEW, MANY)
     assert max(few, many) <= times * THREADS * 4
     assert many <= 1.2 * few + 1  # a chunk for what happens to run side by side

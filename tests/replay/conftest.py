@@ -1,4 +1,4 @@
-"""What tests of tm.function have in common."""
+"""Fixtures of the tests of tm.function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for more calls when a traced function is done, such as an iterator, has true values inside."""
+"""Iterators, generators and coroutines that a traced function leaves have true values inside."""
 
 from __future__ import annotations
 
