@@ -67,7 +67,7 @@ class Driver:
         self.namespace: dict[str, Any] = {
             "q_MISS": MISS, "q_STALE": STALE, "q_failure": failure,
             "q_same_leaf": same_leaf, "q_new": new, "q_tensor": (Tensor,),
-            "q_clock": clock, "q_program": compiled, "q_contents": contents,
+            "q_clock": clock, "q_contents": contents,
             "q_is_empty": is_empty, "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
             "q_open_blocks": open_blocks, "q_is_followed": is_followed,
             "q_warned_once": warned_once, "np": np, "Retrace": Retrace,
@@ -100,8 +100,19 @@ class Driver:
         self._check_variables()
         aliases, self.lines = self.lines, []
         self._run()
+        runs, self.lines = self.lines, []
+        self._return()
+        parts = [
+            ("q_MISS", checks),
+            ("q_STALE", closure.lines),
+            ("q_MISS", aliases),
+            ("", runs),
+            ("", self.lines),
+        ]
         heads = self._parameters, self._passed, self._given
-        self.text = lines_of(*heads, checks, closure.lines, aliases, self.lines)
+        self.text, starts = lines_of(*heads, parts)
+        running = MISS, STALE, MISS, compiled, None
+        self.namespace["q_parts"] = [*zip(starts, running, strict=True)]
 
     def code(self, file: str) -> CodeType:
         """The code of the driver; its free variables are the user's function, and `miss`."""
@@ -306,8 +317,8 @@ class Driver:
                 self._variables[id(variable)] = f"q_v{k}"
 
     def _run(self) -> None:
-        """Write the lines of the program, and those that make its results what they are outside of it."""
-        program, notes = self._program, self._program.notes
+        """Write the lines of the program."""
+        program = self._program
         for node, name in self._named:
             value = self._value(node.origin)
             if name != value:
@@ -319,7 +330,11 @@ class Driver:
                 body.append(f"{self._results[-1]} = {text}")
         if any(isinstance(entry, Loop) for entry in program.body):
             body = ["with q_warned_once():", *[f"    {line}" for line in body]]
-        self.lines += [*body, "q_missed = None"]
+        self.lines += body
+
+    def _return(self) -> None:
+        """Write the lines that make the results of the program what they are outside of it."""
+        program, notes = self._program, self._program.notes
         new_values = self._results[len(program.results) :]
         for (variable, _), value in zip(program.assigned, new_values, strict=True):
             self._assign(self._local(variable), value)

@@ -21,38 +21,44 @@ def lines_of(
     parameters: str,
     passed: str,
     given: str,
-    checks: Sequence[str],
-    closure: Sequence[str],
-    aliases: Sequence[str],
-    runs: Sequence[str],
-) -> list[str]:
-    """The lines of a function that makes a driver.
+    parts: Sequence[tuple[str, Sequence[str]]],
+) -> tuple[list[str], list[int]]:
+    """The lines of a function that makes a driver, and the numbers of those with which its parts begin.
 
     Parameters
     ----------
     parameters, passed, given : str
         The parameters; as they are passed on to the user's function; and as a tuple and a dict.
-    checks, closure, aliases, runs : sequence of str
-        Lines that check the arguments, what the function closes over, and what both have in common; those of the
-        program and its results.
+    parts : sequence of (str, sequence of str)
+        The lines of each part, after the name of what the driver misses where one of them leaves the loop.
     """
-    known = [("q_MISS", checks), ("q_STALE", closure), ("q_MISS", aliases)]
-    lines = []
-    for missed, conditions in known:
-        if conditions:
-            lines += [f"q_missed = {missed}", *merged(conditions)]
-    whole = [
-        f"if q_open_blocks and q_is_followed(): return q_function({passed})",
-        *lines[:1],
-        "try:",
-        "    while True:",
-        *[f"        {line}" for line in [*lines[1:], "q_missed = q_program", *runs]],
-        "except Exception as q_error:",
-        "    q_missed = q_failure(q_error, q_missed)",
-        f"return q_miss({given}, q_missed)",
+    lines = [
+        f"def made({', '.join(FREE)}):",
+        f"    def driver({parameters}):",
+        f"        if q_open_blocks and q_is_followed(): return q_function({passed})",
+        "        try:",
+        "            while True:",
     ]
-    head = [f"def made({', '.join(FREE)}):", f"    def driver({parameters}):"]
-    return [*head, *[f"        {line}" for line in whole]]
+    starts = []
+    for missed, part in parts:
+        starts.append(len(lines) + 1)
+        written = _leaving(part, missed) if missed else part
+        lines += [f"                {line}" for line in written]
+    lines += [
+        "        except Exception:",
+        "            q_missed = q_failure(q_parts)",
+        f"        return q_miss({given}, q_missed)",
+    ]
+    return lines, starts
+
+
+def _leaving(checks: Sequence[str], missed: str) -> list[str]:
+    """Checks which note by a name why they leave the loop."""
+    end = f": q_missed = {missed}; break"
+    return [
+        f"{line.removesuffix(': break')}{end}" if _check(line)[0] else line
+        for line in merged(checks)
+    ]
 
 
 def code_of(lines: Sequence[str], file: str) -> CodeType:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from tapemagic.replay.source import Retrace
@@ -38,16 +40,19 @@ CHANGED = (LookupError, AttributeError, TypeError, ValueError)
 """The errors that checks raise if something that a function closes over is not there any more."""
 
 
-def failure(error: Exception, running: object) -> Miss:
-    """The way on after a driver raised an error.
+def failure(parts: Sequence[tuple[int, object]]) -> Miss:
+    """The way on after a line of a driver raised the error that is handled now.
 
     Parameters
     ----------
-    error : Exception
-    running : Miss, Compiled or None
-        What raised it: `STALE` stands for the checks of what the function closes over, `MISS` for others; a program,
-        of which a guard failed, or a call; None for what makes its results what they are outside of it.
+    parts : sequence of (int, Miss, Compiled or None)
+        The first lines of the parts of the driver, and what each part is: `STALE` stands for the checks of what the
+        function closes over, `MISS` for others; a program, of which a guard may have failed, or a call; None for what
+        makes its results what they are outside of it.
     """
+    error: Any = sys.exception()
+    line = error.__traceback__.tb_lineno
+    running: object = next(part for start, part in reversed(parts) if start <= line)
     if running is STALE and isinstance(error, CHANGED):
         return STALE
     if running is None or isinstance(running, Miss):

@@ -528,6 +528,8 @@ def _repeated(sequence: Any, times: Any) -> Any:
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
+        if type(other) is Symbol:
+            return _operate(function, self, other)
         if function is np.multiply and (repeated := _repeated(other, self)) is not None:
             return repeated
         return _operate(function, self, other) if _is_operand(other) else NotImplemented
@@ -537,6 +539,8 @@ def _binary(function: Any) -> Callable[[Any, Any], Any]:
 
 def _reflected(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
+        if type(other) is Symbol:
+            return _operate(function, other, self)
         if function is np.multiply and (repeated := _repeated(other, self)) is not None:
             return repeated
         return _operate(function, other, self) if _is_operand(other) else NotImplemented
