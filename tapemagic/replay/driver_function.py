@@ -63,7 +63,7 @@ def _leaving(checks: Sequence[str], missed: str) -> list[str]:
 
 def code_of(lines: Sequence[str], file: str) -> CodeType:
     """The code of a driver, whose lines stand in a file of that name."""
-    whole = compile("\n".join(lines), file, "exec")
+    whole = compile("\n".join(lines), file, "exec", dont_inherit=True)
     (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
     (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
     return code

@@ -185,23 +185,24 @@ OPERATIONS = {
 
 def named(code: CodeType) -> Iterator[tuple[Operation, str, int]]:
     """The operations of a piece of code that have a name, with their lines."""
-    names, variables = code.co_names, variables_of(code)
+    names, variables, units = code.co_names, variables_of(code), code.co_code
     cells = frozenset((*code.co_cellvars, *code.co_freevars))  # LOAD_FAST of one makes a closure
-    numbers, arguments = code.co_code[::2], code.co_code[1::2]
-    lines: list[int] = []
+    find, first = OPERATIONS.get, code.co_firstlineno
     for start, end, line in code.co_lines():
-        lines += [line or code.co_firstlineno] * ((end - start) // 2)
-    for k in [k for k, number in enumerate(numbers) if number in OPERATIONS]:
-        operation, index, before = OPERATIONS[numbers[k]], arguments[k], k - 1
-        kind, _, shift, of_two = operation
-        while numbers[before] == dis.EXTENDED_ARG:
-            index |= arguments[before] << 8 * (k - before)
-            before -= 1
-        held = variables if kind in VARIABLES else names
-        places = [index >> each & 15 for each in of_two] or [index >> shift]
-        for name in [held[place] for place in places]:
-            if not (kind == "local" and name in cells):
-                yield operation, name, lines[k]
+        for k in range(start, end, 2):
+            operation = find(units[k])
+            if operation is None:
+                continue
+            kind, _, shift, of_two = operation
+            index, before = units[k + 1], k - 2
+            while before >= 0 and units[before] == dis.EXTENDED_ARG:
+                index |= units[before + 1] << 4 * (k - before)
+                before -= 2
+            held = variables if kind in VARIABLES else names
+            for place in [index >> each & 15 for each in of_two] or [index >> shift]:
+                name = held[place]
+                if not (kind == "local" and name in cells):
+                    yield operation, name, line or first
 
 
 VARIABLES = frozenset({"local", "enclosing"})
