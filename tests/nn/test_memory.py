@@ -16,6 +16,7 @@ import pytest
 import tapemagic as tm
 from tapemagic import nn
 from tapemagic.errors import ModelError
+from tapemagic.nn.models.batches import ArrayBatches, ChunkedBatches
 
 X = np.ones((8, 3), "float32")
 
@@ -119,3 +120,19 @@ def test_a_history_alone_does_not_keep_the_model() -> None:
     del model, other
     with pytest.raises(ModelError, match="the model of this History is gone"):
         _ = history.model
+
+
+@pytest.mark.parametrize("in_chunks", [False, True])
+@pytest.mark.parametrize("count", [1, 4])
+def test_batches_are_freed_after_an_epoch(in_chunks: bool, count: int) -> None:
+    """Also after one that stops early: a batch, or its rows, keep no generator that would keep them."""
+    x = pytest.importorskip("dask.array").from_array(X, chunks=3) if in_chunks else X
+    kind: Any = ChunkedBatches if in_chunks else ArrayBatches
+    batches = kind(x, None, None, 2)
+    gone = weakref.ref(batches)
+    epoch = batches.epoch()
+    for _ in range(count):
+        next(epoch)
+    del epoch, batches
+
+    assert gone() is None

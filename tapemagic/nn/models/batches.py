@@ -228,11 +228,14 @@ class ArrayBatches:
             yield pack_x_y_sample_weight(*parts), rows
 
     def _order(self) -> Iterator[Rows]:
-        size = self.batch_size
-        if not self.shuffle:
-            return (slice(k, min(k + size, self.count)) for k in range(0, self.count, size))
-        order = generator().permutation(self.count)
-        return (order[k : k + size] for k in range(0, self.count, size))
+        order = generator().permutation(self.count) if self.shuffle else None
+        return rows_of_batches(self.count, self.batch_size, order)
+
+
+def rows_of_batches(count: int, size: int, order: Any = None) -> Iterator[Rows]:
+    """The rows of each batch: slices, or parts of an array with the numbers of all rows."""
+    for k in range(0, count, size):
+        yield slice(k, min(k + size, count)) if order is None else order[k : k + size]
 
 
 class ChunkedBatches:
@@ -277,12 +280,16 @@ class ChunkedBatches:
         """The batches of an epoch, each as `train_step` takes it, with the numbers of its examples."""
         if not self.endless:
             self._batches = self._all()
-        for _ in range(self.steps):
-            batch = next(self._batches, None)
-            if batch is None:
-                self._batches = self._all()
-                batch = next(self._batches)
-            yield batch
+        try:
+            for _ in range(self.steps):
+                batch = next(self._batches, None)
+                if batch is None:
+                    self._batches = self._all()
+                    batch = next(self._batches)
+                yield batch
+        finally:
+            if not self.endless:  # they hold a chunk, and this object
+                self._batches = iter(())
 
     def _all(self) -> Iterator[tuple[Any, Rows]]:
         """All batches; one that begins in a chunk goes on in the next."""
