@@ -290,10 +290,16 @@ class Closure:
             self._require(f"{expression} is not {met[0]}")
             if place is None and isinstance(x, KEPT):
                 self._queue.append((self._keep, met[0], x, path))
+            elif place is not None and place is not INSIDE and self._has_symbol(x):
+                self.places.append(place)
         elif is_leaf(x):
             self._look_at_leaf(expression, x, path)
         else:
             self._look_at_object(expression, x, path, place)
+
+    def _has_symbol(self, x: Any) -> bool:
+        """Whether a trace puts something else into the places of an object that was met before."""
+        return not isinstance(x, Variable) and (id(x) in self.data or id(x) in self._inside)
 
     def _look_at_object(self, expression: str, x: Any, path: str, place: Place | None) -> None:
         """Note an object that was not met before, and has contents or attributes."""

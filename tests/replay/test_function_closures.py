@@ -132,6 +132,31 @@ def test_an_array_of_the_same_kind_needs_no_new_program(monkeypatch: Any) -> Non
     assert 1 == len(f.programs)
 
 
+shared = np.arange(3.0)
+alias = shared
+both = (shared, 1.0)
+held = types.SimpleNamespace(same=shared, both=both, deep={"same": [shared]})
+under_two_names: list[Callable[[Any], Any]] = [
+    lambda x: x * shared + alias,
+    lambda x: x * shared + held.same,
+    lambda x: x * held.deep["same"][0] + held.same * 2.0,
+    lambda x: x * shared + both[0],
+    lambda x: x * both[0] + shared,
+    lambda x: x * both[0] + held.both[0],
+]
+
+
+@pytest.mark.parametrize("f", under_two_names)
+def test_an_array_under_two_names_is_read_by_both(f: Any) -> None:
+    """Written into, it is another one wherever it is computed with, also where nothing else is."""
+    g = tm.function(f)
+    assert replays(g, x)
+    for _ in range(3):
+        shared[0] += 2.0
+        assert agrees(g, x)
+    assert len(g.programs) == 1
+
+
 def test_what_is_computed_from_an_array_alone_is_seen(monkeypatch: Any) -> None:
     """No constant is made of an array that may change."""
     monkeypatch.setitem(globals(), "data", np.arange(3.0))
