@@ -78,6 +78,9 @@ from tapemagic.replay.kinds import (
     is_user_class,
     is_user_code,
     is_user_module,
+    keys_of,
+    other_keys,
+    other_parts,
     same_leaf,
     unwatchable,
     unwatched,
@@ -635,13 +638,13 @@ class Closure:
         else:  # a set, a bytearray or an array of the standard library
             copy = type(x)(x) if not hasattr(x, "typecode") else x[:]
             self.entries.append(Entry(path, "leaf", copy))
-            self._require(f"{local} != {self._constant('k', copy)}")
+            self._require(other_parts(local, copy, partial(self._constant, "k")))
         if getattr(x, "__dict__", None):
             self._expand_attributes(local, x, path)
 
     def _look_at_keys(self, local: str, keys: list[Any]) -> None:
         self.entries.append(Entry("", "leaf", keys))
-        self._require(f"[*{local}] != {self._constant('k', keys)}")
+        self._require(other_keys(local, keys_of(keys), partial(self._constant, "k")))
 
     def _expand_instance(self, local: str, x: Any, path: str) -> None:
         kind = type(x)

@@ -21,7 +21,7 @@ from tapemagic.replay.driver_function import (
     parameters,
 )
 from tapemagic.replay.in_reach import contents, is_empty
-from tapemagic.replay.kinds import NUMBERS, same_leaf
+from tapemagic.replay.kinds import NUMBERS, Keys, other_keys, same_leaf
 from tapemagic.replay.miss import MISS, STALE, failure
 from tapemagic.replay.program import Loop, Program
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
@@ -67,8 +67,8 @@ class Driver:
         self.namespace: dict[str, Any] = {
             "q_MISS": MISS, "q_STALE": STALE, "q_failure": failure,
             "q_same_leaf": same_leaf, "q_new": new, "q_tensor": (Tensor,),
-            "q_clock": clock, "q_contents": contents,
-            "q_is_empty": is_empty, "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
+            "q_clock": clock, "q_contents": contents, "q_is_empty": is_empty, "q_Keys": Keys,
+            "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
             "q_open_blocks": open_blocks, "q_is_followed": is_followed,
             "q_warned_once": warned_once, "np": np, "Retrace": Retrace,
             "__builtins__": builtins, "__name__": __name__,
@@ -174,8 +174,7 @@ class Driver:
         if not known:
             self._require(f"{expression}.__class__ is not {self._constant(kind)}")
         if kind is dict:
-            keys = self._constant(list(structure[1]))
-            self._require(f"[*{expression}] != {keys}")
+            self._require(other_keys(expression, structure[1], self._constant))
             parts = structure[2:]
             inner = [f"{expression}[{key!r}]" for key in ordered(dict.fromkeys(structure[1]))]
         else:

@@ -15,6 +15,7 @@ import sys
 import threading
 from array import array
 from collections import deque, namedtuple
+from collections.abc import Callable, Iterable
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -41,6 +42,9 @@ from tapemagic.replay.randomness import GENERATORS
 Named = namedtuple("Named", "field")  # noqa: PYI024 (only the kind of its field counts)
 
 NUMBERS = (int, float, complex, bool, str, bytes)
+
+SHOWN_BY_TYPE = frozenset({int, bool, str, bytes, NoneType})
+"""Types of which equal values are the same value."""
 
 VALUES = (
     *(NoneType, EllipsisType, NotImplementedType, range, slice, frozenset, np.generic, np.dtype),
@@ -111,6 +115,8 @@ def same_leaf(a: Any, b: Any) -> bool:
     --------
     >>> same_leaf(1, True), same_leaf(0.0, -0.0), same_leaf(float("nan"), float("nan"))
     (False, False, True)
+    >>> same_leaf(frozenset({1}), frozenset({1.0})), same_leaf({1, 2}, {1, 2})
+    (False, True)
     >>> same_leaf(slice(0, 2), slice(0, 2)), same_leaf(slice(np.ones(2)), slice(np.ones(2)))
     (True, False)
     """
@@ -125,8 +131,81 @@ def same_leaf(a: Any, b: Any) -> bool:
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same_leaf, a, b))
     if type(a) in NUMBERS or isinstance(a, (*VALUES, set, bytearray, array)):
-        return bool(a == b)
+        return bool(exact(a) == exact(b))
     return False
+
+
+def exact(x: Any) -> tuple[Any, ...]:
+    """What is equal for equal values of the same types alone, and for zeros of the same sign.
+
+    Examples
+    --------
+    >>> exact((1, 0.0)) == exact((True, 0.0)), exact((1, 0.0)) == exact((1, -0.0))
+    (False, False)
+    >>> exact({2, 1}) == exact({1, 2}), exact({2, 1}) == exact({1, 2.0})
+    (True, False)
+    """
+    if isinstance(x, float | complex | np.inexact | range):
+        return type(x), repr(x)
+    if isinstance(x, tuple):
+        return type(x), *map(exact, x)
+    if isinstance(x, slice):
+        return type(x), exact(x.start), exact(x.stop), exact(x.step)
+    if isinstance(x, set | frozenset):
+        return type(x), frozenset(map(exact, x))
+    if isinstance(x, array):
+        return type(x), x.typecode, x.tobytes()
+    return type(x), x
+
+
+class Keys(tuple[Any, ...]):
+    """The keys of a dict in their order, which are equal to others of the same types alone.
+
+    Examples
+    --------
+    >>> Keys({1: "a"}) == Keys({1: "b"}), Keys({1: "a"}) == Keys({True: "a"})
+    (True, False)
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keys) and [*map(exact, self)] == [*map(exact, other)]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
+def keys_of(x: Iterable[Any]) -> tuple[Any, ...]:
+    """The keys of a dict: a plain tuple, if all are text."""
+    keys = tuple(x)
+    return keys if all(type(key) is str for key in keys) else Keys(keys)
+
+
+def other_keys(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) -> str:
+    """Code that tells whether a dict has other keys than those of `keys_of`, or another order.
+
+    Examples
+    --------
+    >>> other_keys("d", keys_of({"a": 1}), repr), other_keys("d", keys_of({1.0: 1}), repr)
+    ("[*d] != ['a']", 'q_Keys(d) != (1.0,)')
+    """
+    kinds = [*map(type, keys)]
+    if not SHOWN_BY_TYPE.issuperset(kinds):
+        return f"q_Keys({x}) != {constant(keys)}"
+    others = f"[*{x}] != {constant(list(keys))}"
+    return others if {*kinds} <= {str} else f"{others} or [*map(type, {x})] != {constant(kinds)}"
+
+
+def other_parts(x: str, parts: Any, constant: Callable[[Any], str]) -> str:
+    """Code that tells whether a set, a bytearray or an array of the standard library holds anything else."""
+    kinds = {*map(type, parts)}
+    if isinstance(parts, set) and len(kinds) < 2 and kinds <= SHOWN_BY_TYPE:
+        others = f"{x} != {constant(parts)}"
+        return f"{others} or {{*map(type, {x})}} != {constant(kinds)}"
+    return f"not q_same_leaf({x}, {constant(parts)})"
 
 
 def is_container(x: Any) -> bool:

@@ -12,7 +12,7 @@ from tapemagic.engine.nest import ordered
 from tapemagic.engine.tensor.coercion import NUMBERS, PLAIN_ARRAYS
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.replay.kinds import has_parts, is_leaf, unwatchable
+from tapemagic.replay.kinds import exact, has_parts, is_leaf, keys_of, unwatchable
 
 LEAF = "leaf"
 """The structure of what is no list, tuple or dict."""
@@ -120,7 +120,7 @@ def taken_apart(x: Any, leaves: list[Any]) -> Any:
         leaves.append(x)
         return LEAF
     if isinstance(x, Mapping):
-        return kind, tuple(x), *[taken_apart(x[key], leaves) for key in ordered(x)]
+        return kind, keys_of(x), *[taken_apart(x[key], leaves) for key in ordered(x)]
     return (kind, *[taken_apart(part, leaves) for part in x])
 
 
@@ -177,10 +177,8 @@ def is_contiguous(value: Any) -> bool:
 
 def static_key(x: Any) -> tuple[Any, ...]:
     """The type and value of a number or text; the identity of anything else."""
-    if isinstance(x, float | complex | np.inexact):
-        return type(x), repr(x)
     try:
         hash(x)
     except TypeError:
         return type(x), repr(x)
-    return type(x), x
+    return exact(x)

@@ -9,7 +9,9 @@ import gc
 import random
 import time
 import types
+import warnings
 import weakref
+from array import array
 from collections import deque, namedtuple
 from collections.abc import Callable
 from functools import partial
@@ -166,6 +168,42 @@ def test_what_is_computed_from_an_array_alone_is_seen(monkeypatch: Any) -> None:
     data[1] = 9.0
 
     assert agrees(f, x)
+
+
+int64 = tm.constant(np.int64(3))
+
+
+def numbers_in(x: Any, keys: Any) -> list[Any]:
+    """Numbers whose types and signs show those of the keys."""
+    flat = [each for key in keys for each in (key if isinstance(key, tuple) else (key,))]
+    return [x * each if each else np.arctan2(each * 0, x * -1) for each in flat]
+
+
+equal_of_another_type: list[Any] = [
+    ({1: None}, {1.0: None}),
+    ({1: None, 2: None}, {True: None, 2: None}),
+    ({0.0: None}, {-0.0: None}),
+    ({(1, 2): None}, {(1, 2.0): None}),
+    ({np.int64(1): None}, {(1, 2): None}),
+    ({1, 2}, {1.0, 2}),
+    (frozenset({1}), frozenset({1.0})),
+    (array("i", [1]), array("d", [1.0])),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), equal_of_another_type)
+@pytest.mark.parametrize("is_given", [True, False])
+def test_equal_values_of_another_type(one: Any, other: Any, is_given: bool) -> None:
+    """Keys and contents that are equal, and compute something else, are told from each other."""
+    held = {"keys": one}
+    f = tm.function(numbers_in if is_given else lambda x: numbers_in(x, held["keys"]))
+    for held["keys"] in (one, other, one):
+        args = (int64, held["keys"]) if is_given else (int64,)
+        for _ in range(3):
+            with warnings.catch_warnings(action="ignore"):
+                found = f(*args)
+            wanted = eager(f, *args)
+            assert [repr(y.numpy()) for y in found] == [repr(y.numpy()) for y in wanted]
 
 
 class Model:
