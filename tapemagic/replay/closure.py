@@ -67,10 +67,12 @@ from tapemagic.replay.in_reach import (
     is_special,
     library_names,
     odd_array,
+    plain_class,
     reference,
     slots_of,
 )
 from tapemagic.replay.kinds import (
+    SHOWN_BY_TYPE,
     WRAPPERS,
     is_container,
     is_instance,
@@ -621,26 +623,34 @@ class Closure:
     def _expand_container(self, local: str, x: Any, path: str) -> None:
         if isinstance(x, dict):
             self._look_at_keys(local, list(x))
-            for k, (key, value) in enumerate(list(x.items())):
+            for k, key in enumerate(list(x)):
                 shown = repr(key) if is_leaf(key) else str(k)
-                expression = f"{local}[{shown}]"
-                if not isinstance(key, str | int):
-                    expression = f"{local}[{self._constant('k', key)}]"
-                self._look(expression, value, f"{path}[{shown}]", Place(x, key))
+                text = shown if type(key) in SHOWN_BY_TYPE else self._constant("k", key)
+                place = Place(x, key)
+                self._look(self._item(local, x, text), place.get(), f"{path}[{shown}]", place)
         elif isinstance(x, list | tuple | deque):
             inside = INSIDE if type(x) is tuple and id(x) in self._inside else None
-            for k, value in enumerate(list(x)):
-                place = Place(x, k) if isinstance(x, list) else inside
-                if type(value) is tuple and place is INSIDE:
+            for k in range(plain_class(x).__len__(x)):
+                place = Place(x, k)
+                value = place.get()
+                known = place if isinstance(x, list) else inside
+                if type(value) is tuple and known is INSIDE:
                     self._inside.add(id(value))
-                    place = None
-                self._look(f"{local}[{k}]", value, f"{path}[{k}]", place)
+                    known = None
+                self._look(self._item(local, x, str(k)), value, f"{path}[{k}]", known)
         else:  # a set, a bytearray or an array of the standard library
             copy = type(x)(x) if not hasattr(x, "typecode") else x[:]
             self.entries.append(Entry(path, "leaf", copy))
             self._require(other_parts(local, copy, partial(self._constant, "k")))
         if getattr(x, "__dict__", None):
             self._expand_attributes(local, x, path)
+
+    def _item(self, local: str, x: Any, key: str) -> str:
+        """Code for what a container holds itself, also where a class of the user's gives something else for it."""
+        plain = plain_class(x)
+        if type(x).__getitem__ is plain.__getitem__:
+            return f"{local}[{key}]"
+        return f"{self._constant('h', plain.__getitem__)}({local}, {key})"
 
     def _look_at_keys(self, local: str, keys: list[Any]) -> None:
         self.entries.append(Entry("", "leaf", keys))

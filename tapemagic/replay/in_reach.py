@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -66,7 +67,10 @@ class Entry:
 
 
 class Place(NamedTuple):
-    """The dict, list or cell in which an object is found, and the key."""
+    """The dict, list or cell in which an object is found, and the key.
+
+    Methods that a class of the user's has in the place of those of dict or list are not called: they may do more.
+    """
 
     owner: Any
     key: Any
@@ -76,18 +80,27 @@ class Place(NamedTuple):
         if isinstance(self.owner, CellType):
             self.owner.cell_contents = value
         else:
-            self.owner[self.key] = value
+            plain_class(self.owner).__setitem__(self.owner, self.key, value)
 
     def get(self) -> Any:
         """The object that is there now; None if there is none."""
         try:
-            return (
-                self.owner.cell_contents
-                if isinstance(self.owner, CellType)
-                else self.owner[self.key]
-            )
+            if isinstance(self.owner, CellType):
+                return self.owner.cell_contents
+            return plain_class(self.owner).__getitem__(self.owner, self.key)
         except (LookupError, ValueError):
             return None
+
+
+def plain_class(x: Any) -> Any:
+    """The class of Python's that an object is of: dict, list, tuple or deque; its own, if it is none of these.
+
+    Examples
+    --------
+    >>> plain_class({}), plain_class(True)
+    (<class 'dict'>, <class 'bool'>)
+    """
+    return next((kind for kind in PLAIN_CLASSES if isinstance(x, kind)), type(x))
 
 
 INSIDE = Place(None, None)
@@ -169,6 +182,8 @@ def is_special(name: str, value: Any) -> bool:
         return False
     return isinstance(value, WRAPPERS) or (callable(value) and not is_leaf(value))
 
+
+PLAIN_CLASSES = (dict, list, tuple, deque)
 
 DATA = (Variable, Tensor, np.ndarray)
 

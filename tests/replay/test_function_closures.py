@@ -14,6 +14,7 @@ import weakref
 from array import array
 from collections import deque, namedtuple
 from collections.abc import Callable
+from enum import IntEnum
 from functools import partial
 from typing import Any
 
@@ -636,6 +637,59 @@ def test_slots() -> None:
     assert agrees(f, x)
     s.w = np.zeros(3)
     assert agrees(f, x)
+
+
+class Checked(dict[str, Any]):
+    """A dict that counts what is put into it."""
+
+    puts = 0
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        Checked.puts += 1
+        super().__setitem__(key, value)
+
+
+class Doubled(dict[str, Any]):
+    """A dict that gives something else than what it holds."""
+
+    def __getitem__(self, key: str) -> Any:
+        return super().__getitem__(key) * 2.0
+
+
+class Round(list[Any]):
+    """A list without an end, into which nothing is put."""
+
+    def __getitem__(self, k: Any) -> Any:
+        return super().__getitem__(k % len(self))
+
+    def __setitem__(self, k: Any, value: Any) -> None:
+        raise TypeError("it is not to be changed")
+
+
+class Level(IntEnum):
+    """Keys."""
+
+    ONE = 1
+
+
+of_own_classes: list[tuple[Any, Callable[[Any, Any], Any]]] = [
+    (Checked(a=np.ones(3)), lambda x, held: x * held["a"]),
+    (Doubled(a=np.ones(3)), lambda x, held: x * held["a"]),
+    (Round([np.ones(3)]), lambda x, held: x * held[5]),
+    ({Level.ONE: np.ones(3)}, lambda x, held: x * held[1]),
+]
+
+
+@pytest.mark.parametrize(("held", "f"), of_own_classes)
+def test_containers_of_the_users_classes(held: Any, f: Any) -> None:
+    """Their own methods run as often as without a trace, and what they hold is watched."""
+    g = tm.function(lambda x: f(x, held))
+    assert replays(g, x)
+    for one in list.__iter__(held) if isinstance(held, list) else held.values():
+        one[1] = 7.0
+    assert agrees(g, x)
+    assert len(g.programs) == 1
+    assert not Checked.puts
 
 
 class Counted:
