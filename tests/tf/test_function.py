@@ -101,3 +101,28 @@ def test_a_function_that_prints_does_so_at_each_call(capsys: Any) -> None:
     assert found == [2.0] * 3
     assert capsys.readouterr().out == "called\n" * 3
     assert "prints" in told.why_eager
+
+
+numbering: list[Any] = [
+    lambda x: tf.argmax(x, 1),
+    lambda x: tf.reduce_mean(
+        tf.cast(tf.argmin(x, 1) == tf.constant([0, 1] * 4, tf.int64), tf.float32)
+    ),
+    lambda x: tf.one_hot(tf.argmax(x, 1), 2),
+    lambda x: (tf.argsort(x), tf.sort(x, direction="DESCENDING")),
+    lambda x: (*tf.math.top_k(x, 1), tf.math.in_top_k(tf.argmax(x, 1), x, 1)),
+    lambda x: (tf.math.count_nonzero(x > 0, 1), tf.math.zero_fraction(tf.nn.relu(x))),
+    lambda x: tf.linalg.cholesky(tf.matmul(x, x, transpose_a=True) + tf.eye(2)),
+]
+
+
+@pytest.mark.parametrize("f", numbering)
+def test_what_gives_plain_numbers_is_part_of_a_program(f: Any) -> None:
+    """Places, counts and orders are traced, though no tape follows them."""
+    g = tf.function(f)
+    for k in range(4):
+        x = X * (-1.0) ** k + 0.1 * k
+        found, wanted = tf.nest.flatten(g(x)), tf.nest.flatten(f(x))
+        assert [y.numpy().tobytes() for y in found] == [y.numpy().tobytes() for y in wanted]
+        assert [y.dtype for y in found] == [y.dtype for y in wanted]
+    assert len(g.programs) == 1, g.why_eager

@@ -69,6 +69,12 @@ def lengths(shape: Any) -> Any:
     return (int(shape),)
 
 
+def plain(value: Any) -> Any:
+    """The array in a tensor, or made of lists; a trace sees what is computed from it, and a tape does not."""
+    value = unwrap(tensor(value))
+    return value if isinstance(value, np.ndarray) else np.asarray(value)
+
+
 def whole(value: Any) -> Any:
     """Whole numbers, such as indices, out of a tensor or lists."""
-    return np.asarray(unwrap(tensor(value)))
+    return plain(value)

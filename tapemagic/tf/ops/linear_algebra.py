@@ -40,9 +40,9 @@ det = _one("det", np.linalg.det, "The determinant of each matrix.")
 def _cholesky(x: Any) -> Any:
     """The factor of a matrix of which the lower triangle is read; its gradient is symmetric, as TensorFlow's is."""
     symmetric = (x + np.conj(np.swapaxes(x, -1, -2))) / 2
-    lower = np.tril(np.asarray(unwrap(x)))
+    lower = np.tril(unwrap(x))
     read = lower + np.conj(np.swapaxes(np.tril(lower, -1), -1, -2))
-    difference = read - np.asarray(unwrap(symmetric))
+    difference = read - unwrap(symmetric)
     return np.linalg.cholesky(symmetric + difference if np.any(difference) else symmetric)
 
 

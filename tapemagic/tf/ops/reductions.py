@@ -8,8 +8,7 @@ import numpy as np
 
 from tapemagic.engine.operations import exponentials
 from tapemagic.engine.tensor.precision import precise_sum
-from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.tf.core.adapter import adapter, axes, whole
+from tapemagic.tf.core.adapter import adapter, axes, plain, whole
 from tapemagic.tf.core.convert import is_python, matched, tensor
 from tapemagic.tf.core.dtype import as_dtype, int64, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
@@ -164,22 +163,22 @@ def count_nonzero(
     input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = int64, name: str | None = None
 ) -> Any:
     """The number of elements along axes that are not 0."""
-    nonzero = np.asarray(tensor(input)) != 0
+    nonzero = plain(input) != 0
     return np.sum(nonzero, axis=axes(axis), keepdims=bool(keepdims), dtype=numpy_dtype(dtype))
 
 
 @adapter
 def zero_fraction(value: Any, name: str | None = None) -> Any:
     """The fraction of elements that are 0, in float32."""
-    return np.mean(np.asarray(tensor(value)) == 0, dtype=np.float32)
+    return np.mean(plain(value) == 0, dtype=np.float32)
 
 
 def _place(of: Any, input: Any, axis: Any, output_type: Any) -> Any:
-    x = unwrap(tensor(input))
+    x = plain(input)
     if x.dtype.kind == "f":
         x = np.where(np.isnan(x), -np.inf if of is np.argmax else np.inf, x)
     found = of(x, axis=0 if axis is None else axes(axis))
-    return np.asarray(found, dtype=numpy_dtype(output_type))
+    return found.astype(numpy_dtype(output_type), copy=False)
 
 
 @adapter

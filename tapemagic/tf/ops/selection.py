@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.engine.operations import selection
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.core.adapter import adapter, axes, lengths, whole
+from tapemagic.tf.core.adapter import adapter, axes, lengths, plain, whole
 from tapemagic.tf.core.convert import common_dtype, matched, operand, tensor
 from tapemagic.tf.core.dtype import bool as bool_
 from tapemagic.tf.core.dtype import float32, int32, numpy_dtype
@@ -138,7 +138,7 @@ def argsort(
     name: str | None = None,
 ) -> Any:
     """The places of the elements in order along an axis; those of equal ones in the order in which they stand."""
-    held = np.asarray(unwrap(tensor(values)))
+    held = plain(values)
     axis = axes(axis)
     if not _descending(direction, "argsort"):
         return np.argsort(held, axis=axis, kind="stable").astype(np.int32)
@@ -160,7 +160,7 @@ def top_k(
     """
     held = tensor(input)
     found = selection.top_k(held, int(k), sorted)
-    return TopKV2(found.values, np.asarray(found.indices, numpy_dtype(index_type)))
+    return TopKV2(found.values, found.indices.astype(numpy_dtype(index_type), copy=False))
 
 
 class TopKV2(NamedTuple):
@@ -173,7 +173,7 @@ class TopKV2(NamedTuple):
 @adapter
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
     """Whether the prediction for each target is among the `k` largest of its row."""
-    rows = np.asarray(unwrap(tensor(predictions)))
+    rows = plain(predictions)
     places = whole(targets)
     inside = (places >= 0) & (places < rows.shape[1])
     of = np.take_along_axis(rows, np.where(inside, places, 0)[:, None], 1)
