@@ -8,7 +8,10 @@ import sys
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.events import origin_of, source_lines
+from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.replay.program import Site
 from tapemagic.replay.reasons import GIVEN, SHAPE
 
@@ -135,17 +138,28 @@ def _is_text(expression: ast.expr | None) -> bool:
 
 
 def _indexed(expression: ast.Subscript, frame: Any) -> str:
-    """The indexing of a list or tuple, and what to write instead; empty if it is something else."""
+    """The indexing of a list, a tuple or an array, and what to write instead; empty if it is something else."""
     value = value_of(expression.value, frame)
-    if not isinstance(expression.value, ast.List | ast.Tuple) and not isinstance(
-        value, list | tuple
-    ):
+    if isinstance(expression.value, ast.List | ast.Tuple) or isinstance(value, list | tuple):
+        what, place = "a list", "a place that is computed"
+    elif isinstance(expression.value, ast.Call) or isinstance(value, np.ndarray):
+        what, place = "an array", "places that are computed"
+    else:
         return ""
     text = ast.unparse(expression)
     if ":" in text:
-        return f"a list at places that are computed: {GIVEN}"
+        return f"{what} at places that are computed: {GIVEN}"
     table, index = ast.unparse(expression.value), ast.unparse(expression.slice)
-    return f"{text}, a list at a place that is computed: write np.array({table})[{index}]"
+    make = "np.stack" if _holds_arrays(expression.value, value) else "tm.constant"
+    return f"{text}, {what} at {place}: write {make}({table})[{index}]"
+
+
+def _holds_arrays(expression: ast.expr, value: Any) -> bool:
+    """Whether a list or tuple has arrays or tensors in it, as far as that can be told, and not numbers alone."""
+    if isinstance(expression, ast.List | ast.Tuple):
+        return not all(isinstance(x, ast.Constant | ast.UnaryOp) for x in expression.elts)
+    parts = value if isinstance(value, list | tuple) else ()
+    return any(isinstance(x, np.ndarray | Traced) for x in parts)
 
 
 def is_raised_by_the_user(error: BaseException) -> bool:

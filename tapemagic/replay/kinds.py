@@ -136,7 +136,7 @@ def same_leaf(a: Any, b: Any) -> bool:
 
 
 def exact(x: Any) -> tuple[Any, ...]:
-    """What is equal for equal values of the same types alone, and for zeros of the same sign.
+    """A value of which the comparison tells types, and the signs of zeros, from each other.
 
     Examples
     --------

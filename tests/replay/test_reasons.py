@@ -145,7 +145,9 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: (f"{x}", x)[1], 0, "format()", "print it after the call"),
     (lambda x: (str(x), x)[1], 0, "str()", "print it after the call"),
     (lambda x: (repr(x), x)[1], 0, "repr()", "print it after the call"),
-    (lambda x: x * TABLE[np.argmax(x)], 0, "TABLE[np.argmax(x)]", "np.array(TABLE)[np.argmax(x)]"),
+    (lambda x: x * TABLE[np.argmax(x)], 0, "TABLE[np.argmax(x)]", "write tm.constant(TABLE)["),
+    (lambda x: np.eye(2)[np.argsort(x)], 0, "an array at places", "tm.constant(np.eye(2))["),
+    (lambda x: [x, x * 2][np.argmax(x)], 0, "a list at a place", "write np.stack([x, x * 2])["),
     (lambda x: np.arange(np.sum(x)), 0, "np.arange() gives a shape", "before the call"),
     (lambda x: np.zeros(np.argmax(x) + 1), 0, "np.zeros() gives a shape", "before the call"),
     (lambda x: next(iter(np.nditer(x))), 0, "np.nditer()", "np.where"),
@@ -173,6 +175,23 @@ def test_a_reason_names_what_was_written_its_line_and_what_to_write_instead(
     assert said.startswith(what) or what in said
     assert said.endswith(f"(line {line} of test_reasons.py)")
     assert instead in advice
+
+
+ADVICE: list[Callable[[Any], Any]] = [
+    lambda x: x * tm.constant(TABLE)[np.argmax(x)],
+    lambda x: tm.constant(np.eye(2))[np.argsort(x)],
+    lambda x: np.stack([x, x * 2])[np.argmax(x)],
+]
+
+
+@pytest.mark.parametrize("f", ADVICE)
+def test_what_to_write_instead_of_an_index_is_a_program(f: Any) -> None:
+    """What the reasons say for lists and arrays at places that are computed."""
+    traced = tm.function(f)
+    for k in range(4):
+        x = tm.constant([k + 1.0, 2.0])
+        assert np.array_equal(traced(x), f(x))
+    assert len(traced.programs) == 1, traced.why_eager
 
 
 class Holder:
