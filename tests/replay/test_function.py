@@ -371,6 +371,25 @@ def test_recursion() -> None:
     assert 1.0 == float(v)
 
 
+def test_gradients_clipped_by_the_norm_of_all_are_part_of_a_program() -> None:
+    """The unit in which their squares do not overflow is computed for each call, too."""
+    w, b = tm.Variable([1.0, 2.0]), tm.Variable(np.float32(1.0))
+
+    def step(x: Any) -> Any:
+        with tm.GradientTape() as tape:
+            loss = np.sum((x * w + b) ** 2)
+        return tm.clip_by_global_norm(tape.gradient(loss, [w, b]), 0.1)
+
+    f = tm.function(step)
+    for scale in (1.0, -3.0, 1e-3, 1e170, 0.0, np.inf):
+        with np.errstate(all="ignore"):
+            found, wanted = (g(scale * np.array([1.0, 2.0])) for g in (f, step))
+        for y, z in zip([*found[0], found[1]], [*wanted[0], wanted[1]], strict=True):
+            assert y.dtype == z.dtype
+            assert y.numpy().tobytes() == z.numpy().tobytes()
+    assert len(f.programs) == 1, f.why_eager
+
+
 def test_under_a_live_tape_and_inside_another_function() -> None:
     """The tape records it; a function inside of another is a part of that program."""
     square = tm.function(lambda x: x * x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -178,8 +179,20 @@ def _square(x: Any, axis: Any, keepdims: bool = True) -> Any:
 
 def _norm(arrays: list[Any]) -> Any:
     """The Euclidean norm of several arrays together; its gradient is 0 where the norm is 0."""
-    unit = max((float(np.max(_largest(x, None))) for x in arrays), default=0.0)
-    unit = unit if 0 < unit < np.inf else 1.0
-    square = sum(_square(x / unit, None, keepdims=False) for x in arrays)
+    unit = _unit(arrays)
+    square = sum(_square(x / _of_kind(unit, x), None, keepdims=False) for x in arrays)
     positive = square > 0
-    return unit * np.where(positive, np.sqrt(np.where(positive, square, 1)), square)
+    norm = np.where(positive, np.sqrt(np.where(positive, square, 1)), square)
+    return _of_kind(unit, norm) * norm
+
+
+def _unit(arrays: list[Any]) -> Any:
+    """The largest absolute value of several arrays, in which their squares do not overflow; 1 if it is no such unit."""
+    largest = [np.max(np.abs(unwrap(x)), initial=0).astype(np.float64) for x in arrays]
+    unit = reduce(np.maximum, largest, np.float64(0))
+    return np.where((unit > 0) & (unit < np.inf), unit, 1.0)
+
+
+def _of_kind(unit: Any, x: Any) -> Any:
+    """The unit in the precision of an array, as a number of Python's takes it."""
+    return unit.astype(np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else np.float64)
