@@ -19,6 +19,9 @@ Kind = Literal["exit", "text", "assigned", "changed", "paused", "reset"]
 PACKAGES = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 """Folders into which libraries are installed, wherever they are."""
 
+EVALUATED = "<string>"
+"""The file of all texts that Python evaluates."""
+
 CELL_FILE = re.compile(r"<ipython-input-|ipykernel_\d+")
 """The file names of notebook cells."""
 
@@ -91,19 +94,30 @@ def record_text(x: Any, how: str) -> None:
             tape._record_event("text", x._id, how)
 
 
-def user_line() -> Place | None:
-    """The line of the user's program that is running; None where there is none, as in a thread of a library."""
+def user_line(written: bool = False) -> Place | None:
+    """The line of the user's program that is running; None where there is none, as in a thread of a library.
+
+    Parameters
+    ----------
+    written : bool, optional
+        Whether it is one in a file or a cell, where there is one, and not in a text that Python evaluates, as the
+        methods are which it writes for dataclasses.
+    """
     frame = sys._getframe(1)
     library = ""
+    evaluated = None
     while frame is not None:
         file = frame.f_code.co_filename
         origin = origin_of(file)
         if origin is not None:
             if not origin:
-                return Place(file, frame.f_lineno, library, _caller_of(frame))
+                place = Place(file, frame.f_lineno, library, _caller_of(frame))
+                if not written or file != EVALUATED:
+                    return place
+                evaluated = evaluated or place
             library = origin
         frame = frame.f_back  # type: ignore[assignment]
-    return None
+    return evaluated
 
 
 def outer_frame() -> int:
@@ -134,7 +148,7 @@ def source_lines(file: str, module: dict[str, Any] | None = None) -> list[str]:
 
     From Python 3.13 on, the module linecache takes all of these for the text behind ``python -c``.
     """
-    return [] if file == "<string>" else linecache.getlines(file, module)
+    return [] if file == EVALUATED else linecache.getlines(file, module)
 
 
 def source_line(place: Place) -> str:

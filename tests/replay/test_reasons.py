@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from io import StringIO
 from itertools import count
 from math import exp as e_to
@@ -45,6 +46,16 @@ class Noise:
 
 class Pair:
     """An object that no program makes."""
+
+
+@dataclass
+class Setting:
+    """An object of which Python writes the method that shows it."""
+
+    rate: float = 0.5
+
+
+SETTING = Setting()
 
 
 def filled(x: Any) -> Any:
@@ -145,6 +156,12 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: (f"{x}", x)[1], 0, "format()", "print it after the call"),
     (lambda x: (str(x), x)[1], 0, "str()", "print it after the call"),
     (lambda x: (repr(x), x)[1], 0, "repr()", "print it after the call"),
+    (
+        lambda x: (f"{SETTING}", x)[1],
+        0,
+        "it makes text of an object of the class Setting",
+        "attributes",
+    ),
     (lambda x: x * TABLE[np.argmax(x)], 0, "TABLE[np.argmax(x)]", "write tm.constant(TABLE)["),
     (lambda x: np.eye(2)[np.argsort(x)], 0, "an array at places", "tm.constant(np.eye(2))["),
     (lambda x: [x, x * 2][np.argmax(x)], 0, "a list at a place", "write np.stack([x, x * 2])["),
