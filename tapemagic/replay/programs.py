@@ -36,6 +36,7 @@ from tapemagic.replay.reading import read_on
 from tapemagic.replay.reasons import (
     DRAWN_BY_LAYER,
     PROFILED,
+    a_or_an,
     in_words,
     line_of,
     with_place,
@@ -307,7 +308,9 @@ class Programs:
             for variable, value in before:
                 exchange(variable, value)
             raise
-        missed.program.entry.why_ways = f"it catches a {getattr(missed.error, '__name__', '')}"
+        missed.program.entry.why_ways = (
+            f"it catches {a_or_an(getattr(missed.error, '__name__', 'error'))}"
+        )
         return result
 
     def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:

@@ -142,6 +142,17 @@ def in_words(how: str, where: str = "") -> str:
     return with_place(f"{what} {verb}{': ' * bool(instead)}{instead}", where)
 
 
+def a_or_an(word: str) -> str:
+    """A word with its article.
+
+    Examples
+    --------
+    >>> a_or_an("IndexError"), a_or_an("tuple")
+    ('an IndexError', 'a tuple')
+    """
+    return f"{'an' if word[:1] in 'aeiouAEIO' else 'a'} {word}"
+
+
 def line_of(site: Any) -> str:
     """A line of the user's program in words; empty if it is not known.
 

@@ -35,6 +35,7 @@ from tapemagic.replay.program import (
     Site,
     kind_of,
 )
+from tapemagic.replay.reasons import a_or_an
 from tapemagic.replay.symbol import Symbol, has_symbol, held, shaped_by_data
 
 INDEX = np.dtype(np.intp)
@@ -176,7 +177,7 @@ class Trace:
         try:
             result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
-            self.leave(f"a {type(error).__name__} that the function catches")
+            self.leave(f"{a_or_an(type(error).__name__)} that the function catches")
             self.raised = error
             raise
         if not self._open or get_ident() != self._thread:

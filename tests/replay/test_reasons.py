@@ -92,6 +92,14 @@ def catches(x: Any) -> Any:
         return x
 
 
+def looks(x: Any) -> Any:
+    """A function that looks for an element that is not there."""
+    try:
+        return x[5]
+    except IndexError:
+        return x[0]
+
+
 def displays(x: Any) -> Any:
     """A function that shows something in a notebook."""
     display(x.shape)  # type: ignore[no-untyped-call]
@@ -142,6 +150,7 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (remembers, 2, "it changes HISTORY", "after the call"),
     (pair, 4, "a result of type Pair", "return tensors"),
     (catches, 3, "a ValueError that the function catches", "ask with if"),
+    (looks, 3, "an IndexError that the function catches", "ask with if"),
     (lambda x: eval("x") + x, 0, "it uses eval()", "write the names themselves"),  # noqa: S307
     (lambda x: (id(x), x)[1], 0, "it uses id()", "as an argument"),
     (lambda x: x * RANDOM.normal(), 0, "it draws random numbers from RANDOM", "as an argument"),
