@@ -20,6 +20,7 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
 from tapemagic.replay.calls import user_frame
 from tapemagic.replay.custom import symbols_in
+from tapemagic.replay.literals import literal
 from tapemagic.replay.naming import give_name, identifier
 from tapemagic.replay.program import Node, Site
 from tapemagic.replay.symbol import Symbol, held
@@ -335,7 +336,7 @@ class Rerun:
         if not value.ndim and not any(value is x for _, x in self.words.arrays):
             return value
         name = "" if isinstance(value, Absent) else self._name_of(value, i)
-        if not name and not isinstance(value, Absent) and value.size <= LITERAL:
+        if not name and not isinstance(value, Absent) and _is_short(value):
             return value
         for other, symbol in self._arrays:
             if other is value or (name and symbol._node.name == name):
@@ -503,6 +504,11 @@ def _values_kept(records: Sequence[Any]) -> dict[int, Any]:
             if is_id(i) and not isinstance(value, Absent):
                 found.setdefault(i, value)
     return found
+
+
+def _is_short(x: Any) -> bool:
+    """Whether an array stands in a program as what it is, and not under a name."""
+    return bool(x.size <= LITERAL or literal(x) is not None)
 
 
 def _same(a: Any, b: Any) -> bool:

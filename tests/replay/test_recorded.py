@@ -480,3 +480,20 @@ def test_constants_stay_visible() -> None:
     assert note in " ".join(text.split())
     assert "    d_w = np.float64(1.0) + np.float64(0.9092974268256817)\n    return z, d_w" in text
     assert function_in(text)(np.float64(1.5)) == (z.numpy(), tape.gradient(z, w).numpy())
+
+
+def test_an_array_without_a_name_that_a_short_call_makes_stands_in_the_program() -> None:
+    """Pasted into a script, the program needs no array that nobody can name; other arrays are parameters."""
+    x = tm.Variable(np.arange(9.0).reshape(3, 3))
+    with tm.GradientTape(persistent=True) as tape:
+        y = np.sum(np.linalg.inv(x.T @ x + np.eye(3)))
+        z = np.sum(x.reshape(-1) * np.arange(9.0))
+        u = np.sum(x * np.sqrt(np.arange(9.0)).reshape(3, 3))
+
+    assert "constant = np.eye(3)" in tape.source(y, x)
+    assert "= np.arange(9.0)" in tape.source(z, x)
+    assert ("x",) == parameters(tape.source(y, x)) == parameters(tape.source(z, x))
+    assert ("x", "array") == parameters(tape.source(u, x))
+    found = function_in(tape.source(y, x))(x.numpy())
+    assert found[0] == y.numpy()
+    np.testing.assert_array_equal(found[1], tape.gradient(y, x).numpy())
