@@ -76,7 +76,7 @@ class Signature:
     eager_paths : list of Path
         Ways through the function that are no programs.
     tries : int
-        The number of traces in which something in reach was changed.
+        The number of traces since the last program in which something in reach was changed.
     fixed : bool
         Whether arrays in reach are constants, since the function does something with them that is no program.
     full : bool
@@ -538,6 +538,7 @@ class Programs:
                     self._is_eager(entry, path, f"{DEFECT} ({what})")
                     return
                 entry.programs = [compiled, *entry.programs]
+                entry.tries = 0
                 self._eager_after = {}
                 self._begin_with(compiled)
             else:

@@ -507,6 +507,27 @@ def test_layers_are_built_in_the_first_call() -> None:
     assert not f.why_eager
 
 
+def test_a_model_that_is_made_anew_again_and_again() -> None:
+    """As often as a cell of a notebook is run: its first calls, which build it, do not keep the function eager."""
+    held = types.SimpleNamespace()
+
+    @tm.function
+    def step(x: Any) -> Any:
+        with tm.GradientTape() as tape:
+            loss = np.mean(held.model(x) ** 2)
+        weights = held.model.trainable_variables
+        held.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        return loss
+
+    for _ in range(6):
+        held.model, held.optimizer = nn.Dense(2), nn.optimizers.Adam()
+        with warnings.catch_warnings(action="error"):
+            for k in range(5):
+                step(np.full((4, 3), k + 1.0))
+        assert step.programs
+        assert not step.why_eager
+
+
 def test_a_number_that_changes_at_each_call(monkeypatch: Any) -> None:
     """The warning names it, once."""
     f = tm.function(scaled)
