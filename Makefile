@@ -2,6 +2,7 @@
 
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
+UNIT := $(PYTEST) -n 2 -p no:nbval  # nbval imports nbformat in each process, which takes seconds
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
@@ -32,7 +33,7 @@ test:  ## everything that CI checks
 side-by-side: dev-ready front-end chromium-ready types docs doctest style  # the installations, and what takes one core
 
 test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser, nothing that takes its time
-	$(PYTEST) -n 2 -p no:nbval -m "not kernel and not browser and not thorough" --ignore tests/browser
+	$(UNIT) -m "not kernel and not browser and not thorough" --ignore tests/browser
 
 test-lowest:  ## the tests with the lowest versions that pyproject.toml allows, in .venv-lowest
 	@tools/setup_system.sh dot
@@ -64,10 +65,10 @@ build:  ## build tapemagic/display/static/ from front_end/
 	@tools/npm.sh run build
 
 doctest: dev-ready
-	$(PYTEST) --doctest-modules tapemagic
+	$(PYTEST) -p no:nbval --doctest-modules tapemagic
 
 tests: dev-ready
-	$(PYTEST) -n 2 --ignore tests/browser
+	$(UNIT) --ignore tests/browser
 
 course: dev-ready
 	$(PY) tools/badges.py --check
@@ -81,7 +82,7 @@ binder: dev-ready  ## build the environment of binder/ in a fresh place, and run
 	$(PY) tools/binder.py
 
 browser: dev-ready browser-ready
-	$(PYTEST) -n 2 --dist loadfile -m browser tests/browser
+	$(UNIT) --dist loadfile -m browser tests/browser
 
 notebooks: dev-ready  ## execute all notebooks in place, without widget state
 	$(PY) tools/badges.py
