@@ -599,12 +599,12 @@ def peak(call: Callable[[], Any]) -> int:
         tracemalloc.stop()
 
 
-def wide() -> tuple[tm.GradientTape, Any, Any]:
-    """500 results of 10 numbers by way of 50 000, which in a batch are 200 MB."""
-    x, columns = tm.constant(np.linspace(0.1, 1.0, 10)), RNG.normal(size=(50_000, 10))
+def wide(results: int = 500) -> tuple[tm.GradientTape, Any, Any]:
+    """Results of 10 numbers by way of a hundred times as many: 500 by way of 50 000, which in a batch are 200 MB."""
+    x, columns = tm.constant(np.linspace(0.1, 1.0, 10)), RNG.normal(size=(results * 100, 10))
     with tm.GradientTape(persistent=True) as tape:
         tape.watch(x)
-        y = np.sum(np.reshape(np.tanh(columns @ x), (500, 100)), axis=1)
+        y = np.sum(np.reshape(np.tanh(columns @ x), (results, 100)), axis=1)
     return tape, y, x
 
 
@@ -621,11 +621,11 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, megabytes: int) -> N
 
 def test_memory_of_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """A large Jacobian is put together in its place: it is not held twice."""
-    x, matrix = tm.constant(RNG.normal(size=1000)), RNG.normal(size=(2000, 1000))
+    x, matrix = tm.constant(RNG.normal(size=500)), RNG.normal(size=(1000, 500))
     with tm.GradientTape(persistent=True) as tape:
         tape.watch(x)
         y = matrix @ x
-    monkeypatch.setattr(batching, "BUDGET", 1 << 20)
+    monkeypatch.setattr(batching, "BUDGET", 1 << 18)
     size = 8 * matrix.size
 
     assert size < peak(lambda: tape.jacobian(y, x)) < 1.25 * size
@@ -647,7 +647,7 @@ def test_memory_of_diagonals() -> None:
 
 def test_the_budget_is_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many rows at a time as the largest value allows, one at least."""
-    tape, y, x = wide()
+    tape, y, x = wide(50)
     asked = []
     sweep = batching.sweep
 
@@ -657,13 +657,13 @@ def test_the_budget_is_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
         return sweep(*args)
 
     monkeypatch.setattr(batching, "sweep", spy)
-    for budget in (400_000 * 200, 400_000, 1):
+    for budget in (40_000 * 20, 40_000, 1):
         asked.clear()
         monkeypatch.setattr(batching, "BUDGET", budget)
         tape.jacobian(y, x)
         rows = [lead for (lead,) in asked]
-        assert sum(rows) == 500
-        assert max(rows) == max(1, budget // 400_000)
+        assert sum(rows) == 50
+        assert max(rows) == max(1, budget // 40_000)
 
 
 def test_several_results_count(monkeypatch: pytest.MonkeyPatch) -> None:
