@@ -12,6 +12,7 @@ from tapemagic import GradientTape, Tensor, Variable, check_gradients, constant
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.methods import ArrayMethods, MissingAttribute
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
+from tests.together import check_each
 
 Call = Callable[[Any], Any]
 
@@ -134,18 +135,28 @@ def test_every_method_is_tested() -> None:
     assert public == tested | set(LACKING)
 
 
+VALUES = {
+    f"{make.__name__} {name}": (make, value)
+    for make in (constant, Variable)
+    for name, value in {"C": MATRIX, "odd": ODD, "F": np.asfortranarray(ODD)}.items()
+}
+
+
 @each(DIFFERENTIABLE)
-@pytest.mark.parametrize("value", [MATRIX, ODD, np.asfortranarray(ODD)], ids=["C", "odd", "F"])
-@pytest.mark.parametrize("make", [constant, Variable])
-def test_value(call: Call, value: Any, make: Callable[[Any], Any]) -> None:
+def test_value(call: Call) -> None:
     """A method gives a tensor with NumPy's value."""
-    expected = call(value)
 
-    actual = call(make(value))
+    def check(made: tuple[Callable[[Any], Any], Any]) -> None:
+        make, value = made
+        expected = call(value)
 
-    assert isinstance(actual, Tensor)
-    assert (expected.shape, expected.dtype) == (actual.shape, actual.dtype)
-    np.testing.assert_allclose(actual.numpy(), expected, rtol=1e-14)
+        actual = call(make(value))
+
+        assert isinstance(actual, Tensor)
+        assert (expected.shape, expected.dtype) == (actual.shape, actual.dtype)
+        np.testing.assert_allclose(actual.numpy(), expected, rtol=1e-14)
+
+    check_each(VALUES, check)
 
 
 @each(DIFFERENTIABLE)

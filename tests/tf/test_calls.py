@@ -9,17 +9,32 @@ import pytest
 from tapemagic import tf
 from tests.tf.calls import CASES, Case, run
 from tests.tf.harness import differences, load, outcome
+from tests.together import check_each
 
 STORED = load("calls")
 
 
-@pytest.mark.parametrize(
-    ("number", "case"),
-    list(enumerate(CASES)),
-    ids=[f"{k}-{case.call}" for k, case in enumerate(CASES)],
-)
-def test_a_call_gives_what_tensorflow_gave(number: int, case: Case) -> None:
+def by_function() -> dict[str, dict[str, tuple[int, Case]]]:
+    """The functions that are called, each with its cases and their numbers."""
+    found: dict[str, dict[str, tuple[int, Case]]] = {}
+    for k, case in enumerate(CASES):
+        function = case.call.partition("(")[0]
+        found.setdefault(function, {})[f"{k}-{case.call}"] = k, case
+    return found
+
+
+FUNCTIONS = by_function()
+
+
+@pytest.mark.parametrize("cases", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_calls_give_what_tensorflow_gave(cases: dict[str, tuple[int, Case]]) -> None:
     """Values and gradients to the accuracy of the dtype; None where TensorFlow has None."""
+    check_each(cases, compare)
+
+
+def compare(numbered: tuple[int, Case]) -> None:
+    """Compare what a call gives with what is stored."""
+    number, case = numbered
     expected = STORED[number]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
