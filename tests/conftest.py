@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,10 +15,6 @@ import pytest
 
 import tapemagic
 from tapemagic.engine import recording, registry
-
-# jsonschema, which nbformat imports, would read 38 grammars with it, for seconds: of addresses with letters of all
-# scripts, which no notebook has. Without it, it leaves out that check alone.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 THRESHOLDS = gc.get_threshold()
 gc.set_threshold(0)  # while tests are collected; not gc.disable(), which libraries remember
