@@ -302,6 +302,37 @@ def is_user_class(kind: type) -> bool:
     return is_user_module(module) if module is not None else kind.__module__ != "builtins"
 
 
+ACCESS = (
+    "__getitem__",
+    "__setitem__",
+    "__iter__",
+    "__len__",
+    "get",
+    "items",
+    "keys",
+    "update",
+    "values",
+)
+"""Methods by which lists, tuples and dicts are read and changed."""
+
+
+@functools.lru_cache(4096)
+def own_access(kind: type) -> str:
+    """The method of a user's class of lists or dicts that stands in the place of Python's own; empty if it has none.
+
+    What such a list or dict holds, and what it gives, may be two things.
+
+    Examples
+    --------
+    >>> own_access(dict)
+    ''
+    """
+    if not issubclass(kind, dict | list | tuple):
+        return ""
+    own = [base for base in kind.__mro__ if is_user_class(base)]
+    return next((name for name in ACCESS if any(name in vars(base) for base in own)), "")
+
+
 def is_user_module(module: Any) -> bool:
     """Whether a module is a file of the user's, a folder of such, the notebook itself, or made by a program."""
     file = getattr(module, "__file__", None)

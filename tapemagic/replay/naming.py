@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.nest import is_leaf, leaves, ordered, pack
+from tapemagic.engine.nest import is_leaf, ordered, pack
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.program import Input, Node, Program, Site
-from tapemagic.replay.signature import LEAF
+from tapemagic.replay.signature import LEAF, is_single, taken_apart
 from tapemagic.replay.statements import Statement, statements
 from tapemagic.replay.symbol import Symbol
 
@@ -328,9 +328,10 @@ def argument_names(function: Any, args: Any, kwargs: Any) -> list[str]:
         known = function.__code__.co_varnames[: function.__code__.co_argcount]
         if len(args) <= len(known) and all(map(is_leaf, args)):
             return list(known[: len(args)])
-    count = len(leaves((args, kwargs)))
-    names = [""] * count
-    numbered_args, numbered_kwargs = pack((args, kwargs), range(count))
+    found: list[Any] = []
+    taken_apart((args, kwargs), found)
+    names = [""] * len(found)
+    numbered_args, numbered_kwargs = pack((args, kwargs), range(len(found)), is_single)
     try:
         bound = inspect.signature(function).bind(*numbered_args, **numbered_kwargs).arguments
     except (TypeError, ValueError):

@@ -12,7 +12,7 @@ from tapemagic.engine.nest import ordered
 from tapemagic.engine.tensor.coercion import NUMBERS, PLAIN_ARRAYS
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.replay.kinds import exact, has_parts, is_leaf, keys_of, unwatchable
+from tapemagic.replay.kinds import exact, has_parts, is_leaf, keys_of, own_access, unwatchable
 
 LEAF = "leaf"
 """The structure of what is no list, tuple or dict."""
@@ -116,12 +116,26 @@ def taken_apart(x: Any, leaves: list[Any]) -> Any:
     kind = type(x)
     if kind is tuple or kind is list:
         return (kind, *[taken_apart(part, leaves) for part in x])
-    if kind in SINGLE or isinstance(x, Traced) or not isinstance(x, STRUCTURES):
+    if is_single(x):
         leaves.append(x)
         return LEAF
     if isinstance(x, Mapping):
         return kind, keys_of(x), *[taken_apart(x[key], leaves) for key in ordered(x)]
     return (kind, *[taken_apart(part, leaves) for part in x])
+
+
+def is_single(x: Any) -> bool:
+    """Whether an argument is no list, tuple or dict, or one of a user's class that may give other than it holds.
+
+    Examples
+    --------
+    >>> is_single(1.0), is_single([1.0])
+    (True, False)
+    """
+    kind: Any = type(x)
+    if kind in SINGLE or isinstance(x, Traced) or not isinstance(x, STRUCTURES):
+        return True
+    return bool(own_access(kind))
 
 
 def alias(x: Any, place: int, places: dict[Any, int]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 from tapemagic.engine.nest import ordered, pack
 from tapemagic.engine.tensor.tensor import (
     Tensor,
-    Traced,
     id_of,
     put_id,
     put_value,
@@ -38,15 +37,13 @@ from tapemagic.replay.parameters import parameter_of
 from tapemagic.replay.passes.in_place import LEAST
 from tapemagic.replay.program import Program, arguments_of, nodes_in
 from tapemagic.replay.reading import read_on, returned_on
-from tapemagic.replay.signature import LEAF, SINGLE, Call, is_contiguous, is_data, taken_apart
+from tapemagic.replay.signature import LEAF, Call, is_contiguous, is_data, is_single, taken_apart
 from tapemagic.replay.symbol import Symbol, held, put_held
 from tapemagic.replay.trace import Trace
 from tapemagic.replay.types import Type
 
 ARRAYS = (Tensor, np.ndarray)
 VALUES = (*ARRAYS, np.generic)
-MAPPINGS = (dict, MutableMapping)
-STRUCTURES = (list, tuple, *MAPPINGS)
 NESTED = (list, tuple, dict)
 PLAIN = (list, tuple)
 
@@ -222,10 +219,10 @@ class TracedCall:
 
     def _rebuilt(self, x: Any, given: Iterator[Any]) -> Any:
         """Nested arguments with stand-ins; a list or dict without any of these is the caller's own."""
-        kind = type(x)
-        if kind in SINGLE or isinstance(x, Traced) or not isinstance(x, STRUCTURES):
+        if is_single(x):
             return next(given)
-        if kind is not tuple and isinstance(x, MAPPINGS):
+        kind = type(x)
+        if kind is not tuple and isinstance(x, Mapping):
             parts = {key: self._rebuilt(x[key], given) for key in ordered(x)}
             same = all(x[key] is part for key, part in parts.items())
             made = x if same else pack(x, [parts[key] for key in ordered(x)], is_part(x))
@@ -489,7 +486,7 @@ def without_symbols(x: Any) -> Any:
 
 def contents_of(x: Any) -> list[Any]:
     """The contents of a list, or the keys and values of a dict."""
-    return [*x, *x.values()] if isinstance(x, MutableMapping) else list(x)
+    return [*x, *x.values()] if isinstance(x, Mapping) else list(x)
 
 
 def is_part(x: Any) -> Callable[[Any], bool]:

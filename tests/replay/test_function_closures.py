@@ -702,15 +702,27 @@ of_own_classes: list[tuple[Any, Callable[[Any, Any], Any]]] = [
 
 
 @pytest.mark.parametrize(("held", "f"), of_own_classes)
-def test_containers_of_the_users_classes(held: Any, f: Any) -> None:
+@pytest.mark.parametrize("is_given", [True, False])
+def test_containers_of_the_users_classes(held: Any, f: Any, is_given: bool) -> None:
     """Their own methods run as often as without a trace, and what they hold is watched."""
-    g = tm.function(lambda x: f(x, held))
-    assert replays(g, x)
+    g = tm.function(f if is_given else lambda x: f(x, held))
+    args = (x, held) if is_given else (x,)
+    before = Checked.puts
+    assert replays(g, *args)
     for one in list.__iter__(held) if isinstance(held, list) else held.values():
-        one[1] = 7.0
-    assert agrees(g, x)
+        one[1] += 7.0
+    assert agrees(g, *args)
     assert len(g.programs) == 1
-    assert not Checked.puts
+    assert before == Checked.puts
+
+
+def test_a_mapping_that_cannot_be_changed_is_an_argument() -> None:
+    """It is taken apart as a dict is."""
+    g = tm.function(lambda held: held["a"] * 2 + held["b"])
+    for k in range(4):
+        held = types.MappingProxyType({"b": np.ones(2), "a": np.full(2, k + 1.0)})
+        assert agrees(g, held)
+    assert len(g.programs) == 1
 
 
 class Counted:
