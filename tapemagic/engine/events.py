@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from functools import cache
+from types import CodeType
 from typing import Any, Literal, NamedTuple
 
 from tapemagic.engine.recording import live
@@ -94,30 +95,24 @@ def record_text(x: Any, how: str) -> None:
             tape._record_event("text", x._id, how)
 
 
-def user_line(written: bool = False) -> Place | None:
-    """The line of the user's program that is running; None where there is none, as in a thread of a library.
-
-    Parameters
-    ----------
-    written : bool, optional
-        Whether it is one in a file or a cell, where there is one, and not in a text that Python evaluates, as the
-        methods are which it writes for dataclasses.
-    """
+def user_line() -> Place | None:
+    """The line of the user's program that is running; None where there is none, as in a thread of a library."""
     frame = sys._getframe(1)
     library = ""
-    evaluated = None
     while frame is not None:
         file = frame.f_code.co_filename
         origin = origin_of(file)
-        if origin is not None:
+        if origin is not None and not is_made(frame.f_code):
             if not origin:
-                place = Place(file, frame.f_lineno, library, _caller_of(frame))
-                if not written or file != EVALUATED:
-                    return place
-                evaluated = evaluated or place
+                return Place(file, frame.f_lineno, library, _caller_of(frame))
             library = origin
         frame = frame.f_back  # type: ignore[assignment]
-    return evaluated
+    return None
+
+
+def is_made(code: CodeType) -> bool:
+    """Whether a method is one that Python makes of a text, as for dataclasses: its lines say nothing to anyone."""
+    return code.co_filename == EVALUATED and code.co_name.startswith("__")
 
 
 def outer_frame() -> int:

@@ -410,7 +410,7 @@ def observed_calls(
         shown = texts.get(frame.f_code) if event == "call" else None
         reason = effect(frame, event, what) if shown is None else IN_WORDS.format(shown)
         if reason and reason not in found:
-            found[reason] = user_line(written=True)
+            found[reason] = user_line()
 
     with collections_noted() as collecting:
         sys.setprofile(observe)

@@ -52,7 +52,7 @@ class Pair:
 class Setting:
     """An object of which Python writes the method that shows it."""
 
-    rate: float = 0.5
+    rate: Any = 0.5
 
 
 SETTING = Setting()
@@ -171,6 +171,7 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
         "it makes text of an object of the class Setting",
         "attributes",
     ),
+    (lambda x: (str(Setting(x)), x)[1], 0, "str()", "print it after the call"),
     (lambda x: x * TABLE[np.argmax(x)], 0, "TABLE[np.argmax(x)]", "write tm.constant(TABLE)["),
     (lambda x: np.eye(2)[np.argsort(x)], 0, "an array at places", "tm.constant(np.eye(2))["),
     (lambda x: [x, x * 2][np.argmax(x)], 0, "a list at a place", "write np.stack([x, x * 2])["),
