@@ -129,7 +129,7 @@ crosscheck:  ## compare random programs with JAX and PyTorch, in an environment 
 
 # All that reads tests/shares.py.
 rule-table: dev-ready  ## every case of the rule table in every way, of which `make test` takes a share; the column of docs/coverage.md
-	TAPEMAGIC_ALL_CASES=1 $(PYTEST) -n 2 tests/rules tests/display/test_every_rule.py tests/analysis/test_trace_steps.py \
+	TAPEMAGIC_ALL_CASES=1 $(UNIT) tests/rules tests/display/test_every_rule.py tests/analysis/test_trace_steps.py \
 		tests/lazy/test_rule_table.py tests/lazy/test_reports.py \
 		tests/replay/test_traced_rules.py tests/replay/test_leftovers.py tests/replay/passes/test_random_programs.py
 	$(PY) tools/dask_table.py

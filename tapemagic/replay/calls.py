@@ -145,7 +145,8 @@ def _indexed(expression: ast.Subscript, frame: Any) -> str:
     if isinstance(expression.value, ast.List | ast.Tuple) or isinstance(value, list | tuple):
         what, place = "a list", "a place that is computed"
     elif isinstance(expression.value, ast.Call) or isinstance(value, np.ndarray):
-        what, place = "an array", "places that are computed"
+        what = "an array" if isinstance(value, np.ndarray) else "a list or an array"
+        place = "places that are computed"
     else:
         return ""
     text = ast.unparse(expression)

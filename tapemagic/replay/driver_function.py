@@ -30,7 +30,8 @@ def lines_of(
     parameters, passed, given : str
         The parameters; as they are passed on to the user's function; and as a tuple and a dict.
     parts : sequence of (str, sequence of str)
-        The lines of each part, after the name of what the driver misses where one of them leaves the loop.
+        For each part the name of the `Miss` for which its checks leave the loop, empty for a part without checks, and
+        its lines.
     """
     lines = [
         f"def made({', '.join(FREE)}):",
@@ -53,7 +54,7 @@ def lines_of(
 
 
 def _leaving(checks: Sequence[str], missed: str) -> list[str]:
-    """Checks which note by a name why they leave the loop."""
+    """Checks that first note why they leave the loop."""
     end = f": q_missed = {missed}; break"
     return [
         f"{line.removesuffix(': break')}{end}" if _check(line)[0] else line

@@ -9,7 +9,7 @@ import numpy as np
 from tapemagic.engine.program_state import register
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.core.adapter import adapter, lengths, whole
+from tapemagic.tf.core.adapter import adapter, lengths, plain
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import as_dtype, float32, int32, int64
 from tapemagic.tf.core.missing import missing
@@ -220,7 +220,7 @@ def categorical(
 
 
 def _of_seed(seed: Any) -> np.random.Generator:
-    words = whole(seed).ravel()
+    words = plain(seed).ravel()
     if words.shape != (2,):
         raise OptionError(
             f"the seed of a stateless operation is two whole numbers, such as [1, 2], not {words.tolist()}"

@@ -73,8 +73,3 @@ def plain(value: Any) -> Any:
     """The array in a tensor, or made of lists; a trace sees what is computed from it, and a tape does not."""
     value = unwrap(tensor(value))
     return value if isinstance(value, np.ndarray) else np.asarray(value)
-
-
-def whole(value: Any) -> Any:
-    """Whole numbers, such as indices, out of a tensor or lists."""
-    return plain(value)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.core.adapter import adapter, axes, lengths, whole
+from tapemagic.tf.core.adapter import adapter, axes, lengths, plain
 from tapemagic.tf.core.convert import matched, operand, tensor
 from tapemagic.tf.core.dtype import int32, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
@@ -118,7 +118,7 @@ def split(
     [array([0], dtype=int32), array([1, 2, 3], dtype=int32)]
     """
     held, axis = tensor(value), axes(axis)
-    sizes = whole(num_or_size_splits)
+    sizes = plain(num_or_size_splits)
     length = held.shape[axis]
     if not sizes.ndim:
         count = int(sizes)
@@ -151,7 +151,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
 @adapter
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Any:
     """Each element, or each slice along an axis, repeated."""
-    return np.repeat(tensor(input), whole(repeats), axis=axes(axis))
+    return np.repeat(tensor(input), plain(repeats), axis=axes(axis))
 
 
 _MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
@@ -177,7 +177,7 @@ def pad(
     if known is None:
         raise OptionError(f"pad has the modes {', '.join(_MODES)}, not {mode!r}")
     held = _tensor(tensor)
-    widths = [tuple(map(int, pair)) for pair in whole(paddings).reshape(-1, 2)]
+    widths = [tuple(map(int, pair)) for pair in plain(paddings).reshape(-1, 2)]
     if len(widths) != held.ndim:
         raise InvalidArgumentError(
             f"pad takes a pair of numbers for each of {held.ndim} axes, not {len(widths)}"

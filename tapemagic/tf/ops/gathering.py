@@ -11,7 +11,7 @@ import numpy as np
 
 from tapemagic.engine.operations import gathering
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.tf.core.adapter import adapter, axes, lengths, whole
+from tapemagic.tf.core.adapter import adapter, axes, lengths, plain
 from tapemagic.tf.core.convert import matched, tensor
 from tapemagic.tf.errors import InvalidArgumentError
 
@@ -33,7 +33,7 @@ def gather(
     >>> print(tf.gather([10.0, 20.0, 30.0], [2, 0]))
     tf.Tensor([30. 10.], shape=(2,), dtype=float32)
     """
-    held, places, batch = tensor(params), whole(indices), int(batch_dims)
+    held, places, batch = tensor(params), plain(indices), int(batch_dims)
     batch += places.ndim if batch < 0 else 0
     along = batch if axis is None else axes(axis) % max(held.ndim, 1)
     if not batch:
@@ -56,7 +56,7 @@ def _inside(places: Any, length: int) -> None:
 @adapter
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None) -> Any:
     """The elements, or slices, of a tensor at places, whose coordinates are the last axis of `indices`."""
-    return gathering.gather_nd(tensor(params), whole(indices), int(batch_dims))
+    return gathering.gather_nd(tensor(params), plain(indices), int(batch_dims))
 
 
 @adapter
@@ -69,7 +69,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     >>> print(tf.scatter_nd([[1], [1]], [2.0, 3.0], [3]))
     tf.Tensor([0. 5. 0.], shape=(3,), dtype=float32)
     """
-    return gathering.scatter_nd(whole(indices), tensor(updates), lengths(shape))
+    return gathering.scatter_nd(plain(indices), tensor(updates), lengths(shape))
 
 
 @adapter
@@ -85,7 +85,7 @@ def tensor_scatter_nd_update(
     tf.Tensor([1. 9. 3.], shape=(3,), dtype=float32)
     """
     held, new = matched("tensor_scatter_nd_update", tensor, updates)
-    places = whole(indices)
+    places = plain(indices)
     depth = places.shape[-1]
     rows, outer = places.reshape(-1, depth), held.shape[:depth]
     for k in range(depth):
@@ -102,7 +102,7 @@ def tensor_scatter_nd_update(
 
 def _added(called: str, held: Any, indices: Any, updates: Any, sign: int) -> Any:
     held, new = matched(called, held, updates)
-    total = gathering.scatter_nd(whole(indices), new, held.shape)
+    total = gathering.scatter_nd(plain(indices), new, held.shape)
     return held + total if sign > 0 else held - total
 
 
@@ -121,7 +121,7 @@ def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | N
 def _chosen(called: str, held: Any, indices: Any, updates: Any, of: Any) -> Any:
     """A tensor, with the largest or smallest of its elements, or slices, and the updates of each."""
     held, new = matched(called, held, updates)
-    places = whole(indices)
+    places = plain(indices)
     outer = held.shape[: places.shape[-1]]
     for k, length in enumerate(outer):
         _inside(places[..., k], length)
@@ -155,7 +155,7 @@ def reverse_sequence(
     name: str | None = None,
 ) -> Any:
     """The tensor with the first elements along an axis in the reverse order, as many as a length says for each row."""
-    held, counts = tensor(input), whole(seq_lengths)
+    held, counts = tensor(input), plain(seq_lengths)
     moved = np.moveaxis(held, (int(batch_axis or 0), int(seq_axis or 0)), (0, 1))
     steps = np.arange(moved.shape[1])
     places = np.where(steps < counts[:, None], counts[:, None] - 1 - steps, steps)
@@ -170,7 +170,7 @@ def _segments(
     data: Any, segment_ids: Any, num_segments: Any, is_sorted: bool
 ) -> tuple[Any, list[Any]]:
     """The rows of a tensor, and the places of those of each segment."""
-    held, ids = tensor(data), whole(segment_ids)
+    held, ids = tensor(data), plain(segment_ids)
     if held.shape[: ids.ndim] != ids.shape:
         raise InvalidArgumentError(
             f"segment_ids has shape {ids.shape}, and data {held.shape}: give each row an id"
@@ -329,7 +329,7 @@ def dynamic_partition(
 @adapter
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     """Rows put together in the order of their indices: what `dynamic_partition` has shared out."""
-    places = [whole(x) for x in indices]
+    places = [plain(x) for x in indices]
     held = matched("dynamic_stitch", *data)
     flat = np.concatenate([x.ravel() for x in places])
     inner = held[0].shape[places[0].ndim :]

@@ -10,7 +10,7 @@ from tapemagic.engine.operations import activations, exponentials, losses, spars
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 from tapemagic.tf import random
-from tapemagic.tf.core.adapter import adapter, axes, whole
+from tapemagic.tf.core.adapter import adapter, axes, plain
 from tapemagic.tf.core.convert import matched, operand, tensor
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.ops.elementwise import checked
@@ -167,7 +167,7 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
         raise UnsupportedArgumentError(
             "embedding_lookup has no max_norm here: write tf.clip_by_norm around it"
         )
-    held, places = tensor(params), whole(ids)
+    held, places = tensor(params), plain(ids)
     if ((places < 0) | (places >= held.shape[0])).any():
         raise InvalidArgumentError(f"ids has a number that is not in [0, {held.shape[0]})")
     return np.take(held, places, axis=0)
@@ -197,7 +197,7 @@ def sparse_softmax_cross_entropy_with_logits(
     >>> print(tf.nn.sparse_softmax_cross_entropy_with_logits([0], [[1.0, 2.0]]))
     tf.Tensor([1.3132616], shape=(1,), dtype=float32)
     """
-    return sparse_losses.sparse_softmax_cross_entropy(whole(labels), tensor(logits))
+    return sparse_losses.sparse_softmax_cross_entropy(plain(labels), tensor(logits))
 
 
 @adapter

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.operations import exponentials
 from tapemagic.engine.tensor.precision import precise_sum
-from tapemagic.tf.core.adapter import adapter, axes, plain, whole
+from tapemagic.tf.core.adapter import adapter, axes, plain
 from tapemagic.tf.core.convert import is_python, matched, tensor
 from tapemagic.tf.core.dtype import as_dtype, int64, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
@@ -302,7 +302,7 @@ def bincount(
     name: str | None = None,
 ) -> Any:
     """The number of times that each whole number from 0 occurs, or the sum of the weights there."""
-    places = whole(arr).ravel()
+    places = plain(arr).ravel()
     places = places if places.size else places.astype(int)
     least = 0 if minlength is None else int(minlength)
     if maxlength is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.engine.operations import selection
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.core.adapter import adapter, axes, lengths, plain, whole
+from tapemagic.tf.core.adapter import adapter, axes, lengths, plain
 from tapemagic.tf.core.convert import common_dtype, matched, operand, tensor
 from tapemagic.tf.core.dtype import bool as bool_
 from tapemagic.tf.core.dtype import float32, int32, numpy_dtype
@@ -68,7 +68,7 @@ def one_hot(
     given = [x for x in (on_value, off_value) if x is not None]
     otherwise = common_dtype(given) if given else float32.dtype
     wanted = otherwise if dtype is None else numpy_dtype(dtype)
-    hot = np.expand_dims(whole(indices), -1) == np.arange(int(depth))
+    hot = np.expand_dims(plain(indices), -1) == np.arange(int(depth))
     on = wanted.type(1) if on_value is None else _number(on_value, wanted)
     off = wanted.type(0) if off_value is None else _number(off_value, wanted)
     found = np.where(hot, on, off)
@@ -174,7 +174,7 @@ class TopKV2(NamedTuple):
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
     """Whether the prediction for each target is among the `k` largest of its row."""
     rows = plain(predictions)
-    places = whole(targets)
+    places = plain(targets)
     inside = (places >= 0) & (places < rows.shape[1])
     of = np.take_along_axis(rows, np.where(inside, places, 0)[:, None], 1)
     return inside & np.isfinite(of[:, 0]) & ((rows > of).sum(1) < int(k)) & np.isfinite(rows).all(1)
@@ -255,7 +255,7 @@ def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None
 ) -> Any:
     """Rows that are true up to a length each."""
-    counts = whole(lengths)
+    counts = plain(lengths)
     longest = int(counts.max(initial=0)) if maxlen is None else int(maxlen)
     return (np.arange(longest) < counts[..., None]).astype(numpy_dtype(dtype))
 
@@ -290,7 +290,7 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
 @adapter
 def invert_permutation(x: Any, name: str | None = None) -> Any:
     """The permutation that undoes another one."""
-    order = whole(x)
+    order = plain(x)
     if sorted(order.tolist()) != list(builtins.range(order.size)):
         raise InvalidArgumentError(f"{order.tolist()} is no permutation of 0 to {order.size - 1}")
     return np.argsort(order).astype(order.dtype)
@@ -299,5 +299,5 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
 @adapter
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     """The coordinates, one axis a row, of places in a flat tensor."""
-    places = whole(indices)
+    places = plain(indices)
     return np.array(np.unravel_index(places, lengths(dims)), places.dtype)
