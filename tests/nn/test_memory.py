@@ -123,12 +123,13 @@ def test_a_history_alone_does_not_keep_the_model() -> None:
 
 
 @pytest.mark.parametrize("in_chunks", [False, True])
+@pytest.mark.parametrize("steps", [None, 6])
 @pytest.mark.parametrize("count", [1, 4])
-def test_batches_are_freed_after_an_epoch(in_chunks: bool, count: int) -> None:
-    """Also after one that stops early: a batch, or its rows, keep no generator that would keep them."""
+def test_batches_are_freed_after_an_epoch(in_chunks: bool, steps: int | None, count: int) -> None:
+    """Also after one that stops early, and where the next one goes on: they hold no generator that holds them."""
     x = pytest.importorskip("dask.array").from_array(X, chunks=3) if in_chunks else X
     kind: Any = ChunkedBatches if in_chunks else ArrayBatches
-    batches = kind(x, None, None, 2)
+    batches = kind(x, None, None, 2, steps=steps)
     gone = weakref.ref(batches)
     epoch = batches.epoch()
     for _ in range(count):

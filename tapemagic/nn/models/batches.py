@@ -267,35 +267,48 @@ class ChunkedBatches:
         steps: int | None = None,
         class_weight: Any = None,
     ) -> None:
-        self.data = x, y, sample_weight
         self.count = count_of(x=x, y=y, sample_weight=sample_weight)
         self.batch_size = batch_size
-        self.shuffle = shuffle
         self.endless = steps is not None
         self.steps = -(-self.count // batch_size) if steps is None else steps
-        self.class_weight = class_weight
+        self._chunks = Chunks((x, y, sample_weight), batch_size, shuffle, class_weight)
         self._batches: Iterator[tuple[Any, Rows]] = iter(())
 
     def epoch(self) -> Generator[tuple[Any, Rows]]:
         """The batches of an epoch, each as `train_step` takes it, with the numbers of its examples."""
         if not self.endless:
-            self._batches = self._all()
-        try:
-            for _ in range(self.steps):
-                batch = next(self._batches, None)
-                if batch is None:
-                    self._batches = self._all()
-                    batch = next(self._batches)
-                yield batch
-        finally:
-            if not self.endless:  # they hold a chunk, and this object
-                self._batches = iter(())
+            self._batches = self._chunks.batches()
+        for _ in range(self.steps):
+            batch = next(self._batches, None)
+            if batch is None:
+                self._batches = self._chunks.batches()
+                batch = next(self._batches)
+            yield batch
 
-    def _all(self) -> Iterator[tuple[Any, Rows]]:
+
+class Chunks:
+    """The chunks of Dask arrays, read one by one into batches: one that begins in a chunk may go on in the next.
+
+    Parameters
+    ----------
+    data : tuple
+        `x`, `y` and `sample_weight`.
+    batch_size : int
+    shuffle : bool
+    class_weight : mapping of int to float, or None
+    """
+
+    def __init__(self, data: Any, batch_size: int, shuffle: bool, class_weight: Any) -> None:
+        self.data = data
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+
+    def batches(self) -> Iterator[tuple[Any, Rows]]:
         """All batches; one that begins in a chunk goes on in the next."""
         held: list[tuple[list[Any], Rows]] = []
         missing = self.batch_size
-        for arrays, rows in self._chunks():
+        for arrays, rows in self._read():
             start = 0
             while start < len(rows):
                 stop = min(start + missing, len(rows))
@@ -308,7 +321,7 @@ class ChunkedBatches:
         if held:
             yield self._joined(held)
 
-    def _chunks(self) -> Iterator[tuple[list[Any], Rows]]:
+    def _read(self) -> Iterator[tuple[list[Any], Rows]]:
         """The chunks, read one by one, with the numbers of their rows."""
         from tapemagic.distributed.rows import read_rows, row_ranges
 
