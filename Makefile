@@ -61,7 +61,7 @@ format: dev-ready  ## let ruff put the code in order
 front-end:  ## types, lint and tests of front_end/, and whether the committed files are its build
 	@tools/npm.sh run check
 
-build:  ## build tapemagic/display/static/ from front_end/
+build:  ## build tapemagic/report/live/static/ from front_end/
 	@tools/npm.sh run build
 
 doctest: dev-ready
@@ -129,9 +129,9 @@ crosscheck:  ## compare random programs with JAX and PyTorch, in an environment 
 
 # All that reads tests/shares.py.
 rule-table: dev-ready  ## every case of the rule table in every way, of which `make test` takes a share; the column of docs/coverage.md
-	TAPEMAGIC_ALL_CASES=1 $(UNIT) tests/rules tests/display/test_every_rule.py tests/analysis/test_trace_steps.py \
+	TAPEMAGIC_ALL_CASES=1 $(UNIT) tests/rules tests/report/test_every_rule.py tests/report/test_trace_steps.py \
 		tests/lazy/test_rule_table.py tests/lazy/test_reports.py \
-		tests/replay/test_traced_rules.py tests/replay/test_leftovers.py tests/replay/passes/test_random_programs.py
+		tests/programs/test_traced_rules.py tests/programs/test_leftovers.py tests/programs/passes/test_random_programs.py
 	$(PY) tools/dask_table.py
 	$(PY) tools/coverage_table.py
 

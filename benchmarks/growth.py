@@ -17,9 +17,9 @@ import numpy as np
 
 import tapemagic as tm
 from benchmarks.workloads import TORCH
-from tapemagic.analysis.explain.program_text import sources
-from tapemagic.analysis.report.findings import examine
 from tapemagic.engine.tape.observer import Observer
+from tapemagic.explain.program_text import sources
+from tapemagic.report.findings import examine
 
 if TORCH:
     import torch

@@ -23,7 +23,7 @@ from benchmarks.formulas import (
     rounds_by_hand,
     third,
 )
-from tapemagic.replay.function import function
+from tapemagic.programs.function import function
 
 Runs = dict[str, Callable[[], Any]]
 

@@ -20,10 +20,10 @@ from benchmarks import program_workloads as workloads
 from benchmarks import threads
 from benchmarks.program_workloads import JAX, TORCH, Runs
 from benchmarks.run import arrays
-from tapemagic.replay import statements
-from tapemagic.replay.function import function
-from tapemagic.replay.naming import identifier
-from tapemagic.replay.reading import names_in
+from tapemagic.programs import statements
+from tapemagic.programs.function import function
+from tapemagic.programs.naming import identifier
+from tapemagic.programs.reading import names_in
 
 
 class Row(NamedTuple):

@@ -24,11 +24,11 @@ from unittest.mock import patch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from tapemagic.analysis.report import graph_view
-from tapemagic.analysis.report.trace.trace import Trace
-from tapemagic.analysis.report.trace.trace_steps import Steps, steps_of
-from tapemagic.display.live.front_end import STORED
-from tapemagic.display.report import TapeReport
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.live.front_end import STORED
+from tapemagic.report.tabs.graph import graph_view
+from tapemagic.report.tabs.trace.trace import Trace
+from tapemagic.report.tabs.trace.trace_steps import Steps, steps_of
 
 RUNS = 15
 BOUNDS = {10: 40, 100: 100, 1_000: 150, 10_000: 500}

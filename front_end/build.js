@@ -1,9 +1,9 @@
-// Builds src/report.ts and src/report.css into tapemagic/display/static; with --check it only compares.
+// Builds src/report.ts and src/report.css into tapemagic/report/live/static; with --check it only compares.
 import { readFile, writeFile } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 
-const OUT = new URL("../tapemagic/display/static/", import.meta.url);
+const OUT = new URL("../tapemagic/report/live/static/", import.meta.url);
 const LIMIT = 19_300; // bytes: every report stores both files once more, compressed and in base64
 
 const { outputFiles } = await build({

@@ -76,8 +76,8 @@ from tapemagic.engine.tape.unconnected import UnconnectedGradients as Unconnecte
 from tapemagic.engine.tensor.constant import constant as constant
 from tapemagic.engine.tensor.tensor import Tensor as Tensor
 from tapemagic.engine.tensor.variable import Variable as Variable
-from tapemagic.replay.function import Function as Function
-from tapemagic.replay.function import function as function
+from tapemagic.programs.function import Function as Function
+from tapemagic.programs.function import function as function
 from tapemagic.tape import GradientTape as GradientTape
 
 __version__: str

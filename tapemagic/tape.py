@@ -68,7 +68,7 @@ class GradientTape(Tape):
           w → multiply = y:  3.0 = 3.0
           w → multiply = y:  3.0 = 3.0
         """
-        from tapemagic.analysis.explain.caller import explain_here
+        from tapemagic.explain.caller import explain_here
 
         return explain_here(self, target, source)
 
@@ -125,8 +125,8 @@ class GradientTape(Tape):
             d_x = np.cos(x)
             return y, d_x
         """
-        from tapemagic.analysis.explain.caller import names_here
-        from tapemagic.replay.recorded import source_of_tape
+        from tapemagic.explain.caller import names_here
+        from tapemagic.programs.recorded import source_of_tape
 
         if not self._usable:
             raise self._unusable()

@@ -19,16 +19,16 @@ import numpy as np
 import pytest
 
 from tapemagic import nbval
-from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.plot.plot import Curve, Plot
-from tapemagic.display.engines import by_dot, by_pygraphviz
-from tapemagic.display.html import page
-from tapemagic.display.inserts import Inserts
-from tapemagic.display.picture import read
-from tapemagic.display.report import TapeReport
-from tapemagic.display.svg import Drawing
-from tests.analysis.recordings import product, record, square
+from tapemagic.drawing.engines import by_dot, by_pygraphviz
+from tapemagic.drawing.inserts import Inserts
+from tapemagic.drawing.picture import read
+from tapemagic.drawing.svg import Drawing
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.findings import Findings
+from tapemagic.report.html import page
+from tapemagic.report.tabs.plot.plot import Curve, Plot
 from tests.ipython.kernels import FIRST, PATHS, ROOT, kernel
+from tests.report.recordings import product, record, square
 
 SETUP = f"{FIRST}\nx = 3.0"
 CELL = "%%tape x\ny = x**2"

@@ -26,8 +26,10 @@ SHARED = {
 }
 """Inside of the engine, the private names of tensors and live tapes that the hot path reads, and whose they are."""
 
-OUTSIDE = {"_current_frames", "_fields", "_getframe", "_make", "_NoValue", "_replace"}
-"""Names of Python's and NumPy's own that only look private."""
+OUTSIDE = {"_current_frames", "_fields", "_getframe", "_make", "_NoValue", "_replace"} | {
+    "_repr_mimebundle_"
+}
+"""Names that only look private: those of Python, NumPy and IPython."""
 
 
 def defined(tree: list[ast.AST]) -> Iterator[str]:
@@ -97,10 +99,10 @@ def test_planted_reads_are_found(tmp_path: Path) -> None:
     """The checker notices a private attribute and a private import, and allows a folder's own."""
     plant(tmp_path / "engine/tape/tape.py", "class Tape:\n    _records = []\n")
     plant(tmp_path / "engine/tape/sweep.py", "def f(tape):\n    return tape._records\n")
-    plant(tmp_path / "analysis/snapshot.py", "def f(tape):\n    return tape._records\n")
-    plant(tmp_path / "display/dot.py", "from tapemagic.engine.tape.tape import _helper\n")
+    plant(tmp_path / "explain/snapshot.py", "def f(tape):\n    return tape._records\n")
+    plant(tmp_path / "drawing/dot.py", "from tapemagic.engine.tape.tape import _helper\n")
 
     assert [
-        "analysis.snapshot reads _records on line 2",
-        "display.dot reads _helper on line 1",
+        "drawing.dot reads _helper on line 1",
+        "explain.snapshot reads _records on line 2",
     ] == foreign_names(tmp_path)

@@ -21,15 +21,16 @@ from tools.reference import public_modules, public_names
 
 PUBLIC = tapemagic.__all__
 FOLDERS = {
-    "analysis",
-    "display",
+    "drawing",
     "engine",
+    "explain",
     "lazy",
     "ipython",
     "kernels",
     "nbval",
     "nn",
-    "replay",
+    "programs",
+    "report",
     "tape",
     "tf",
     "version",

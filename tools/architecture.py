@@ -1,6 +1,6 @@
 """Write docs/architecture.dot and .svg: which part of the package imports which. --check only compares the .dot.
 
-A part is a folder or a module of tapemagic/; those of engine/ and analysis/ count one by one. An arrow that follows
+A part is a folder or a module of tapemagic/; those of engine/ and report/ count one by one. An arrow that follows
 from others (a imports b, b imports c, so a may as well import c) is left out.
 """
 
@@ -21,13 +21,14 @@ DOT = ROOT / "docs" / "architecture.dot"
 SVG = DOT.with_suffix(".svg")
 
 PUBLIC = "import tapemagic"
-OPENED = ("engine", "analysis")
+OPENED = ("engine", "report")
 """Folders of which each part is drawn by itself."""
 
 COLOURS = {
     "engine": "#cfe3ff",
-    "analysis": "#dcfce7",
-    "display": "#fef3c7",
+    "explain": "#dcfce7",
+    "report": "#dcfce7",
+    "drawing": "#fef3c7",
     "ipython": "#fce7f3",
     "errors": "#e5e7eb",
     PUBLIC: "#ede9fe",

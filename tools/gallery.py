@@ -17,7 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
-from tapemagic.display.elements import svg_of
+from tapemagic.drawing.elements import svg_of
 from tools.gallery_cells import CELLS, Cell
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,7 +21,7 @@ if ! node_is_new; then
 fi
 if ! node_is_new; then
     echo "No Node here that is new enough (20.19, 22.13 or newer) with npm, and pip cannot install it:" \
-        "the front end is not checked, the committed tapemagic/display/static/ serves." >&2
+        "the front end is not checked, the committed tapemagic/report/live/static/ serves." >&2
     exit ${TAPEMAGIC_NO_SKIP:+1}
 fi
 

@@ -18,7 +18,7 @@ from benchmarks.crosscheck.functions import NumpyLike
 from benchmarks.crosscheck.programs import Library, Program, by_turns, by_value, execute
 from tapemagic import GradientTape, constant
 from tapemagic.engine.nest import leaves
-from tapemagic.replay.function import function
+from tapemagic.programs.function import function
 
 LIBRARY = Library(NumpyLike(np, tapemagic), by_turns, by_value)
 LIBRARY.functions["constant"] = tapemagic.constant  # type: ignore[index]

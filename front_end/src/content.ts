@@ -1,5 +1,5 @@
 /**
- * The data of a report, as Python writes them: tapemagic/display/live/content.py states the same, field by field.
+ * The data of a report, as Python writes them: tapemagic/report/live/content.py states the same, field by field.
  * Everything called HTML or SVG was made, and escaped, by Python; all else is text.
  */
 

@@ -27,8 +27,8 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import ShapeError
-from tapemagic.lazy.ways.blocks import apart
-from tapemagic.lazy.ways.table import way
+from tapemagic.lazy.implementations.blocks import apart
+from tapemagic.lazy.implementations.table import way
 
 Chunks = tuple[tuple[int, ...], ...]
 

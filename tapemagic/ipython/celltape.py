@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapemagic.analysis.explain.caller import explain_here
 from tapemagic.engine.tape.observer import ObservedTape
+from tapemagic.explain.caller import explain_here
 from tapemagic.tape import GradientTape
 
 

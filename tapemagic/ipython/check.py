@@ -14,18 +14,18 @@ import numpy as np
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.explain.incomplete import missing
-from tapemagic.analysis.formatting import derivative_symbol, format_number
-from tapemagic.analysis.laziness import with_numbers
-from tapemagic.analysis.likely_mistake import likely_mistake
-from tapemagic.analysis.mistakes import agreement
-from tapemagic.display.elements import aligned, element
-from tapemagic.display.styles import BAD, CODE, GOOD
+from tapemagic.drawing.elements import aligned, element
+from tapemagic.drawing.styles import BAD, CODE, GOOD
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.explain.formatting import derivative_symbol, format_number
+from tapemagic.explain.lazy_values import with_numbers
+from tapemagic.explain.likely_mistake import likely_mistake
+from tapemagic.explain.missing_parts import missing
+from tapemagic.explain.mistakes import agreement
 from tapemagic.ipython import names
-from tapemagic.ipython.lines import tensor_named
+from tapemagic.ipython.line_arguments import tensor_named
 from tapemagic.ipython.session import Session
 
 MAGIC = "%check_gradient"

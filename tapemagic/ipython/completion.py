@@ -18,8 +18,8 @@ from IPython.core.completer import (
 )
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.formatting import format_shape
 from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.explain.formatting import format_shape
 from tapemagic.ipython import names
 from tapemagic.ipython.options import OPTIONS, Option
 from tapemagic.ipython.session import Session
@@ -180,7 +180,7 @@ class Completion:
 
     def _traced(self) -> Iterator[tuple[str, str]]:
         """The names of functions that are traced; there are none before their module is loaded."""
-        module = sys.modules.get("tapemagic.replay.function")
+        module = sys.modules.get("tapemagic.programs.function")
         for name, value in self._variables():
             if module and isinstance(value, module.Function):
                 yield name, "traced function"

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tapemagic.analysis.formatting import printable
-from tapemagic.analysis.laziness import is_pending
-from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.uncomputed import uncomputed
-from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.engine.laziness import MOST_KEPT
 from tapemagic.engine.streams import is_live
 from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.explain.formatting import printable
+from tapemagic.explain.lazy_values import is_pending
+from tapemagic.report.subject import Subject
+from tapemagic.report.uncomputed import uncomputed
+from tapemagic.report.verdict.statement import Statement
 
 NOTHING = "--compute: there is nothing to compute, since the cell computes with no Dask arrays"
 FAILED = "nothing is computed, since Dask stopped with {}"

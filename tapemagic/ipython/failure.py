@@ -11,12 +11,12 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from tapemagic.analysis.formatting import printable
-from tapemagic.analysis.report.failure.failure import Failure, Stop, failure_of, message_of
 from tapemagic.engine.events import CELL_FILE, Place, origin_of
 from tapemagic.engine.tracebacks import is_user, walk
+from tapemagic.explain.formatting import printable
 from tapemagic.ipython.none_gradient import why_none_at
 from tapemagic.ipython.session import Session
+from tapemagic.report.failure.find import Failure, Stop, failure_of, message_of
 
 COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 

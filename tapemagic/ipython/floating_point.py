@@ -8,12 +8,12 @@ import warnings
 from types import FrameType
 from typing import Any, Self
 
-from tapemagic.analysis.formatting import format_value
-from tapemagic.analysis.report.verdict.numeric_warning import NumericWarning
-from tapemagic.analysis.report.verdict.written import operands_on
 from tapemagic.engine.events import Place, origin_of
 from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.explain.formatting import format_value
 from tapemagic.ipython.watchable import is_number
+from tapemagic.report.verdict.numeric_warning import NumericWarning
+from tapemagic.report.verdict.source_operands import operands_on
 
 MESSAGE = re.compile(r"(divide by zero|overflow|underflow|invalid value) encountered in (.+)")
 

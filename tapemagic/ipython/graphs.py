@@ -7,16 +7,16 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from tapemagic.analysis.formatting import significant_digits
-from tapemagic.analysis.report.findings import examine
-from tapemagic.analysis.report.folding import fold
-from tapemagic.analysis.report.graph.view import most_iterations
-from tapemagic.analysis.snapshot import Named, snapshot_of
-from tapemagic.display.appearance import Style
-from tapemagic.display.tapegraph import DotSource, TapeGraph
+from tapemagic.drawing.report_style import Style
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.ipython.lines import normalized, tensor_named
+from tapemagic.explain.formatting import significant_digits
+from tapemagic.explain.snapshot import Named, snapshot_of
+from tapemagic.ipython.line_arguments import normalized, tensor_named
 from tapemagic.ipython.session import Session
+from tapemagic.report.findings import examine
+from tapemagic.report.folding import fold
+from tapemagic.report.tabs.graph.view import most_iterations
+from tapemagic.report.tapegraph import DotSource, TapeGraph
 
 LEAST_NODES, MOST_NODES = 20, 2000
 """The smallest and the largest number of nodes for which a picture is made."""

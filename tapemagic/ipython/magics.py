@@ -22,24 +22,17 @@ from IPython.core.magic import (
 )
 from IPython.display import display
 
-from tapemagic.analysis.explain.caller import Explanations
-from tapemagic.analysis.explain.explain import Explanation
-from tapemagic.analysis.formatting import DIGITS, printable, significant_digits
-from tapemagic.analysis.report.failure.failure import Failure
-from tapemagic.analysis.report.findings import MATRICES, examined
-from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES
-from tapemagic.display.appearance import Engine, Style, Theme
-from tapemagic.display.function_code import FunctionCode
-from tapemagic.display.html import TITLES
-from tapemagic.display.report import TapeReport
-from tapemagic.display.tapegraph import DotSource, TapeGraph
+from tapemagic.drawing.report_style import Engine, Style, Theme
 from tapemagic.engine.tracebacks import free_of_others
+from tapemagic.explain.caller import Explanations
+from tapemagic.explain.explain import Explanation
+from tapemagic.explain.formatting import DIGITS, printable, significant_digits
 from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.completion import Completion
 from tapemagic.ipython.computing import Computing
 from tapemagic.ipython.failure import read_failure
 from tapemagic.ipython.graphs import LEAST_NODES, MOST_NODES, tape_graph
-from tapemagic.ipython.lines import (
+from tapemagic.ipython.line_arguments import (
     check_names,
     check_options,
     distinct_names,
@@ -50,17 +43,24 @@ from tapemagic.ipython.lines import (
     tensor_named,
 )
 from tapemagic.ipython.options import documented
-from tapemagic.ipython.parameters import Wanted, wanted_in
 from tapemagic.ipython.plotting import PlotRuns, range_in
+from tapemagic.ipython.result_display import ShownReports, shown
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.settings import Choice, Switch, WholeNumber
-from tapemagic.ipython.shown import ShownReports, shown
+from tapemagic.ipython.sliders import Wanted, wanted_in
 from tapemagic.ipython.tape_function import tape_function
 from tapemagic.ipython.targets import DerivativeRequest, choose
 from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.what_if import WhatIf
 from tapemagic.ipython.why import why
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.failure.find import Failure
+from tapemagic.report.findings import MATRICES, examined
+from tapemagic.report.function_code import FunctionCode
+from tapemagic.report.html import TITLES
+from tapemagic.report.tabs.graph.drawn_graph import MAX_NODES
+from tapemagic.report.tapegraph import DotSource, TapeGraph
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
 OPTION = re.compile(

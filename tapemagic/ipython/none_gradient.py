@@ -6,8 +6,11 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tapemagic.analysis.explain.explain import explain
-from tapemagic.analysis.explain.program_text import (
+from tapemagic.engine.events import Place
+from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.tensor import has_id, id_of
+from tapemagic.explain.explain import explain
+from tapemagic.explain.program_text import (
     Function,
     around,
     names_bound,
@@ -15,13 +18,10 @@ from tapemagic.analysis.explain.program_text import (
     parameters,
     text_of,
 )
-from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.report.failure.operands import UNKNOWN, Names, written
-from tapemagic.analysis.snapshot import snapshot_of
-from tapemagic.engine.events import Place
-from tapemagic.engine.tape.tape import Tape
-from tapemagic.engine.tensor.tensor import has_id, id_of
+from tapemagic.explain.query import Program, Question
+from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.ipython.session import Session
+from tapemagic.report.failure.operands import UNKNOWN, Names, written
 
 
 def why_none_at(

@@ -16,9 +16,21 @@ from typing import Any
 import numpy as np
 from IPython.core.error import UsageError
 
-from tapemagic.analysis.formatting import clipped, format_shape, printable
-from tapemagic.analysis.report.plot.plot import Plot
-from tapemagic.analysis.report.plot.plotting import (
+from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
+from tapemagic.engine.tensor.variable import Variable, reset
+from tapemagic.explain.formatting import clipped, format_shape, printable
+from tapemagic.explain.snapshot import Named
+from tapemagic.ipython.first_use import first_use
+from tapemagic.ipython.line_arguments import is_name, normalized
+from tapemagic.ipython.runcell import Cell
+from tapemagic.ipython.session import Session
+from tapemagic.ipython.starting_state import Contents, bind, changed
+from tapemagic.ipython.watchable import is_number
+from tapemagic.ipython.what_if import WhatIf, captured
+from tapemagic.report.tabs.plot.plot import Plot
+from tapemagic.report.tabs.plot.plotting import (
     LARGEST,
     Numbers,
     Plotted,
@@ -26,19 +38,7 @@ from tapemagic.analysis.report.plot.plotting import (
     numbers,
     plot_of,
 )
-from tapemagic.analysis.report.plot.sampling import QUICK, SECONDS
-from tapemagic.analysis.snapshot import Named
-from tapemagic.engine.laziness import is_lazy
-from tapemagic.engine.tensor.constant import constant
-from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
-from tapemagic.engine.tensor.variable import Variable, reset
-from tapemagic.ipython.first_use import first_use
-from tapemagic.ipython.lines import is_name, normalized
-from tapemagic.ipython.runcell import Cell
-from tapemagic.ipython.session import Session
-from tapemagic.ipython.starting_state import Contents, bind, changed
-from tapemagic.ipython.watchable import is_number
-from tapemagic.ipython.what_if import WhatIf, captured
+from tapemagic.report.tabs.plot.sampling import QUICK, SECONDS
 
 EXAMPLE = "write --plot x=-6:6"
 RANGE = re.compile(r"([^=:]*)=([^:=]*):([^:=]*)")

@@ -14,7 +14,7 @@ import IPython
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.formatting import clipped
+from tapemagic.explain.formatting import clipped
 from tapemagic.ipython import names
 
 OLD_COUNT = IPython.version_info[0] < 9

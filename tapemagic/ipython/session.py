@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any, Self
 
-from tapemagic.analysis.explain.advice import way, way_out
-from tapemagic.analysis.explain.explain import Explanation, explain
-from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.formatting import label, own_name, subscript
-from tapemagic.analysis.laziness import has_lazy_values, is_lazy_array
-from tapemagic.analysis.parts import tensors
-from tapemagic.analysis.report.context import Context
-from tapemagic.analysis.report.failure.failure import Failure
-from tapemagic.analysis.report.verdict.statement import Statement
-from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
-from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place
 from tapemagic.engine.laziness import kept
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
+from tapemagic.explain.advice import way, way_out
+from tapemagic.explain.explain import Explanation, explain
+from tapemagic.explain.formatting import label, own_name, subscript
+from tapemagic.explain.lazy_values import has_lazy_values, is_lazy_array
+from tapemagic.explain.parts import tensors
+from tapemagic.explain.query import Program, Question
+from tapemagic.explain.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
 from tapemagic.ipython.floating_point import FloatingPointWarnings
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, maker, watchable
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.context import Context
+from tapemagic.report.failure.find import Failure
+from tapemagic.report.verdict.statement import Statement
 
 HIDDEN = {"In", "Out"}
 """The names that IPython puts into every notebook."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.ipython.keeping import (
+from tapemagic.ipython.object_state import (
     MISSING,
     PLAIN,
     Kept,

@@ -8,11 +8,11 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from tapemagic.analysis.explain.caller import is_plain
-from tapemagic.analysis.formatting import printable
-from tapemagic.display.function_code import FunctionCode
 from tapemagic.errors import TapeError
+from tapemagic.explain.caller import is_plain
+from tapemagic.explain.formatting import printable
 from tapemagic.ipython.why import GAP
+from tapemagic.report.function_code import FunctionCode
 
 USAGE = "%tape_function needs a function, as in %tape_function step, or %tape_function step x, y"
 
@@ -33,7 +33,7 @@ def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
         If the line cannot be understood, or there is nothing to show yet.
     """
     __tracebackhide__ = True
-    from tapemagic.replay.function import BoundFunction, Function
+    from tapemagic.programs.function import BoundFunction, Function
 
     name, call = parse(line)
     words = ast.unparse(name)

@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.explain.advice import as_real, kind, listed
-from tapemagic.analysis.explain.causes import constant_instead
-from tapemagic.analysis.explain.exit_causes import surely_through_exit
-from tapemagic.analysis.parts import tensors
-from tapemagic.analysis.report.gradients.matrices import Kind
-from tapemagic.analysis.report.verdict.statement import Statement
-from tapemagic.analysis.snapshot import Named
-from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.explain.advice import as_real, kind, listed
+from tapemagic.explain.causes import constant_instead
+from tapemagic.explain.exit_causes import surely_through_exit
+from tapemagic.explain.parts import tensors
+from tapemagic.explain.snapshot import Named
 from tapemagic.ipython.computing import Computing
 from tapemagic.ipython.plotting import PlotRuns
-from tapemagic.ipython.purposes import Purposes
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
+from tapemagic.ipython.training_roles import Purposes
 from tapemagic.ipython.watchable import is_number
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.tabs.gradients.matrices import Kind
+from tapemagic.report.verdict.statement import Statement
 
 MAX_TARGETS = 10
 """The largest number of targets that are chosen without -t."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from IPython.core.error import UsageError
 
-from tapemagic.analysis.laziness import is_lazy_array
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.explain.lazy_values import is_lazy_array
 
 
 def is_number(value: Any) -> bool:

@@ -16,23 +16,23 @@ import numpy as np
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
-from tapemagic.analysis.explain.advice import listed
-from tapemagic.analysis.formatting import clipped, format_number, printable
-from tapemagic.analysis.laziness import token
-from tapemagic.analysis.report.failure.failure import Failure, message_of
-from tapemagic.analysis.report.verdict.statement import Statement
-from tapemagic.display.live.content import Content, Control
-from tapemagic.display.live.remarks import Remarks
-from tapemagic.display.report import TapeReport
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.explain.advice import listed
+from tapemagic.explain.formatting import clipped, format_number, printable
+from tapemagic.explain.lazy_values import token
 from tapemagic.ipython.failure import read_failure
 from tapemagic.ipython.first_use import begins_anew, chained_on, first_use, overwritten_on
-from tapemagic.ipython.parameters import Parameter, Wanted
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.session import Session
+from tapemagic.ipython.sliders import Parameter, Wanted
 from tapemagic.ipython.starting_state import Start
 from tapemagic.ipython.watchable import is_number
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.failure.find import Failure, message_of
+from tapemagic.report.live.content import Content, Control
+from tapemagic.report.live.remarks import Remarks
+from tapemagic.report.verdict.statement import Statement
 
 PREFIX = "%%tape --what-if: "
 LONGEST_MESSAGE = 300

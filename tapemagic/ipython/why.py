@@ -9,10 +9,10 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from tapemagic.analysis.explain.caller import Explanations, explain_each, is_plain, parts
-from tapemagic.analysis.explain.explain import Explanation
 from tapemagic.engine.recording import time_of
 from tapemagic.engine.tensor.tensor import Traced, id_of
+from tapemagic.explain.caller import Explanations, explain_each, is_plain, parts
+from tapemagic.explain.explain import Explanation
 from tapemagic.ipython.session import Session
 
 GAP = re.compile(r"[\s,]+")

@@ -15,8 +15,8 @@ from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
-from tapemagic.lazy.held import Where, joined, whereabouts
 from tapemagic.lazy.ordering import optimize
+from tapemagic.lazy.stored_chunks import Where, joined, whereabouts
 
 
 def call(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -16,16 +16,16 @@ from tapemagic.engine import registry
 from tapemagic.engine.events import user_line
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tracing import tracer
-from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
+from tapemagic.lazy import implementations as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Origin, Shape
 from tapemagic.lazy.coercion import kept
+from tapemagic.lazy.implementations.along import ALONG, along
+from tapemagic.lazy.implementations.blocks import filled, pointwise, whole
+from tapemagic.lazy.implementations.rules import gradient_in_chunks
+from tapemagic.lazy.implementations.table import POINTWISE, STEPS, WAYS
+from tapemagic.lazy.implementations.ufunc_methods import is_method, method
 from tapemagic.lazy.ordering import SPREAD, note
-from tapemagic.lazy.rereading import Call, lazy_in, mapped
-from tapemagic.lazy.ways.along import ALONG, along
-from tapemagic.lazy.ways.blocks import filled, pointwise, whole
-from tapemagic.lazy.ways.rules import gradient_in_chunks
-from tapemagic.lazy.ways.table import POINTWISE, STEPS, WAYS
-from tapemagic.lazy.ways.ufunc_methods import is_method, method
+from tapemagic.lazy.source_rereads import Call, lazy_in, mapped
 
 
 def lowered(value: Any) -> Any:

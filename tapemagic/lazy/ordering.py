@@ -19,7 +19,7 @@ from dask.graph_manipulation import chunks
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from dask.task_spec import GraphNode, Task, TaskRef
 
-from tapemagic.lazy.bundles import FEW, bundled
+from tapemagic.lazy.task_fusion import FEW, bundled
 
 READING, SUM, SPREAD = "tapemagic reading", "tapemagic sum", "tapemagic spread"
 """The notes on layers: the level for which they begin to read data, and that they hold a sum over many chunks, or few

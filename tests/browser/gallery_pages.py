@@ -9,11 +9,11 @@ from pathlib import Path
 from ipywidgets.widgets import widget as widgets
 from playwright.sync_api import Locator, Page
 
-from tapemagic.display.live.widget import VIEW
+from tapemagic.report.live.widget import VIEW
 from tools.gallery import plain_shell, report
 from tools.gallery_cells import CELLS
 
-STATIC = Path(__file__).resolve().parents[2] / "tapemagic" / "display" / "static"
+STATIC = Path(__file__).resolve().parents[2] / "tapemagic" / "report" / "live" / "static"
 SHOW = """async ({ script, css, traits, ground }) => {
     document.documentElement.lang = 'en';
     document.title = 'a report';

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tapemagic.display.live.packing import unpacked
-from tapemagic.display.live.widget import ReportWidget
-from tapemagic.display.report import TapeReport
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.live.packing import unpacked
+from tapemagic.report.live.widget import ReportWidget
 
 
 def shown(report: TapeReport) -> ReportWidget:

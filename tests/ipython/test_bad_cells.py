@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.display import graph_picture, svg
+from tapemagic.drawing import graph_picture, svg
 from tapemagic.ipython import magics
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients

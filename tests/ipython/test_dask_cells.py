@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.snapshot import snapshot_of
+from tapemagic.explain.snapshot import snapshot_of
 from tests.ipython.conftest import Run
 from tests.ipython.kernels import kernel
 from tests.ipython.live import asked, shown

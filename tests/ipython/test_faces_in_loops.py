@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tapemagic.analysis.report.graph.graph import Step
-from tapemagic.display.inserts import PLOT, captions, developments
+from tapemagic.drawing.inserts import PLOT, captions, developments
+from tapemagic.report.tabs.graph.graph import Step
 from tests.ipython.conftest import Run
 
 

@@ -13,11 +13,11 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
-from tapemagic.analysis.report.failure.failure import Failure
-from tapemagic.display.faces import failure as face
-from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import origin_of
 from tapemagic.ipython import magics
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.failure import show as face
+from tapemagic.report.failure.find import Failure
 from tests.ipython.conftest import Run
 from tests.ipython.test_tape_in_cell import frames_of_the_cell
 

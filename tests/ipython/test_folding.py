@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.report.folding import Block, Part, fold
 from tapemagic.engine.recording import Record
 from tapemagic.ipython.magics import TapeMagics
+from tapemagic.report.folding import Block, Part, fold
 
 TRAINING = """
 w = tm.Variable(1.0)

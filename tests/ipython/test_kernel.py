@@ -226,7 +226,7 @@ HELD = """
 import gc
 from comm import get_comm_manager
 from ipywidgets.widgets import widget
-from tapemagic.analysis.report.subject import Subject
+from tapemagic.report.subject import Subject
 gc.collect()
 len(widget._instances), len(get_comm_manager().comms), sum(isinstance(one, Subject) for one in gc.get_objects())
 """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.display.report import TapeReport
+from tapemagic.report.bundle import TapeReport
 from tests.ipython.conftest import Run
 
 MODEL = """

@@ -100,7 +100,7 @@ def test_gradient_says_why_it_is_none(run: Run, capsys: pytest.CaptureFixture[st
 def shown_by(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, source: str) -> list[str]:
     """The target, or the type, of what the magics of a cell display themselves."""
     displayed: list[Any] = []
-    monkeypatch.setattr("tapemagic.ipython.shown.display", displayed.append)
+    monkeypatch.setattr("tapemagic.ipython.result_display.display", displayed.append)
     shell.run_cell(source).raise_error()
     return [
         x.findings.targets[0] if hasattr(x, "findings") else type(x).__name__ for x in displayed

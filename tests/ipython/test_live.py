@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import tapemagic
-from tapemagic.display.live import answers as answers_module
-from tapemagic.display.live import content as content_module
-from tapemagic.display.live import widget as widget_module
-from tapemagic.display.live.fitting import fitted
-from tapemagic.display.live.packing import packed, unpacked
-from tapemagic.display.report import TapeReport
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.live import answers as answers_module
+from tapemagic.report.live import content as content_module
+from tapemagic.report.live import widget as widget_module
+from tapemagic.report.live.packing import packed, unpacked
+from tapemagic.report.live.size_limit import fitted
 from tests.ipython.conftest import Run
 from tests.ipython.live import asked, content, opening, shown
 

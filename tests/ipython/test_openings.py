@@ -9,9 +9,9 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from tapemagic.analysis.report import details
-from tapemagic.analysis.report.graph.drawn_graph import Drawer, DrawnGraph
-from tapemagic.analysis.report.subject import Subject
+from tapemagic.report import details
+from tapemagic.report.subject import Subject
+from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
 from tools.gallery_cells import CELLS, Cell
 
 NODES = 60

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tapemagic import Variable
-from tapemagic.analysis.parts import tensors
-from tests.analysis.recordings import notes
+from tapemagic.explain.parts import tensors
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients, role
+from tests.report.recordings import notes
 
 OBJECT = "class Thing:\n    pass\no = Thing()\n"
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.report.plot.plot import Curve, Plot
-from tapemagic.display.faces import plot as face
+from tapemagic.report.tabs.plot import show as face
+from tapemagic.report.tabs.plot.plot import Curve, Plot
 from tests.ipython.conftest import Run
 
 Plotted = Callable[[str], Plot]

@@ -7,9 +7,9 @@ import re
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.display import engines
-from tapemagic.display.live.packing import unpacked
+from tapemagic.drawing import engines
 from tapemagic.ipython.magics import TapeMagics
+from tapemagic.report.live.packing import unpacked
 from tests.ipython.conftest import Run
 
 CELL = "%%tape x\ny = np.sin(x)"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.report.graph.drawn_graph import Drawer, DrawnGraph
-from tapemagic.analysis.report.trace.trace_step import Steps
-from tapemagic.analysis.report.trace.walk import MOST_STEPS
-from tests.analysis.steps import drawings, stepped
+from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
+from tapemagic.report.tabs.trace.step_context import MOST_STEPS
+from tapemagic.report.tabs.trace.trace_step import Steps
 from tests.ipython.conftest import IMPORTS, Run
+from tests.report.steps import drawings, stepped
 from tools.gallery_cells import CELLS, Cell
 
 LOOP = "%%tape x\ny = x\nfor step in range({count}):\n    y = y * 0.5 + x"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tapemagic.display.faces import lines
-from tests.analysis.recordings import notes
+from tapemagic.report.tabs.lines import show as lines
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
+from tests.report.recordings import notes
 
 
 @pytest.fixture(autouse=True)

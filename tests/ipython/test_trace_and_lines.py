@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.lines import LineValue
-from tapemagic.display.report import TapeReport
 from tapemagic.ipython import magics
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.findings import Findings
+from tapemagic.report.tabs.lines.find import LineValue
 from tests.ipython.conftest import Run
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tapemagic import Tensor, Variable
-from tests.analysis.recordings import notes
 from tests.ipython.conftest import Run
+from tests.report.recordings import notes
 
 
 def role(report: Any, name: str) -> str:

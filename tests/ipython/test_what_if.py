@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from ipywidgets.widgets import widget
 
-from tapemagic.display.live.content import Content
-from tapemagic.display.live.packing import unpacked
-from tapemagic.display.report import TapeReport
 from tapemagic.engine.tape.tape import Tape
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.live.content import Content
+from tapemagic.report.live.packing import unpacked
 from tests.ipython.conftest import Run
 
 Refused = Callable[[str], str]

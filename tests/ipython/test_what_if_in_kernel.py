@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tapemagic.display.live.content import Content
-from tapemagic.display.live.packing import unpacked
+from tapemagic.report.live.content import Content
+from tapemagic.report.live.packing import unpacked
 from tests.ipython.kernels import VIEW, Kernel, kernel
 
 pytestmark = [

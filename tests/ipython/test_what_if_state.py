@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.display.live.packing import unpacked
-from tapemagic.display.report import TapeReport
+from tapemagic.report.bundle import TapeReport
+from tapemagic.report.live.packing import unpacked
 from tests.ipython.conftest import Run
 
 UNSTEADY = "more than the sliders changes this report"

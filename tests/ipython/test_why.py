@@ -9,8 +9,8 @@ import pytest
 from IPython.core.error import UsageError
 from IPython.lib.pretty import pretty
 
-from tests.analysis.recordings import notes
 from tests.ipython.conftest import Run
+from tests.report.recordings import notes
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from dask.local import get_sync
 from dask.task_spec import Task, TaskRef
 
 import tapemagic as tm
-from tapemagic.lazy.bundles import bundled
+from tapemagic.lazy.task_fusion import bundled
 
 ROWS, COLUMNS = 24, 3
 PARTS = np.random.default_rng(0).normal(size=(2, ROWS // 2, COLUMNS))

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.report.findings import examined
-from tapemagic.display import html
-from tapemagic.display.dot import dot
-from tapemagic.display.svg import Drawing
-from tapemagic.display.text import text
+from tapemagic.drawing.dot import dot
+from tapemagic.drawing.svg import Drawing
 from tapemagic.engine.tape.observer import Observer
+from tapemagic.report import html
+from tapemagic.report.findings import examined
+from tapemagic.report.text import text
 from tests.lazy.lazy_cases import REFUSALS, quiet, raising, rows
 from tests.rules import harness
 from tests.shares import each

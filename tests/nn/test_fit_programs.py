@@ -12,7 +12,7 @@ import tapemagic as tm
 from tapemagic import nn
 from tapemagic.errors import NonFiniteError
 from tapemagic.nn.models import training
-from tapemagic.nn.models.steps import programs_of_steps
+from tapemagic.nn.models.train_steps import programs_of_steps
 
 RNG = np.random.default_rng(0)
 X = RNG.random((22, 4), dtype="float32")

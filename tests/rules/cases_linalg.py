@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.rules.norms import spectral
+from tapemagic.engine.rules.norm_rules import spectral
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 from tests.rules.harness import Case, Special, case, complexes, normal, plain, refused, special
 

@@ -29,14 +29,14 @@ __all__ = [
 
 REST = (
     "bessel",
-    "convolutions",
+    "convolution_rules",
     "creation",
     "decompositions",
     "einsum",
     "fft",
     "linalg",
     "neural",
-    "norms",
+    "norm_rules",
     "padding",
     "polynomials",
     "statistics",

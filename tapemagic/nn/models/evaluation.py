@@ -28,8 +28,8 @@ from tapemagic.nn.models.batches import (
 )
 from tapemagic.nn.models.interrupts import between_steps
 from tapemagic.nn.models.logs import Logs, closed, listed, one_or_all, plain_logs, verbosity, whole
-from tapemagic.nn.models.steps import Steps
 from tapemagic.nn.models.tracebacks import without_own_frames
+from tapemagic.nn.models.train_steps import Steps
 
 
 class Evaluator(Steps):

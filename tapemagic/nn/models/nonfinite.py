@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import format_value
-from tapemagic.analysis.nonfinite import NonFinite, first_nonfinite, first_nonfinite_gradient
-from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.observer import Observer, Site
 from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.explain.formatting import format_value
+from tapemagic.explain.nonfinite import NonFinite, first_nonfinite, first_nonfinite_gradient
+from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.nn.calls import calls
 from tapemagic.nn.models.batches import unpack_x_y_sample_weight
 

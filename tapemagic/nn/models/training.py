@@ -29,8 +29,8 @@ from tapemagic.nn.models.batches import (
 from tapemagic.nn.models.evaluation import Evaluator
 from tapemagic.nn.models.interrupts import between_steps
 from tapemagic.nn.models.logs import Logs, closed, listed, plain_logs, verbosity, whole
-from tapemagic.nn.models.steps import Steps
 from tapemagic.nn.models.tracebacks import without_own_frames
+from tapemagic.nn.models.train_steps import Steps
 
 MANY = 1000
 """The number of steps from which on it pays to make programs of them."""

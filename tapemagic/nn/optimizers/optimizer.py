@@ -13,6 +13,7 @@ from tapemagic.engine.tensor.variable import Variable, put_array
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import NotATensorError, OptionError
 from tapemagic.nn.arguments import number
+from tapemagic.nn.optimizers.apply_steps import Steps
 from tapemagic.nn.optimizers.gradients import (
     Explain,
     as_arrays,
@@ -23,7 +24,6 @@ from tapemagic.nn.optimizers.gradients import (
 )
 from tapemagic.nn.optimizers.learning_rate import LearningRate
 from tapemagic.nn.optimizers.options import above, count, refuse_unknown
-from tapemagic.nn.optimizers.steps import Steps
 from tapemagic.tape import GradientTape
 
 _OPTIONS = (

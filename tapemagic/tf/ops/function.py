@@ -12,7 +12,7 @@ from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import OptionError, UnsupportedArgumentError
-from tapemagic.replay import function as replay
+from tapemagic.programs import function as replay
 from tapemagic.tf.core.convert import PYTHON_NUMBERS, tensor
 from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
@@ -23,7 +23,7 @@ class Function:
 
     Parameters
     ----------
-    traced : tapemagic.replay.function.Function or BoundFunction
+    traced : tapemagic.programs.function.Function or BoundFunction
     signature : sequence of TensorSpec, optional
 
     Attributes

@@ -1,1 +1,0 @@
-"""Looks at a recording. Knows the engine, and nothing of screens."""

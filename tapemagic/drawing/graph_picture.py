@@ -1,0 +1,45 @@
+"""GraphPicture: the graph of findings as DOT and as a drawing, made when they are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tapemagic.drawing.dot import dot
+from tapemagic.drawing.inserts import Inserts
+from tapemagic.drawing.report_style import Style, ground_of
+from tapemagic.drawing.svg import Drawing, draw
+from tapemagic.explain.formatting import significant_digits
+from tapemagic.report.findings import Findings
+
+
+@dataclass(frozen=True)
+class GraphPicture:
+    """The graph of findings as DOT and as a drawing.
+
+    Attributes
+    ----------
+    findings : Findings
+    style : Style
+    """
+
+    findings: Findings
+    style: Style
+
+    @cached_property
+    def dot(self) -> str:
+        """The graph as DOT source."""
+        with significant_digits(self.style.digits):
+            return dot(self.findings.graph, self.findings.lines, self._inserts)
+
+    @cached_property
+    def _inserts(self) -> Inserts:
+        """The small pictures in the graph."""
+        with significant_digits(self.style.digits):
+            return Inserts(self.findings.graph)
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The drawing of the graph, or the reason why there is none."""
+        drawing = draw(self.dot, self._inserts.by_number, self.style.engine)
+        return replace(drawing, ground=ground_of(self.style.theme))

@@ -1,0 +1,502 @@
+"""Pictures as plain data, read from SVG: what Graphviz draws, to be written small as SVG and as LaTeX.
+
+All lengths are whole numbers in halves of a point: exact enough for the eye, and short when written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Literal, TypeAlias
+from xml.etree import ElementTree as ET
+
+from tapemagic.drawing.pixels import Colours, cells_of
+
+UNIT = 2
+"""Units in a point."""
+PIXEL = 0.75 * UNIT
+"""Units in a pixel, in which a document without a viewBox is measured."""
+SPACE = 3
+"""Half the width of a space, by which words are moved that begin with one."""
+STEPS = re.compile(r"([MLHVCZmlhvcz])([^A-Za-z]*(?:e-?\d+[^A-Za-z]*)*)")
+NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
+MOVE = re.compile(r"(translate|scale)\(([^)]*)\)")
+INVISIBLE = ("none", "transparent")
+NAMED = {"black": "#000000", "white": "#ffffff"}
+LENGTHS = {"stroke-width", "font-size"}
+PAINT = {
+    "fill",
+    "fill-opacity",
+    "stroke",
+    "stroke-opacity",
+    "stroke-width",
+    "stroke-dasharray",
+    "opacity",
+}
+LETTERS = {
+    "text-anchor",
+    "font-family",
+    "font-size",
+    "font-weight",
+    "font-style",
+    "fill",
+    "fill-opacity",
+    "text-decoration",
+}
+STYLED = PAINT | LETTERS
+KINDS = {"cluster", "node", "edge"}
+GROUPS = {"g", "a", "svg"}
+
+Style = tuple[tuple[str, str], ...]
+Steps = tuple[tuple[str, tuple[int, ...]], ...]
+Kind = Literal["", "cluster", "node", "edge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A line or area: a path of the steps M, L, C, Z with absolute coordinates, or E, an ellipse."""
+
+    style: Style
+    steps: Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A line of text at a place on its baseline."""
+
+    style: Style
+    x: int
+    y: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inset:
+    """A piece of SVG in a rectangle; its own lengths are points."""
+
+    x: int
+    y: int
+    scale: float
+    insert: Insert
+
+
+@dataclass(frozen=True, slots=True)
+class Raster:
+    """Cells in colours, in a rectangle."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    colours: Colours
+
+
+Part: TypeAlias = Outline | Words | Inset | Raster
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A node, an edge or a frame: its name in DOT, and its parts in the order in which they are painted."""
+
+    kind: Kind
+    name: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with its size, and the items in it."""
+
+    width: int
+    height: int
+    items: tuple[Item, ...]
+
+    @cached_property
+    def layers(self) -> Mapping[tuple[int, Style], list[Steps]]:
+        """The outlines of all items by their style, in the order in which they are painted.
+
+        First frames, each alone, for they lie in one another. Then edges, then nodes: neither overlap their like, so
+        that those of one style can be painted at once.
+        """
+        layers: dict[tuple[int, Style], list[Steps]] = {}
+        frames = [item for item in self.items if item.kind in {"", "cluster"}]
+        for depth, part in enumerate(part for item in frames for part in item.parts):
+            if isinstance(part, Outline):
+                layers[depth - 1_000_000, part.style] = [part.steps]
+        for kind, base in (("edge", 0), ("node", 1_000)):
+            for item in self.items:
+                if item.kind == kind:
+                    depth, before = base, None
+                    for part in item.parts:
+                        if isinstance(part, Outline):
+                            style = joined_style(part, before)
+                            depth += style != before
+                            layers.setdefault((depth, style), []).append(part.steps)
+                            before = style
+        return dict(sorted(layers.items(), key=lambda layer: layer[0][0]))
+
+    @cached_property
+    def words(self) -> Mapping[Style, list[Words]]:
+        """The lines of text of all items by their style."""
+        words: dict[Style, list[Words]] = {}
+        for item in self.items:
+            for part in item.parts:
+                if isinstance(part, Words):
+                    words.setdefault(part.style, []).append(part)
+        return words
+
+    @cached_property
+    def insets(self) -> list[Inset]:
+        """The pieces of SVG in all items."""
+        return [part for item in self.items for part in item.parts if isinstance(part, Inset)]
+
+    @cached_property
+    def rasters(self) -> list[Raster]:
+        """The coloured cells in all items."""
+        return [part for item in self.items for part in item.parts if isinstance(part, Raster)]
+
+
+def joined_style(part: Outline, before: Style | None) -> Style:
+    """The style of an outline; that of the one before it if a straight line in that style looks the same."""
+    if before is not None and len(part.steps) == 2 and part.steps[1][0] == "L":  # noqa: SIM102
+        if _without_fill(part.style) == _without_fill(before):
+            return before
+    return part.style
+
+
+def _without_fill(style: Style) -> list[tuple[str, str]]:
+    return [entry for entry in style if not entry[0].startswith("fill")]
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """A piece of SVG to be put into a box of a graph.
+
+    Attributes
+    ----------
+    fragment : str
+        SVG elements, with lengths in points and the origin at the top left.
+    width, height : float
+        In points.
+    marked : str
+        The same elements for a live page, with classes by which scripts find them; empty if they need none.
+    """
+
+    fragment: str
+    width: float
+    height: float
+    marked: str = ""
+
+    def marker(self, number: int) -> list[str]:
+        """The lines of text to write into a label of font size 10, to make room for this insert.
+
+        They begin with a character for the number, which `printable` takes out of all text that comes from elsewhere.
+        The drawing is centred in the room of the lines.
+
+        Examples
+        --------
+        >>> [len(line) for line in Insert("<rect/>", 40, 24).marker(0)]
+        [5, 5, 5]
+        """
+        line = chr(FIRST + number) + "M" * max(0, round(self.width / MARK_WIDTH + 0.45) - 1)
+        return [line] * max(1, round(self.height / LINE_HEIGHT + 0.45))
+
+
+FIRST, LAST = 0xE000, 0xF8FF
+"""The characters that begin the lines of a marker: Unicode keeps them free for private use."""
+MARK_WIDTH, LINE_HEIGHT = 8.33, 11.0
+"""The width of an M, and the height of a line, in points, in Helvetica of 10 points."""
+
+
+def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
+    """Read an SVG document as Graphviz writes it.
+
+    Parameters
+    ----------
+    document : str
+    inserts : mapping of int to Insert, optional
+        Pieces of SVG to put in the places of markers, by their numbers.
+
+    Returns
+    -------
+    Picture
+
+    Raises
+    ------
+    ValueError
+        If it is not an SVG document.
+    """
+    try:
+        root = ET.fromstring(document[max(0, document.find("<svg")) :])  # noqa: S314 -- Graphviz wrote it
+    except ET.ParseError as error:
+        raise ValueError(str(error)) from None
+    if root.tag.rpartition("}")[2] != "svg":
+        raise ValueError("no svg element")
+    place = _Place()
+    size = root.get("viewBox", "").split()[2:]
+    if not size:
+        size = [root.get("width", "0"), root.get("height", "0")]
+        place = _Place(PIXEL, PIXEL)
+    width, height = (round(place.sx * float(length.removesuffix("pt"))) for length in size)
+    reader = _Reader(inserts or {})
+    style = {key: root.attrib[key] for key in root.attrib.keys() & STYLED}
+    reader.read(root, "", "", style, place)
+    return Picture(width, height, tuple(sorted(reader.items, key=_number_of_frame)))
+
+
+def _number_of_frame(item: Item) -> float:
+    """The number of a frame, by which frames are put in order: Graphviz's order depends on what it drew before."""
+    number = item.name.removeprefix("cluster_")
+    return (
+        int(number)
+        if item.kind == "cluster" and number.isdecimal()
+        else -1
+        if not item.kind
+        else inf
+    )
+
+
+def fragment(insert: Insert) -> Picture:
+    """An insert as a picture of its own."""
+    document = f'<svg viewBox="0 0 {insert.width} {insert.height}">{insert.fragment}</svg>'
+    return read(document)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A scale and a shift from the lengths of an element to units of the picture."""
+
+    sx: float = UNIT
+    sy: float = UNIT
+    dx: float = 0
+    dy: float = 0
+
+    def inside(self, transform: str) -> _Place:
+        """The place of an element with a transformation."""
+        sx, sy, dx, dy = self.sx, self.sy, self.dx, self.dy
+        for name, arguments in MOVE.findall(transform):
+            x, *rest = map(float, NUMBER.findall(arguments))
+            if name == "translate":
+                dx, dy = dx + sx * x, dy + sy * (rest[0] if rest else 0)
+            else:
+                sx, sy = sx * x, sy * (rest[0] if rest else x)
+        return _Place(sx, sy, dx, dy)
+
+    def points(self, numbers: Iterable[str | float]) -> tuple[int, ...]:
+        """The coordinates of points in units, x and y in turn."""
+        sx, sy, dx, dy = self.sx, self.sy, self.dx, self.dy
+        exact = [float(number) for number in numbers]
+        exact[::2] = [dx + sx * x for x in exact[::2]]
+        exact[1::2] = [dy + sy * y for y in exact[1::2]]
+        return tuple(map(round, exact))
+
+
+class _Reader:
+    """Reads the elements of an SVG document."""
+
+    def __init__(self, inserts: Mapping[int, Insert]) -> None:
+        self.items: list[Item] = []
+        self._inserts = inserts
+        self._styles: dict[tuple[tuple[str, str], ...], Style] = {}
+
+    def read(
+        self, element: ET.Element, kind: Kind, name: str, inherited: dict[str, str], place: _Place
+    ) -> None:
+        """Add the items of an element: one with its own shapes, and those of the groups inside it."""
+        parts: list[Part] = []
+        for child in element:
+            tag = child.tag.rpartition("}")[2]
+            if tag in GROUPS:
+                if parts:
+                    self._add(kind, name, parts)
+                    parts = []
+                given = child.attrib
+                group = given.get("class", "")
+                more = {key: given[key] for key in given.keys() & STYLED}
+                self.read(
+                    child,
+                    group if group in KINDS else kind,  # type: ignore[arg-type]
+                    name,
+                    inherited | more if more else inherited,
+                    place.inside(given["transform"]) if "transform" in given else place,
+                )
+            elif tag == "title":
+                name = "".join(child.itertext()) if kind else name
+            elif (part := self._part(tag, child, inherited, place)) is not None:
+                parts.append(part)
+        self._add(kind, name, parts)
+
+    def _add(self, kind: Kind, name: str, parts: list[Part]) -> None:
+        if parts := self._with_inserts(parts):
+            self.items.append(Item(kind, name, tuple(parts)))
+
+    def _part(
+        self, tag: str, element: ET.Element, inherited: dict[str, str], place: _Place
+    ) -> Part | None:
+        given = inherited | element.attrib if inherited else element.attrib
+        if tag == "text":
+            x, y = place.points([given.get("x", "0"), given.get("y", "0")])
+            words = "".join(element.itertext())
+            if words[:1] == " " != words[1:2]:
+                words, x = words[1:], x + SPACE
+            return Words(self._style(given, LETTERS, place), x, y, words)
+        if tag == "image":
+            x, y, right, bottom = place.points(_corners(given))
+            colours = cells_of(given.get("href", ""))
+            return Raster(x, y, right - x, bottom - y, colours) if colours else None
+        if (
+            given.get("fill", "black") in INVISIBLE
+            and given.get("stroke", INVISIBLE[0]) in INVISIBLE
+        ):
+            return None
+        steps = _steps(tag, given, place)
+        return Outline(self._style(given, PAINT, place), steps) if steps else None
+
+    def _style(self, given: Mapping[str, str], kept: set[str], place: _Place) -> Style:
+        found = tuple(entry for entry in given.items() if entry[0] in kept)
+        if kept is PAINT and "stroke" in given and "stroke-width" not in given:
+            found += (("stroke-width", "1"),)
+        if found not in self._styles:
+            self._styles[found] = tuple(sorted(_normal(key, value, place) for key, value in found))
+        return self._styles[found]
+
+    def _with_inserts(self, parts: list[Part]) -> list[Part]:
+        """The parts with each insert in place of the lines of its marker."""
+        markers: dict[int, list[Words]] = {}
+        for part in parts:
+            if isinstance(part, Words) and FIRST <= ord(part.text[:1] or " ") <= LAST:
+                markers.setdefault(ord(part.text[0]) - FIRST, []).append(part)
+        if not markers:
+            return parts
+        hidden = {id(part) for lines in markers.values() for part in lines}
+        left = [part for part in parts if id(part) not in hidden]
+        box = next((part for part in left if isinstance(part, Outline)), None)
+        for number, lines in markers.items():
+            if (insert := self._inserts.get(number)) is not None:
+                left.append(_inset(insert, lines, box))
+        return left
+
+
+def _inset(insert: Insert, lines: list[Words], box: Outline | None) -> Inset:
+    """An insert in the middle of the lines of its marker, made smaller where a box is too narrow for it."""
+    scale = 1.0
+    if box is not None:
+        across = [x for _, points in box.steps for x in points[::2]]
+        scale = min(1.0, (max(across) - min(across)) / (insert.width * UNIT))
+    middle = (lines[0].y + lines[-1].y) / 2 - 0.3 * UNIT * 10
+    x = round(lines[0].x - scale * insert.width * UNIT / 2)
+    return Inset(x, round(middle - scale * insert.height * UNIT / 2), scale, insert)
+
+
+def _normal(key: str, value: str, place: _Place) -> tuple[str, str]:
+    """An attribute in the units of the picture."""
+    if key in LENGTHS:
+        return key, str(round(float(value) * place.sy))
+    if key == "stroke-dasharray":
+        return key, " ".join(str(round(float(x) * place.sy)) for x in NUMBER.findall(value))
+    if key == "text-anchor" and value == "middle":
+        return key, value
+    if key.endswith("opacity"):
+        return key, f"{float(value):.2g}"
+    value = NAMED.get(value, value)
+    return key, "none" if value in INVISIBLE else value
+
+
+def _steps(tag: str, given: Mapping[str, str], place: _Place) -> Steps:
+    """The steps of a shape; none if it is of an unknown kind."""
+    if tag == "path":
+        return _path(given["d"], place)
+    if tag in {"polygon", "polyline"}:
+        points = place.points(given["points"].replace(",", " ").split())
+        if tag == "polygon" and points[:2] == points[-2:]:
+            points = points[:-2]
+        closing: Steps = (("Z", ()),) if tag == "polygon" else ()
+        return (("M", points[:2]), ("L", points[2:]), *closing)
+    if tag in {"ellipse", "circle"}:
+        x, y = place.points([given.get("cx", "0"), given.get("cy", "0")])
+        rx = float(given.get("rx") or given["r"]) * place.sx
+        ry = float(given.get("ry") or given["r"]) * place.sy
+        return (("E", (x, y, round(rx), round(ry))),)
+    if tag == "rect":
+        left, top, right, bottom = _corners(given)
+        points = place.points([left, top, right, top, right, bottom, left, bottom])
+        return (("M", points[:2]), ("L", points[2:]), ("Z", ()))
+    if tag == "line":
+        points = place.points([given.get(key, "0") for key in ("x1", "y1", "x2", "y2")])
+        return (("M", points[:2]), ("L", points[2:]))
+    return ()
+
+
+def _corners(given: Mapping[str, str]) -> list[float]:
+    """The left, top, right and bottom of a rectangle."""
+    x, y = float(given.get("x", 0)), float(given.get("y", 0))
+    return [x, y, x + float(given["width"]), y + float(given["height"])]
+
+
+def _path(data: str, place: _Place) -> Steps:
+    """The steps of a path; relative ones and those along one axis are made absolute."""
+    steps: list[tuple[str, tuple[int, ...]]] = []
+    start = end = (0, 0)
+    exact = (0.0, 0.0)
+    for letter, words in STEPS.findall(data):
+        kind = letter.upper()
+        if kind == "Z":
+            steps.append(("Z", ()))
+            end = start
+            continue
+        numbers = NUMBER.findall(words)
+        if letter not in "MLC":
+            numbers = _absolute(letter, list(map(float, numbers)), exact)
+            kind = kind if kind in "MC" else "L"
+        exact = (float(numbers[-2]), float(numbers[-1]))
+        points = place.points(numbers)
+        if kind == "M":
+            steps.append(("M", points[:2]))
+            start = end = points[:2]  # type: ignore[assignment]
+            if len(points) > 2:
+                steps.append(("L", points[2:]))
+        elif kind == "L":
+            steps.append(("L", points))
+        else:
+            for i in range(0, len(points), 6):
+                curve = points[i : i + 6]
+                ends = (end, end := curve[4:])  # type: ignore[assignment]
+                steps.append(("L", end) if _is_straight(ends[0], curve) else ("C", curve))
+        end = points[-2:]  # type: ignore[assignment]
+    return tuple(steps)
+
+
+def _is_straight(start: tuple[int, ...], curve: tuple[int, ...]) -> bool:
+    """Whether the control points of a curve lie on the line between its ends, to half a point."""
+    x, y = start
+    dx, dy = curve[4] - x, curve[5] - y
+    limit = UNIT / 2 * max(abs(dx), abs(dy), 1)
+    return (
+        abs((curve[0] - x) * dy - (curve[1] - y) * dx) <= limit
+        and abs((curve[2] - x) * dy - (curve[3] - y) * dx) <= limit
+        and min(x, curve[4]) - UNIT <= curve[0] <= max(x, curve[4]) + UNIT
+        and min(x, curve[4]) - UNIT <= curve[2] <= max(x, curve[4]) + UNIT
+        and min(y, curve[5]) - UNIT <= curve[1] <= max(y, curve[5]) + UNIT
+        and min(y, curve[5]) - UNIT <= curve[3] <= max(y, curve[5]) + UNIT
+    )
+
+
+def _absolute(letter: str, numbers: list[float], start: tuple[float, float]) -> list[str]:
+    """The coordinates of steps that are relative, or along one axis, made absolute."""
+    x, y = start
+    made: list[float] = []
+    size = {"H": 1, "V": 1, "C": 6}.get(letter.upper(), 2)
+    for i in range(0, len(numbers) - size + 1, size):
+        given = numbers[i : i + size]
+        if letter in "Hh":
+            given = [given[0], 0.0 if letter == "h" else y]
+        elif letter in "Vv":
+            given = [0.0 if letter == "v" else x, given[0]]
+        if letter.islower():
+            given = [value + (y if j % 2 else x) for j, value in enumerate(given)]
+        x, y = given[-2:]
+        made += given
+    return list(map(repr, made))

@@ -1,0 +1,99 @@
+"""Text as LaTeX: what has a meaning for TeX is escaped, and what its fonts lack is set as mathematics."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+from tapemagic.explain.formatting import printable
+
+SPECIAL = {
+    "\\": "\\textbackslash{}",
+    "{": "\\{",
+    "}": "\\}",
+    "$": "\\$",
+    "&": "\\&",
+    "#": "\\#",
+    "%": "\\%",
+    "_": "\\_",
+    "^": "\\textasciicircum{}",
+    "~": "\\textasciitilde{}",
+    "<": "\\textless{}",
+    ">": "\\textgreater{}",
+    "|": "\\textbar{}",
+    '"': "\\textquotedbl{}",
+    "'": "\\textquotesingle{}",
+    "`": "\\textasciigrave{}",
+    ";": "{;}",
+    "[": "{[}",
+    "]": "{]}",
+    "−": "$-$",
+    "∂": "$\\partial$",
+    "∇": "$\\nabla$",
+    "…": "\\ldots{}",
+    "–": "\\textendash{}",
+    "—": "\\textemdash{}",
+    "\u00a0": "~",
+}
+SPECIAL |= {letter: f"$_{digit}$" for digit, letter in enumerate("₀₁₂₃₄₅₆₇₈₉")}
+SPECIAL |= {letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+
+ASCII = str.maketrans({letter: words for letter, words in SPECIAL.items() if letter.isascii()})
+PLAIN = "×÷·±°"
+"""Letters that every font has."""
+BARS = "\u0304\u0305"
+"""The bars over the letter before them."""
+
+GLYPH = r"""\providecommand\tapeglyph[2]{\ifdefined\Umathchar\iffontchar\font"#1 #2\else(U+#1)\fi\else#2\fi}%
+"""
+"""The command for a letter that the font may lack: its number in Unicode is printed then."""
+
+
+def tex(text: str) -> str:
+    r"""Text in one line as LaTeX.
+
+    Examples
+    --------
+    >>> print(tex("w_1 = {x₂} ∂α"))
+    w\_1 = \{x$_2$\} $\partial$$\alpha$
+    """
+    if text.isascii() and text.isprintable():
+        return text.translate(ASCII).replace("--", "-{}-")
+    parts: list[str] = []
+    for letter in printable(text):
+        if letter in BARS and parts:
+            parts[-1] = f"$\\bar{{{parts[-1].strip('$')}}}$"
+        else:
+            parts.append(_letter(letter))
+    return "".join(parts).replace("--", "-{}-")
+
+
+@lru_cache(maxsize=1000)
+def _letter(letter: str) -> str:
+    if letter in SPECIAL:
+        return SPECIAL[letter]
+    if letter.isascii() or letter in PLAIN:
+        return letter
+    name = unicodedata.name(letter, "")
+    if name.startswith("GREEK ") and (command := _greek(name)):
+        return command
+    if unicodedata.category(letter) == "Sm":
+        return f"${letter}$"
+    return f"\\tapeglyph{{{ord(letter):04X}}}{{{letter}}}"
+
+
+GREEK = frozenset(
+    """
+    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
+    Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
+    """.split()  # noqa: SIM905 -- a list of words
+)
+
+
+def _greek(name: str) -> str:
+    """The command for a Greek letter by its name in Unicode; empty if there is none."""
+    words = name.removeprefix("GREEK ").replace("AMDA", "AMBDA").split(" LETTER ")
+    if len(words) != 2:
+        return ""
+    command = words[1].lower() if words[0] == "SMALL" else words[1].capitalize()
+    return f"$\\{command}$" if command in GREEK else ""

@@ -1,0 +1,282 @@
+"""Words for reasons: the way by which a value left the tape, the line, and the replacement."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.events import Event, Place
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.explain.formatting import SHOWN, format_entries, format_line
+from tapemagic.explain.program_text import on_line, text_of
+
+STACKING = {"stack", "concatenate", "hstack", "vstack", "column_stack", "dstack", "block"}
+"""NumPy's functions that follow the tensors in a list."""
+
+ARRAYS = {"array", "asarray", "asanyarray", "constant", "convert_to_tensor"}
+NUMBERS = ("float", "fsum", "math", "cmath")
+NUMPY = "NumPy, which made a plain array of it,"
+LONGEST = 120
+"""The number of characters up to which a replacement is written out."""
+
+COMPUTING = {".compute()", "dask.compute()", "dask.delayed()"}
+"""The ways by which the numbers of a lazy tensor leave."""
+
+STAY = {"np.asarray": "call NumPy on the tensor itself", "float()": "leave it a tensor"}
+CONVERSIONS = {
+    "math cmath": "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)",
+    "[]=": "collect the parts in a list, and make one tensor of them at the end, with np.stack(parts)",
+    "rng random normal uniform": "draw plain numbers, and compute with the tensor afterwards, as in mu + sigma * "
+    "rng.normal(size=3)",
+    "full arange linspace full_like": "compute with the tensor, as in x * np.ones(3) or x * np.arange(3)",
+    "poly1d polyval polyadd polysub polymul polydiv polyder polyint roots": "an np.poly1d is an array to NumPy's "
+    "functions: call it, as in p(x), or give them p.coeffs",
+    "vectorize": "call NumPy's functions on whole tensors",
+}
+"""Replacements for conversions to numbers, by the calls on the line; the first that fits."""
+
+OF_MATH = {
+    "erf": "tapemagic.erf",
+    "erfc": "tapemagic.erfc",
+    "fsum": "np.sum",
+    "gamma": "scipy.special.gamma",
+    "lgamma": "scipy.special.gammaln",
+    "pow": "np.power",
+}
+"""NumPy's and SciPy's functions in place of those of the module math that have another name."""
+
+FLAT = "its result has no derivative; a smooth function in its place has one"
+COMPARISONS = ("greater", "greater_equal", "less", "less_equal")
+SMOOTH = {
+    "histogram histogram2d histogramdd bincount digitize searchsorted": "counts and positions change in "
+    "jumps; a smooth count of what is near c is np.sum(np.exp(-(((x - c) / width) ** 2)))",
+    "argmax argmin": "a position has no derivative; tapemagic.softmax(x) weighs all positions smoothly",
+    " ".join(
+        COMPARISONS
+    ): "a comparison has no derivative; tapemagic.sigmoid((x - a) / width) is a smooth step",
+}
+"""Replacements for functions whose results change in steps."""
+
+OF_SCIPY = {
+    "softmax": "write tapemagic.softmax(x, axis)",
+    "log_softmax": "write tapemagic.log_softmax(x, axis)",
+    "logsumexp": "write tapemagic.logsumexp(x, axis)",
+    "polygamma": "write scipy.special.zeta(n + 1, x) times (-1)**(n + 1) * n!, or psi(x) for n = 0",
+    "multigammaln": "write the sum of scipy.special.gammaln(a - j / 2) for j in range(d)",
+    "comb": "write scipy.special.binom(n, k)",
+    "factorial": "write scipy.special.gamma(n + 1)",
+    "perm": "write scipy.special.poch(n - k + 1, k)",
+}
+"""SciPy's functions that make plain arrays of their arguments, and what to write in their place."""
+
+
+def way(event: Event, namespace: Mapping[str, Any]) -> str:
+    """The way by which a value left the tape, the line, and the replacement."""
+    return f"{way_out(event)}: {replacement(event, namespace)}"
+
+
+def way_out(event: Event) -> str:
+    """The way by which a value left the tape, and the line."""
+    library = event.place.library if event.place else ""
+    what = str(event.what)
+    if library and library != "numpy" and not what.startswith(library):
+        return f"{library}, which converted it with {what}{at(event)}"
+    calls = _calls(event.place)
+    if what in STAY and what.removesuffix("()").split(".")[-1] not in calls:
+        what = NUMPY if calls.isdisjoint(NUMBERS) and list_replacement(event.place) else what
+    if what == "np.asarray" and "asarray" not in calls:
+        what = NUMPY
+    return f"{what}{at(event)}"
+
+
+def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
+    """The replacement for a conversion that left the tape, by its name, its line and what names stand for."""
+    what = str(event.what)
+    library = event.place.library if event.place else ""
+    if library == "scipy":
+        if any("linalg" in ast.unparse(statement) for statement in on_line(*text_of(event.place))):
+            return "a tape follows NumPy alone: np.linalg has the same"
+        ufuncs = "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
+        return _first(OF_SCIPY, _calls(event.place)) or ufuncs
+    if what in COMPUTING:
+        return "go on with the tensor itself, which is lazy, and compute what comes out in the end"
+    if what.startswith("model."):
+        return "they compute with plain arrays; call the model itself, as in model(x)"
+    if what.startswith("tapemagic.distributed."):
+        return "it gives the gradient as its second result; a tape follows tapemagic.constant(dask_array)"
+    if what.startswith(("tapemagic.", "copy.")):
+        return "it copies the value alone: compute with the tensor itself, which needs no copy"
+    if what.endswith("compute()"):
+        return "go on with the lazy tensor, and compute what you want to see at the end"
+    if library and library != "numpy":
+        return "a tape follows NumPy alone"
+    if " to " in what or what == "int()":
+        return "whole numbers and truth values have no derivative; a smooth function in its place has one"
+    if is_flat(event):
+        function = what.removeprefix("np.").split(".")[0]
+        extreme = function in COMPARISONS and _extreme_replacement(event.place, namespace)
+        return extreme or _first(SMOOTH, {function}) or FLAT
+    if what not in STAY:
+        return f"leave {what} out" if what.startswith(".") else "stay with the tensor"
+    by_math = what == "float()" and math_replacement(event.place, namespace)
+    known = by_math or _first(CONVERSIONS, _calls(event.place))
+    return known or list_replacement(event.place) or STAY[what]
+
+
+def _first(advice: Mapping[str, str], names: set[str]) -> str:
+    """The first advice in a table for one of some names."""
+    found = (text for words, text in advice.items() if not names.isdisjoint(words.split()))
+    return next(found, "")
+
+
+def is_flat(event: Event) -> bool:
+    """Whether an exit changes in steps, so that nothing of a derivative left with it."""
+    what = str(event.what)
+    by_function = what.startswith(("np.", "scipy.")) and what != "np.asarray"
+    return by_function or " to " in what or what == "int()"
+
+
+def takes_gradient(place: Place | None) -> bool:
+    """Whether a line takes a gradient, whose own rules may have compared values."""
+    return not _calls(place).isdisjoint({"gradient", "jacobian", "batch_jacobian"})
+
+
+def _nodes(place: Place | None) -> Iterator[ast.AST]:
+    return (node for statement in on_line(*text_of(place)) for node in ast.walk(statement))
+
+
+def _calls(place: Place | None) -> set[str]:
+    """The names of the calls on a line; "[]=" if it writes into a part of an array, and not into a dict."""
+    calls = (ast.unparse(node.func) for node in _nodes(place) if isinstance(node, ast.Call))
+    found = {part for name in calls for part in name.split(".")}
+    for statement in on_line(*text_of(place)):
+        match statement:
+            case ast.Assign([*_, ast.Subscript(slice=key)]) | ast.AugAssign(
+                ast.Subscript(slice=key)
+            ) if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+                found.add("[]=")
+    return found
+
+
+def list_replacement(place: Place | None) -> str:
+    """The call to write where NumPy is given a list of tensors, of which it makes a plain array; empty if it is not."""
+    for node in _nodes(place):
+        match node:
+            case ast.Subscript(ast.Attribute(_, "r_" | "c_") as joined, joint):
+                given = joint if isinstance(joint, ast.Tuple) else ast.Tuple([joint])
+                join = "hstack" if joined.attr == "r_" else "column_stack"
+                if not any(isinstance(part, ast.Slice) for part in given.elts):
+                    return _replace(node, f"np.{join}({_as_list(given)})")
+                return f"make one tensor of the parts with np.{join}"
+            case ast.Call(function, [first, *more]) if _is_list(place, first):
+                name = ast.unparse(function)
+                package, last = name.partition(".")[0], name.rpartition(".")[2]
+                if last in STACKING or package not in {"np", "numpy", "tm", "tapemagic"}:
+                    continue
+                parts: Iterable[ast.expr] = getattr(first, "elts", ())
+                nested = any(isinstance(part, ast.List | ast.Tuple) for part in parts)
+                stacked = f"{'np.block' if nested else 'np.stack'}({_as_list(first)})"
+                words = map(ast.unparse, (*more, *node.keywords))
+                call = f"{name}({', '.join([stacked, *words])})"
+                return _replace(node, stacked if last in ARRAYS else call)
+    return ""
+
+
+def _extreme_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
+    """The call to write where Python's max or min compares two numbers; empty if neither is called."""
+    for node in _nodes(place):
+        match node:
+            case ast.Call(ast.Name("max" | "min" as name), [_, _] as given, []) if (
+                name not in namespace
+            ):
+                arguments = ", ".join(map(ast.unparse, given))
+                call = f"({arguments})" if len(arguments) < LONGEST else ""
+                return f"{name} compares the two, and gives one of them: write np.{name}imum{call}"
+    return ""
+
+
+def math_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
+    """The call to write where a function of Python's module math is given a tensor; empty if none is called."""
+    for node in _nodes(place):
+        if isinstance(node, ast.Call) and (function := math_function(node.func, namespace)):
+            return f"{function} gives a plain number: {math_instead(node, function)}"
+    return ""
+
+
+def math_function(node: ast.expr, namespace: Mapping[str, Any]) -> str:
+    """The name of the function of the module math for which an expression stands: "math.exp"; empty if for none."""
+    match node:
+        case ast.Name(name):
+            value = namespace.get(name)
+        case ast.Attribute(ast.Name(module), name) if namespace.get(module, math) is math:
+            value = getattr(math, name, None) if module in namespace or module == "math" else None
+        case _:
+            return ""
+    name = getattr(value, "__name__", "")
+    return f"math.{name}" if callable(value) and value is vars(math).get(name) else ""
+
+
+def math_instead(node: ast.Call, function: str) -> str:
+    """The advice to write NumPy's function in place of one of the module math."""
+    name = function.removeprefix("math.")
+    own = vars(np).get(name)
+    fits = own.nin == len(node.args) if isinstance(own, np.ufunc) else callable(own)
+    instead = OF_MATH.get(name, f"np.{name}" if fits else "")
+    if not instead:
+        return "compute with NumPy's functions in its place"
+    given = ", ".join(ast.unparse(part) for part in node.args)
+    return f"write {instead}({given})" if len(given) < LONGEST else f"write {instead}"
+
+
+def _replace(node: ast.AST, text: str) -> str:
+    """The advice to write one expression in the place of another, in full where they are short."""
+    old = ast.unparse(node)
+    if len(old) + len(text) > LONGEST:
+        return f"make one tensor of the list first, with {text.partition('np.stack(')[1] or text.partition('(')[0]}...)"
+    return f"write {text} in place of {old}"
+
+
+def _as_list(node: ast.expr) -> str:
+    return ast.unparse(ast.List(node.elts) if isinstance(node, ast.Tuple) else node)
+
+
+def _is_list(place: Place | None, given: ast.expr) -> bool:
+    """Whether an argument is a list, or a name to which a program appends, or binds a list."""
+    if not isinstance(given, ast.Name):
+        return isinstance(given, ast.List | ast.Tuple | ast.ListComp)
+    for node in ast.walk(text_of(place)[0]):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name(owner), "append")) | ast.Assign(
+                [ast.Name(owner)], ast.List() | ast.ListComp()
+            ) if owner == given.id:
+                return True
+    return False
+
+
+def at(event: Event) -> str:
+    """The line of an event: " on line 3 (y = float(x))"."""
+    return f" on {format_line(event.place)}" if event.place else ""
+
+
+def listed(names: list[str]) -> str:
+    """Names in a row: "a, b and c"."""
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def kind(value: Any) -> str:
+    """The kind of values in an array without derivative: truth values or whole numbers."""
+    return "truth values" if value.dtype.kind == "b" else "whole numbers"
+
+
+def as_real(value: Any) -> str:
+    """The same value as one writes it with real numbers."""
+    real = unwrap(value).astype(float)
+    if not real.shape:
+        return format_entries(real)
+    return (
+        f"np.array({format_entries(real)})" if real.size <= SHOWN else "np.array(..., dtype=float)"
+    )

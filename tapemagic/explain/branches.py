@@ -1,0 +1,315 @@
+"""The branch of a program that gave a value: the constant that a function returned, by the program's text.
+
+A value that is no tensor came out of a branch that computes nothing from what is watched, such as ``return 0.0``, if
+nothing of it left a tape. The text tells which, if just one constant of all branches is the value.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.events import Place, origin_of
+from tapemagic.engine.tensor.tensor import id_of
+from tapemagic.explain.formatting import format_line, format_number
+from tapemagic.explain.program_text import (
+    around,
+    innermost_function,
+    names_read,
+    statements,
+    text_of,
+)
+from tapemagic.explain.query import Program, Question
+
+DEPTH = 4
+"""The number of names and calls that are followed."""
+
+EXTREMES = {"max": "np.maximum", "min": "np.minimum"}
+LOOPS = ast.For, ast.AsyncFor, ast.While
+BRANCHING = (*LOOPS, ast.If, ast.Try, ast.Match)
+FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant that a value may be.
+
+    Attributes
+    ----------
+    value : number
+    line : int
+        The line from which it was returned, or on which it was bound to a name.
+    function : str
+        The function that returned it; empty for the program itself.
+    file : str
+    name : str
+        The name under which it was returned; empty if the number itself was.
+    loop : int or None
+        The line of the loop that did not change it.
+    is_whole : bool
+        Whether it is the value, and not only a part from which the value was computed.
+    """
+
+    value: Any
+    line: int
+    function: str = ""
+    file: str = ""
+    name: str = ""
+    loop: int | None = None
+    is_whole: bool = True
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The body of a program or of a function, with the arguments that it was given."""
+
+    body: Sequence[ast.stmt]
+    file: str
+    function: str = ""
+    given: Mapping[str, tuple[ast.expr, Scope]] = field(default_factory=dict)
+
+
+def constant_branch(program: Program, name: str, value: Any, source: str) -> str:
+    """The branch that gave a plain number, in a sentence; empty if the program's text does not tell."""
+    place = program.place
+    if place is None:
+        return ""
+    scope = Scope(text_of(place)[0].body, place.file)
+    found = list(dict.fromkeys(_of_name(name, scope, program, DEPTH)))
+    exact = [c for c in found if c.is_whole and _same(c.value, value)]
+    chosen = exact or [c for c in found if not c.is_whole]
+    return _sentence(chosen[0], name, source, place.file) if len(chosen) == 1 else ""
+
+
+def constant_inside(program: Program, name: str, source: str, choices: Sequence[Place]) -> str:
+    """The constant that a function returned and that went into a value, in a sentence; empty if that is not sure.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+        Of the value.
+    source : str
+        The name of what was compared.
+    choices : sequence of Place
+        Of the comparisons, one of which has to be in that function.
+    """
+    if program.place is None:
+        return ""
+    scope = Scope(text_of(program.place)[0].body, program.place.file)
+    found = [
+        constant
+        for constant in dict.fromkeys(_of_name(name, scope, program, DEPTH))
+        if not constant.is_whole and any(_chosen_by(constant, place) for place in choices)
+    ]
+    return _sentence(found[0], name, source, program.place.file) if len(found) == 1 else ""
+
+
+def _chosen_by(constant: Constant, place: Place) -> bool:
+    """Whether a function compares at a place, and then returns this constant or something of what it was given."""
+    tree, _ = text_of(Place(constant.file, constant.line, ""))
+    function = innermost_function(tree, constant.line)
+    if function is None or function is not innermost_function(*text_of(place)):
+        return False
+    arguments = function.args
+    given = {x.arg for x in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    inside = function.body
+    body = [ast.Return(inside)] if isinstance(inside, ast.expr) else inside
+    returned = list(_returned(Scope(body, constant.file)))
+    others = [value for value in returned if not isinstance(value, (ast.Constant, ast.UnaryOp))]
+    return all(names_read(value) & {*given, constant.name} for value in others)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two plain numbers are equal, or both nan."""
+    return not np.ndim(other) and bool(one == other or (one != one and other != other))  # noqa: PLR0124
+
+
+def _sentence(found: Constant, name: str, source: str, file: str) -> str:
+    """The constant and the place where it came from."""
+    number = format_number(found.value)
+    where = f"line {found.line}"
+    if found.file != file:
+        where += f" of the cell that defines {found.function}"
+    what = f"the constant {number}"
+    if found.function:
+        if found.name:
+            what = f"{found.name}, which was {what}"
+        text = f"{found.function} returned {what} ({where})"
+    else:
+        text = f"{name} is {what} of {where}"
+    if found.loop is not None:
+        text += f": the loop on line {found.loop} did not change it"
+    part = "" if found.is_whole else f", from which {name} was computed"
+    advice = ""
+    if found.function in EXTREMES:
+        advice = f". {EXTREMES[found.function]} stays on the tape, whichever it takes"
+    return f"{text}{part}. That does not depend on {source}, and its derivative is 0{advice}"
+
+
+def branch_taken(q: Question) -> str:
+    """The branch of a function that computed a target, as the end of a sentence; empty if it was none."""
+    origins = q.evidence.origins
+    for position in range(min(len(origins.sites), len(q.evidence.records)) - 1, -1, -1):
+        if q.evidence.records[position][-1] == id_of(q.target):
+            _, call, offset, _ = origins.sites[position]
+            code, name = origins.calls[call].code, origins.calls[call].name
+            if not call or code is None or origin_of(code.co_filename) != "":
+                return ""
+            if offset // 2 >= len(code.co_code) // 2:
+                return ""
+            line = list(code.co_positions())[offset // 2][0] or 0
+            place = Place(code.co_filename, line, "")
+            inside = [s for s in around(*text_of(place)) if s.lineno > code.co_firstlineno]
+            is_branch = any(isinstance(s, ast.If | ast.Match) for s in inside)
+            follows = len(list(_returns_before(place, code.co_firstlineno))) > 0
+            if not (is_branch or follows):
+                return ""
+            return f": {name} took the branch that ends on {format_line(place)}"
+    return ""
+
+
+def _returns_before(place: Place, first: int) -> Iterator[ast.stmt]:
+    """The statements by which a function that begins on a line may have returned before a place."""
+    tree, line = text_of(place)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
+            lines = {node.lineno, *(decorator.lineno for decorator in node.decorator_list)}
+            returns = [s for s in statements(node.body) if isinstance(s, ast.Return)]
+            yield from (s for s in returns if first in lines and s.lineno < line)
+
+
+def _of_name(name: str, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
+    """The constants that a name may stand for."""
+    assignments = _last_assignments(scope.body, name)
+    if not assignments and name in scope.given:
+        node, outer = scope.given[name]
+        yield from _of(node, outer, program, depth - 1)
+        return
+    if not assignments and not scope.function:  # the expression at the end of a cell
+        ends = [s.value for s in scope.body[-1:] if isinstance(s, ast.Expr)]
+        assignments = [end for end in ends if ast.unparse(end) == name != getattr(end, "id", "")]
+    loops = [s for s in statements(scope.body) if isinstance(s, LOOPS)]
+    changing = [loop.lineno for loop in loops if any(_assignments([loop], name))]
+    for node in assignments:
+        after = [line for line in changing if line > node.lineno]
+        stays = after and isinstance(node, ast.Constant)
+        for constant in _of(node, scope, program, depth - 1):
+            yield replace(constant, loop=after[0]) if stays else constant
+
+
+def _last_assignments(body: Sequence[ast.stmt], name: str) -> list[ast.expr]:
+    """The expressions that a name may be bound to in the end: the last that is not in a branch, and those after it."""
+    found: list[ast.expr] = []
+    for statement in body:
+        bound = list(_assignments([statement], name))
+        if bound and not isinstance(statement, BRANCHING):
+            found.clear()
+        found += bound
+    return found
+
+
+def _of(node: ast.expr, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
+    """The constants that an expression may be."""
+    if depth < 0:
+        return
+    match node:
+        case ast.Constant(number) if isinstance(number, (int, float, complex)):
+            yield Constant(number, node.lineno, "", scope.file)
+        case ast.UnaryOp(ast.USub(), ast.Constant(number)) if isinstance(number, (int, float)):
+            yield Constant(-number, node.lineno, "", scope.file)
+        case ast.IfExp(_, body, orelse):
+            yield from _of(body, scope, program, depth)
+            yield from _of(orelse, scope, program, depth)
+        case ast.Name(name):
+            yield from _of_name(name, scope, program, depth)
+        case ast.Call(ast.Name(name)) if (called := _called(node, scope, program)) is not None:
+            for value in _returned(called):
+                for constant in _of(value, called, program, depth - 1):
+                    yield _through(constant, value, name, called.file)
+        case ast.Call(ast.Name("max" | "min" as name)) if name not in program.namespace:
+            for argument in node.args:
+                for constant in _of(argument, scope, program, depth - 1):
+                    yield replace(constant, function=name, line=node.lineno)
+        case _:
+            yield from _inside(node, scope, program, depth - 1)
+
+
+def _inside(node: ast.expr, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
+    """The constants that calls of the user's functions inside of an expression may return."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and _called(inner, scope, program) is not None:
+            for constant in _of(inner, scope, program, depth):
+                yield replace(constant, is_whole=False)
+
+
+def _through(constant: Constant, value: ast.expr, function: str, file: str) -> Constant:
+    """A constant as a function returns it."""
+    if constant.function:
+        return constant
+    name = value.id if isinstance(value, ast.Name) else ""
+    return replace(constant, function=function, name=name, line=value.lineno, file=file)
+
+
+def _called(node: ast.Call, scope: Scope, program: Program) -> Scope | None:
+    """The body of the user's function that an expression calls; None if that is another one."""
+    name = getattr(node.func, "id", "")
+    function = program.namespace.get(name)
+    if not isinstance(function, FunctionType):
+        return None
+    code = function.__code__
+    if origin_of(code.co_filename) != "":
+        return None
+    tree, line = text_of(Place(code.co_filename, code.co_firstlineno, ""))
+    found = [
+        part
+        for part in ast.walk(tree)
+        if isinstance(part, FUNCTIONS) and part.lineno <= line <= (part.end_lineno or 0)
+        if getattr(part, "name", "<lambda>") == code.co_name
+    ]
+    if len(found) != 1 or any(isinstance(part, ast.Starred) for part in node.args):
+        return None
+    definition = found[0]
+    names = [part.arg for part in (*definition.args.posonlyargs, *definition.args.args)]
+    given = {key: (value, scope) for key, value in zip(names, node.args, strict=False)}
+    given |= {word.arg: (word.value, scope) for word in node.keywords if word.arg}
+    inside = definition.body
+    body: Any = (
+        [ast.Return(inside, lineno=inside.lineno)] if isinstance(inside, ast.expr) else inside
+    )
+    return Scope(body, code.co_filename, name, given)
+
+
+def _returned(scope: Scope) -> Iterator[ast.expr]:
+    """The expressions that a function returns; those of a conditional expression by themselves."""
+    for statement in statements(scope.body):
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            yield from _choices(statement.value)
+
+
+def _choices(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.IfExp):
+        yield from _choices(node.body)
+        yield from _choices(node.orelse)
+    else:
+        yield node
+
+
+def _assignments(body: Sequence[ast.AST], name: str) -> Iterator[ast.expr]:
+    """The expressions that statements bind to a name; of ``name += ...`` the whole statement is none."""
+    for statement in statements(body):
+        match statement:
+            case ast.Assign(targets, value):
+                if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                    yield value
+            case ast.AnnAssign(ast.Name(target), _, value) if value is not None and target == name:
+                yield value
+            case ast.AugAssign(ast.Name(target), _, value) if target == name:
+                yield ast.BinOp(
+                    ast.Name(name, ast.Load()), statement.op, value, lineno=statement.lineno
+                )

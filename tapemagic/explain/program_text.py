@@ -1,0 +1,378 @@
+"""The text of a program: the names that its statements bind and read, and those from which a value is made."""
+
+from __future__ import annotations
+
+import ast
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from tapemagic.engine.events import Place, source_lines
+from tapemagic.explain.formatting import without_subscript
+
+CHANGING = {
+    "add", "append", "appendleft", "assign", "assign_add", "assign_sub", "extend", "fill", "insert", "put",
+    "setdefault", "update",
+}  # fmt: skip
+"""Methods that put their arguments into an object."""
+
+WRITING = {"at", "copyto", "fill_diagonal", "place", "putmask"}
+"""Functions of NumPy that put their arguments into the first one."""
+
+RETURNED = "return"
+"""Stands for what a function returns: no name can be this word."""
+
+MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+SCOPES = Function | ast.ClassDef
+EMPTY = ast.Module([], [])
+BODIES = "body", "handlers", "orelse", "finalbody", "cases"
+"""The fields of a node in which there may be statements."""
+
+
+class Flow(NamedTuple):
+    """The names that one statement binds, or changes the objects of, and those that it reads."""
+
+    bound: set[str]
+    read: set[str]
+
+
+def made_from(place: Place | None, value: str) -> set[str]:
+    """The names from which the program makes a value, by the text around a place; its own is among them."""
+    return next(filter(None, (sources(scope.body, value) for scope in _scopes(place))), set())
+
+
+def made_before(place: Place | None, one: str, other: str) -> bool:
+    """Whether the program binds a name nowhere after it first binds another: not for the next round of a loop."""
+    for scope in _scopes(place):
+        flows = [(s.lineno, _flow(s).bound) for s in statements(scope.body)]
+        ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
+        if ones and others:
+            return max(ones) < min(others)
+    return False
+
+
+def _scopes(place: Place | None) -> list[Function | ast.Module]:
+    """The functions around a place, the innermost first, and the program."""
+    tree, line = text_of(place)
+    return [*(s for s in reversed(around(tree, line)) if isinstance(s, Function)), tree]
+
+
+def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None:
+    """The condition of the only branch in which a program makes a value from a name; None if there is no such."""
+    tree, wanted = text_of(place)[0], names_in(source)
+    if wanted & sources(tree.body, value):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If):
+                negation = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+                for test, branch in ((node.test, node.body), (negation, node.orelse)):
+                    if not wanted & sources(tree.body, value, set(statements(branch))):
+                        return test
+    return None
+
+
+def sources(body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = ()) -> set[str]:
+    """The names from which statements, `but` for some, make a value, its own first; none if they do not make it."""
+    flows: dict[str, list[Flow]] = {}
+    for statement in statements(body):
+        if statement not in but:
+            flow = _flow(statement)
+            for name in flow.bound:
+                flows.setdefault(name, []).append(flow)
+    found = {value} if value == RETURNED else names_in(value)
+    if flows.keys().isdisjoint(found):
+        return set()
+    stack = [*found]
+    while stack:
+        for flow in flows.pop(stack.pop(), ()):
+            stack += flow.read - found
+            found |= flow.read
+    return found
+
+
+def reads_of(place: Place | None, name: str) -> int:
+    """The number of times that the function around a place, or else the program, reads a name to go on with it."""
+    nodes = ast.walk(_scopes(place)[0])
+    simple = (s for s in nodes if isinstance(s, ast.stmt) and not hasattr(s, "body"))
+    inner = (node for statement in simple if _flow(statement).bound for node in ast.walk(statement))
+    names = (node for node in inner if isinstance(node, ast.Name) and node.id == name)
+    return sum(isinstance(node.ctx, ast.Load) for node in names)
+
+
+def given_to(place: Place | None, words: Collection[str]) -> set[str]:
+    """The names that are read in calls of functions of certain names, and in the functions given to them."""
+    text = unicodedata.normalize("NFKC", _text(place))
+    if not any(word.lstrip(".") in text for word in words):
+        return set()
+    nodes = [*ast.walk(text_of(place)[0])]
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            method = getattr(node.func, "attr", "")
+            if {method, f".{method}", getattr(node.func, "id", "")} & set(words):
+                found |= names_read(node)
+    for node in nodes:
+        if isinstance(node, Function) and node.name in found:
+            found |= names_read(node)
+    return found
+
+
+def lines_of_file(place: Place) -> list[str]:
+    """The lines of the program of which a place is one."""
+    return source_lines(place.file)
+
+
+def names_bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that parts of a program bind."""
+    names = (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store | ast.Del)}
+
+
+def text_of(place: Place | None) -> tuple[ast.Module, int]:
+    """The program of which a place is a line, and the line; an empty program if its text is not known."""
+    return (EMPTY, 0) if place is None else (_parsed(_text(place)), place.line)
+
+
+def _text(place: Place | None) -> str:
+    return "" if place is None else "".join(source_lines(place.file))
+
+
+@lru_cache(16)
+def _parsed(text: str) -> ast.Module:
+    """A program without its magics."""
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        tree: ast.Module = compile(MAGIC.sub(r"\1pass", text), "<text>", "exec", flags)
+    except (SyntaxError, ValueError):
+        return EMPTY
+    return tree
+
+
+def names_in(expression: str) -> set[str]:
+    """The names in an expression."""
+    tree = expression_of(expression)
+    return set() if tree is None else names_read(tree)
+
+
+def expression_of(text: str) -> ast.expr | None:
+    """Text as an expression; None if it is none, such as the name of a Variable, which may be any text."""
+    try:
+        return ast.parse(without_subscript(text), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+@lru_cache(512)
+def around(tree: ast.AST, line: int) -> tuple[ast.stmt, ...]:
+    """The statements around a line, the outermost first."""
+    found: list[ast.stmt] = []
+    level: Sequence[ast.AST] = [tree]
+    while level:
+        inside = [statement for node in level for statement in _within(node)]
+        here = [s for s in inside if s.lineno <= line <= (s.end_lineno or line)]
+        found += here
+        level = here
+    return tuple(found)
+
+
+def loop_names(place: Place | None) -> set[str]:
+    """The names that the loops around a place, and the comprehensions on its line, bind anew in every turn."""
+    tree, line = text_of(place)
+    loops = [s for s in around(tree, line) if isinstance(s, ast.For | ast.AsyncFor)]
+    nodes = (node for statement in on_line(tree, line) for node in ast.walk(statement))
+    comprehensions = [node for node in nodes if isinstance(node, ast.comprehension)]
+    return _bases([loop.target for loop in [*loops, *comprehensions]])
+
+
+def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
+    """The innermost statements that have a part of themselves on a line."""
+    innermost = [*around(tree, line)[-1:]]
+    others = [s for s in statements([tree]) if s.lineno == line and not hasattr(s, "body")]
+    return others if innermost and innermost[0] in others else innermost
+
+
+def bound_on(tree: ast.AST, line: int) -> bool:
+    """Whether a line binds a name, returns a value, or has a function without a name that does."""
+    here = on_line(tree, line)
+    nodes = (node for statement in here for node in ast.walk(statement))
+    return any(_flow(s).bound for s in here) or any(isinstance(node, ast.Lambda) for node in nodes)
+
+
+def statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
+    """All statements, those inside of loops and branches too, but not those of functions and classes."""
+    for node in body:
+        if isinstance(node, ast.stmt):
+            yield node
+        if not isinstance(node, SCOPES):
+            yield from statements(_within(node))
+
+
+def _within(node: ast.AST) -> list[ast.stmt]:
+    """The statements in the body of a node, and in all its branches."""
+    parts = [part for name in BODIES for part in getattr(node, name, ())]
+    return [s for part in parts for s in ([part] if isinstance(part, ast.stmt) else _within(part))]
+
+
+@lru_cache(4096)
+def _flow(statement: ast.stmt) -> Flow:
+    """The names that a statement itself binds and reads; of one with a body, its first line."""
+    match statement:
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+            return Flow({name}, names_read(statement))
+        case ast.Assign(targets):
+            inside = _names(statement)
+            return Flow(_bases(targets) | inside.bound, inside.read)
+        case ast.AugAssign(target) | ast.AnnAssign(target):
+            bound, inside = _bases([target]), _names(statement)
+            return Flow(bound | inside.bound, bound | inside.read)
+        case ast.For(target, reach) | ast.AsyncFor(target, reach):
+            return Flow(_bases([target]), names_read(reach))
+        case ast.With(items) | ast.AsyncWith(items):
+            targets = [item.optional_vars for item in items if item.optional_vars]
+            return Flow(_bases(targets), set().union(*map(names_read, items)))
+        case ast.If(test) | ast.While(test):
+            return _names(test)
+        case ast.Return() | ast.Expr(ast.Yield() | ast.YieldFrom()):
+            inside = _names(statement)
+            return Flow({RETURNED} | inside.bound, inside.read)
+        case ast.Expr(value):
+            into = written_by(value)[0]
+            changed, inside = _bases([into] if into else []), _names(statement)
+            return Flow(changed | inside.bound, inside.read)
+    return Flow(set(), set())
+
+
+def is_assignment(value: ast.expr) -> bool:
+    """Whether an expression calls a method by which a Variable is given a value."""
+    match value:
+        case ast.Call(ast.Attribute(_, method)):
+            return method in {"assign", "assign_add", "assign_sub"}
+    return False
+
+
+def written_by(value: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
+    """The object into which a call writes its arguments, and these; None if it is not known to do so."""
+    match value:
+        case ast.Call(ast.Attribute(ast.Name("np" | "numpy"), "put"), [first, *given]):
+            return first, given
+        case ast.Call(ast.Attribute(owner, method), given, words) if method in CHANGING:
+            return owner, [*given, *(word.value for word in words)]
+        case ast.Call(ast.Attribute(_, function), [first, *given]) if function in WRITING:
+            return first, given
+    return None, []
+
+
+def _bases(targets: Sequence[ast.expr]) -> set[str]:
+    """The names that assignments to these targets bind, or change the objects of."""
+    found: set[str] = set()
+    for target in targets:
+        if isinstance(target, ast.Name):
+            found.add(target.id)
+        elif isinstance(target, ast.Tuple | ast.List):
+            found |= _bases(target.elts)
+        elif isinstance(target, ast.Attribute | ast.Subscript | ast.Starred):
+            found |= _bases([target.value])
+    return found
+
+
+def names_read(node: ast.AST) -> set[str]:
+    """The names that are read in a part of a program."""
+    return _names(node).read
+
+
+def _names(node: ast.AST) -> Flow:
+    """The names that a part of a program reads, and those that it binds by ``:=``."""
+    found = Flow(set(), set())
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.Name):
+            if isinstance(part.ctx, ast.Load):
+                found.read.add(part.id)
+            continue
+        if isinstance(part, ast.NamedExpr):
+            found.bound.add(part.target.id)
+        for field in part._fields:
+            child = getattr(part, field, None)
+            if isinstance(child, ast.AST):
+                stack.append(child)
+            elif isinstance(child, list):
+                stack += [each for each in child if isinstance(each, ast.AST)]
+    return found
+
+
+def parameters(function: Function) -> set[str]:
+    """The names of the parameters of a function."""
+    return {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
+
+
+def own_names(function: Function) -> set[str]:
+    """The names that a function binds for itself, its parameters among them."""
+    bound, shared = parameters(function), set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            shared.update(node.names)
+    return bound - shared
+
+
+def innermost_function(tree: ast.Module, line: int) -> Function | ast.Lambda | None:
+    """The innermost function around a line, which may be a lambda."""
+    functions = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, Function | ast.Lambda) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(functions, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+
+def within_one_function(place: Place, other: Place) -> bool:
+    """Whether the innermost function around a line is around another one, too."""
+    tree, line = text_of(place if place.file == other.file else None)
+    function = innermost_function(tree, line)
+    return function is not None and function.lineno <= other.line <= (function.end_lineno or 0)
+
+
+def calls_unknown(place: Place | None, value: str) -> bool:
+    """Whether a program makes a value by a call of a parameter, a loop's target or another name that it binds."""
+    tree, line = text_of(place)
+    inside = [s for s in around(tree, line) if isinstance(s, Function)]
+    for scope in [*inside[::-1], tree]:
+        made = sources(scope.body, value)
+        bound = own_names(scope) if isinstance(scope, Function) else _stored(tree)
+        for statement in statements(scope.body):
+            if _flow(statement).bound & made:
+                calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+                if any(root_names(call.func) & bound for call in calls):
+                    return True
+        if made:
+            return False
+    return False
+
+
+def root_names(function: ast.expr) -> set[str]:
+    """The name that is called, itself or an element of it; empty for methods and attributes."""
+    while isinstance(function, ast.Subscript):
+        function = function.value
+    return {function.id} if isinstance(function, ast.Name) else set()
+
+
+def _stored(tree: ast.AST) -> set[str]:
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+
+
+def handed_over(function: Function | ast.Lambda, *trees: ast.Module) -> bool:
+    """Whether programs use a function as a value, to be called under another name; a lambda always is one."""
+    if isinstance(function, ast.Lambda):
+        return True
+    nodes = [node for tree in set(trees) for node in ast.walk(tree)]
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return any(
+        function.name == getattr(node, "id", getattr(node, "attr", "")) and id(node) not in called
+        for node in nodes
+        if isinstance(node, (ast.Name, ast.Attribute))
+    )

@@ -1,0 +1,138 @@
+"""The purposes of a cell's values: losses that it differentiates itself, gradients, and steps made from these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import islice
+from math import inf
+
+from tapemagic.engine.recording import is_gradient_stamp, is_stamp, time_of
+from tapemagic.engine.tape.observer import GradientCall
+from tapemagic.engine.tensor.tensor import Traced, id_of, wrap
+from tapemagic.explain.snapshot import Named
+from tapemagic.ipython.session import Session
+from tapemagic.report.drawn_records import READS
+from tapemagic.report.tabs.gradients.own_gradients import target_names
+
+
+class Purposes:
+    """The purposes of a cell's values.
+
+    Parameters
+    ----------
+    session : Session
+        The cell, which has run.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._calls = session.observer.gradient_calls()
+
+    def is_step(self, value: Traced) -> bool:
+        """Whether a value is a gradient, is made of gradients and what they belong to, or was given to a Variable."""
+        number = id_of(value)
+        return number in self._steps or number in self._given or self._is_moved(value)
+
+    def is_trained(self, value: Traced) -> bool:
+        """Whether a value is that of a Variable to which the cell assigned, beside what it differentiates itself."""
+        return self._variable_of(value) in self._assigned and bool(self.differentiated())
+
+    def _variable_of(self, value: Traced) -> int:
+        """The id of the Variable that was read; of any other value its own."""
+        for number, _, ids, _, _, output_id in reversed(self._session.snapshot().records):
+            if output_id == id_of(value):
+                return int(ids[0]) if number in READS else id_of(value)
+        return id_of(value)
+
+    def losses(self) -> Sequence[Named]:
+        """The targets of the cell's own gradients, if it assigns to Variables.
+
+        A loss that is made of nothing but gradients, such as the residual of a differential equation, is chosen where
+        those with respect to the Variables are of no other.
+        """
+        if not self._assigned:
+            return []
+        training = [
+            call for call in self._calls if any(id_of(x) in self._assigned for x in call.sources)
+        ]
+        order_of = self._session.observer.order_of
+        return (
+            self._targets(training, lambda x: not self.is_step(x))
+            or self._targets(training, lambda x: not order_of(x) and id_of(x) not in self._given)
+            or self.differentiated()
+        )
+
+    def differentiated(self) -> Sequence[Named]:
+        """The targets of the last gradient that the cell took of something that is no gradient."""
+        return self._targets(self._calls, lambda x: not self.is_step(x))
+
+    def trained(self) -> Sequence[Named]:
+        """The loss of the last step of training that this package made for the cell, as `fit` does."""
+        snapshot = self._session.snapshot()
+        if not snapshot.origins.steps or self._calls:
+            return []
+        step = snapshot.origins.steps[-1]
+        name = "last loss" if "loss" in self._session.cell.namespace else "loss"
+        outputs = (r[4] for r in snapshot.records[: step.records][::-1] if (r[5],) == step.targets)
+        return [(name, wrap(output, step.targets[0])) for output in islice(outputs, 1)]
+
+    def _targets(
+        self, calls: Sequence[GradientCall], fits: Callable[[Traced], bool]
+    ) -> Sequence[Named]:
+        """The targets of the last of some calls that has any that fit."""
+        session = self._session
+        known = session.found_names()
+        for call in reversed(calls):
+            targets = [
+                (known.get(id_of(x)) or name, x)
+                for name, x in zip(target_names(call), call.targets, strict=True)
+                if session.is_computed(x) and fits(x)
+            ]
+            if targets:
+                return list(dict(targets).items())
+        return []
+
+    @cached_property
+    def _assigned(self) -> set[int]:
+        """The ids of the Variables to which the cell assigned."""
+        return {event.number for event in self._session.snapshot().events_of("assigned", "changed")}
+
+    @cached_property
+    def _given(self) -> set[int]:
+        """The ids of the values that Variables were given."""
+        events = self._session.snapshot().events_of("assigned", "changed")
+        return {event.what for event in events if isinstance(event.what, int)}
+
+    def _is_moved(self, value: Traced) -> bool:
+        """Whether a value is bound to the name of a source of the cell's own gradients, in the place of that."""
+        sources = {id_of(x) for call in self._calls for x in call.sources}
+        return any(
+            bound[-1][0] == id_of(value) and any(i in sources for i, _ in bound[:-1])
+            for bound in self._session.bindings.values()
+        )
+
+    @cached_property
+    def _steps(self) -> set[int]:
+        """The ids of gradients, and of what is made of nothing but gradients, watched values and constants.
+
+        A constant that was computed after the first gradient is taken for something made of it.
+        A loss with a penalty on a gradient is none of them: it is made of other values, too.
+        """
+        snapshot = self._session.snapshot()
+        since = min((call.time for call in self._calls), default=inf)
+        steps: set[int] = set()
+        computed: set[int] = set()
+        for record, order in zip(snapshot.records, snapshot.origins.orders, strict=True):
+            number, _, ids, _, _, output_id = record
+            made = output_id if isinstance(output_id, tuple) else (output_id,)
+            of_gradients = any(
+                i in steps or is_gradient_stamp(i) or (is_stamp(i) and time_of(i) >= since)
+                for i in ids
+            )
+            of_others = any(i in computed for i in ids)
+            if order or (of_gradients and not of_others):
+                steps.update(made)
+            elif number not in READS or of_others:
+                computed.update(made)
+        return steps

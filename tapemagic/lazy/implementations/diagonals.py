@@ -1,0 +1,160 @@
+"""Diagonals and triangles of matrices, and padding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from tapemagic.lazy.implementations.blocks import filled, is_lazy, pointwise, whole
+from tapemagic.lazy.implementations.indexing import taken
+from tapemagic.lazy.implementations.joining import as_lazy, concatenate
+from tapemagic.lazy.implementations.reductions import total, within
+from tapemagic.lazy.implementations.scattering import zeros_with
+from tapemagic.lazy.implementations.shaping import broadcast_to, ravel
+from tapemagic.lazy.implementations.table import way
+
+
+def _numbers(cut: Any) -> Any:
+    return da.arange(sum(cut), chunks=(cut,), dtype=np.int64)
+
+
+def _below(rows: Any, columns: Any, x: Any, k: int, lower: bool) -> Any:
+    with np.errstate(all="ignore"):
+        return np.where(
+            (columns <= rows + k) if lower else (columns >= rows + k), x, x.dtype.type(0)
+        )
+
+
+@way(np.tril)
+def tril(m: Any, k: int = 0) -> Any:
+    """``np.tril``."""
+    return _triangle(m, k, True)
+
+
+@way(np.triu)
+def triu(m: Any, k: int = 0) -> Any:
+    """``np.triu``."""
+    return _triangle(m, k, False)
+
+
+def _triangle(m: Any, k: int, lower: bool) -> Any:
+    if m.ndim < 2:
+        m = broadcast_to(m, (m.shape[0], m.shape[0]))
+    return pointwise(
+        _below, (_numbers(m.chunks[-2])[:, None], _numbers(m.chunks[-1]), m, k, lower), {}
+    )
+
+
+def _on_diagonal(rows: Any, columns: Any, x: Any) -> Any:
+    return np.where(rows == columns, x, x.dtype.type(0))
+
+
+@way(np.diag)
+def diag(v: Any, k: int = 0) -> Any:
+    """``np.diag``."""
+    if v.ndim == 2:
+        return diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    numbers = _numbers(v.chunks[0])
+    square = pointwise(_on_diagonal, (numbers[:, None], numbers, v), {})
+    n = v.shape[0] + abs(k)
+    if not k:
+        return square
+    index = (slice(max(-k, 0), max(-k, 0) + v.shape[0]), slice(max(k, 0), max(k, 0) + v.shape[0]))
+    return zeros_with(square, index, (n, n))
+
+
+@way(np.diagflat)
+def diagflat(v: Any, k: int = 0) -> Any:
+    """``np.diagflat``."""
+    return diag(ravel(v), k)
+
+
+@way(np.diagonal)
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """``np.diagonal``."""
+    one, two = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
+    if one == two:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    if len(a.chunks[one]) == len(a.chunks[two]) == 1:
+        return within(np.diagonal, a, (one, two), {"offset": offset, "axis1": one, "axis2": two})
+    x = da.moveaxis(a, (one, two), (-2, -1))
+    x = x[..., max(-offset, 0) :, max(offset, 0) :]
+    n = min(x.shape[-2:])
+    x = x[..., :n, :n]
+    on = pointwise(_on_diagonal, (_numbers(x.chunks[-2])[:, None], _numbers(x.chunks[-1]), x), {})
+    return total(on, axis=-1, dtype=a.dtype)
+
+
+@way(np.trace)
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
+) -> Any:
+    """``np.trace``."""
+    return total(
+        diagonal(a, offset, axis1, axis2), axis=-1, **({} if dtype is None else {"dtype": dtype})
+    )
+
+
+COPIES = frozenset({"edge", "reflect", "symmetric", "wrap"})
+"""The modes in which an array is padded with copies of its elements."""
+
+
+@way(np.pad)
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    """``np.pad`` with constants, or with copies of elements."""
+    if not is_lazy(array):
+        array = as_lazy(array)
+    widths = _widths(pad_width, array.ndim)
+    if not callable(mode) and array.ndim:
+        known: Any = {name: value for name, value in options.items() if not is_lazy(value)}
+        few = np.zeros((1,) * array.ndim, array.dtype)
+        np.pad(few, np.minimum(widths, 1), mode, **known)  # NumPy's errors for other options
+    if mode == "constant":
+        values = options.get("constant_values", 0)
+        values = (
+            broadcast_to(values, (array.ndim, 2))
+            if is_lazy(values)
+            else np.broadcast_to(values, (array.ndim, 2))
+        )
+        for axis, width in enumerate(widths):
+            array = _with_strips(array, axis, width, values)
+        return array
+    if mode not in COPIES or options.get("reflect_type", "even") != "even":
+        return whole(np.pad, (array, widths, mode), options)
+    for axis, width in enumerate(widths):
+        if any(width):
+            array = taken(array, np.pad(np.arange(array.shape[axis]), width, mode, **options), axis)
+    return array
+
+
+def _widths(pad_width: Any, ndim: int) -> Any:
+    """The widths before and behind each axis."""
+    if not isinstance(pad_width, dict):
+        return np.broadcast_to(pad_width, (ndim, 2)).tolist()
+    widths = [[0, 0]] * ndim
+    for axis, width in pad_width.items():
+        widths[axis] = np.broadcast_to(width, 2).tolist()
+    return widths
+
+
+def _with_strips(x: Any, axis: int, width: Any, values: Any) -> Any:
+    pieces = []
+    for end, count in enumerate(width):
+        most = max(*x.chunks[axis], 1)
+        cut = tuple(min(most, count - k) for k in range(0, count, most)) or (0,)
+        chunks = (*x.chunks[:axis], cut, *x.chunks[axis + 1 :])
+        shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
+        value = values[axis, end]
+        if is_lazy(value):
+            from tapemagic.lazy.array import Shape
+
+            pieces.append(broadcast_to(value.astype(x.dtype), Shape(chunks)))
+        else:
+            pieces.append(filled(shape, np.asarray(value).astype(x.dtype)[()], x.dtype, chunks))
+    parts = [pieces[0]] * bool(width[0]) + [x] + [pieces[1]] * bool(width[1])
+    return concatenate(parts, axis) if len(parts) > 1 else x

@@ -1,0 +1,201 @@
+"""Functions of this package along axes, and those of images, for each example."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from tapemagic.engine.operations import convolving, exponentials, losses, pooling, sparse_losses
+from tapemagic.engine.rules import norm_rules as norms
+from tapemagic.lazy.array import call
+from tapemagic.lazy.implementations.along import ALONG, argument, on_axis, on_last
+from tapemagic.lazy.implementations.blocks import Labels, axes_of, blockwise, require_whole, right
+from tapemagic.lazy.implementations.joining import as_lazy
+from tapemagic.lazy.implementations.reductions import folded, is_cut
+from tapemagic.lazy.implementations.table import by_element, in_steps, way
+
+on_last(2, norms.spectral)
+
+
+def _less_largest(x: Any, axes: tuple[int, ...]) -> Any:
+    """The elements minus the largest one along axes that are cut."""
+    exponentials.softmax(np.zeros(1, x.dtype))  # refuses complex numbers
+    return call(_below, (x, np.max(x, axis=axes, keepdims=True)), {})
+
+
+@by_element
+def _below(x: Any, top: Any) -> Any:
+    if x.dtype.kind in "biu":
+        x, top = x.astype(np.float64), top.astype(np.float64)
+    with np.errstate(all="ignore"):
+        return np.where(x == top, x.dtype.type(0), x - top)
+
+
+def _log_total(y: Any, axes: tuple[int, ...]) -> Any:
+    """The logarithm of the sum of the exponentials along axes, which stay."""
+    return call(_log, (np.sum(np.exp(y), axis=axes, keepdims=True),), {})
+
+
+@by_element
+def _log(x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.log(x)
+
+
+for _function in (exponentials.softmax, exponentials.log_softmax):
+    on_axis(_function)
+
+
+@in_steps(exponentials.softmax)
+def softmax(x: Any, axis: Any = -1) -> Any:
+    """``tapemagic.softmax``, along cut axes: out of the largest element and a sum."""
+    axes = axes_of(axis, x.ndim)
+    if not is_cut(x, axes) or not x.size:
+        return NotImplemented
+    y = np.exp(_less_largest(x, axes))
+    return y / np.sum(y, axis=axes, keepdims=True)
+
+
+@in_steps(exponentials.log_softmax)
+def log_softmax(x: Any, axis: Any = -1) -> Any:
+    """``tapemagic.log_softmax``, along cut axes: out of the largest element and a sum."""
+    axes = axes_of(axis, x.ndim)
+    if not is_cut(x, axes) or not x.size:
+        return NotImplemented
+    y = _less_largest(x, axes)
+    return y - _log_total(y, axes)
+
+
+@way(exponentials.logsumexp)
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """``tapemagic.logsumexp``: along a cut axis those of the chunks in a tree."""
+    axes = axes_of(axis, x.ndim)
+    if not is_cut(x, axes) or not x.size:
+        core = tuple(one - x.ndim for one in axes)
+        return blockwise(
+            exponentials.logsumexp,
+            (x, axis, keepdims),
+            {},
+            lambda arrays: [right(y.ndim, core) for y in arrays],
+        )
+    fold = exponentials.logsumexp
+    dtype = fold(np.ones(1, x.dtype)).dtype
+    meta = np.empty((0,) * (x.ndim if keepdims else x.ndim - len(axes)), dtype)
+    return da.reduction(x, fold, fold, axis=axes, keepdims=keepdims, dtype=dtype, meta=meta)
+
+
+on_axis(losses.softmax_cross_entropy, aligned=True)
+
+
+@in_steps(losses.softmax_cross_entropy)
+def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
+    """``tapemagic.softmax_cross_entropy``, along a cut axis: out of sums."""
+    if np.shape(labels) != np.shape(logits) or not np.size(logits):
+        return NotImplemented
+    labels, logits = np.broadcast_arrays(labels, logits)
+    axes = axes_of(axis, logits.ndim)
+    if not (is_cut(logits, axes) or is_cut(labels, axes)):
+        return NotImplemented
+    dummy = np.zeros(1, labels.dtype), np.zeros(1, logits.dtype)
+    losses.softmax_cross_entropy(dummy[0], dummy[1])  # refuses numbers that are not real
+    y = _less_largest(logits, axes)
+    return np.sum(call(_share, (labels, y, _log_total(y, axes)), {}), axis=axes)
+
+
+@by_element
+def _share(labels: Any, y: Any, log_total: Any) -> Any:
+    with np.errstate(all="ignore"):
+        labels = labels.astype(y.dtype) if labels.dtype.kind in "biu" else labels
+        return labels * log_total - np.where(labels == 0, 0, labels * y)
+
+
+def _sparse(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
+    """The last argument, the logits, has one axis more than the others: the classes."""
+    logits = args[-1]
+    return [
+        (*range(-x.ndim, -1), None) if x is logits else tuple(range(-1 - x.ndim, -1))
+        for x in arrays
+    ]
+
+
+ALONG[sparse_losses.sparse_softmax_cross_entropy] = _sparse
+ALONG[sparse_losses.sparse_cross_entropy_slopes] = _sparse
+
+
+def _batch(arrays: list[Any], args: Any, kwargs: Any, function: Any, shared: int) -> list[Labels]:
+    window = argument(function, "window", args, kwargs, None)
+    core = len(window) + 1
+    return [
+        (*range(core - x.ndim, 0), *(None,) * core) if k < shared else (None,) * x.ndim
+        for k, x in enumerate(arrays)
+    ]
+
+
+def _on_batches(shared: int, *functions: Any) -> None:
+    def register(function: Any) -> None:
+        ALONG[function] = lambda arrays, args, kwargs: _batch(
+            arrays, args, kwargs, function, shared
+        )
+
+    for function in functions:
+        register(function)
+
+
+_on_batches(
+    1,
+    convolving.convolution,
+    convolving.transposed_convolution,
+    pooling.maximum,
+    pooling.average,
+    pooling.spread_average,
+)
+_on_batches(2, pooling.first_maxima, pooling.spread_chosen, pooling.take_chosen)
+
+
+@way(convolving.kernel_gradient)
+def kernel_gradient(x: Any, g: Any, window: Any, groups: int) -> Any:
+    """The sum of the gradients in the kernel of each batch."""
+    core = len(window) + 1
+    lead = x.ndim - core
+    x, g = as_lazy(x), as_lazy(g)
+    for one in (x, g):
+        require_whole(
+            "the gradient of a convolution in its kernel", one, (*range(lead), *(None,) * core)
+        )
+    sizes = (*(slide.size for slide in window), x.shape[-1] // groups, g.shape[-1])
+    if not lead:
+        return blockwise(
+            convolving.kernel_gradient,
+            (x, g, window, groups),
+            {},
+            lambda arrays: [(None,) * core] * 2,
+        )
+    batch = tuple(range(lead))
+    new = {100 + k: n for k, n in enumerate(sizes)}
+    dtype = np.result_type(x.dtype, g.dtype)
+    parts = da.blockwise(
+        _KernelGradient(window, groups), (*batch, *new), x, (*batch, *range(10, 10 + core)), g,
+        (*batch, *range(20, 20 + core)), new_axes=new, adjust_chunks=dict.fromkeys(batch, 1), concatenate=True,
+        dtype=dtype, meta=np.empty((0,) * (lead + len(sizes)), dtype),
+    )  # fmt: skip
+    return folded(np.add, parts, batch, False, dtype)
+
+
+class _KernelGradient:
+    """The kernel's gradient of one chunk of examples."""
+
+    __slots__ = ("groups", "window")
+
+    def __init__(self, window: Any, groups: int) -> None:
+        self.window = window
+        self.groups = groups
+
+    def __call__(self, x: Any, g: Any) -> Any:
+        """The gradient, behind an axis of one for each axis of the batch."""
+        lead = x.ndim - len(self.window) - 1
+        return convolving.kernel_gradient(x, g, self.window, self.groups)[(None,) * lead]
+
+    def __reduce__(self) -> Any:
+        return _KernelGradient, (self.window, self.groups)

@@ -1,0 +1,241 @@
+"""Zeros with values added at an index: the transpose of indexing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from tapemagic.engine.operations import scatter
+from tapemagic.errors import UnsupportedArgumentError
+from tapemagic.lazy.array import Shape
+from tapemagic.lazy.implementations.blocks import filled, is_lazy, pointwise, right
+from tapemagic.lazy.implementations.indexing import parts_of, taken
+from tapemagic.lazy.implementations.joining import as_lazy, concatenate
+from tapemagic.lazy.implementations.reductions import folded
+from tapemagic.lazy.implementations.shaping import astype, broadcast_to, largest, reshape
+from tapemagic.lazy.implementations.table import way
+from tapemagic.lazy.implementations.unsupported import counted
+
+
+@way(scatter.scatter_add)
+def scattered(values: Any, index: Any, shape: Any) -> Any:
+    """Zeros with values added at an index."""
+    return zeros_with(values, index, shape)
+
+
+def zeros_with(values: Any, index: Any, shape: Any) -> Any:
+    """Zeros of a shape with values added at an index."""
+    values = as_lazy(values)
+    full = tuple(shape)
+    index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if isinstance(index, (bool, np.bool_)):
+        if index:
+            return zeros_with(reshape(values, full), (), shape)
+        return zeros_with(values, slice(0, 0), (1, *full))[0]
+    parts = parts_of(index, full)
+    arrays = [k for k, part in enumerate(parts) if isinstance(part, np.ndarray)]
+    reads = np.broadcast_to(np.int8(0), full)[tuple(parts)].shape
+    values = broadcast_to(values, reads) if values.shape != reads else values
+    if len(arrays) > 1 or (arrays and any(isinstance(part, int) for part in parts)):
+        return _added_at_points(values, parts, shape)
+    if arrays and parts[arrays[0]].ndim != 1:
+        k = arrays[0]
+        start = sum(not isinstance(part, int) for part in parts[:k])
+        array = parts[k]
+        values = reshape(values, (*reads[:start], array.size, *reads[start + array.ndim :]))
+        parts[k] = array.ravel()
+    return _padded(values, parts, shape)
+
+
+def _padded(values: Any, parts: list[Any], shape: Any) -> Any:
+    """Values at one part for each axis."""
+    axis = place = 0
+    own = getattr(shape, "chunks", None)
+    for given in parts:
+        part = given
+        if part is None:
+            values = values[(*(slice(None),) * place, 0)]
+            continue
+        n = shape[axis]
+        cut = own[axis] if own else None
+        if isinstance(part, int):
+            values = values[(*(slice(None),) * place, None)]
+            part = slice(part % n, part % n + 1)
+        if isinstance(part, slice):
+            values = _in_zeros(values, part, n, place, cut)
+        else:
+            values = _added(values, part % n if n else part, n, place)
+        axis, place = axis + 1, place + 1
+    return values if own is None else values.rechunk(own)
+
+
+def _in_zeros(x: Any, part: slice, n: int, axis: int, cut: Any) -> Any:
+    """Zeros of length n along an axis, but for the values at a slice."""
+    start, stop, step = part.indices(n)
+    count = len(range(start, stop, step))
+    if not count:
+        return _zeros(x, n, axis, cut)
+    if step < 0:
+        start, step = start + (count - 1) * step, -step
+        x = da.flip(x, axis)
+    if step > 1:
+        lead = (slice(None),) * (axis + 1)
+        gaps = x[(*lead, None)]
+        wide = concatenate([gaps, _zeros(gaps, step - 1, axis + 1, None)], axis + 1)
+        x = reshape(wide, (*x.shape[:axis], count * step, *x.shape[axis + 1 :]))
+        x = x[(*lead[:-1], slice(0, (count - 1) * step + 1))]
+    before, after = start, n - start - x.shape[axis]
+    pieces = (
+        [_zeros(x, before, axis, cut)] * bool(before)
+        + [x]
+        + [_zeros(x, after, axis, cut)] * bool(after)
+    )
+    return concatenate(pieces, axis) if len(pieces) > 1 else x
+
+
+def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
+    """Zeros of length n along an axis, else cut like an array."""
+    most = max(1, *(cut or ()), *x.chunks[axis])
+    own = tuple(min(most, n - k) for k in range(0, n, most)) or (0,)
+    chunks = (*x.chunks[:axis], own, *x.chunks[axis + 1 :])
+    return filled((*x.shape[:axis], n, *x.shape[axis + 1 :]), 0, x.dtype, chunks)
+
+
+LAYERS = 16
+"""The number of values that may be added to one element, before they are added up chunk by chunk."""
+
+
+def _added(x: Any, places: Any, n: int, axis: int) -> Any:
+    """Zeros of length n along an axis, with the values added at places."""
+    if not places.size:
+        return _zeros(x, n, axis, None)
+    order = np.argsort(places, kind="stable")
+    there = places[order]
+    first = np.searchsorted(there, there)
+    layer = np.arange(len(there)) - first
+    count = int(layer.max()) + 1
+    wide = np.result_type(x.dtype, np.float64) if x.dtype.kind in "fc" and count > 1 else x.dtype
+    if count > LAYERS:
+        return _by_chunk(x, places, n, axis, wide)
+    with_zero = concatenate([astype(x, wide), _zeros(astype(x, wide), 1, axis, None)], axis)
+    total = None
+    for k in range(count):
+        source = np.full(n, len(places))
+        chosen = layer == k
+        source[there[chosen]] = order[chosen]
+        y = taken(with_zero, source, axis)
+        total = y if total is None else pointwise(np.add, (total, y), {})
+    return astype(total, x.dtype)
+
+
+def _by_chunk(x: Any, places: Any, n: int, axis: int, wide: Any) -> Any:
+    """The values of each chunk added up by themselves, then these sums."""
+    rest = largest(x) // max(1, *x.chunks[axis])
+    if n * rest > 4 * largest(x):
+        raise UnsupportedArgumentError(
+            f"values at places among {n} are added up in one array of that length for each chunk, which is longer than "
+            "the chunks: write x.rechunk(...) for longer chunks, or give the loss to "
+            "tapemagic.distributed.value_and_grad"
+        )
+    pieces = da.from_array(places, chunks=(x.chunks[axis],))
+    labels = list(right(x.ndim))
+    index = tuple(labels)
+    sums = da.blockwise(
+        _AddedUp(n, axis, wide), (*index[: axis + 1], 50, *index[axis + 1 :]), x, index, pieces, (index[axis],),
+        new_axes={50: n}, adjust_chunks={index[axis]: 1}, dtype=wide, meta=np.empty((0,) * (x.ndim + 1), wide),
+    )  # fmt: skip
+    return astype(folded(np.add, sums, (axis,), False, wide), x.dtype)
+
+
+class _AddedUp:
+    """The values of one chunk, added at places among `n`."""
+
+    __slots__ = ("axis", "dtype", "n")
+
+    def __init__(self, n: int, axis: int, dtype: Any) -> None:
+        self.n = n
+        self.axis = axis
+        self.dtype = dtype
+
+    def __call__(self, x: Any, places: Any) -> Any:
+        """The sums, with an axis of one in front of theirs."""
+        total = np.zeros((*x.shape[: self.axis], self.n, *x.shape[self.axis + 1 :]), self.dtype)
+        np.add.at(total, (*(slice(None),) * self.axis, places), x)
+        return np.expand_dims(total, self.axis)
+
+    def __reduce__(self) -> Any:
+        return _AddedUp, (self.n, self.axis, self.dtype)
+
+
+def _added_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
+    """Values at several arrays of whole numbers at once."""
+    full = tuple(shape)
+    if any(part is None for part in parts):
+        raise UnsupportedArgumentError(
+            "an index with new axes and several arrays has no gradient on lazy values: write x[i, j][:, None] for "
+            "x[i, j, None]"
+        )
+    advanced = [k for k, part in enumerate(parts) if isinstance(part, (np.ndarray, int))]
+    arrays = np.broadcast_arrays(*(parts[k] for k in advanced))
+    lengths = [full[k] for k in advanced]
+    flat = (
+        np.ravel_multi_index(
+            [part % n for part, n in zip(arrays, lengths, strict=True)], lengths
+        ).ravel()
+        if arrays[0].size
+        else np.zeros(0, int)
+    )
+    ndim = arrays[0].ndim
+    apart = advanced != list(range(advanced[0], advanced[0] + len(advanced)))
+    start = 0 if apart else advanced[0]
+    front = da.moveaxis(values, tuple(range(start, start + ndim)), tuple(range(ndim)))
+    rows = reshape(front, (arrays[0].size, *front.shape[ndim:]))
+    rest = [k for k in range(len(full)) if k not in advanced]
+    rows = _added(rows, flat, math.prod(lengths), 0)
+    rows = _padded(
+        rows,
+        [slice(None), *(parts[k] for k in rest)],
+        (math.prod(lengths), *(full[k] for k in rest)),
+    )
+    y = reshape(rows, (*lengths, *rows.shape[1:]))
+    back = [(*advanced, *rest).index(k) for k in range(len(full))]
+    y = da.transpose(y, back)
+    own = getattr(shape, "chunks", None)
+    return y if own is None else y.rechunk(own)
+
+
+@way(scatter.with_added)
+def with_added(total: Any, values: Any, index: Any) -> Any:
+    """A copy of an array with values added at an index."""
+    total = as_lazy(total)
+    if values.dtype.kind == "c" != total.dtype.kind:
+        values = pointwise(np.real, (values,), {})
+    return pointwise(
+        np.add, (total, astype(zeros_with(values, index, Shape(total.chunks)), total.dtype)), {}
+    )
+
+
+@way(scatter.add_scattered)
+def add_scattered(*values: Any, indices: Any, shape: Any) -> Any:
+    """Zeros of a shape, with each of the values added at its own index."""
+    dtype = np.result_type(*(x.dtype for x in values))
+    wide = np.result_type(dtype, np.float64) if dtype.kind in "fc" else dtype
+    total = None
+    for x, index in zip(values, indices, strict=True):
+        y = zeros_with(astype(as_lazy(x), wide), index, shape)
+        total = y if total is None else pointwise(np.add, (total, y), {})
+    return astype(total, dtype)
+
+
+@way(np.bincount)
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    """``np.bincount`` of numbers in memory, with lazy weights."""
+    if is_lazy(x):
+        raise counted("np.bincount")
+    length = max(int(x.max(initial=-1)) + 1, minlength)
+    if not x.size:  # of which NumPy counts the elements
+        return filled((length,), 0, np.intp)
+    return zeros_with(astype(as_lazy(weights), np.dtype(np.float64)), x, (length,))

@@ -1,0 +1,406 @@
+"""The driver of a program: code which checks that the program holds, runs it, and gives the results their classes."""
+
+from __future__ import annotations
+
+import builtins
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.engine.nest import ordered
+from tapemagic.engine.recording import clock, open_blocks
+from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.programs.closure import Closure
+from tapemagic.programs.driver_function import (
+    code_of,
+    count_of,
+    is_plain,
+    lines_of,
+    parameters,
+)
+from tapemagic.programs.in_reach import contents, is_empty
+from tapemagic.programs.miss import MISS, STALE, failure
+from tapemagic.programs.object_kinds import NUMBERS, Keys, other_keys, same_leaf
+from tapemagic.programs.program import Loop, Program
+from tapemagic.programs.signature import LEAF, Call, is_data, strides_of, taken_apart
+from tapemagic.programs.source import Retrace
+from tapemagic.programs.trace import is_followed
+from tapemagic.programs.warned_once import warned_once
+from tapemagic.programs.writer import Writer
+
+FEW = 4
+"""The number of tensors among the arguments up to which all pairs of them are compared."""
+
+
+class Driver:
+    """Writes the driver of a program.
+
+    A driver has the parameters of the user's function, if these are as many tensors, numbers or structures, each with
+    its own name; then Python itself finds what is wrong with a call. Any other has ``*args`` and ``**kwargs``.
+
+    Parameters
+    ----------
+    function : callable
+        The user's.
+    call : Call
+        The arguments with which the program was traced.
+    closure : Closure
+    program : Program
+    statements : Writer
+        The lines of the program, which become lines of the driver: a call of another function would take as long as
+        one of NumPy's.
+    compiled : Compiled
+        The program made ready, for a `Miss`.
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        call: Call,
+        closure: Closure,
+        program: Program,
+        statements: Writer,
+        compiled: Any,
+    ) -> None:
+        self.namespace: dict[str, Any] = {
+            "q_MISS": MISS, "q_STALE": STALE, "q_failure": failure,
+            "q_same_leaf": same_leaf, "q_new": new, "q_tensor": (Tensor,),
+            "q_clock": clock, "q_contents": contents, "q_is_empty": is_empty, "q_Keys": Keys,
+            "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
+            "q_open_blocks": open_blocks, "q_is_followed": is_followed,
+            "q_warned_once": warned_once, "np": np, "Retrace": Retrace,
+            "__builtins__": builtins, "__name__": __name__,
+        }  # fmt: skip
+        self.namespace |= closure.namespace
+        self.namespace |= statements.objects()
+        self._call = call
+        self._closure = closure
+        self._program = program
+        self._statements = statements
+        self._named = list(zip(program.inputs, statements.parameters, strict=False))
+        self._inputs = {
+            node.origin: name for node, name in self._named if isinstance(node.origin, int)
+        }
+        self._values: dict[int, str] = {}
+        self._results: list[str] = []
+        self._variables: dict[int, str] = {}
+        self.lines: list[str] = []
+        self._names = parameters(function, call)
+        self._parameters, self._passed, self._given = (
+            "*q_args, **q_kwargs",
+            "*q_args, **q_kwargs",
+            "q_args, q_kwargs",
+        )
+        self._take_arguments()
+        self._check_leaves()
+        checks, self.lines = self.lines, []
+        self._check_aliases()
+        self._check_variables()
+        aliases, self.lines = self.lines, []
+        self._run()
+        runs, self.lines = self.lines, []
+        self._return()
+        parts = [
+            ("q_MISS", checks),
+            ("q_STALE", closure.lines),
+            ("q_MISS", aliases),
+            ("", runs),
+            ("", self.lines),
+        ]
+        heads = self._parameters, self._passed, self._given
+        self.text, starts = lines_of(*heads, parts)
+        running = MISS, STALE, MISS, compiled, None
+        self.namespace["q_parts"] = [*zip(starts, running, strict=True)]
+
+    def code(self, file: str) -> CodeType:
+        """The code of the driver; its free variables are the user's function, and `miss`."""
+        code = code_of(self.text, file)
+        if self._names is None:
+            return code
+        names = *self._names, *code.co_varnames[len(self._names) :]
+        return code.replace(co_varnames=names)
+
+    def _constant(self, value: Any) -> str:
+        name = f"q_{len(self.namespace)}"
+        self.namespace[name] = value
+        return name
+
+    def _require(self, condition: str) -> None:
+        self.lines.append(f"if {condition}: break")
+
+    # The arguments.
+
+    def _take_arguments(self) -> None:
+        structure = self._call.structure
+        if not is_plain(structure):
+            found = self._constant(structure)
+            self.lines += ["q_found = []", "q_structure = q_taken_apart(q_args, q_found)"]
+            if len(structure) == 2 and isinstance(structure[0], tuple):
+                self.lines.append("q_structure = q_structure, q_taken_apart(q_kwargs, q_found)")
+            else:
+                self._require("q_kwargs")
+            self._require(f"q_structure != {found}")
+            self.lines += [f"q_x{k} = q_found[{k}]" for k in range(len(self._call.leaves))]
+            return
+        self._next = 0
+        if self._names is not None:
+            self._take_parameters(structure[1:])
+        elif isinstance(structure[0], tuple):
+            self._take(structure[0], "q_args", known=True)
+            self._take(structure[1], "q_kwargs", known=True)
+        else:
+            self._require("q_kwargs")
+            self._take(structure, "q_args", known=True)
+
+    def _take_parameters(self, parts: Any) -> None:
+        """Give the leaves of the arguments local names: an argument that is one has its parameter's."""
+        names, place = [], 0
+        for k, part in enumerate(parts):
+            names.append(f"q_x{place}" if part == LEAF else f"q_p{k}")
+            place += count_of(part)
+        self._parameters = self._passed = ", ".join(names)
+        self._given = f"({self._passed}{',' * (len(names) == 1)}), {{}}"
+        for part, name in zip(parts, names, strict=True):
+            if part == LEAF:
+                self._next += 1
+            else:
+                self._take(part, name)
+
+    def _take(self, structure: Any, expression: str, known: bool = False) -> None:
+        """Give the leaves of one list, tuple or dict local names."""
+        kind = structure[0]
+        if not known:
+            self._require(f"{expression}.__class__ is not {self._constant(kind)}")
+        if kind is dict:
+            self._require(other_keys(expression, structure[1], self._constant))
+            parts = structure[2:]
+            inner = [f"{expression}[{key!r}]" for key in ordered(dict.fromkeys(structure[1]))]
+        else:
+            parts = structure[1:]
+            self._require(f"len({expression}) != {len(parts)}")
+            inner = [f"{expression}[{k}]" for k in range(len(parts))]
+        if kind is not dict and len(parts) > 1 and all(part == LEAF for part in parts):
+            names = [f"q_x{self._next + k}" for k in range(len(parts))]
+            self.lines.append(f"{', '.join(names)} = {expression}")
+            self._next += len(parts)
+            return
+        for part, each in zip(parts, inner, strict=True):
+            if part == LEAF:
+                self.lines.append(f"q_x{self._next} = {each}")
+                self._next += 1
+            else:
+                local = f"q_part_{len(self.lines)}"
+                self.lines.append(f"{local} = {each}")
+                self._take(part, local)
+
+    def _check_leaves(self) -> None:
+        places: dict[Any, int] = {}
+        bearing = []
+        for k, x in enumerate(self._call.leaves):
+            name = f"q_x{k}"
+            if isinstance(x, Traced | np.ndarray):
+                first = places.setdefault(id(x), k)
+                if first != k:
+                    self._require(f"{name} is not q_x{first}")
+                    self._values[k] = self._values[first]
+                    continue
+                bearing.append(k)
+            if isinstance(x, Traced):
+                self._require(f"{name}.__class__ is not {self._constant(type(x))}")
+                value = self._values[k] = self._inputs.get(k, f"q_a{k}")
+                if isinstance(x, Variable):
+                    self._require(f"{name}._trainable is not {x.trainable}")
+                    self.lines.append(f"{value} = {name}._handle._value")
+                else:
+                    self.lines.append(f"{value} = {name}._value")
+                self._check_value(value, unwrap(x))
+            elif is_data(x) and x.dtype.kind in "biufc":
+                self._check_value(name, x)
+                self._values[k] = name
+            else:
+                self._check_static(name, x)
+        self._check_distinct(bearing)
+
+    def _check_value(self, name: str, value: Any) -> None:
+        if value.__class__ is not np.ndarray:
+            self._require(f"{name}.__class__ is not {self._constant(value.__class__)}")
+            return
+        dtype = self._constant(value.dtype)
+        condition = f"type({name}) is not q_ndarray or {name}.shape != {value.shape}"
+        condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
+        if value.ndim > 1:
+            strides = strides_of(value)
+            condition += (
+                f" or not {name}.flags.c_contiguous"
+                if strides is None
+                else f" or {name}.strides != {strides}"
+            )
+        self._require(condition)
+
+    def _check_static(self, name: str, x: Any) -> None:
+        if any(x is each for each in self._call.objects):
+            place = next(k for k, each in enumerate(self._call.objects) if each is x)
+            self._require(f"{name} is not {self._constant(self._closure.arguments[place][0])}()")
+        elif type(x) in NUMBERS and type(x) not in (float, complex):
+            k = self._constant(x)
+            other = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
+            self._require(f"{name} is not {k} and ({other})")
+        else:
+            k = self._constant(x)
+            self._require(f"{name} is not {k} and not q_same_leaf({name}, {k})")
+
+    def _check_distinct(self, bearing: list[int]) -> None:
+        """Require that the tensors among the arguments are different objects, and have different ids on tapes."""
+        leaves = self._call.leaves
+        tensors = [k for k in bearing if isinstance(leaves[k], Tensor)]
+        if len(bearing) > FEW:
+            whole = ", ".join(f"id(q_x{k})" for k in bearing)
+            self._require(f"len({{{whole}}}) != {len(bearing)}")
+            ids = ", ".join(f"q_x{k}._id" for k in tensors)
+            if tensors:
+                self.lines.append(f"q_ids = [i for i in ({ids},) if i > 0]")
+                self._require("len(q_ids) != len(set(q_ids))")
+            return
+        for n, k in enumerate(bearing):
+            for other in bearing[:n]:
+                if type(leaves[k]) is type(leaves[other]):
+                    self._require(f"q_x{k} is q_x{other}")
+                    if k in tensors:
+                        self._require(f"q_x{k}._id > 0 and q_x{k}._id == q_x{other}._id")
+
+    def _check_aliases(self) -> None:
+        """Require that arguments are objects that the function closes over where they were, and nowhere else."""
+        reached = {self._closure.local(x): type(x) for x in self._closure.objects.values()}
+        for k, x in enumerate(self._call.leaves):
+            if isinstance(x, Traced | np.ndarray):
+                known = self._closure.data.get(id(x))
+                if known is not None:
+                    self._require(f"q_x{k} is not {known[0]}")
+                    continue
+                same = [f"q_x{k} is {local}" for local, kind in reached.items() if kind is type(x)]
+                if same:
+                    self._require(" or ".join(same))
+
+    def _place(self, variable: Variable) -> int | None:
+        """The place of a variable among the arguments."""
+        return next((k for k, x in enumerate(self._call.leaves) if x is variable), None)
+
+    def _local(self, variable: Variable) -> str:
+        """The local name of a variable."""
+        place = self._place(variable)
+        return self._closure.data[id(variable)][0] if place is None else f"q_x{place}"
+
+    # The program, and its results.
+
+    def _value(self, origin: Any) -> str:
+        """The expression for a value that is given to the program."""
+        if isinstance(origin, int):
+            return self._values[origin]
+        if isinstance(origin, Reached):
+            return origin.local if origin.is_array else f"{origin.local}._value"
+        return self._variables.get(id(origin)) or f"{self._local(origin)}._handle._value"
+
+    def _check_variables(self) -> None:
+        """Require that Variables lie in memory as the program takes for granted."""
+        for k, node in enumerate(self._program.inputs):
+            variable = node.origin
+            if isinstance(variable, Variable) and node.contiguous:
+                place = self._place(variable)
+                if place is not None:  # checked with the arguments
+                    self._variables[id(variable)] = self._values[place]
+                    continue
+                self.lines.append(f"q_v{k} = {self._value(variable)}")
+                self._require(f"not q_v{k}.flags.c_contiguous")
+                self._variables[id(variable)] = f"q_v{k}"
+
+    def _run(self) -> None:
+        """Write the lines of the program."""
+        program = self._program
+        for node, name in self._named:
+            value = self._value(node.origin)
+            if name != value:
+                self.lines.append(f"{name} = {value}")
+        body = [line.text[4:] for line in self._statements.body]
+        for text in self._statements.returned:
+            self._results.append(text if text.isidentifier() else f"q_r{len(self._results)}")
+            if text != self._results[-1]:
+                body.append(f"{self._results[-1]} = {text}")
+        if any(isinstance(entry, Loop) for entry in program.body):
+            body = ["with q_warned_once():", *[f"    {line}" for line in body]]
+        self.lines += body
+
+    def _return(self) -> None:
+        """Write the lines that make the results of the program what they are outside of it."""
+        program, notes = self._program, self._program.notes
+        new_values = self._results[len(program.results) :]
+        for (variable, _), value in zip(program.assigned, new_values, strict=True):
+            self._assign(self._local(variable), value)
+        leaves = [self._result(k, *each) for k, each in enumerate(notes["leaves"])]
+        self.lines.append(f"return {self._packed(notes['structure'], iter(leaves))}")
+
+    def _assign(self, variable: str, value: str) -> None:
+        """Make a value that of a Variable, as `exchange` does: its handle is another one with the same id."""
+        self.lines += ["q_h = q_new(*q_tensor)", f"q_h._value = {value}"]
+        self.lines += [f"q_h._id = {variable}._handle._id", f"{variable}._handle = q_h"]
+
+    def _result(self, k: int, how: str, what: Any) -> str:
+        """The expression for one leaf of the results."""
+        if how == "argument":
+            return f"q_x{what}"
+        if how == "reached":
+            return str(what)
+        if how == "fixed":
+            return self._constant(what)
+        if how == "again":
+            return f"q_t{what}"
+        if how == "copy":
+            self.lines.append(f"q_t{k} = {self._results[k]}.copy()")
+            return f"q_t{k}"
+        if how == "tensor":
+            kind = self._constant((what,))
+            if "q_now = q_clock[0]" not in self.lines:
+                self.lines.append("q_now = q_clock[0]")
+            self.lines += [
+                f"q_t{k} = q_new(*{kind})",
+                f"q_t{k}._value = {self._results[k]}",
+                f"q_t{k}._id = q_now",
+            ]
+            return f"q_t{k}"
+        return self._results[k]
+
+    def _packed(self, structure: Any, leaves: Any) -> str:
+        """The expression that puts the results together."""
+        if structure == LEAF:
+            return str(next(leaves))
+        kind = structure[0]
+        if kind is dict:
+            keys = structure[1]
+            order = ordered(dict.fromkeys(keys))
+            parts = [self._packed(part, leaves) for part in structure[2:]]
+            inner = dict(zip(order, parts, strict=True))
+            return "{" + ", ".join(f"{self._constant(key)}: {inner[key]}" for key in keys) + "}"
+        parts = [self._packed(part, leaves) for part in structure[1:]]
+        if kind is list:
+            return f"[{', '.join(parts)}]"
+        if kind is tuple:
+            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        return f"{self._constant(kind)}({', '.join(parts)})"
+
+
+class Reached(NamedTuple):
+    """The origin of an input of a program: an array or tensor that the function closes over.
+
+    Attributes
+    ----------
+    path, local : str
+        How the user's program finds it, and the local name in the checks of the closure.
+    kind : type
+    is_array : bool
+    """
+
+    path: str
+    local: str
+    kind: type
+    is_array: bool

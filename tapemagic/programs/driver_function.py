@@ -1,0 +1,160 @@
+"""The function that a driver is: its text and code, its parameters, and what its names stand for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from tapemagic.programs.signature import LEAF, Call
+
+FREE = ("q_function", "q_miss")
+"""The free variables of the code of a driver."""
+
+
+LONGEST = 2000
+"""The number of characters above which a condition takes no other one in."""
+
+
+def lines_of(
+    parameters: str,
+    passed: str,
+    given: str,
+    parts: Sequence[tuple[str, Sequence[str]]],
+) -> tuple[list[str], list[int]]:
+    """The lines of a function that makes a driver, and the numbers of those with which its parts begin.
+
+    Parameters
+    ----------
+    parameters, passed, given : str
+        The parameters; as they are passed on to the user's function; and as a tuple and a dict.
+    parts : sequence of (str, sequence of str)
+        For each part the name of the `Miss` for which its checks leave the loop, empty for a part without checks, and
+        its lines.
+    """
+    lines = [
+        f"def made({', '.join(FREE)}):",
+        f"    def driver({parameters}):",
+        f"        if q_open_blocks and q_is_followed(): return q_function({passed})",
+        "        try:",
+        "            while True:",
+    ]
+    starts = []
+    for missed, part in parts:
+        starts.append(len(lines) + 1)
+        written = _leaving(part, missed) if missed else part
+        lines += [f"                {line}" for line in written]
+    lines += [
+        "        except Exception:",
+        "            q_missed = q_failure(q_parts)",
+        f"        return q_miss({given}, q_missed)",
+    ]
+    return lines, starts
+
+
+def _leaving(checks: Sequence[str], missed: str) -> list[str]:
+    """Checks that first note why they leave the loop."""
+    end = f": q_missed = {missed}; break"
+    return [
+        f"{line.removesuffix(': break')}{end}" if _check(line)[0] else line
+        for line in merged(checks)
+    ]
+
+
+def code_of(lines: Sequence[str], file: str) -> CodeType:
+    """The code of a driver, whose lines stand in a file of that name."""
+    whole = compile("\n".join(lines), file, "exec", dont_inherit=True)
+    (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
+    (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
+    return code
+
+
+def merged(lines: Sequence[str]) -> list[str]:
+    """The same checks in fewer statements, which are compiled and run in less time.
+
+    Examples
+    --------
+    >>> merged(["if kwargs: break", "x, = args", "a = x._value", "if a is b: break", "if c: break"])
+    ['if kwargs: break', 'x, = args', 'if (a := x._value) is b or c: break']
+    """
+    found: list[str] = []
+    for line in lines:
+        condition, end = _check(line)
+        if condition and found:
+            name, equals, value = found[-1].partition(" = ")
+            rest = condition.removeprefix(name)
+            if equals and name.isidentifier() and rest != condition and rest[:1] in {" ", "."}:
+                found.pop()
+                condition = f"({name} := {value}){rest}"
+            before, same = _check(found[-1]) if found else ("", "")
+            if before and same == end and len(before) < LONGEST:
+                found.pop()
+                condition = f"{before} or {condition}"
+        found.append(f"if {condition}: {end}" if condition else line)
+    return found
+
+
+def _check(line: str) -> tuple[str, str]:
+    """The condition of a check on one line, and what follows from it; empty for any other line."""
+    condition, colon, end = line.rpartition(": ")
+    return (condition[3:], end) if colon and line.startswith("if ") else ("", "")
+
+
+def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) -> Any:
+    """A driver.
+
+    Parameters
+    ----------
+    code : code
+        That of `Driver.code`.
+    namespace : dict of str to object
+    function : callable
+        The user's: it is called under a tape, and inside of another trace.
+    miss : callable
+        What is returned if the program does not hold: called with the arguments, a tuple and a dict, and a `Miss`.
+    """
+    cells = dict(zip(FREE, (CellType(function), CellType(miss)), strict=True))
+    made = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
+    if type(function) is FunctionType:
+        made.__name__, made.__qualname__ = function.__name__, function.__qualname__
+    return made
+
+
+PLAIN_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+"""The flags of code that takes any number of arguments."""
+
+
+def parameters(function: Any, call: Call) -> tuple[str, ...] | None:
+    """The parameters of a function that takes what a call gave by position, and no more; None for any other."""
+    if type(function) is not FunctionType or function.__defaults__ or function.__kwdefaults__:
+        return None
+    code, structure = function.__code__, call.structure
+    if code.co_flags & PLAIN_FLAGS or code.co_kwonlyargcount or code.co_posonlyargcount:
+        return None
+    if not is_plain(structure) or isinstance(structure[0], tuple):
+        return None
+    count = code.co_argcount
+    return code.co_varnames[:count] if len(structure) - 1 == count else None
+
+
+def count_of(structure: Any) -> int:
+    """The number of leaves of lists, tuples and dicts."""
+    if structure == LEAF:
+        return 1
+    return sum(map(count_of, structure[1 + (structure[0] is dict) :]))
+
+
+def is_plain(structure: Any) -> bool:
+    """Whether nested structures are lists, tuples, and dicts with keys of text or whole numbers."""
+    if structure == LEAF:
+        return True
+    if isinstance(structure[0], tuple):
+        return all(map(is_plain, structure))
+    kind = structure[0]
+    if kind is dict:
+        return all(type(key) in (str, int) for key in structure[1]) and all(
+            map(is_plain, structure[2:])
+        )
+    named = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return (kind is list or kind is tuple or named) and all(map(is_plain, structure[1:]))

@@ -1,0 +1,278 @@
+"""tm.function: a function that is traced once for each signature, and replayed as a program from then on."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import weakref
+from collections.abc import Callable
+from functools import update_wrapper
+from types import MethodType
+from typing import Any
+
+from tapemagic.engine.tensor.messages import shown
+from tapemagic.errors import FunctionError, OptionError
+from tapemagic.programs.miss import Miss
+from tapemagic.programs.program import Program
+from tapemagic.programs.program_cache import Programs
+from tapemagic.programs.trace import is_followed
+
+INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
+
+
+class Replayed:
+    """A function or method whose calls replay programs.
+
+    Attributes
+    ----------
+    python_function : callable
+        The function itself.
+    """
+
+    __slots__ = ()
+
+    python_function: Callable[..., Any]
+    _programs: Programs
+
+    @property
+    def programs(self) -> list[Program]:
+        """The programs that calls so far have led to."""
+        return self._programs.list()
+
+    @property
+    def why_eager(self) -> str:
+        """The reasons why calls run without a program, with their lines; empty if all have one."""
+        return self._programs.why_eager
+
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """The program for arguments like these, as NumPy source; without arguments, all programs there are.
+
+        Several programs, such as those of both ways of an ``if``, are functions ``f``, ``f_2`` and so on of one text.
+        A comment above each says for which arguments it is, and which way it takes; given others, it raises `Retrace`
+        or computes something else.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Of the kinds for which the function was called twice before.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        FunctionError
+            If there is no program for such arguments; the message says why.
+        """
+        name = getattr(self, "__name__", "the function")
+        return self._programs.source(name, args, kwargs)
+
+    def __repr__(self) -> str:
+        return self._programs.text(shown(self.python_function))
+
+
+class Function(Replayed):
+    """A function that is traced on its first two calls with a signature, and replayed as a program from then on.
+
+    Made by `function`.
+
+    Attributes
+    ----------
+    python_function : callable
+        The function itself.
+    max_programs : int
+        The number of programs above which other calls run eagerly.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> f = tm.function(lambda x: x * x)
+    >>> [f(tm.constant(x)) for x in (1.0, 2.0, 3.0)]
+    [Tensor(1.0), Tensor(4.0), Tensor(9.0)]
+    >>> isinstance(f, tm.Function), len(f.programs), f.why_eager
+    (True, 1, '')
+    """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    __tape_unwatched__ = INTERNAL
+
+    __call__: Callable[..., Any]
+
+    def __init__(
+        self, python_function: Callable[..., Any], max_programs: int = 8, warns: bool = True
+    ) -> None:
+        update_wrapper(self, python_function)
+        self.python_function = python_function
+        self.max_programs = max_programs
+        self._programs = Programs(max_programs, warns)
+        self._programs.serve(self)
+        self._bound: dict[int, tuple[Any, Programs]] = {}
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        """The function as a method of an object, with programs of its own for each."""
+        if owner is None:
+            return self
+        return BoundFunction(self, owner)
+
+    def programs_of(self, owner: Any) -> Programs:
+        """The programs of the function as a method of an object, which are forgotten with it."""
+        known = self._bound.get(id(owner))
+        if known is not None and known[0]() is owner:
+            return known[1]
+        made = Programs(self.max_programs, self._programs.warns)
+        bound, i = self._bound, id(owner)
+
+        def forget(_: Any) -> None:
+            bound.pop(i, None)
+
+        try:
+            bound[i] = weakref.ref(owner, forget), made
+        except TypeError:
+            made.stays_eager(
+                f"objects of the class {type(owner).__name__} cannot be referred to weakly: "
+                "add '__weakref__' to its __slots__"
+            )
+        return made
+
+    def reset(self) -> None:
+        """Forget all programs."""
+        self._programs.reset()
+        self._bound.clear()
+
+    def __copy__(self) -> Function:
+        return Function(self.python_function, self.max_programs)
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        from copy import deepcopy
+
+        return Function(deepcopy(self.python_function, memo), self.max_programs)
+
+    def __reduce__(self) -> Any:
+        module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", "")
+        found: Any = sys.modules.get(module or "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (Function, (self.python_function, self.max_programs))
+
+
+class BoundFunction(Replayed):
+    """A `Function` as a method of an object.
+
+    Attributes
+    ----------
+    python_function : callable
+        The method itself.
+    """
+
+    __slots__ = ("__self__", "__weakref__", "_programs", "python_function")
+
+    def __init__(self, function: Function, owner: Any) -> None:
+        self.python_function = MethodType(function.python_function, owner)
+        self.__self__ = owner
+        self._programs = function.programs_of(owner)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Replay the program for these arguments; trace the function if there is none yet."""
+        if is_followed():
+            return self.python_function(*args, **kwargs)
+        result = self._programs.driver(*args, **kwargs)
+        if result.__class__ is Miss:
+            return self._programs.call(self.python_function, args, kwargs, result)
+        return result
+
+    def reset(self) -> None:
+        """Forget all programs of this object."""
+        self._programs.reset()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.python_function, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundFunction) and self.python_function == other.python_function
+
+    def __hash__(self) -> int:
+        return hash(self.python_function)
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.__self__, self.python_function.__name__)
+
+
+def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> Any:
+    """Trace a function twice, and replay it as a program of NumPy calls from then on.
+
+    The program computes the same to the bit, without any tape. It holds for arguments of the same structure, shapes
+    and dtypes, and the same Python numbers; for others the function is traced again. What cannot be a program runs as
+    it is written: `why_eager` says why.
+
+    Parameters
+    ----------
+    f : callable
+        Whatever it does with tensors: tapes in any nesting, Variables that are read and assigned, steps of an
+        optimizer. Without it, a decorator is returned.
+    max_programs : int, optional
+        The number of programs above which calls of other kinds run as they are written.
+
+    Returns
+    -------
+    Function
+
+    Raises
+    ------
+    FunctionError
+        If `f` is a generator or asynchronous.
+    OptionError
+        If `f` cannot be called, or `max_programs` is no whole number from 1 on.
+
+    Warns
+    -----
+    EagerWarning
+        Once, if calls cannot be a program.
+
+    Notes
+    -----
+    Variables are assigned after the last line of the function: one that raises an error leaves them as they were.
+    Under a tape that is recording already, the function runs as it is written, and the tape records it.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> @tm.function
+    ... def slope(x):
+    ...     with tm.GradientTape() as tape:
+    ...         tape.watch(x)
+    ...         y = x * np.sin(x)
+    ...     return tape.gradient(y, x)
+    >>> [slope(tm.constant(k / 2)) for k in range(3)]
+    [Tensor(0.0), Tensor(0.91821682), Tensor(1.3817733)]
+    >>> len(slope.programs), slope.why_eager
+    (1, '')
+    """
+    most: Any = max_programs
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        raise OptionError(
+            f"max_programs is a whole number from 1 on, not {shown(max_programs)}: write max_programs=8"
+        )
+    if f is None:
+        return lambda decorated: function(decorated, max_programs=max_programs)
+    if isinstance(f, Function):
+        f = f.python_function
+    given: Any = f
+    if isinstance(given, classmethod | staticmethod):
+        name = type(f).__name__
+        raise OptionError(
+            f"tm.function takes a function, not a {name}: write @{name} above @tm.function"
+        )
+    if not callable(given) or isinstance(given, type):
+        raise OptionError(f"tm.function takes a function, not {shown(f)}: write tm.function(f)")
+    inner = inspect.unwrap(getattr(f, "func", f))
+    odd = (
+        (inspect.isgeneratorfunction, "a generator: return a list"),
+        (inspect.iscoroutinefunction, "asynchronous: call a plain function inside of it"),
+        (inspect.isasyncgenfunction, "asynchronous: call a plain function inside of it"),
+    )
+    for test, what in odd:
+        if test(inner):
+            raise FunctionError(f"tm.function takes no function that is {what}")
+    return Function(f, max_programs)

@@ -1,0 +1,342 @@
+"""Kinds of objects that a function can reach: those that never change, those whose changes can be seen, and others."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+import fractions
+import functools
+import io
+import operator
+import pathlib
+import re
+import sys
+import threading
+from array import array
+from collections import deque, namedtuple
+from collections.abc import Callable, Iterable
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    NoneType,
+    NotImplementedType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.events import origin_of
+from tapemagic.programs.randomness import GENERATORS
+
+Named = namedtuple("Named", "field")  # noqa: PYI024 (only the kind of its field counts)
+
+NUMBERS = (int, float, complex, bool, str, bytes)
+
+SHOWN_BY_TYPE = frozenset({int, bool, str, bytes, NoneType})
+"""Types of which equal values are the same value."""
+
+VALUES = (
+    *(NoneType, EllipsisType, NotImplementedType, range, slice, frozenset, np.generic, np.dtype),
+    *(enum.Enum, fractions.Fraction, decimal.Decimal, dt.date, dt.time),
+    *(dt.timedelta, dt.tzinfo, re.Pattern, pathlib.PurePath),
+)
+"""The types of values that never change, beside numbers and text."""
+
+WRAPPERS = (staticmethod, classmethod, property, functools.partial)
+
+NAMED = (
+    *(type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.mean), CodeType),
+    *(GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType),
+    *(MethodWrapperType, WrapperDescriptorType, type(np._NoValue), type(Named.field)),
+    *(operator.itemgetter, operator.attrgetter, operator.methodcaller),
+    *(type(threading.Lock()), type(threading.RLock()), *WRAPPERS),
+)
+"""The types of objects that are the same as long as they are identical."""
+
+LEAVES = (*VALUES, *NAMED)
+
+CONTAINERS = (list, tuple, dict, set, deque, bytearray, array)
+
+STORING = (
+    *(object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS),
+    SimpleNamespace,
+)
+"""The types without state of their own beside contents and attributes, from which classes are derived."""
+
+POINTER = object.__basicsize__ // 2
+
+
+def is_leaf(x: Any) -> bool:
+    """Whether something cannot change, or is taken for what it is by its identity.
+
+    Examples
+    --------
+    >>> is_leaf(1.5), is_leaf([1.5])
+    (True, False)
+    """
+    kind: Any = type(x)
+    return is_leaf_class(kind) or (x.__class__ is not kind and isinstance(x, LEAVES))
+
+
+@functools.lru_cache(4096)
+def is_leaf_class(kind: type) -> bool:
+    """Whether the objects of a class are leaves; the answer is kept, as some of these classes take long to ask."""
+    return kind in NUMBERS or issubclass(kind, LEAVES)
+
+
+def has_parts(x: Any) -> bool:
+    """Whether a leaf is a class or module of the user's, or a partial function, with attributes that may change.
+
+    Examples
+    --------
+    >>> has_parts(functools.partial(print)), has_parts(np), has_parts(float)
+    (True, False, False)
+    """
+    if isinstance(x, type):
+        return is_user_class(x)
+    return is_user_module(x) if isinstance(x, ModuleType) else isinstance(x, WRAPPERS)
+
+
+def same_leaf(a: Any, b: Any) -> bool:
+    """Whether two leaves are the same object, or equal numbers or text of one type.
+
+    Examples
+    --------
+    >>> same_leaf(1, True), same_leaf(0.0, -0.0), same_leaf(float("nan"), float("nan"))
+    (False, False, True)
+    >>> same_leaf(frozenset({1}), frozenset({1.0})), same_leaf({1, 2}, {1, 2})
+    (False, True)
+    >>> same_leaf(slice(0, 2), slice(0, 2)), same_leaf(slice(np.ones(2)), slice(np.ones(2)))
+    (True, False)
+    """
+    if a is b:
+        return True
+    if type(a) is not type(b) or isinstance(a, NAMED):
+        return False
+    if isinstance(a, float | complex | np.inexact):
+        return repr(a) == repr(b)
+    if isinstance(a, slice):
+        return all(map(same_leaf, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(same_leaf, a, b))
+    if type(a) in NUMBERS or isinstance(a, (*VALUES, set, bytearray, array)):
+        return bool(exact(a) == exact(b))
+    return False
+
+
+def exact(x: Any) -> tuple[Any, ...]:
+    """A value of which the comparison tells types, and the signs of zeros, from each other.
+
+    Examples
+    --------
+    >>> exact((1, 0.0)) == exact((True, 0.0)), exact((1, 0.0)) == exact((1, -0.0))
+    (False, False)
+    >>> exact({2, 1}) == exact({1, 2}), exact({2, 1}) == exact({1, 2.0})
+    (True, False)
+    """
+    if isinstance(x, float | complex | np.inexact | range):
+        return type(x), repr(x)
+    if isinstance(x, tuple):
+        return type(x), *map(exact, x)
+    if isinstance(x, slice):
+        return type(x), exact(x.start), exact(x.stop), exact(x.step)
+    if isinstance(x, set | frozenset):
+        return type(x), frozenset(map(exact, x))
+    if isinstance(x, array):
+        return type(x), x.typecode, x.tobytes()
+    return type(x), x
+
+
+class Keys(tuple[Any, ...]):
+    """The keys of a dict in their order, which are equal to others of the same types alone.
+
+    Examples
+    --------
+    >>> Keys({1: "a"}) == Keys({1: "b"}), Keys({1: "a"}) == Keys({True: "a"})
+    (True, False)
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keys) and [*map(exact, self)] == [*map(exact, other)]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
+def keys_of(x: Iterable[Any]) -> tuple[Any, ...]:
+    """The keys of a dict: a plain tuple, if all are text."""
+    keys = tuple(x)
+    return keys if all(type(key) is str for key in keys) else Keys(keys)
+
+
+def other_keys(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) -> str:
+    """Code that tells whether a dict has other keys than those of `keys_of`, or another order.
+
+    Examples
+    --------
+    >>> other_keys("d", keys_of({"a": 1}), repr), other_keys("d", keys_of({1.0: 1}), repr)
+    ("[*d] != ['a']", 'q_Keys(d) != (1.0,)')
+    """
+    kinds = [*map(type, keys)]
+    if not SHOWN_BY_TYPE.issuperset(kinds):
+        return f"q_Keys({x}) != {constant(keys)}"
+    others = f"[*{x}] != {constant(list(keys))}"
+    return others if {*kinds} <= {str} else f"{others} or [*map(type, {x})] != {constant(kinds)}"
+
+
+def other_parts(x: str, parts: Any, constant: Callable[[Any], str]) -> str:
+    """Code that tells whether a set, a bytearray or an array of the standard library holds anything else."""
+    kinds = {*map(type, parts)}
+    if isinstance(parts, set) and len(kinds) < 2 and kinds <= SHOWN_BY_TYPE:
+        others = f"{x} != {constant(parts)}"
+        return f"{others} or {{*map(type, {x})}} != {constant(kinds)}"
+    return f"not q_same_leaf({x}, {constant(parts)})"
+
+
+def is_container(x: Any) -> bool:
+    """Whether something holds others by position or key."""
+    return isinstance(x, CONTAINERS)
+
+
+def is_instance(x: Any) -> bool:
+    """Whether something is an object of a class written in Python, all of whose state are attributes."""
+    kind: Any = type(x)
+    return shows_its_state(kind)
+
+
+@functools.lru_cache(4096)
+def shows_its_state(kind: type) -> bool:
+    """Whether all that an object of a class knows are attributes, and not hidden in C.
+
+    Examples
+    --------
+    >>> shows_its_state(fractions.Fraction), shows_its_state(type(iter([])))
+    (True, False)
+    """
+    for base in kind.__mro__:
+        if base in STORING:
+            continue
+        if "__module__" not in vars(base) or not base.__flags__ & (1 << 9):
+            return False
+        slots = vars(base).get("__slots__", ())
+        count = 1 if isinstance(slots, str) else len(tuple(slots))
+        inherited = max((parent.__basicsize__ for parent in base.__bases__), default=0)
+        if base.__basicsize__ > inherited + POINTER * (count + 2):
+            return False
+    return kind is SimpleNamespace or kind not in STORING
+
+
+def unwatchable(x: Any) -> str:
+    """The reason why changes of an object could not be seen; empty if they can be."""
+    if isinstance(x, (FunctionType, MethodType, *GENERATORS)):
+        return ""
+    if isinstance(x, io.IOBase):
+        return "a file: read it before the call, and give what is in it as an argument"
+    if hasattr(type(x), "__next__"):
+        return f"a {type(x).__name__}, which gives something else each time: make a list of it"
+    if isinstance(x, np.ndarray) or is_instance(x):
+        return ""
+    return f"a {type(x).__name__}, whose changes cannot be seen: give it as arrays or numbers"
+
+
+def unwatched(kind: type) -> frozenset[str]:
+    """The names of attributes of a class on which no result depends, by its ``__tape_unwatched__``."""
+    return getattr(kind, "__tape_unwatched__", frozenset())
+
+
+def is_user_code(code: CodeType) -> bool:
+    """Whether a function is written in a file or a cell of the user's."""
+    return origin_of(code.co_filename) == ""
+
+
+def is_by_the_user(x: Any) -> bool:
+    """Whether something that can be called runs code of the user's, or changes an object: a trace does not see it.
+
+    Examples
+    --------
+    >>> is_by_the_user(lambda x: x), is_by_the_user([].append)
+    (True, True)
+    >>> is_by_the_user(np.sin), is_by_the_user(functools.partial(np.sum, axis=0))
+    (False, False)
+    """
+    if isinstance(x, functools.partial):
+        return is_by_the_user(x.func) or not all(map(is_leaf, (*x.args, *x.keywords.values())))
+    if isinstance(x, MethodType | BuiltinFunctionType):
+        return not (x.__self__ is None or isinstance(x.__self__, ModuleType))
+    if isinstance(x, np.ufunc):
+        return is_made_by_frompyfunc(x)
+    if isinstance(x, FunctionType):
+        return is_user_code(x.__code__)
+    return callable(x) and is_user_class(type(x))
+
+
+def is_made_by_frompyfunc(ufunc: Any) -> bool:
+    """Whether a ufunc calls a function of Python's for each element.
+
+    Examples
+    --------
+    >>> is_made_by_frompyfunc(np.frompyfunc(lambda x: x, 1, 1)), is_made_by_frompyfunc(np.sin)
+    (True, False)
+    """
+    return bool(ufunc.__name__.endswith(" (vectorized)"))
+
+
+def is_user_class(kind: type) -> bool:
+    """Whether a class is written in a file or a cell of the user's."""
+    module = sys.modules.get(kind.__module__)
+    return is_user_module(module) if module is not None else kind.__module__ != "builtins"
+
+
+ACCESS = (
+    "__getitem__",
+    "__setitem__",
+    "__iter__",
+    "__len__",
+    "get",
+    "items",
+    "keys",
+    "update",
+    "values",
+)
+"""Methods by which lists, tuples and dicts are read and changed."""
+
+
+@functools.lru_cache(4096)
+def own_access(kind: type) -> str:
+    """The method of a user's class of lists or dicts that stands in the place of Python's own; empty if it has none.
+
+    What such a list or dict holds, and what it gives, may be two things.
+
+    Examples
+    --------
+    >>> own_access(dict)
+    ''
+    """
+    if not issubclass(kind, dict | list | tuple):
+        return ""
+    own = [base for base in kind.__mro__ if is_user_class(base)]
+    return next((name for name in ACCESS if any(name in vars(base) for base in own)), "")
+
+
+def is_user_module(module: Any) -> bool:
+    """Whether a module is a file of the user's, a folder of such, the notebook itself, or made by a program."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        made = getattr(module, "__spec__", None) is None
+        return made or module.__name__ == "__main__" or hasattr(module, "__path__")
+    return origin_of(file) == ""

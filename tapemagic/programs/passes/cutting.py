@@ -1,0 +1,189 @@
+"""Cutting of arrays into blocks along one axis: which calls can be made block by block, and what they give."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from tapemagic.engine import registry
+from tapemagic.programs.program import Kind, Node, arguments_of
+from tapemagic.programs.symbol import Method
+
+BLOCK = 2**17
+"""The most bytes of the largest array in a block: a few such arrays fit into the second-level cache of a processor."""
+
+NUMBERS = "biufc"
+"""The kinds of dtypes that are computed in blocks, but for float16.
+
+Of float16, NumPy takes other algorithms for log10 or the cube root according to the order in memory, and a sum of
+sums would be rounded at each block.
+"""
+
+FUNCTIONS = frozenset(
+    {np.where, np.clip, np.real, np.imag, np.copy, np.nan_to_num, np.isclose, np.round}
+    | {operator.pow}
+)
+"""NumPy functions beside the ufuncs whose results depend, element by element, on their broadcast arguments."""
+
+METHODS = frozenset({"astype", "clip", "conj", "conjugate", "copy", "round"})
+
+OPTIONS = frozenset({"dtype", "casting", "decimals", "rtol", "atol", "equal_nan", "nan"})
+
+REDUCTIONS: dict[Any, Any] = {
+    np.sum: np.sum, np.mean: np.sum, np.max: np.max, np.min: np.min, np.all: np.all, np.any: np.any,
+} | {
+    u.reduce: u.reduce
+    for u in (np.add, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or)
+}  # fmt: skip
+"""Reductions, and what puts together the results of several blocks; of a mean, the sums."""
+
+METHOD_REDUCTIONS = {f.__name__: f for f in (np.sum, np.mean, np.max, np.min, np.all, np.any)}
+
+
+class Cut(NamedTuple):
+    """The axis along which an array is cut.
+
+    Attributes
+    ----------
+    distance : int
+        Of the axis from the end: 1 for the last one. Broadcasting leaves it as it is.
+    length : int
+    """
+
+    distance: int
+    length: int
+
+    def axis(self, shape: tuple[int, ...]) -> int | None:
+        """The axis of an array of a shape, None if it has none of that length there."""
+        axis = len(shape) - self.distance
+        return axis if axis >= 0 and shape[axis] == self.length else None
+
+
+def cut_of(kind: Kind, least: int) -> Cut | None:
+    """The first axis along which an array of at least so many elements falls into blocks; None if there is none.
+
+    Examples
+    --------
+    >>> cut_of(Kind((2, 500_000), np.dtype(float), True), 100_000)
+    Cut(distance=1, length=500000)
+    """
+    size = kind.size
+    if size < least:
+        return None
+    for axis, length in enumerate(kind.shape):
+        if size // length * kind.dtype.itemsize <= BLOCK // 4:
+            return Cut(len(kind.shape) - axis, length)
+    return None
+
+
+def is_pointwise(node: Node) -> bool:
+    """Whether each element of a result depends on those at its place of the broadcast arguments alone."""
+    function = node.function
+    if not (_computes_numbers(node) and _has_plain_arguments(node)):
+        return False
+    if isinstance(function, np.ufunc):
+        return function.signature is None and function.nout == 1
+    if isinstance(function, Method):
+        return function.__name__ in METHODS
+    if function in FUNCTIONS:
+        return function is not np.where or len(node.args) == 3
+    operation = registry.OPERATIONS.get(function)
+    shape = node.kind.shape
+    return (
+        operation is not None
+        and operation.pointwise
+        and all(x.kind.shape in ((), shape) for x in arguments_of(node))
+    )
+
+
+def _computes_numbers(node: Node) -> bool:
+    kinds = [node.kind, *(x.kind for x in arguments_of(node))]
+    return all(
+        isinstance(kind, Kind) and kind.dtype.kind in NUMBERS and kind.dtype != np.float16
+        for kind in kinds
+    )
+
+
+def _has_plain_arguments(node: Node) -> bool:
+    return (
+        node.kind.is_array
+        and not any(isinstance(x, list | tuple | dict | slice) for x in node.args)
+        and all(key in OPTIONS and not isinstance(x, Node) for key, x in node.kwargs.items())
+    )
+
+
+class Reduction(NamedTuple):
+    """A reduction that can be made block by block.
+
+    Attributes
+    ----------
+    function : callable
+        Of an array, `axis` and `keepdims`.
+    axes : tuple of int
+    keepdims : bool
+    """
+
+    function: Any
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    @property
+    def in_block(self) -> Any:
+        """The reduction of a block, and afterwards the results of all blocks along a new first axis."""
+        return REDUCTIONS[self.function]
+
+    def cut(self, cut: Cut, ndim: int) -> Cut | None:
+        """The cut of the result; None where the axis of the blocks is summed over."""
+        axis = ndim - cut.distance
+        if axis in self.axes:
+            return None
+        gone = 0 if self.keepdims else sum(k > axis for k in self.axes)
+        return Cut(cut.distance - gone, cut.length)
+
+
+def reduction_of(node: Node) -> Reduction | None:
+    """The reduction that a node is, None if it is none that gives the same in blocks."""
+    function = node.function
+    if isinstance(function, Method):
+        function = METHOD_REDUCTIONS.get(function.__name__)
+    if function not in REDUCTIONS or not _computes_numbers(node) or not 1 <= len(node.args) <= 2:
+        return None
+    x, options = node.args[0], dict(node.kwargs)
+    default = None if function in METHOD_REDUCTIONS.values() else 0
+    axis = node.args[1] if len(node.args) == 2 else options.pop("axis", default)
+    keepdims = options.pop("keepdims", False)
+    if options.pop("dtype", None) is not None or options.pop("where", True) is not True or options:
+        return None
+    if not isinstance(x, Node) or not x.kind.shape or not isinstance(keepdims, bool):
+        return None
+    if function is np.mean and x.kind.dtype.kind not in "fc":  # it is cast first
+        return None
+    ndim = len(x.kind.shape)
+    parts = axis if isinstance(axis, tuple) else range(ndim) if axis is None else (axis,)
+    if not all(isinstance(part, int | np.integer) for part in parts):
+        return None
+    axes = normalize_axis_tuple(parts, ndim)
+    return Reduction(function, axes, keepdims)
+
+
+def rows_of_block(length: int, nbytes: int) -> int:
+    """The number of rows of a block, if the largest array has so many rows and bytes; below 2 there are no blocks.
+
+    No block has a single row: the order in memory of one row may be another than that of several, and with it the
+    algorithm that NumPy takes for a function such as the cube root.
+
+    Examples
+    --------
+    >>> rows_of_block(1000, 8_000_000), rows_of_block(1001, 8_000_000), rows_of_block(10, 8_000_000)
+    (16, 16, 0)
+    >>> rows_of_block(1025, 8_000_000)
+    15
+    """
+    rows = BLOCK * length // nbytes
+    rows = 1 << (rows.bit_length() - 1) if rows else 0
+    while rows > 1 and length % rows == 1:
+        rows -= 1
+    return rows

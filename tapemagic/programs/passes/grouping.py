@@ -1,0 +1,208 @@
+"""Grouping: which calls of a program can run together, in one loop over blocks of their arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tapemagic.programs.passes.cutting import Cut, cut_of, is_pointwise, reduction_of, rows_of_block
+from tapemagic.programs.program import Guard, Kind, Node, arguments_of, nodes_in
+
+WIDEST = np.dtype(np.complex128).itemsize
+"""The most bytes that a number takes, but for long doubles."""
+
+
+class Group:
+    """Calls that are made in one loop.
+
+    Attributes
+    ----------
+    members : list of Node
+        In the order of execution.
+    reads, cuts : dict of Node to Cut
+        Along which axis what they read is cut, and their results; the cut of a reduction over that axis, which is known
+        after the loop alone, is None.
+    stored : list of Node
+        The members that are read outside the loop.
+    """
+
+    def __init__(self) -> None:
+        self.members: list[Node] = []
+        self.reads: dict[Node, Cut] = {}
+        self.cuts: dict[Node, Cut | None] = {}
+        self.stored: list[Node] = []
+
+    def wins(self, least: int) -> bool:
+        """Whether a loop wins: by the arrays that are never written in full, two or more, or one if it writes none."""
+        inner = sum(cut is not None for cut in self.cuts.values()) - len(self.stored)
+        long_enough = self.nbytes >= least and self.rows > 1
+        return long_enough and (inner >= 2 or (inner == 1 and not self.stored))
+
+    @property
+    def length(self) -> int:
+        """The number of rows of the arrays that are cut."""
+        return self.reads[self.members[0]].length
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of a block."""
+        return rows_of_block(self.length, self.nbytes)
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of the largest array."""
+        kinds = {x.kind for node in self.members for x in (node, *arguments_of(node))}
+        return max(int(kind.size * kind.dtype.itemsize) for kind in kinds)
+
+
+class Grouping:
+    """The groups of a program, found in one pass over its calls.
+
+    Each call gets a stage: the number of loops that must have ended before it. Calls of one stage that read one
+    another, or the same arrays, and are cut along the same axis make a group. A call that reads a result of a loop as
+    a whole is a stage later; so is all that stands after a guard on one.
+    """
+
+    def __init__(self, body: Iterable[Any], least: int) -> None:
+        """Group the calls of a body, on arrays of at least so many elements."""
+        self._least = least
+        self._stages: dict[Node, int] = {}
+        self._reads: dict[Node, Cut] = {}
+        self._cuts: dict[Node, Cut | None] = {}
+        self._parents: dict[Node, Node] = {}
+        self._readers: dict[tuple[int, Cut, Node], Node] = {}
+        floor = 0
+        for entry in body:
+            if isinstance(entry, Guard):
+                floor = max(floor, self._ready(entry.condition, whole=True))
+            else:
+                self._add(entry, floor)
+
+    def groups(self) -> list[Group]:
+        """The groups, in the order of their first calls."""
+        found: dict[Node, Group] = {}
+        for node, cut in self._cuts.items():
+            group = found.setdefault(self._root(node), Group())
+            group.members.append(node)
+            group.reads[node] = self._reads[node]
+            group.cuts[node] = cut
+        return list(found.values())
+
+    def _add(self, node: Node, floor: int) -> None:
+        read = set(arguments_of(node))
+        stage = max([floor, *map(self._ready, read)])
+        inside = {x for x in read if x in self._cuts and self._stages[x] == stage}
+        cut, result = self._place(node, inside)
+        if inside and cut is None:
+            stage, inside = stage + 1, set()
+            cut, result = self._place(node, inside)
+        self._stages[node] = stage
+        if cut is None:
+            return
+        self._reads[node], self._cuts[node] = cut, result
+        self._parents[node] = node
+        for x in inside:
+            self._parents[self._root(x)] = self._root(node)
+        for x in read - inside:
+            if cut.axis(x.kind.shape) is not None:
+                reader = self._readers.setdefault((stage, cut, x), node)
+                self._parents[self._root(reader)] = self._root(node)
+
+    def _ready(self, x: Node, whole: bool = False) -> int:
+        """The stage in which a value can be read, in blocks or as a whole."""
+        in_blocks = self._cuts.get(x) is not None and not whole
+        waits = x in self._cuts and not in_blocks
+        return self._stages.get(x, 0) + waits
+
+    def _place(self, node: Node, inside: set[Node]) -> tuple[Cut | None, Cut | None]:
+        """The cuts of what a call reads and of its result, if it can be made in blocks with these."""
+        if not isinstance(node.kind, Kind):
+            return None, None
+        reduction = reduction_of(node)
+        if reduction is not None:
+            x = node.args[0]
+            cut = self._cuts[x] if x in inside else cut_of(x.kind, self._least)
+            return (cut, reduction.cut(cut, len(x.kind.shape))) if cut else (None, None)
+        if not is_pointwise(node):
+            return None, None
+        cuts = {self._cuts[x] for x in inside} or {cut_of(node.kind, self._least)}
+        cut = cuts.pop()
+        if cuts or cut is None or cut.axis(node.kind.shape) is None:
+            return None, None
+        return cut, cut
+
+    def _root(self, node: Node) -> Node:
+        parents = self._parents
+        while parents[node] is not node:
+            parents[node] = parents[parents[node]]
+            node = parents[node]
+        return node
+
+
+def groups_of(body: list[Any], results: Any, least: int) -> list[Group]:
+    """The groups of calls that win by a loop over blocks.
+
+    Parameters
+    ----------
+    body : list of Node and Guard
+    results : object
+        Nodes that are read after the last line, in any structure.
+    least : int
+        The number of bytes of an array from which on it is cut.
+    """
+    found = Grouping(body, least // WIDEST).groups()
+    group_of = {node: group for group in found for node in group.members}
+    outside = set(nodes_in(results))
+    for entry in body:
+        home = group_of.get(entry)
+        for x in arguments_of(entry):
+            if group_of.get(x) is not home or home is None:
+                outside.add(x)
+    for group in found:
+        group.stored = [x for x in group.members if x in outside and group.cuts[x] is not None]
+    return [group for group in found if group.wins(least)]
+
+
+def ordered(body: list[Any], groups: list[Group]) -> Iterator[Any]:
+    """The calls, guards and groups of a program, each as late as what reads it allows.
+
+    No call moves before a guard that it stood after.
+    """
+    unit_of: dict[Any, Any] = {node: group for group in groups for node in group.members}
+    guard: Guard | None = None
+    needs: dict[Any, list[Any]] = {}
+    last: dict[Any, Any] = {}
+    for entry in body:
+        unit = unit_of.setdefault(entry, entry)
+        last[unit] = entry
+        needs.setdefault(unit, []).extend(arguments_of(entry))
+        if guard is not None:
+            needs[unit].append(guard)
+        if isinstance(entry, Guard):
+            guard = entry
+    done: set[Any] = set()
+    for entry in body:
+        unit = unit_of[entry]
+        if last[unit] is entry:
+            yield from _with_needs(unit, needs, unit_of, done)
+
+
+def _with_needs(unit: Any, needs: Any, unit_of: Any, done: set[Any]) -> Iterator[Any]:
+    """The units that a unit needs and that were not there yet, and the unit itself."""
+    if unit in done:
+        return
+    done.add(unit)
+    waiting = [(unit, iter(needs[unit]))]
+    while waiting:
+        now, rest = waiting[-1]
+        for x in rest:
+            other = unit_of.get(x)
+            if other is not None and other not in done:
+                done.add(other)
+                waiting.append((other, iter(needs[other])))
+                break
+        else:
+            waiting.pop()
+            yield now

@@ -1,0 +1,110 @@
+"""Numbers known beforehand: constants, arrays of one number throughout, and single numbers that are broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapemagic.programs.program import Constant, Kind, Node
+
+PYTHON = (bool, int, float, complex)
+EXACT = frozenset({np.add, np.subtract, np.multiply, np.divide, np.negative})
+"""Elementwise functions that give the same bits for a number as for an array of it."""
+
+
+SPREADING = frozenset({np.broadcast_to, np.asarray})
+"""Functions that make an array of a number."""
+
+
+def fill_of(x: Any) -> Any:
+    """The number of which a constant consists, as a NumPy scalar; None if there is no such.
+
+    Examples
+    --------
+    >>> fill_of(Constant(np.ones((2, 3))))
+    np.float64(1.0)
+    >>> fill_of(Constant(np.array([0.0, -0.0]))) is None
+    True
+    """
+    if not isinstance(x, Constant) or x.by_reference or x.value.dtype.hasobject:
+        return None
+    value = x.value
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.size == 0:
+        return None
+    if x.uniform is None:
+        x.uniform = is_uniform(value)
+    return value[(0,) * value.ndim] if x.uniform else None
+
+
+def is_uniform(value: Any) -> bool:
+    """Whether all numbers of an array have the same bits."""
+    value = value[tuple(slice(0, 1) if step == 0 else slice(None) for step in value.strides)]
+    first, last = value[(0,) * value.ndim], value[(-1,) * value.ndim]
+    if first.tobytes() != last.tobytes():
+        return False
+    size = value.dtype.itemsize
+    if size not in {1, 2, 4, 8, 16}:
+        return False
+    flat = np.ascontiguousarray(value).reshape(-1)
+    words = flat.view(np.uint64 if size >= 8 else f"u{size}").reshape(flat.size, -1)
+    return bool((words == words[0]).all())
+
+
+def number(x: Any) -> Any:
+    """The number that an argument is known to be, throughout: of Python's or NumPy's; None if there is no such."""
+    return x if x.__class__ in PYTHON else fill_of(x)
+
+
+class Uniform:
+    """The arrays of a program of which it is known that all elements are one number."""
+
+    def __init__(self) -> None:
+        self._nodes: set[Node] = set()
+
+    def note(self, node: Node) -> None:
+        """Find out about a node from its arguments, which were noted before."""
+        if node.kind.__class__ is not Kind or not node.kind.is_array or not node.args:
+            return
+        if node.function in SPREADING:
+            known = self.holds(node.args[0])
+        else:
+            exact = node.function in EXACT and not node.kwargs and node.kind.dtype.kind == "f"
+            known = exact and all(map(self.holds, node.args))
+        if known:
+            self._nodes.add(node)
+
+    def holds(self, x: Any) -> bool:
+        """Whether an argument is a number, or known to be one number throughout."""
+        if x.__class__ in PYTHON:
+            return True
+        if isinstance(x, Constant):
+            return fill_of(x) is not None
+        if not isinstance(x, Node):
+            return False  # a list, which has no hash, say
+        return x in self._nodes or (x.kind.__class__ is Kind and not x.kind.is_array)
+
+
+def as_scalar(x: Any, call: Callable[..., Node]) -> Any:
+    """The number that an argument is throughout: of Python's, or a node; `Uniform` has to hold for it.
+
+    Parameters
+    ----------
+    x : number or Node
+    call : callable
+        `Rewriting.call`, which makes the calls that compute the number.
+    """
+    if x.__class__ in PYTHON:
+        return x
+    if isinstance(x, Constant):
+        value = fill_of(x)
+        return x if x.value is value else Constant(value, name=x.name, given=x.given)
+    if not x.kind.is_array:
+        return x
+    if x.function in SPREADING:
+        return as_scalar(x.args[0], call)
+    parts = tuple(as_scalar(part, call) for part in x.args)
+    return call(x.function, parts, Kind((), x.kind.dtype, False), x)

@@ -1,0 +1,90 @@
+"""Purity of functions: which calls may be left out, made once instead of twice, or made beforehand."""
+
+from __future__ import annotations
+
+import operator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tapemagic.programs.program import Constant, Kind, Node, arguments_of, nodes_in
+from tapemagic.programs.symbol import Method
+
+_NAMES = (
+    "abs absolute all amax amin any append argmax argmin argsort around array asarray astype atleast_1d atleast_2d "
+    "atleast_3d average broadcast_to clip column_stack concatenate conj conjugate copy cumprod cumsum diag diagonal "
+    "diff dot dstack einsum empty_like expand_dims fabs flatten flip fliplr flipud full_like hstack imag inner isclose "
+    "kron matrix_transpose max mean min moveaxis nan_to_num nanmax nanmean nanmin nansum ones_like outer pad "
+    "permute_dims prod ptp ravel real repeat reshape roll rollaxis rot90 round sort split squeeze stack std sum "
+    "swapaxes tensordot tile trace transpose trapezoid tril triu unstack vander var vdot vecdot view vstack where "
+    "zeros_like"
+)
+RAISING_NOTHING = frozenset(_NAMES.split())
+"""Functions and methods of NumPy, beside ufuncs, that no number in their arguments makes raise an error."""
+
+
+@cache
+def is_pure(function: Any) -> bool:
+    """Whether a function of NumPy's or of this package, which has no effect but its result.
+
+    Examples
+    --------
+    >>> is_pure(np.sin), is_pure(np.add.reduce), is_pure(print)
+    (True, True, False)
+    """
+    if isinstance(function, np.ufunc | Method | operator.attrgetter | operator.itemgetter):
+        return True
+    if isinstance(getattr(function, "__self__", None), np.ufunc):
+        return True
+    module = _module(function)
+    top = module.partition(".")[0]
+    return top in {"numpy", "tapemagic", "_operator", "operator"} and "random" not in module
+
+
+def raises(node: Node) -> bool:
+    """Whether a call was made under an np.errstate that raises errors."""
+    return node.errstate is not None and "raise" in node.errstate.values()
+
+
+def may_be_left_out(node: Node) -> bool:
+    """Whether a call whose result nobody reads may be dropped.
+
+    It has no effect, and raises no error that depends on numbers, as an inverse does, or a check of labels.
+    """
+    function = node.function
+    if raises(node) or not is_pure(function):
+        return False
+    if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
+        return function is not np.power or not _reads_integers(node)
+    if function is operator.getitem and all(map(_is_fixed, nodes_in(node.args[1]))):
+        return True
+    if function is operator.getitem or _module(function).startswith("tapemagic"):
+        return not _reads_integers(node)
+    if isinstance(function, operator.attrgetter):
+        return True
+    if function is operator.pow:
+        return all(x.kind.dtype.kind in "fc" for x in arguments_of(node))
+    return (isinstance(function, Method) and function.__name__ in RAISING_NOTHING) or _is_safe(
+        function
+    )
+
+
+def _is_fixed(x: Node) -> bool:
+    """Whether an index is the same at each call, so that it is never out of bounds."""
+    return isinstance(x, Constant) and not x.by_reference
+
+
+def _reads_integers(node: Node) -> bool:
+    kinds = (x.kind for x in arguments_of(node))
+    return any(kind.__class__ is Kind and kind.dtype.kind in "iu" for kind in kinds)
+
+
+@cache
+def _is_safe(function: Any) -> bool:
+    name = getattr(function, "__name__", "")
+    return name in RAISING_NOTHING and getattr(np, name, None) is function
+
+
+def _module(function: Any) -> str:
+    return getattr(function, "__module__", None) or ""

@@ -1,0 +1,205 @@
+"""Signatures of calls: everything that a program takes for granted of the arguments that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.engine.laziness import LAZY, is_lazy
+from tapemagic.engine.nest import ordered
+from tapemagic.engine.tensor.coercion import NUMBERS, PLAIN_ARRAYS
+from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.programs.object_kinds import (
+    exact,
+    has_parts,
+    is_leaf,
+    keys_of,
+    own_access,
+    unwatchable,
+)
+
+LEAF = "leaf"
+"""The structure of what is no list, tuple or dict."""
+
+SINGLE = frozenset({Tensor, Variable, np.ndarray, np.float64, int, float, bool})
+"""Classes of leaves, so that the others alone need be asked whether they are structures."""
+
+STRUCTURES = (list, tuple, Mapping)
+
+LASTING = frozenset({Tensor, np.float64, np.float32, int, float, bool, str, type(None)})
+"""Classes of leaves whose keys never change."""
+
+BEARING = (Traced, np.ndarray)
+"""Classes of leaves that may be there twice, as one object."""
+
+
+class Call(NamedTuple):
+    """The arguments of a call, taken apart.
+
+    Attributes
+    ----------
+    key : tuple
+        Two calls with the same key may be given the same program.
+    structure : tuple
+        The nested lists, tuples and dicts, with `LEAF` in the places of leaves.
+    leaves : list of object
+    objects : list of object
+        The leaves that are known by their identity, such as models.
+    odd : str
+        What cannot be an argument of a program, and why; empty if there is nothing of the kind.
+    """
+
+    key: tuple[Any, ...]
+    structure: Any
+    leaves: list[Any]
+    objects: list[Any]
+    odd: str
+
+
+def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    """The arguments of a call, taken apart.
+
+    Examples
+    --------
+    >>> call = signature((1.0, [np.arange(3)]), {})
+    >>> call.structure
+    (<class 'tuple'>, 'leaf', (<class 'list'>, 'leaf'))
+    >>> call.key == signature((1.0, [np.zeros(3, int)]), {}).key
+    True
+    """
+    leaves: list[Any] = []
+    objects: list[Any] = []
+    try:
+        structure = taken_apart(args, leaves)
+        if kwargs:
+            structure = structure, taken_apart(kwargs, leaves)
+    except RecursionError:
+        return Call((), None, [], [], "a list that contains itself")
+    places: dict[Any, int] = {}
+    keys: list[Any] = [structure]
+    odd = ""
+    for k, x in enumerate(leaves):
+        known = leaf_key(x, objects)
+        if known.__class__ is str:
+            odd = odd or str(known)
+        elif isinstance(x, BEARING):
+            known = known, alias(x, k, places)
+        keys.append(known)
+    return Call(tuple(keys), structure, leaves, objects, odd)
+
+
+def without_identities(key: tuple[Any, ...]) -> list[Any]:
+    """A key in which all objects that are known by their identity are alike.
+
+    Examples
+    --------
+    >>> class Model:
+    ...     rate = 0.1
+    >>> one, other = (signature((Model(), 1.0), {}).key for _ in range(2))
+    >>> without_identities(one) == without_identities(other)
+    True
+    """
+    return [x[:1] if type(x) is tuple and x and x[0] is object else x for x in key]
+
+
+def may_change(call: Call) -> bool:
+    """Whether the function may change its arguments, so that they have another key afterwards.
+
+    Examples
+    --------
+    >>> may_change(signature((1.0, Tensor(2.0)), {})), may_change(signature(([1.0],), {}))
+    (False, True)
+    """
+    if call.structure[0] is not tuple or call.structure.count(LEAF) < len(call.structure) - 1:
+        return True
+    return not LASTING.issuperset(map(type, call.leaves))
+
+
+def taken_apart(x: Any, leaves: list[Any]) -> Any:
+    """The structure of nested lists, tuples and dicts; their leaves are appended in the order of `engine.nest`."""
+    kind = type(x)
+    if kind is tuple or kind is list:
+        return (kind, *[taken_apart(part, leaves) for part in x])
+    if is_single(x):
+        leaves.append(x)
+        return LEAF
+    if isinstance(x, Mapping):
+        return kind, keys_of(x), *[taken_apart(x[key], leaves) for key in ordered(x)]
+    return (kind, *[taken_apart(part, leaves) for part in x])
+
+
+def is_single(x: Any) -> bool:
+    """Whether an argument is no list, tuple or dict, or one of a user's class that may give other than it holds.
+
+    Examples
+    --------
+    >>> is_single(1.0), is_single([1.0])
+    (True, False)
+    """
+    kind: Any = type(x)
+    if kind in SINGLE or isinstance(x, Traced) or not isinstance(x, STRUCTURES):
+        return True
+    return bool(own_access(kind))
+
+
+def alias(x: Any, place: int, places: dict[Any, int]) -> int:
+    """The place of the first leaf that is the same object, or has the same id on tapes."""
+    first = places.setdefault(id(x), place)
+    if isinstance(x, Tensor) and id_of(x) > 0:
+        first = min(first, places.setdefault(("id", id_of(x)), place))
+    return first
+
+
+def leaf_key(x: Any, objects: list[Any]) -> Any:
+    """The kind of one leaf, or its value; text, if it cannot be an argument."""
+    if is_lazy(unwrap(x)):
+        return LAZY
+    if isinstance(x, Variable):
+        return type(x), x.trainable, *value_key(unwrap(x))
+    if isinstance(x, Tensor):
+        return type(x), *value_key(unwrap(x))
+    if is_data(x) and x.dtype.kind in NUMBERS:
+        return value_key(x)
+    if is_data(x) and isinstance(x, np.ndarray):
+        return f"an array of {x.dtype}: programs compute with numbers alone"
+    if isinstance(x, np.ndarray):
+        return f"an array of the class {type(x).__name__}: give np.asarray(x)"
+    if is_leaf(x) and not has_parts(x):
+        return static_key(x)
+    reason = "" if is_leaf(x) else unwatchable(x)
+    if reason:
+        return reason
+    objects.append(x)
+    return object, id(x)
+
+
+def is_data(x: Any) -> bool:
+    """Whether something is an array of a plain class, or a NumPy scalar."""
+    return isinstance(x, np.generic) or type(x) in PLAIN_ARRAYS or x.__class__ is np.ndarray
+
+
+def value_key(value: Any) -> tuple[Any, ...]:
+    """The class, shape, dtype and layout of an array or NumPy scalar."""
+    return type(value), value.shape, value.dtype, strides_of(value)
+
+
+def strides_of(value: Any) -> tuple[int, ...] | None:
+    """The strides of an array that is not C-contiguous, on which the layout of results depends; None for any other."""
+    return None if value.ndim < 2 or is_lazy(value) or value.flags.c_contiguous else value.strides
+
+
+def is_contiguous(value: Any) -> bool:
+    """Whether a value is a C-contiguous array of two axes or more."""
+    return value.ndim > 1 and strides_of(value) is None
+
+
+def static_key(x: Any) -> tuple[Any, ...]:
+    """The type and value of a number or text; the identity of anything else."""
+    try:
+        hash(x)
+    except TypeError:
+        return type(x), repr(x)
+    return exact(x)

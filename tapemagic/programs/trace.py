@@ -1,0 +1,545 @@
+"""Trace: the writing down of what a function computes, while it computes it."""
+
+from __future__ import annotations
+
+import operator
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+from tapemagic.engine.laziness import LAZY, is_lazy
+from tapemagic.engine.recording import Absent, live, open_blocks
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tracing import told_to
+from tapemagic.programs.calls import ARRAYS_AT_ONCE, user_frame
+from tapemagic.programs.error_handling import handling
+from tapemagic.programs.naming import Names
+from tapemagic.programs.object_kinds import is_by_the_user
+from tapemagic.programs.program import (
+    SINGLE,
+    Back,
+    Constant,
+    Guard,
+    Input,
+    Kind,
+    Node,
+    Site,
+    kind_of,
+)
+from tapemagic.programs.reasons import a_or_an
+from tapemagic.programs.symbol import Symbol, has_symbol, held, shaped_by_data
+
+INDEX = np.dtype(np.intp)
+TRUTH = kind_of(False)
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.dtype, type, range)
+"""The types of arguments that stand in a program as they are."""
+
+PLAIN_NUMBERS = frozenset({type(None), bool, int, float})
+
+ARRAYS = (np.ndarray, np.generic)
+
+NUMBERS = (*ARRAYS, bool, int, float, complex)
+
+CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
+"""The errors of calls that depend on numbers: a function that catches one goes on in a way without a guard."""
+
+MOST_NODES = 20_000
+"""The number of nodes above which a function stays eager."""
+
+MOST_REASONS = 8
+"""The number of reasons that a trace keeps: the first ones."""
+
+_current: ContextVar[Trace | None] = ContextVar("trace", default=None)
+current = _current.get
+"""The trace that is open on this thread; None where there is none."""
+
+_count = getattr(sys, "getrefcount", lambda _: float("nan"))
+
+
+def _references(symbol: Symbol) -> tuple[float, float]:
+    """The numbers of references to a symbol's array, and to that of which it is a view."""
+    array = symbol._held
+    return _count(array), 0.0 if array.base is None else _count(array.base)
+
+
+_OWN = frozenset({_references(Symbol(None, None, np.zeros(2)[k:])) for k in (0, 1)}) | {
+    _references(Symbol(None, None, np.zeros(2)))
+}
+"""The numbers of references where nothing else refers to the memory: versions of Python count differently."""
+
+
+class Trace:
+    """The computation of a function, written down call by call.
+
+    Attributes
+    ----------
+    body : list of Node and Guard
+    reasons : list of (str, Site or None)
+        By what, and on which lines, values left the trace: if there are any, it is no program.
+    names : Names
+        The user's names for values, and his lines.
+    named : bool
+        Whether they are noted, and the parts of reverse sweeps.
+    drawn_on : Site or None
+        The first line on which something of `tapemagic.nn` asks for random numbers.
+    exposed : bool
+        Whether the function may have written into an array that it did not make, or may do so from here on.
+    raised : exception or None
+        The last error of a call that was to be written down.
+    errstate : dict of str to str
+        What NumPy did with floating-point errors when the trace began.
+    """
+
+    def __init__(self, named: bool = True) -> None:
+        self.named = named
+        self.inputs: list[Input] = []
+        self.body: list[Any] = []
+        self.reasons: list[tuple[str, Site | None]] = []
+        self.names = Names()
+        self.back: Back | None = None
+        self._constants: dict[int, tuple[Any, Constant]] = {}
+        self._assigned: dict[int, Any] = {}
+        self._adjoints: dict[int, tuple[Any, dict[Node, Back]]] = {}
+        self.drawn_on: Site | None = None
+        self.exposed = False
+        self.raised: BaseException | None = None
+        self.errstate: Any = np.geterr()
+        self._raises = "raise" in self.errstate.values()
+        self._handling = handling()
+        self._filters = warnings.filters
+        self._thread = get_ident()
+        self._open = True
+        self._sweeping: Any = None
+        self._sweeping_at: Site | None = None
+
+    def input(self, origin: Any, value: Any, name: str = "") -> Symbol:
+        """A symbol for a value that is given at each call."""
+        node = Input(origin, kind_of(value), name)
+        self.inputs.append(node)
+        return Symbol(self, node, value)
+
+    def reference(self, array: Any, name: str = "") -> None:
+        """Make an array known that the program shall read anew at each call."""
+        self._constants[id(array)] = array, Constant(array, True, name)
+
+    @property
+    def writes(self) -> bool:
+        """Whether calls are written down: the trace is open, and this is its thread."""
+        return self._open and get_ident() == self._thread
+
+    def close(self) -> None:
+        """Write nothing down any more; symbols that are left compute as their values do."""
+        self._open = False
+
+    def release(self) -> None:
+        """Let go of the values that were computed; what was written down stays."""
+        self._constants.clear()
+        self._assigned.clear()
+        self._adjoints.clear()
+        self.raised = None
+        self.names.forget()
+
+    def value(self, args: Any) -> Any:
+        """Nested arguments with the values in place of symbols."""
+        return held(args)
+
+    def reads(self, args: Any) -> bool:
+        """Whether a symbol is among nested arguments."""
+        return has_symbol(args)
+
+    def own(self, x: Any) -> Any:
+        """An array with the same numbers, into which its owner may write; in the program it is the same value."""
+        if type(x) is not Symbol or x._trace is not self or x.__class__ is not np.ndarray:
+            return np.copy(x)
+        return Symbol(self, x._node, np.copy(x._held))
+
+    def call(
+        self, function: Any, args: Sequence[Any], kwargs: dict[str, Any], compute: Any = None
+    ) -> Any:
+        """Call a function with the values of symbols, and write the call down.
+
+        If `compute` is given, it is called instead, and computes the same.
+        """
+        values = []
+        for x in args:
+            values.append(x._held if type(x) is Symbol else held(x))  # noqa: PERF401 (quicker)
+        compute = compute or function
+        try:
+            result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
+        except CAUGHT as error:
+            self.leave(f"{a_or_an(type(error).__name__)} that the function catches")
+            self.raised = error
+            raise
+        if not self._open or get_ident() != self._thread:
+            return result
+        if function is operator.getitem and shaped_by_data(args[1]):
+            self.leave("x[mask]")
+            return result
+        if len(self.body) >= MOST_NODES:
+            self.leave(f"more than {MOST_NODES:,} operations")
+            self.close()
+            return result
+        node = self.node
+        nodes = []
+        for x in args:
+            mine = type(x) is Symbol and x._trace is self
+            nodes.append(x._node if mine else node(x))
+        node_kwargs = {name: node(x) for name, x in kwargs.items()} if kwargs else {}
+        kind = SINGLE.get(type(result))
+        if kind is None:
+            return self._result(function, tuple(nodes), node_kwargs, result)
+        return Symbol(self, self._written(function, nodes, node_kwargs, kind), result)
+
+    def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
+        """The symbol of a result that is no single number of the usual classes, or those of several."""
+        if isinstance(result, NUMBERS):
+            node = self._written(function, args, kwargs, kind_of(result))
+            return Symbol(self, node, result)
+        if isinstance(result, tuple | list) and all(isinstance(x, NUMBERS) for x in result):
+            node = self._written(function, args, kwargs, tuple(map(kind_of, result)))
+            parts = [
+                self._result(operator.getitem, (node, k), {}, part) for k, part in enumerate(result)
+            ]
+            return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+        self.leave(f"{getattr(function, '__name__', function)}()")
+        self.exposed = True
+        return result
+
+    def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
+        changed = self._raises or handling() is not self._handling
+        state = self._changed_errstate() if changed else None
+        if warnings.filters is not self._filters:
+            self.leave("warnings.catch_warnings()")
+        site = self.site(4) if self.named else None
+        back = self.back
+        if back is not None and self.is_own(site):
+            back = back._replace(own=True)
+        node = Node(function, args, kwargs, kind, site, back, "", state)
+        self.body.append(node)
+        return node
+
+    def _changed_errstate(self) -> dict[str, str] | None:
+        """NumPy's handling of floating-point errors now, if it is not that of the start, or raises them."""
+        state: Any = np.geterr()
+        if state == self.errstate and not self._raises:
+            return None
+        if "call" in state.values() or "log" in state.values():
+            self.leave("np.errstate(...) that calls a function")
+        return state  # type: ignore[no-any-return]
+
+    def call_in_place(self, function: Any, inputs: Any, kwargs: Any, out: Symbol) -> Any:
+        """Call a function that writes its result into an array, and write down that the array is now the result."""
+        how = self._why_not_in_place(kwargs, out)
+        if how:
+            self.leave(how)
+        if how or not self.writes or not out._held.flags.writeable:
+            self.exposed = True
+            function(*held(inputs), **held(kwargs), out=out._held)
+            return out
+        try:
+            computed = self.call(function, inputs, kwargs)
+        except CAUGHT:
+            self._written_into_copy(function, inputs, kwargs, out)
+            raise
+        if computed.shape != out.shape or computed.dtype != out.dtype:
+            self._written_into_copy(function, inputs, kwargs, out)
+        if computed.shape != out.shape:
+            computed = self.call(np.broadcast_to, (computed, out.shape), {})
+        if computed.dtype != out.dtype:
+            computed = computed.astype(out.dtype)
+        if computed.__class__ is not np.ndarray or computed.strides != out.strides:
+            if not (out.flags.c_contiguous or out.flags.f_contiguous):
+                self.leave("an operation in place on an array whose axes are permuted in memory")
+                self.exposed = True
+                out._held[...] = held(computed)
+                return out
+            order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
+            computed = self.call(np.array, (computed,), {"order": order})
+        if type(computed) is not Symbol:  # the trace was closed meanwhile
+            self.exposed = True
+            out._held[...] = computed
+            return out
+        out._node, out._held = computed._node, computed._held
+        return out
+
+    @staticmethod
+    def _written_into_copy(function: Any, inputs: Any, kwargs: Any, out: Symbol) -> None:
+        """Let NumPy raise the error of an operation in place, if there is one."""
+        function(*held(inputs), **held(kwargs), out=np.copy(out._held))
+
+    @staticmethod
+    def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
+        """The obstacle to writing down that an array is now another one; empty if nothing else reads its memory."""
+        array: Any = out._held
+        if array.__class__ is not np.ndarray or kwargs.get("where", True) is not True:
+            return "an operation in place with where=..."
+        given = isinstance(out._node, Input)
+        if given and isinstance(out._node.origin, Variable):
+            return ""
+        del array
+        if given or _references(out) not in _OWN:
+            return "an operation in place on an array that has other names"
+        return ""
+
+    def guard(self, x: Symbol) -> bool:
+        """The truth value of a symbol, on which the program depends from here on."""
+        found = bool(x._held)
+        if self.writes:
+            self.body.append(Guard(x._node, found, self.site() if self.named else None))
+        return found
+
+    def require_kind(self, result: Any) -> None:
+        """Let the program hold only where a result, or each of several, has this shape, and is as complex as now."""
+        for x in result if isinstance(result, tuple) else (result,):
+            if type(x) is not Symbol:
+                continue
+            shape = self._written(np.shape, (x._node,), {}, Kind((x.ndim,), INDEX, False))
+            equal = self._written(np.array_equal, (shape, x.shape), {}, TRUTH)
+            self.body.append(Guard(equal, True, equal.site))
+            if x.dtype.kind in "fc":
+                is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
+                self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
+
+    def assigns(self, variable: Variable, value: Any) -> None:
+        """Note that this thread has made a value that of a variable."""
+        self._assigned[id(variable)] = value
+
+    def is_assigned(self, variable: Variable, value: Any) -> bool:
+        """Whether this thread, and no other, has made a value that of a variable."""
+        return self._assigned.get(id(variable)) is value
+
+    def draws(self) -> None:
+        """Note the line on which a layer asks for a generator of random numbers."""
+        if self.writes and self.drawn_on is None:
+            self.drawn_on = self.site()
+
+    def leave(self, how: str) -> None:
+        """Note that a value leaves the trace, on the line that is running."""
+        if self.writes and len(self.reasons) < MOST_REASONS:
+            self.leave_at(how, self.site())
+
+    def leave_at(self, how: str, site: Site | None) -> None:
+        """Note that a value leaves the trace on a line, or before or after the call."""
+        if self.writes and len(self.reasons) < MOST_REASONS and (how, site) not in self.reasons:
+            self.reasons.append((how, site))
+
+    def node(self, x: Any) -> Any:
+        """The node or constant that an argument is in the program."""
+        kind = type(x)
+        if kind is Symbol:
+            if x._trace is self:
+                return x._node
+            return self._constant(x._held)
+        if kind in PLAIN_NUMBERS:
+            return x
+        if isinstance(x, Traced):
+            return self.node(unwrap(x))
+        if is_lazy(x):
+            self.leave(LAZY)
+            return x
+        if isinstance(x, ARRAYS):
+            return self._constant(x)
+        if kind is tuple or kind is list:
+            return kind([self.node(part) for part in x])
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            return kind(*map(self.node, x))
+        if kind is dict:
+            return {key: self.node(part) for key, part in x.items()}
+        if kind is slice:
+            return slice(self.node(x.start), self.node(x.stop), self.node(x.step))
+        if not isinstance(x, PLAIN):
+            self._look_at(x)
+        return x
+
+    def _look_at(self, x: Any) -> None:
+        """Leave the trace for an argument that changes by itself, or does what is not written down."""
+        if is_by_the_user(x):
+            self.leave(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
+        elif not callable(x) and not is_plain(x):
+            self.leave(f"an argument of type {type(x).__name__}")
+
+    def constant(self, value: Any) -> Constant | None:
+        """The constant that an array or NumPy scalar is in the program, if it was read and is the same at each call."""
+        known = self._constants.get(id(value))
+        return known[1] if known else None
+
+    def _constant(self, value: Any) -> Constant:
+        known = self._constants.get(id(value))
+        if known is not None and (known[1].by_reference or _equal(known[1].value, value)):
+            return known[1]
+        made = Constant(value if is_fixed(value) else _copy(value), given=self.back is None)
+        self._constants[id(value)] = value, made
+        return made
+
+    def site(self, own: int = 1) -> Site | None:
+        """The user's line that is running; the last frames, of which `own` is the number, are none of the user's."""
+        frame = user_frame(own)
+        if frame is None:
+            return None
+        if frame is not self._sweeping:
+            return self.names.site(frame)
+        if self._sweeping_at is None:
+            self._sweeping_at = self.names.site(frame)
+        return self._sweeping_at
+
+    def is_own(self, site: Site | None) -> bool:
+        """Whether a line is of a function of the user's that the sweep calls, and not the one that began the sweep."""
+        return site is not None and site is not self._sweeping_at
+
+    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
+        """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
+        return self._noted(records, grads) if self.named else reversed(records)
+
+    def _noted(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
+        before, order = (self.back, self._sweeping, self._sweeping_at), 1
+        self._sweeping, self._sweeping_at = user_frame(), None
+        sources: dict[int, Input] = {}
+        try:
+            for record in reversed(records):
+                output = record[4]
+                of = _first_node(output) if output.__class__ is tuple else _node_of(output)
+                if of is not None and of.back and _any_in(record[5], grads):
+                    order = max(order, 1 + of.back.order)
+                self.back = Back(of, order)
+                yield record
+                for value, i in zip(record[1], record[2], strict=True):
+                    node = _node_of(value)
+                    if node is None or i.__class__ is not int:
+                        continue
+                    if isinstance(node, Input):
+                        sources[i] = node
+                    g = grads.get(i)
+                    if type(g) is not Symbol:
+                        g = unwrap(g)
+                    if type(g) is not Symbol:
+                        self._note_adjoint(g, node)
+                    elif g._node.back is not None:
+                        g._node.back = g._node.back.reaching(node)
+            for i, source in sources.items():
+                node = _node_of(unwrap(grads.get(i)))
+                if node is not None and node.back is not None:
+                    node.back = node.back.of_source(source)
+        finally:
+            self.back, self._sweeping, self._sweeping_at = before
+
+    def _note_adjoint(self, g: Any, node: Node) -> None:
+        """Note of which values, among those that may be sources, an array is the adjoint that no call changes."""
+        if g is not None and self.back is not None and (node.name or isinstance(node, Input)):
+            _, backs = self._adjoints.setdefault(id(g), (g, {}))
+            backs[node] = self.back._replace(to=node)
+
+    def result(self, x: Any) -> Any:
+        """The node or constant that a result is in the program."""
+        node = self.node(x)
+        _, backs = self._adjoints.get(id(unwrap(x)), (None, {}))
+        if backs and isinstance(node, Constant):
+            node.given = False
+            if len(backs) == 1:  # several values may share one array
+                (node.back,) = backs.values()
+        return node
+
+
+def _node_of(value: Any) -> Node | None:
+    """The node of a value in a record, which may not be kept."""
+    return value._node if type(value) is Symbol or type(value) is Absent else None
+
+
+def _first_node(values: tuple[Any, ...]) -> Node | None:
+    """The node of the first of several values that has one."""
+    return next(filter(None, map(_node_of, values)), None)
+
+
+def _any_in(output_id: Any, grads: dict[int, Any]) -> bool:
+    """Whether a record's result, or one of its results, has a gradient."""
+    return any(i in grads for i in (output_id if output_id.__class__ is tuple else (output_id,)))
+
+
+def is_plain(x: Any) -> bool:
+    """Whether something is a fixed set or record of plain values.
+
+    Examples
+    --------
+    >>> is_plain(frozenset({1})), is_plain([1])
+    (True, False)
+    """
+    if isinstance(x, PLAIN):
+        return True
+    if isinstance(x, frozenset):
+        return all(map(is_plain, x))
+    parameters = getattr(type(x), "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen:
+        return False
+    return all(is_plain(getattr(x, field.name)) for field in fields(x))
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether nobody can write into the memory of an array, or it is a NumPy scalar.
+
+    Examples
+    --------
+    >>> is_fixed(np.float64(1)), is_fixed(np.ones(2))
+    (True, False)
+    """
+    while isinstance(value, np.ndarray):
+        if value.flags.writeable or value.base is None:
+            return False
+        value = value.base
+    return isinstance(value, np.generic | bytes)
+
+
+def _copy(array: Any) -> Any:
+    """A copy that lies in memory as the array does, on which the rounding of sums and products depends."""
+    if array.flags.forc:
+        copy = np.copy(array, order="K")
+        if copy.strides == array.strides or not copy.size:
+            return copy
+    low, high = byte_bounds(array)
+    buffer = np.zeros(high - low, np.uint8)
+    start = array.__array_interface__["data"][0] - low
+    copy = np.ndarray(array.shape, array.dtype, buffer, start, array.strides)
+    np.copyto(copy, array)
+    return copy
+
+
+def _equal(copy: Any, value: Any) -> bool:
+    """Whether a copy still has the bits of its array."""
+    return copy is value or (
+        copy.shape == value.shape
+        and copy.strides == value.strides
+        and bool(np.array_equal(_bits(copy), _bits(value)))
+    )
+
+
+def _bits(array: Any) -> Any:
+    """The bytes of an array's elements."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def is_followed() -> bool:
+    """Whether tapes or a trace follow what is computed here: then a function runs as it is written."""
+    return bool(live()) or current() is not None
+
+
+@contextmanager
+def tracing(trace: Trace | None = None) -> Iterator[Trace]:
+    """A trace, which may be given, that is open inside the block, on this thread."""
+    trace = trace or Trace()
+    token = _current.set(trace)
+    open_blocks.append(None)
+    try:
+        with told_to(trace):
+            yield trace
+    finally:
+        open_blocks.pop()
+        _current.reset(token)
+        trace.close()

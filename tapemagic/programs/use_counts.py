@@ -1,0 +1,113 @@
+"""Uses of values: what reads each node of a program, and how often."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from tapemagic.programs.program import Constant, Loop, Node, Program, arguments_of, nodes_in
+
+LONG = 200
+"""The number of calls and loops above which a program is long."""
+
+
+class Uses:
+    """The readers of each node of a program.
+
+    Attributes
+    ----------
+    outputs : list
+        What the program returns: its results, and the new values of Variables.
+    parts : dict of Node to dict of int to Node
+        The results of each call that has several, where nothing reads them together.
+    unpacked : set of Node
+        All of these results.
+    constants : list of Constant
+        In the order in which they are read, those with a name first.
+    freed : list of Node
+        Those that were read for the last time, until their names are given back.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._entries: list[Any] = []
+        for entry in program.body:
+            self._entries += entry.body if isinstance(entry, Loop) else (entry,)
+        self._left: dict[Node, int] = {}
+        self._readers: dict[Node, Any] = {}
+        self.freed: list[Node] = []
+        self.outputs = [*program.results, *(node for _, node in program.assigned)]
+        self._count()
+        self._differentiated = {
+            x.back.to for x in self.entries() if isinstance(x, Node) and x.back is not None
+        }
+        self._differentiated.discard(None)
+        self.parts = self._find_parts()
+        self.unpacked = {part for parts in self.parts.values() for part in parts.values()}
+        constants = dict.fromkeys(x for x in self._left if isinstance(x, Constant))
+        self.constants = sorted(constants, key=lambda node: not node.name)
+
+    def entries(self) -> list[Any]:
+        """All nodes, guards and stores, also those in loops."""
+        return self._entries
+
+    def names(self) -> set[str]:
+        """The user's names for values: inputs, constants that are read, and what is computed."""
+        computed = [entry for entry in self._entries if isinstance(entry, Node)]
+        return {node.name for node in (*self._program.inputs, *self._left, *computed) if node.name}
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a program is too long to be read at a glance."""
+        return len(self._program.body) > LONG
+
+    def _count(self) -> None:
+        left, readers = self._left, self._readers
+        for entry in self.entries():
+            for node in arguments_of(entry):
+                left[node] = left.get(node, 0) + 1
+                readers[node] = entry
+        for node in nodes_in(self.outputs):
+            self._left[node] = self._left.get(node, 0) + 1
+            self._readers[node] = None
+
+    def _find_parts(self) -> dict[Node, dict[int, Node]]:
+        found: dict[Node, dict[int, Node]] = {}
+        for entry in self.entries():
+            if isinstance(entry, Node) and _is_part(entry):
+                found.setdefault(entry.args[0], {})[entry.args[1]] = entry
+        return {
+            node: parts
+            for node, parts in found.items()
+            if self._left[node] == len(parts) and len(parts) > 1
+        }
+
+    def only_reader(self, node: Node) -> Any:
+        """The entry of the body that alone reads a node; None if there are more, or it is an output."""
+        return self._readers.get(node) if self._left.get(node) == 1 else None
+
+    def is_kept(self, node: Node | None) -> bool:
+        """Whether a node is still to be read, or its name stands in that of its derivative."""
+        return node is not None and (
+            self._left.get(node, 0) > 0 or (not node.name and node in self._differentiated)
+        )
+
+    def done(self, reads: Iterable[Node]) -> None:
+        """Note that nodes were read."""
+        for node in reads:
+            self._left[node] -= 1
+            if not self._left[node]:
+                self.freed.append(node)
+
+    def keep(self, nodes: Iterable[Node]) -> None:
+        """Note that nodes are to be read once more."""
+        for node in nodes:
+            self._left[node] = self._left.get(node, 0) + 1
+
+
+def _is_part(node: Node) -> bool:
+    """Whether a node is one of the results of a call that has several."""
+    if node.function is not operator.getitem or type(node.args[1]) is not int:
+        return False
+    return isinstance(node.args[0], Node) and type(node.args[0].kind) is tuple

@@ -1,0 +1,453 @@
+"""Writing of a program as Python statements: which values have one of their own, and what stands around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapemagic.programs.comments import Comments, NoComments
+from tapemagic.programs.expressions import (
+    ATOM,
+    AUGMENTED,
+    Expression,
+    Expressions,
+    calls_numpy_alone,
+    takes_float,
+)
+from tapemagic.programs.formatting import WIDTH, laid_out
+from tapemagic.programs.literals import literal, quoted
+from tapemagic.programs.local_names import LocalNames
+from tapemagic.programs.module_names import ModuleNames
+from tapemagic.programs.naming import identifier, returned
+from tapemagic.programs.program import (
+    Constant,
+    Guard,
+    Input,
+    Loop,
+    Node,
+    Program,
+    Site,
+    Store,
+    arguments_of,
+    statement_of,
+)
+from tapemagic.programs.use_counts import Uses
+
+LONGEST = 72
+"""The number of characters above which an expression is not written into another one."""
+
+DEEPEST = 10
+"""The depth to which calls and operators are nested in one statement."""
+
+
+UNREAD = "# nothing reads this value, but its call may raise an error"
+"""The comment above a call of which only the error matters."""
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of the source, the user's statement behind it, and the nodes that it computes."""
+
+    text: str
+    site: Site | None = None
+    nodes: Sequence[Node] = ()
+
+
+@dataclass(slots=True)
+class Pending:
+    """A node, or a guard or store, whose expression waits for the one that reads it.
+
+    Attributes
+    ----------
+    reads : list of Node
+        The values that the expression names.
+    inside : sequence of Node
+        Those whose expressions stand inside of it.
+    """
+
+    node: Any
+    expression: Expression
+    reads: list[Node]
+    inside: Sequence[Node] = ()
+
+
+class Writer:
+    """Writes the source of a program, statement by statement.
+
+    Parameters
+    ----------
+    program : Program
+    bare : bool, optional
+        Whether to write the same statements without comments, each on one line, and with functions by names of their
+        own: so they run.
+    module : ModuleNames, optional
+        The names above other functions, for one that stands below the same.
+
+    Attributes
+    ----------
+    parameters : list of str
+        The names of the inputs, in their order, and of constants that are not written down.
+    fixed : list of Constant
+        These constants.
+    made : dict of str to array
+        Constants that stand above the function.
+    body : list of Line
+        The statements, without that which returns the results.
+    returned : list of str
+        The expressions of the results, in the order of the program; the text returns them in that of the user.
+    """
+
+    def __init__(
+        self, program: Program, bare: bool = False, module: ModuleNames | None = None
+    ) -> None:
+        self.program = program
+        self.uses = Uses(program)
+        module = module or ModuleNames(bound={} if bare else None)
+        self.names = LocalNames(self.uses, module)
+        self.comments = NoComments() if bare else Comments(program)
+        self._bare = bare
+        self.fixed: list[Constant] = []
+        self.parameters: list[str] = []
+        self.made: dict[str, Any] = {}
+        self.body: list[Line] = []
+        self.guards = 0
+        self._usual: dict[str, str] = program.notes.get("errstate", {})
+        self._pending: list[Pending] = []
+        self._inlined: dict[Node, Expression] = {}
+        self._errstate: dict[str, str] = {}
+        self._indent = "    "
+        self._floats: dict[Node, str] = {}
+        self._several = several_floats(self.uses.entries()) if bare else set()
+        as_float = self._as_float if bare else None
+        self._write = Expressions(self._read, self.names.function, self.names.thing, as_float)
+        self.name = self.names.reserve_above(identifier(program.name) or "program")
+        for entry in self.uses.entries():
+            if isinstance(entry, Node) and not calls_numpy_alone(entry):
+                self._write.call(entry)  # names functions before values
+        self._name_parameters()
+        for entry in program.body:
+            self._add(entry)
+        self._flush()
+        self.returned = [f"{self.text(x)}{'.copy()' * shares_memory(x)}" for x in self.uses.outputs]
+        if not bare:
+            self._return()
+
+    def objects(self) -> dict[str, Any]:
+        """All that the names in the statements stand for, beside the inputs."""
+        module = self.names.module
+        fixed = self.parameters[len(self.program.inputs) :]
+        constants = zip(fixed, (node.value for node in self.fixed), strict=True)
+        return {**module.namespace, **(module.bound or {}), **self.made, **dict(constants)}
+
+    def text(self, x: Any) -> str:
+        """The text of a result."""
+        return self._write.value(x).text
+
+    def _name_parameters(self) -> None:
+        for node in self.program.inputs:
+            self.parameters.append(self.names.give(node, identifier(node.name) or "x"))
+            self.uses.keep([node])
+        known = self.names.module.constants
+        for constant in self.uses.constants:
+            text = None if constant.by_reference else literal(constant.value)
+            if text is None:
+                name = self.names.reserve(identifier(constant.name) or plain_name(constant))
+                self.parameters.append(name)
+                self.fixed.append(constant)
+            elif not isinstance(constant.value, np.ndarray):
+                continue
+            elif text in known:
+                name = known[text]
+            else:
+                written = self.program.notes.get("statements", {}).values()
+                name = identifier(constant.name) or plain_name(constant, text, written)
+                name = known[text] = self.names.reserve_above(name)
+                self.made[name] = constant.value
+            self.names.share(constant, name)
+        self._take_floats(self.program.inputs)
+        self.uses.done(self.program.inputs)
+
+    def _read(self, node: Node) -> Expression:
+        if node in self._inlined:
+            return self._inlined[node]
+        name = self.names.of(node)
+        if name is None and isinstance(node, Constant):
+            name = literal(node.value)
+        return Expression(name or "u1")  # without a name only while functions are named
+
+    def _as_float(self, node: Node, text: str) -> str:
+        """The text of a float64 number as a float of Python's."""
+        return self._floats.get(node) or f"float({text})"
+
+    def _take_floats(self, nodes: Iterable[Node]) -> None:
+        """Write down once, as floats of Python's, the numbers that several functions take as such."""
+        for node in [x for x in nodes if x in self._several]:
+            name = self.names.of(node)
+            self._floats[node] = self.names.reserve(f"{name}_float")
+            self._line(f"{self._floats[node]} = float({name})", node.site)
+
+    # What stands where.
+
+    def _add(self, entry: Any) -> None:
+        """Write an entry of the body, or keep a node's expression for the one that reads it."""
+        if not isinstance(entry, Node):
+            write: dict[Any, Any] = {Guard: self._guard, Loop: self._loop, Store: self._store}
+            write[type(entry)](entry)
+            return
+        if entry in self.uses.unpacked:
+            return
+        composed = self._composed(entry)
+        if self._stands_inside(entry):
+            self._pending.append(composed)
+            return
+        if self._pending:
+            self._flush()
+        self._assign(composed)
+
+    def _composed(self, entry: Any) -> Pending:
+        """The expression of a node or a guard, with those of its arguments inside of it that were kept."""
+        arguments = arguments_of(entry)
+        taken = self._take(arguments) if self._pending else []
+        if taken:
+            self._inlined = {part.node: part.expression for part in taken}
+            found = self._expression(entry)
+            self._inlined = {}
+            if len(found.text) <= LONGEST and found.depth <= DEEPEST:
+                inside = {part.node for part in taken}
+                reads = [node for node in arguments if node not in inside]
+                reads += [node for part in taken for node in part.reads]
+                nodes = [node for part in taken for node in (part.node, *part.inside)]
+                return Pending(entry, found, reads, nodes)
+            self._pending += taken
+            self._flush()
+        return Pending(entry, self._expression(entry), arguments)
+
+    def _expression(self, entry: Any) -> Expression:
+        if isinstance(entry, Node):
+            return self._write.call(entry)
+        return self._read(entry.value if isinstance(entry, Store) else entry.condition)
+
+    def _take(self, arguments: list[Node]) -> list[Pending]:
+        """Take the kept expressions of arguments, as far as they are the last ones, in the order of the arguments."""
+        kept = [part.node for part in self._pending]
+        waiting = set(kept)
+        wanted = [node for node in arguments if node in waiting]
+        count = len(wanted)
+        while kept[len(kept) - count :] != wanted[len(wanted) - count :]:
+            count -= 1
+        taken = self._pending[len(kept) - count :]
+        del self._pending[len(kept) - count :]
+        if count < len(wanted):
+            self._flush()
+        return taken
+
+    def _stands_inside(self, node: Node) -> bool:
+        """Whether a value has no statement of its own."""
+        reader = self.uses.only_reader(node)
+        if node.name or reader is None or node in self.uses.parts or node.function in AUGMENTED:
+            return False
+        if "out" in node.kwargs:
+            return False
+        if not self._is_intermediate(node, reader):
+            return False
+        if isinstance(reader, Guard):
+            return bool(reader.site == node.site and node.errstate is None)
+        if isinstance(reader, Store):
+            return node.errstate is None
+        same = reader.errstate == node.errstate
+        return bool(same and statement_of(reader) == statement_of(node))
+
+    @staticmethod
+    def _is_intermediate(node: Node, reader: Any) -> bool:
+        """Whether a value is no adjoint of a value with a name, or only a part of one that the reader completes."""
+        to = node.back and node.back.to
+        if to is None or not (to.name or isinstance(to, Input)):
+            return True
+        return isinstance(reader, Node) and reader.back is not None and reader.back.to is to
+
+    def _flush(self) -> None:
+        """Write the expressions that were kept, each as a statement."""
+        pending, self._pending = self._pending, []
+        for each in pending:
+            self._assign(each)
+
+    # Statements.
+
+    def _assign(self, composed: Pending) -> None:
+        node = composed.node
+        self.uses.done(composed.reads)
+        line = composed.expression.text
+        if not self._has_memory(node):
+            line = f"{self._target(node)} = {line}"
+        self._begin(node, line)
+        if line.startswith("_ = ") and not self._bare:
+            self.body.append(Line(f"{self._margin}{UNREAD}", node.site))
+        self._line(line, node.site, [node, *composed.inside])
+        self._take_floats([node])
+
+    def _has_memory(self, node: Node) -> bool:
+        """Whether a value needs no name of its own: it is written into an array, whose name it has if that has one."""
+        is_statement = node.function in AUGMENTED
+        written = node.args[0] if is_statement else node.kwargs.get("out")
+        if written is None or (self.names.wanted(node) and not is_statement):
+            return False
+        if self.names.of(written) is None:
+            return not self.uses.is_kept(node)
+        self.names.pass_on(written, node)
+        return True
+
+    def _target(self, node: Node) -> str:
+        """The name of a value, or the names of several; those that nobody reads were computed for their errors."""
+        parts = self.uses.parts.get(node)
+        if parts is None:
+            return self.names.give(node) if self.uses.is_kept(node) else "_"
+        found = (parts.get(k) for k in range(len(node.kind)))
+        return ", ".join(self.names.give(x) if x and self.uses.is_kept(x) else "_" for x in found)
+
+    def _begin(self, node: Node, line: str) -> None:
+        """Write what stands above a node's line: its comment, and the head of a block of np.errstate."""
+        errstate: dict[str, str] = {}
+        if node.errstate:
+            errstate = {k: v for k, v in node.errstate.items() if self._usual.get(k) != v}
+        if self._errstate and (
+            errstate != self._errstate or statement_of(node) != self.comments.said
+        ):
+            self._errstate = {}
+        for text in self.comments.above(node, self._margin, "" if errstate else line):
+            self.body.append(Line(text, node.site))
+        if errstate != self._errstate:
+            options = ", ".join(f"{key}={quoted(value)}" for key, value in errstate.items())
+            if len(errstate) == 4 and len(set(errstate.values())) == 1:
+                options = f"all={quoted(errstate['over'])}"
+            self._line(f"with np.errstate({options}):")
+            self._errstate = errstate
+
+    def _guard(self, guard: Guard) -> None:
+        composed = self._composed(guard)
+        self._flush()
+        self.uses.done(composed.reads)
+        self._errstate = {}
+        self.guards += 1
+        site, expression = guard.site, composed.expression
+        self.body += [Line(text, site) for text in self.comments.above_guard(guard, self._margin)]
+        condition = expression.within(ATOM) if guard.expected else expression.text
+        self._line(f"if {'not ' * guard.expected}{condition}:", site)
+        self._line(f"    raise Retrace({self.guards})", site)
+
+    def _loop(self, loop: Loop) -> None:
+        """Write a loop over blocks; what it reads from outside keeps its name until its end."""
+        self._flush()
+        kept = [*arguments_of(loop), loop.start, loop.part]
+        self.uses.keep(kept)
+        start, part = self.names.give(loop.start), self.names.give(loop.part)
+        self._errstate, self.comments.said = {}, None
+        self._line(f"for {start} in range(0, {loop.count:_}, {loop.step:_}):")
+        self._indent += "    "
+        self._line(f"{part} = slice({start}, {start} + {loop.step:_})")
+        self._shorten(loop, start)
+        for entry in loop.body:
+            self._add(entry)
+        self._flush()
+        self._errstate, self.comments.said = {}, None
+        self._indent = self._indent[4:]
+        self.uses.done(kept)
+
+    def _shorten(self, loop: Loop, start: str) -> None:
+        """Write that the last block takes a part of the buffers, if it is shorter than the others."""
+        rest = loop.count % loop.step
+        if not rest or not loop.buffers:
+            return
+        self._line(f"if {start} == {loop.count - rest:_}:")
+        names = [(str(self.names.of(buffer)), axis) for buffer, axis in loop.buffers]
+        parts = [f"{name}[{':, ' * axis}:{rest:_}]" for name, axis in names]
+        self._indent += "    "
+        self._line(f"{', '.join(name for name, _ in names)} = {', '.join(parts)}")
+        self._indent = self._indent[4:]
+
+    def _store(self, store: Store) -> None:
+        """Write down what one round of a loop computed."""
+        composed = self._composed(store)
+        self._flush()
+        self.uses.done(composed.reads)
+        self._errstate = {}
+        target, value = self._read(store.target).text, composed.expression.text
+        text = f"{target}.append({value})"
+        if store.index is not None:
+            text = f"{target}[{self._write.index(store.index)}] = {value}"
+        self._line(text, store.value.site, composed.inside)
+
+    def _return(self) -> None:
+        self._errstate = {}
+        order = [k for k, _ in returned(self.program)]
+        order += range(len(order), len(self.returned))
+        text = ", ".join(self.returned[k] for k in order) or "()"
+        if len(text) > WIDTH - len("    return "):
+            text = f"({text})"
+        if self.comments.said is not None and len(self.body) > 3:
+            self.body.append(Line(""))
+        self._line(f"return {text}")
+
+    @property
+    def _margin(self) -> str:
+        return self._indent + "    " * bool(self._errstate)
+
+    def _line(self, text: str, site: Site | None = None, nodes: Sequence[Node] = ()) -> None:
+        if self._bare:
+            self.body.append(Line(self._margin + text, site, nodes))
+        else:
+            self.body += [Line(line, site, nodes) for line in laid_out(text, self._margin)]
+
+
+def several_floats(entries: Iterable[Any]) -> set[Node]:
+    """The float64 numbers that several calls take as floats of Python's."""
+    once: set[Node] = set()
+    several: set[Node] = set()
+    for entry in entries:
+        if isinstance(entry, Node) and takes_float(entry):
+            x = entry.args[0]
+            (several if x in once else once).add(x)
+    return several
+
+
+MAKERS = {"zeros": ("zeros",), "ones": ("ones",), "eye": ("eye", "identity")}
+"""Names for constants, and the functions of NumPy's that make such."""
+
+
+def plain_name(constant: Constant, text: str = "", written: Iterable[str] = ()) -> str:
+    """A name for a constant that has none in the user's program.
+
+    Parameters
+    ----------
+    constant : Constant
+    text : str
+        Its literal.
+    written : iterable of str
+        The user's statements: an array of theirs is called ones only if they call np.ones, or else these are its
+        numbers by chance.
+    """
+    if constant.kind.dtype == bool:
+        return "mask"
+    word = text.partition("(")[0].removeprefix("np.")
+    if word == "broadcast_to":
+        word = {0: "zeros", 1: "ones"}.get(constant.value.flat[0], "")
+    if word not in MAKERS:
+        return "constant"
+    calls = [f"{maker}{end}(" for maker in MAKERS[word] for end in ("", "_like")]
+    by_chance = constant.given and not any(call in line for line in written for call in calls)
+    return "constant" if by_chance else word
+
+
+VIEWS: frozenset[Any] = frozenset(
+    {np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.ravel}
+    | {np.broadcast_to, np.real, np.imag, np.diagonal, np.asarray, np.flip, np.atleast_1d}
+)
+
+
+def shares_memory(x: Any) -> bool:
+    """Whether a result is an array of the program's own, or may be a view of one, that the caller could write into."""
+    while isinstance(x, Node) and x.function in VIEWS and x.args:
+        x = x.args[0]
+    return isinstance(x, Constant) and not x.by_reference and x.kind.is_array

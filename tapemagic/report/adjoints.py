@@ -1,0 +1,107 @@
+"""The gradients with respect to every value of a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tapemagic.engine.recording import SMALL, Record
+from tapemagic.engine.tape.sweep import Gradients
+from tapemagic.engine.tensor.tensor import Traced, id_of
+from tapemagic.explain.lazy_values import has_numbers
+from tapemagic.explain.observed_sweep import heard_sweep
+from tapemagic.explain.snapshot import Snapshot
+from tapemagic.report.summary import summarise
+from tapemagic.report.tabs.gradients.derivatives import GradientTable
+
+T = TypeVar("T")
+
+Adjoints = Mapping[int, Any]
+"""Gradients by the ids of values: arrays where they are small, summaries of others."""
+
+
+def adjoints_of(
+    snapshot: Snapshot, targets: Sequence[Traced], found: GradientTable, order: int
+) -> Adjoints:
+    """The gradients with respect to every value of a recording, by the ids of the values.
+
+    Values that the cell computed, derivatives among them, are sources of the gradients of the targets; values that
+    belong to a k-th derivative that the report took are sources of the gradients of its derivatives of that order.
+    """
+    return full_adjoints(snapshot, targets, found, order, _kept, snapshot.tracked)
+
+
+def full_adjoints(
+    snapshot: Snapshot,
+    targets: Sequence[Traced],
+    found: GradientTable,
+    order: int,
+    keep: Callable[[Any], T],
+    wanted: Container[int],
+) -> dict[int, T]:
+    """The same for some of the values, of each the part of the gradient's array that is to be kept."""
+    level_of = levels(snapshot, found)
+    return {
+        i: gradient
+        for level, goal in enumerate(goals_of(targets, found, order))
+        for i, gradient in gradients_of_all(snapshot, goal, keep, wanted).items()
+        if level_of.get(i, 0) == level
+    }
+
+
+def goals_of(targets: Sequence[Traced], found: GradientTable, order: int) -> list[list[Traced]]:
+    """The values whose gradients are the adjoints, for each level: the targets, then their derivatives."""
+    derivatives: list[list[Traced]] = [
+        [g for (_, _, k), g in found.gradients.items() if k == level and g is not None]
+        for level in range(1, order)
+    ]
+    return [list(targets), *derivatives]
+
+
+def levels(snapshot: Snapshot, found: GradientTable) -> Mapping[int, int]:
+    """The levels of values by id, that of the goals of which they have the gradients; those of level 0 are left out."""
+    first = found.begins[0] if found.begins else len(snapshot.records)
+    return {
+        i: found.level(position)
+        for position, record in enumerate(snapshot.records[first:], first)
+        for i in Record._make(record).output_ids
+    }
+
+
+def gradients_of_all(
+    snapshot: Snapshot,
+    targets: Sequence[Traced],
+    keep: Callable[[Any], T],
+    wanted: Container[int],
+) -> dict[int, T]:
+    """The gradients of the sum of some targets with respect to values from which they were computed."""
+    goals = [x for x in targets if snapshot.tracks(id_of(x))]
+    records, tracked = snapshot.records, snapshot.tracked
+    found: dict[int, T] = {}
+    if not goals or not snapshot.has_values:
+        return found
+
+    def hear(position: int, gradients: Gradients) -> None:
+        made = records[position][-1]
+        for i in made if made.__class__ is tuple else (made,):
+            if i in gradients and i in wanted:
+                found[i] = keep(_given(gradients[i]))
+
+    try:
+        rest = heard_sweep(records, tracked, goals, hear)
+    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
+        return found
+    found.update((i, keep(_given(rest[i]))) for i in tracked.keys() & rest.keys() if i in wanted)
+    return found
+
+
+def _given(g: Any) -> Any:
+    """A gradient as the tape gives it: conjugated if complex, without negative zeros."""
+    return np.conjugate(g) + g.dtype.type(0) if g.dtype.kind == "c" else g
+
+
+def _kept(g: Any) -> Any:
+    """A gradient as an array if it is small, or not computed; else as a summary."""
+    return g if g.nbytes <= SMALL or not has_numbers(g) else summarise(g)

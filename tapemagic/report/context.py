@@ -1,0 +1,59 @@
+"""Context: the names and lines of the program that made a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tapemagic.explain.query import Program
+from tapemagic.explain.snapshot import Named
+from tapemagic.report.failure.find import Failure
+from tapemagic.report.verdict.numeric_warning import NumericWarning
+from tapemagic.report.verdict.statement import Statement
+
+Bindings = Sequence[tuple[int, int | None]]
+
+CELL = Program(in_cell=True)
+"""The program of a recording without a known text."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """The names and lines of the program that made a recording.
+
+    Attributes
+    ----------
+    named : sequence of (name, value)
+        Tensors, variables and constants with their names, oldest first.
+    earlier : mapping of int to str
+        Names, by id, of tensors that are bound to no name any more.
+    assigned : mapping of str to int
+        The lines on which the cell assigned names.
+    lines : sequence of str
+        The lines of the cell.
+    notes : sequence of Statement
+        What the verdict says beside the results, such as the line at which the cell stopped.
+    bindings : mapping of str to sequence of (int, int or None)
+        The ids of the values that each name was bound to, with the lines, oldest first.
+    program : Program
+        The program, for explanations.
+    failure : Failure or None
+        The line at which the cell stopped, if it did.
+    warnings : sequence of NumericWarning
+        The floating-point warnings of NumPy while the program ran.
+    """
+
+    named: Sequence[Named] = ()
+    earlier: Mapping[int, str] = field(default_factory=dict)
+    assigned: Mapping[str, int] = field(default_factory=dict)
+    lines: Sequence[str] = ()
+    notes: Sequence[Statement] = ()
+    bindings: Mapping[str, Bindings] = field(default_factory=dict)
+    program: Program = CELL
+    failure: Failure | None = None
+    warnings: Sequence[NumericWarning] = ()
+
+    @property
+    def stopped(self) -> int | None:
+        """The line at which the cell stopped with an error."""
+        return self.failure.line if self.failure else None

@@ -1,0 +1,179 @@
+"""Slips: names that do not exist, and habits from other libraries, with what to write in their place."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import sys
+from collections.abc import Iterable
+from keyword import iskeyword
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from tapemagic.explain.advice import listed
+from tapemagic.report.failure.operands import Names, written
+
+IMPORTS = {
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "plt": "import matplotlib.pyplot as plt",
+    "pd": "import pandas as pd",
+    "sp": "import scipy as sp",
+    "scipy": "import scipy",
+    "tm": "import tapemagic as tm",
+    "tapemagic": "import tapemagic",
+}
+"""The lines that define usual names of modules."""
+
+LIBRARIES = {
+    "tf": "TensorFlow",
+    "tensorflow": "TensorFlow",
+    "torch": "PyTorch",
+    "jax": "JAX",
+    "jnp": "JAX",
+    "autograd": "autograd",
+    "anp": "autograd",
+}
+"""Other libraries for derivatives, by the names of their modules."""
+
+OF_LIBRARIES = {
+    "Tensor": "tapemagic.constant",
+    "as_tensor": "tapemagic.constant",
+    "cat": "np.concatenate",
+    "clip_by_value": "np.clip",
+    "convert_to_tensor": "tapemagic.constant",
+    "concat": "np.concatenate",
+    "from_numpy": "tapemagic.constant",
+    "mm": "np.matmul",
+    "mul": "np.multiply",
+    "no_grad": "tape.stop_recording",
+    "norm": "np.linalg.norm",
+    "pow": "np.power",
+    "reduce_max": "np.max",
+    "reduce_mean": "np.mean",
+    "reduce_min": "np.min",
+    "reduce_prod": "np.prod",
+    "reduce_sum": "np.sum",
+    "tensor": "tapemagic.constant",
+    "to_float": "float",
+}
+"""The words to write in place of functions of other libraries that are called otherwise here."""
+
+
+ALIKE, ALIKE_SHORT = 0.75, 0.65
+"""The least similarity of names, and of those with up to `SHORT` letters: three of which one differs."""
+
+SHORT = 4
+
+HIDDEN = {"In", "Out", "get_ipython", "exit", "quit", "open"}
+"""The names that IPython puts into every notebook."""
+
+OWN = {
+    "GradientTape", "Variable", "constant", "custom_gradient", "grad", "hessian", "jacobian", "jacfwd", "jacrev", "jvp",
+    "one_hot", "relu", "sigmoid", "softmax", "softplus", "stop_gradient", "value_and_grad", "vjp",
+}  # fmt: skip
+"""Functions of this package that other libraries have under the same name."""
+
+
+def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterable[ast.AST]) -> str:
+    """The sentence on a name that does not exist, or on a habit from another library; empty if it is neither.
+
+    Parameters
+    ----------
+    error : BaseException
+    node : node or None
+        What failed.
+    names : Names
+    line : iterable of node
+        The statements on the line that failed.
+    """
+    if isinstance(error, UnboundLocalError):
+        return _unbound(error)
+    if isinstance(error, NameError):
+        return _unknown_name(error, names, line)
+    if isinstance(error, AttributeError):
+        return _unknown_attribute(error, node, names)
+    match node:
+        case ast.Call(ast.Attribute(_, "gradient") as function, [target], []) if isinstance(
+            error, TypeError
+        ) and "'sources'" in str(error):
+            call = f"{written(function)}({written(target)}"
+            return f"gradient() needs a target and its sources: write {call}, x), or {call}, [w, b]) for several"
+    return ""
+
+
+def _similar(name: str, known: Iterable[str]) -> str:
+    """The names most similar to one, whatever their case, as the end of a sentence; empty if none is similar."""
+    known = (other for other in known if other[:1].isalpha() and not iskeyword(other))
+    candidates = {other.lower(): other for other in known}
+    found = difflib.get_close_matches(
+        name.lower(), sorted(candidates), 3, ALIKE if len(name) > SHORT else ALIKE_SHORT
+    )
+    scores = [difflib.SequenceMatcher(None, other, name.lower()).ratio() for other in found]
+    best = [candidates[x] for x, score in zip(found, scores, strict=True) if score == scores[0]]
+    names = "names are" if len(best) > 1 else "name is"
+    return f"the most similar {names} {listed(best)}" if best else ""
+
+
+def _unbound(error: UnboundLocalError) -> str:
+    name = str(error).split("'")[1:2]
+    if not name:
+        return ""
+    return (
+        f"the function binds {name[0]} somewhere, so {name[0]} is a name of its own there, and it has no value when "
+        "this line runs"
+    )
+
+
+def _unknown_name(error: NameError, names: Names, line: Iterable[ast.AST]) -> str:
+    name = error.name or ""
+    if name in LIBRARIES:
+        return f"{LIBRARIES[name]} is not imported here{_of_library(name, line)}"
+    if name in IMPORTS or name in sys.stdlib_module_names:
+        return (
+            f"the module {name} is not imported: write {IMPORTS.get(name, f'import {name}')} above"
+        )
+    near = _similar(name, names.namespace.keys() - HIDDEN)
+    if near:
+        return f"there is no {name} here: {near}"
+    return f"there is no {name} here: NumPy's is np.{name}" if callable(vars(np).get(name)) else ""
+
+
+def _of_library(name: str, line: Iterable[ast.AST]) -> str:
+    """The function to write in place of one of another library, as the end of a sentence."""
+    parts = (part for statement in line for part in ast.walk(statement))
+    dotted = (ast.unparse(part) for part in parts if isinstance(part, ast.Attribute))
+    used = next((text for text in dotted if text.startswith(f"{name}.")), "")
+    last = used.rpartition(".")[2]
+    home = "tapemagic" if last in OWN else "np" if callable(vars(np).get(last)) else ""
+    instead = OF_LIBRARIES.get(last) or (f"{home}.{last}" if home else "")
+    return f": write {instead} in place of {used}" if instead else ""
+
+
+def _unknown_attribute(error: AttributeError, node: ast.AST | None, names: Names) -> str:
+    name, owner = error.name or "", error.obj
+    if not name or not isinstance(node, ast.Attribute | ast.Call):
+        return ""
+    attribute = node if isinstance(node, ast.Attribute) else node.func
+    if not isinstance(attribute, ast.Attribute) or attribute.attr != name:
+        return ""
+    text = written(attribute.value)
+    if owner is None:
+        reason = names.reason(attribute.value)
+        return f"{text} is None: {reason}" if reason else f"{text} is None, which has no {name}"
+    known = list(vars(owner)) if isinstance(owner, ModuleType) else _stored(owner)
+    if name in known:
+        return ""
+    near = _similar(name, known)
+    return f"{text} has no {name}: {near}" if near else ""
+
+
+def _stored(owner: Any) -> list[str]:
+    """The names of what an object and its classes store."""
+    try:
+        own = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        own = {}
+    return [*own, *(name for kind in type(owner).__mro__ for name in vars(kind))]

@@ -1,0 +1,311 @@
+"""Folding: the operations of a recording as a tree of loops, iterations, calls of functions and layers, derivatives."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+from types import CodeType
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from tapemagic.engine.events import origin_of
+from tapemagic.engine.registry import NUMBERED
+from tapemagic.engine.scopes import Scope
+from tapemagic.engine.tape.observer import Call, Origins
+from tapemagic.explain.snapshot import Snapshot
+
+Part: TypeAlias = "int | Block"
+"""The position of an operation in the recording, or operations that belong together."""
+
+BlockKind = Literal["cell", "loop", "iteration", "call", "layer", "derivative"]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Operations that belong together.
+
+    Attributes
+    ----------
+    kind : {'cell', 'loop', 'iteration', 'call', 'layer', 'derivative'}
+        The whole recording; a loop, whose parts are its iterations; one iteration; a call of a function that the user
+        wrote; one of a layer; the operations of one reverse sweep.
+    parts : tuple of int and Block
+        In the order of the tape.
+    name : str
+        Of a call, the name of the function; of a layer, its own, without those of the layers around it.
+    order : int
+        Of a derivative, its order.
+    lines : (int, int) or None
+        The first and the last line of the cell that its operations belong to.
+    scope : Scope or None
+        Of a layer, what is known of the call.
+    holds_layers : bool
+        Whether there is a layer in it.
+    """
+
+    kind: BlockKind
+    parts: tuple[Part, ...]
+    name: str = ""
+    order: int = 0
+    lines: tuple[int, int] | None = None
+    scope: Scope | None = None
+    holds_layers: bool = False
+
+    def positions(self) -> Iterator[int]:
+        """The positions of all its operations, in the order of the tape."""
+        stack: list[Iterator[Part]] = [iter(self.parts)]
+        while stack:
+            for part in stack[-1]:
+                if isinstance(part, Block):
+                    stack.append(iter(part.parts))
+                    break
+                yield part
+            else:
+                stack.pop()
+
+
+SEVERAL = 3
+"""The number of repetitions by one instruction from which they are a loop."""
+
+
+Repeats = Literal["", "sum", "generator"]
+
+
+class _Entry(NamedTuple):
+    """A part of a call, with the instruction that made it."""
+
+    offset: int
+    run: int
+    part: Part | None
+    call: int = 0
+    """The index of the call that the part is; 0 for another part."""
+    repeats: Repeats = ""
+    """Whether one call, of sum() say, may make many: additions, and what generators compute."""
+    lines: tuple[int, int] | None = None
+    layer: str = ""
+    """The path of the layer whose call the part is; empty for another part."""
+
+
+def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
+    """The operations of a recording as a tree.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+    positions : iterable of int, optional
+        The positions of the operations, in the order of the tape; all if left out.
+
+    Returns
+    -------
+    Block
+        Of the kind 'cell'. A loop that went round once is no block, and neither is a call of a lambda function, a
+        comprehension, or of a function by itself. Neither is a loop over different layers, each of them called once.
+
+    Notes
+    -----
+    An operation whose instruction stands before that of the last one in the same call begins a new iteration, of the
+    innermost loop around both instructions. So of nested loops in which the inner one makes all operations, the outer
+    is not seen.
+    """
+    calls = snapshot.origins.calls
+    inside = _entries(snapshot, range(len(snapshot.records)) if positions is None else positions)
+    folded: list[list[_Entry]] = [[] for _ in calls]
+    for number in range(len(calls) - 1, -1, -1):
+        code = calls[number].code
+        entries: list[_Entry] = []
+        for entry in inside[number]:
+            if not entry.call:
+                entries.append(entry)
+                continue
+            made = folded[entry.call]
+            if _is_transparent(entry.call, calls):
+                kind: Repeats = "generator" if calls[entry.call].name == "<genexpr>" else ""
+                entries += [
+                    _Entry(
+                        entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines, x.layer
+                    )
+                    for x in made
+                ]
+            else:
+                entries.append(_entry_of_call(entry, made, snapshot.origins))
+        folded[number] = _folded(entries, _loops(code), code)
+    return _block("cell", folded[0])
+
+
+def _entry_of_call(entry: _Entry, made: Sequence[_Entry], origins: Origins) -> _Entry:
+    """A call with the parts of what it ran in a block."""
+    name, _, site, scope = origins.calls[entry.call]
+    if scope is None:
+        return entry._replace(part=_block("call", made, name))
+    around = origins.layer_around(site.call)
+    block = _block("layer", made, name.removeprefix(f"{around}/") if around else name)
+    block = replace(block, scope=scope, lines=block.lines or entry.lines)
+    return entry._replace(part=block, lines=entry.lines or block.lines, layer=name)
+
+
+def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]:
+    """The parts of each call, in the order of the tape."""
+    sites, orders, calls = snapshot.origins.sites, snapshot.origins.orders, snapshot.origins.calls
+    entries: list[list[_Entry]] = [[] for _ in calls]
+    placed = {0}
+
+    def place(call: int) -> None:
+        """Put a call, and those around it, in their places when their first operation comes."""
+        while call not in placed:
+            placed.add(call)
+            line, outer, offset, run = calls[call].site
+            entries[outer].append(_Entry(offset, run, None, call, lines=_one(line)))
+            call = outer
+
+    def place_of(position: int) -> tuple[Any, ...]:
+        """The instruction, the order and, but for derivatives, the line of an operation."""
+        line, *instruction = sites[position]
+        order = orders[position]
+        return (None if order else line, *instruction, order)
+
+    for (_, call, offset, run, order), group in groupby(positions, place_of):
+        place(call)
+        found = tuple(group)
+        lines = _one(sites[found[0]][0])
+        if order:
+            block = Block("derivative", found, order=order, lines=lines)
+            entries[call].append(_Entry(offset, run, block, lines=lines))
+            continue
+        for p in found:
+            repeats: Repeats = "sum" if NUMBERED[snapshot.records[p][0]].name == "add" else ""
+            entries[call].append(_Entry(offset, run, p, 0, repeats, lines))
+    return entries
+
+
+def _one(line: int | None) -> tuple[int, int] | None:
+    return None if line is None else (line, line)
+
+
+def _block(kind: BlockKind, entries: Sequence[_Entry], name: str = "") -> Block:
+    lines = [entry.lines for entry in entries if entry.lines]
+    extent = (min(a for a, _ in lines), max(b for _, b in lines)) if lines else None
+    parts = tuple(x.part for x in entries if x.part is not None)
+    layers = any(isinstance(x, Block) and (x.scope or x.holds_layers) for x in parts)
+    return Block(kind, parts, name, lines=extent, holds_layers=layers)
+
+
+def _is_transparent(number: int, calls: Sequence[Call]) -> bool:
+    """Whether the operations of a call belong to the function that called it."""
+    call = calls[number]
+    if call.scope is not None:
+        return False
+    if call.name.startswith("<"):
+        return True
+    outer = call.site.call
+    while outer:
+        if calls[outer].code is call.code:
+            return True
+        outer = calls[outer].site.call
+    return False
+
+
+Loop: TypeAlias = tuple[int, int]
+"""The offsets of the first and the last instruction of a loop."""
+
+
+@cache
+def _loops(code: CodeType | None) -> tuple[Loop, ...]:
+    """The loops in a code object, inner ones first."""
+    if code is None:
+        return ()
+    ends: dict[int, int] = {}
+    for step in dis.get_instructions(code):
+        is_jump = "JUMP" in step.opname and isinstance(step.argval, int)
+        if is_jump and step.argval < step.offset:
+            ends[step.argval] = max(step.offset, ends.get(step.argval, 0))
+    return tuple(sorted(ends.items(), key=lambda loop: loop[1] - loop[0]))
+
+
+@cache
+def _calls_at(code: CodeType) -> frozenset[int]:
+    """The offsets of the instructions of a code object that call something."""
+    return frozenset(step.offset for step in dis.get_instructions(code) if "CALL" in step.opname)
+
+
+def _folded(
+    entries: Sequence[_Entry], loops: Sequence[Loop], code: CodeType | None
+) -> list[_Entry]:
+    """The parts of a call, or of one iteration of a loop, with those of each loop in a block."""
+    if not loops and not any(entry.repeats for entry in entries):
+        return list(entries)
+    found: list[_Entry] = []
+    for loop, group in groupby(entries, lambda entry: _outermost(entry.offset, loops)):
+        if loop is None:
+            for _, same in groupby(group, lambda entry: entry.offset):
+                found += _repeated(list(same))
+        else:
+            found += _looped(list(group), loop, loops, code)
+    return found
+
+
+def _repeated(entries: list[_Entry]) -> list[_Entry]:
+    """The parts that one instruction made, in a block if one call, of sum() say, made many of a kind."""
+    turns: list[list[_Entry]] = []
+    run = -1
+    by_generator = any(entry.repeats == "generator" for entry in entries)
+    for entry in entries:
+        if not entry.repeats:
+            return entries
+        begins = entry.repeats == "generator" if by_generator else True
+        if not turns or (begins and entry.run != run):
+            turns.append([])
+            run = entry.run
+        turns[-1].append(entry)
+    return entries if len(turns) < SEVERAL else [_loop(turns)]
+
+
+def _loop(turns: Sequence[Sequence[_Entry]]) -> _Entry:
+    """The iterations of a loop as one block."""
+    block = _block("loop", [entry for turn in turns for entry in turn])
+    iterations = tuple(_block("iteration", turn) for turn in turns)
+    found = replace(block, parts=iterations)
+    return turns[0][0]._replace(part=found, call=0, lines=block.lines, layer="")
+
+
+def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
+    return next((loop for loop in reversed(loops) if loop[0] <= offset <= loop[1]), None)
+
+
+def _looped(
+    entries: list[_Entry], loop: Loop, loops: Sequence[Loop], code: CodeType | None
+) -> list[_Entry]:
+    """The parts of a loop as one block; as they are, if it went round once."""
+    inner = [x for x in loops if x != loop and loop[0] <= x[0] and x[1] <= loop[1]]
+    repeats = _calls_at(code) if code and len({entry.offset for entry in entries}) > 1 else ()
+    turns: list[list[_Entry]] = [[]]
+    last = entries[0]
+    for entry in entries:
+        back = entry.offset < last.offset
+        again = entry.offset == last.offset and entry.run != last.run
+        if again and entry.repeats and entry.offset in repeats:
+            again = False
+        if (back or again) and _outermost_of_both(entry.offset, last.offset, inner) is None:
+            turns.append([])
+        turns[-1].append(entry)
+        last = entry
+    folded = [_folded(turn, inner, code) for turn in turns]
+    if len(folded) == 1:
+        return folded[0]
+    if _is_stack(folded):
+        return [entry for turn in folded for entry in turn]
+    found = _loop(folded)
+    if code and origin_of(code.co_filename) != "":  # the loop of a layer is on no line of the cell
+        found = found._replace(part=replace(found.part, lines=None))  # type: ignore[type-var]
+    return [found]
+
+
+def _is_stack(turns: Sequence[Sequence[_Entry]]) -> bool:
+    """Whether a loop calls a layer in each iteration, and no layer in two of them."""
+    layers = [{entry.layer for entry in turn if entry.layer} for turn in turns]
+    return all(layers) and sum(map(len, layers)) == len(set().union(*layers))
+
+
+def _outermost_of_both(a: int, b: int, loops: Sequence[Loop]) -> Loop | None:
+    return next((loop for loop in loops if loop[0] <= min(a, b) and max(a, b) <= loop[1]), None)

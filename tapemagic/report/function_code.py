@@ -1,0 +1,51 @@
+"""FunctionCode: the programs of a traced function, as a line magic shows them."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from tapemagic.drawing.elements import FONT, element
+from tapemagic.drawing.highlighting import highlighted
+from tapemagic.drawing.html_to_latex import converted
+from tapemagic.drawing.styles import NAME
+from tapemagic.explain.formatting import printable
+
+STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
+
+
+class FunctionCode:
+    """The programs of a traced function.
+
+    Attributes
+    ----------
+    name : str
+        The expression for the function.
+    text : str
+        The programs one below the other; empty if there is none.
+    why_eager : str
+        Why some calls run without a program; empty if all have one.
+    """
+
+    def __init__(self, name: str, text: str, why_eager: str) -> None:
+        self.name = name
+        self.text = text
+        self.why_eager = why_eager
+
+    def _eager(self) -> str:
+        words = "\n".join(map(printable, self.why_eager.splitlines()))
+        return words and f"{printable(self.name)} runs without a program: {words}"
+
+    def __repr__(self) -> str:
+        lines = "\n".join(map(printable, self.text.rstrip("\n").split("\n")))
+        return "\n\n".join(filter(None, [lines, self._eager()]))
+
+    def _html(self) -> str:
+        program = "\n".join(map(printable, self.text.rstrip("\n").split("\n")))
+        code = element("pre", STYLE, "\n".join(highlighted(program))) if self.text else ""
+        why = escape(self._eager()).replace("\n", "<br>")
+        return element("div", FONT, code + (element("div", "", why) if why else ""))
+
+    def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
+        page = self._html()
+        return {"text/plain": repr(self), "text/html": page, "text/latex": converted(page, {})}

@@ -1,0 +1,99 @@
+"""A report as LaTeX, for nbconvert's PDF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import groupby
+
+from tapemagic.drawing.curves import CurvePicture
+from tapemagic.drawing.html_to_latex import SHORT, converted
+from tapemagic.drawing.pgf import CELLS, COMMANDS
+from tapemagic.drawing.picture import read
+from tapemagic.drawing.svg import Drawing, fitted
+from tapemagic.drawing.tex import GLYPH, tex
+from tapemagic.report import html, limits
+from tapemagic.report.findings import Findings
+from tapemagic.report.tabs.trace import show as trace_face
+from tapemagic.report.tabs.trace.reverse_sweep import AdjointStep
+from tapemagic.report.tabs.trace.trace import Trace, TracePart
+from tapemagic.report.tabs.trace.trace_rows import TraceRow
+from tapemagic.report.text import LEAST_IMPORTANT
+
+TALL = ("\\frac", "\\sum", "\\prod", "matrix")
+"""The commands of what is higher than a line, for which parentheses grow."""
+
+
+def latex(
+    findings: Findings,
+    drawing: Drawing,
+    parts: Mapping[str, str],
+    value: str | None,
+    curves: CurvePicture | None = None,
+) -> str:
+    """A report as LaTeX, of its faces in HTML by their titles.
+
+    Returns
+    -------
+    str
+        One group of LaTeX, which needs no package but longtable, and pgf for its pictures. It has fewer parts than the
+        HTML where it would be too long with them.
+    """
+    svg, _ = fitted(drawing)
+    pictures = {svg: drawing.picture} if drawing.picture is not None else {}
+    if curves is not None:
+        pictures[curves.svg()] = read(curves.svg())
+    head = converted(html.head(findings, value), pictures)
+    shown = {
+        title: trace(findings.trace)
+        if title == trace_face.TITLE and findings.trace is not None
+        else converted(face, pictures)
+        for title, face in parts.items()
+    }
+    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
+    sections = [
+        f"{{\\B {tex(title)}}}\\par\n{face}" if face and title in kept else limits.left_out(title)
+        for title, face in shown.items()
+    ]
+    body = "\\par\n".join([head, *sections])
+    commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
+    commands += CELLS * (re.search(r"^H\d", body, re.MULTILINE) is not None)
+    return f"\\begingroup\\footnotesize\\parindent0pt\\parskip0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
+
+
+def trace(found: Trace) -> str:
+    """The evaluation table, with its formulas typeset."""
+    return "\n".join(map(_trace_part, found.parts))
+
+
+def _trace_part(part: TracePart) -> str:
+    left, right = map(tex, trace_face.headings(part))
+    lines = [f"{left} & {right}\\\\\\hline\\endhead"]
+    for row in part.rows:
+        steps = "\\newline ".join(_step(step) for step in reversed(row.reverse))
+        lines.append(f"{_forward(row)} & {steps}\\\\")
+    body = "\n".join(lines)
+    title = f"{tex(part.title)}\\par\n" if part.title else ""
+    columns = "@{}p{.42\\linewidth}p{.52\\linewidth}@{}"
+    return f"{title}\\begin{{longtable}}[l]{{{columns}}}\n{body}\n\\end{{longtable}}"
+
+
+def _forward(row: TraceRow) -> str:
+    if row.words:
+        return tex(row.told)
+    return _equation(row.latex, row.numbers, row.value)
+
+
+def _step(step: AdjointStep) -> str:
+    numbers = step.numbers or step.added
+    if step.before is not None:
+        numbers = f"{step.before} + {numbers}" if step.before and numbers else ""
+    return _equation(step.latex, numbers, step.after)
+
+
+def _equation(formula: str, *values: str) -> str:
+    """A formula and its values, those that repeat the one before left out."""
+    shown = [value for value, _ in groupby(filter(None, values))]
+    if not any(command in formula for command in TALL):
+        formula = formula.replace("\\left(", "(").replace("\\right)", ")")
+    return " = ".join([f"${formula}$", *map(tex, shown)])

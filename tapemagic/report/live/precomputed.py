@@ -1,0 +1,190 @@
+"""Answers in advance, for a page without a kernel: as many as have room in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, islice, zip_longest
+from time import monotonic
+from typing import Any, NamedTuple
+
+from tapemagic.report.live.answers import Answers
+from tapemagic.report.live.content import View
+from tapemagic.report.live.packing import packed, unpacked
+from tapemagic.report.tabs.graph.show import counted
+
+MOST_VIEWS = 60
+"""The most layouts of the graph that are made in advance."""
+SECONDS = 6.0
+"""The time after which no further layout is made."""
+
+
+@dataclass
+class InAdvance:
+    """The answers to the questions that a reader may ask first.
+
+    Parameters
+    ----------
+    answers : Answers
+    room : int
+        The most bytes of all answers.
+
+    Attributes
+    ----------
+    packed : dict of str to str
+        The answers, by the questions.
+    left_out : list of str
+        What there was no room for, in words.
+    """
+
+    answers: Answers
+    room: int
+    packed: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+    def add_known(self, known: Mapping[str, str]) -> None:
+        """Add packed answers that were given already, but for those that say why there is none."""
+        for question, text in known.items():
+            if not _is_error(unpacked(text)):
+                self._add(question, text)
+
+    def add_all(self, view: View) -> None:
+        """Add what can be asked about a layout: values in full, what opens and closes in it, the check of gradients."""
+        keys = [value["key"] for value in view["values"] if value["key"]]
+        missing = self._add_values(keys, self.room // 2)
+        if missing:
+            self.left_out.append(f"{missing:,} of {len(keys):,} values in full")
+        if self._add_answer("check") is None and self.answers.findings.derivatives:
+            self.left_out.append("the comparison with difference quotients")
+        inside: list[str] = []
+        opened, ways = 0, sum(part.choices for part in parts_of(view))
+        end = monotonic() + SECONDS
+        for key, number in islice(openings(view), MOST_VIEWS):
+            if monotonic() > end:
+                break
+            found = self._add_answer(f"view:{json.dumps({key: number}, separators=(',', ':'))}")
+            if found is None:
+                break
+            opened += 1
+            inside += [value["key"] for value in found.get("values", ()) if value["key"]]
+        if opened < ways:
+            self.left_out.append(f"{ways - opened:,} of {ways:,} ways to open or close a part")
+        self._add_values([key for key in dict.fromkeys(inside) if key not in keys], self.room)
+
+    def _add_values(self, keys: list[str], room: int) -> int:
+        """Add values in full as far as they have some room; return how many have none."""
+        start = self.room
+        try:
+            found = self.answers.values(keys)
+        except Exception:  # noqa: BLE001 -- the page does without, and says so
+            return len(keys)
+        return sum(
+            not (start - self.room < room and self._add(f"value:{key}", packed(html)))
+            for key, html in found.items()
+        )
+
+    def _add_answer(self, question: str) -> Any:
+        """Add the answer to a question; None if there is none, or no room for it."""
+        if question in self.packed:
+            return {}
+        answer = self.answers.to(question)
+        if _is_error(answer) or not self._add(question, packed(answer)):
+            return None
+        return answer
+
+    def _add(self, question: str, text: str) -> bool:
+        size = len(question) + len(text) + 8
+        if size > self.room:
+            return False
+        if question not in self.packed:
+            self.packed[question] = text
+            self.room -= size
+        return True
+
+
+def _is_error(answer: Any) -> bool:
+    return isinstance(answer, dict) and "error" in answer
+
+
+class Part(NamedTuple):
+    """A part of a layout that can be opened or closed.
+
+    Attributes
+    ----------
+    key : str
+    near : tuple of int
+        The numbers that a reader asks for first.
+    iterations : int
+        Of a loop, the number of its iterations.
+    shown : int or None
+        The iteration that is open.
+    """
+
+    key: str
+    near: tuple[int, ...]
+    iterations: int = 0
+    shown: int | None = None
+
+    @property
+    def choices(self) -> int:
+        """The number of ways to open or close it."""
+        if not self.iterations:
+            return len(self.near)
+        return self.iterations + (0 in self.near) - (self.shown is not None)
+
+    def ways(self) -> Iterator[int]:
+        """The numbers for it: the near ones, then the first and the last iterations in turns."""
+        seen = {self.shown}
+        total = self.iterations
+        ends = (
+            k for pair in zip(range(1, total + 1), range(total, 0, -1), strict=True) for k in pair
+        )
+        for number in chain(self.near, ends):
+            if number not in seen:
+                seen.add(number)
+                yield number
+
+
+def parts_of(view: View) -> list[Part]:
+    """The parts of a layout that can be opened or closed."""
+    found: dict[str, Part] = {}
+    for frame in view["frames"]:
+        shown, total = frame["iteration"] or (None, 0)
+        near = (
+            (0,) if shown is None else (0, *(k for k in (shown - 1, shown + 1) if 1 <= k <= total))
+        )
+        if frame["fold"]:
+            found.setdefault(frame["fold"], Part(frame["fold"], near, total, shown))
+    for operation in view["operations"]:
+        first, _, total = operation["iterations"] or (1, 1, 0)
+        known = found.get(operation["fold"], Part(operation["fold"], (), total))
+        if known.key:
+            found[known.key] = known._replace(near=(first, *known.near))
+    return list(found.values())
+
+
+def openings(view: View) -> Iterator[tuple[str, int]]:
+    """The ways to open or close one part of a layout, each a key and a number: the nearest of each part first."""
+    parts = parts_of(view)
+    for row in zip_longest(*(part.ways() for part in parts)):
+        yield from ((part.key, n) for part, n in zip(parts, row, strict=True) if n is not None)
+
+
+def left_out_words(left_out: list[str], folded: int) -> str:
+    """A paragraph on what a page does not hold; empty if it holds all that can be asked.
+
+    Examples
+    --------
+    >>> left_out_words(["3 of 9 values in full"], 0)
+    'Left out, since the page would be too large or too slow to make: 3 of 9 values in full.'
+    """
+    words = [
+        f"Left out, since the page would be too large or too slow to make: {', '.join(left_out)}."
+    ] * bool(left_out)
+    if folded:
+        words.append(
+            f"{counted(folded).capitalize()} are folded at first; this page holds what one step of opening shows. "
+            "To open more, run the cell in a notebook."
+        )
+    return " ".join(words)

@@ -1,0 +1,101 @@
+"""The limit on the size of what a notebook stores of a widget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from tapemagic.drawing.elements import element, plain
+from tapemagic.drawing.styles import SMALL
+from tapemagic.report import limits
+from tapemagic.report.live.content import Content, Face, View
+from tapemagic.report.live.packing import packed
+from tapemagic.report.tabs.graph import show as graph
+from tapemagic.report.tabs.trace import show as trace
+from tapemagic.report.text import LEAST_IMPORTANT
+
+NOTEBOOK = 240_000
+"""The most bytes that a notebook stores of a report, the widget and its front end included."""
+LEAST = 20_000
+"""The bytes that a widget always has for its content and answers."""
+STATE = 4_000
+"""The bytes that a notebook stores of a widget beside content and front end."""
+LINE = 14
+"""The bytes in which a notebook indents a line."""
+STEPS = "Steps"
+"""The title under which the steps are left out, which have no tab of their own."""
+
+
+def room_beside(texts: Iterable[str]) -> int:
+    """The bytes that are left for the content and the answers of a widget beside what is stored in any case."""
+    return max(LEAST, NOTEBOOK - STATE - sum(map(stored, texts)))
+
+
+def stored(text: str) -> int:
+    r"""The bytes that a text takes in a notebook.
+
+    Examples
+    --------
+    >>> stored("é"), stored("a\nb")
+    (4, 20)
+    """
+    return len(json.dumps(text, ensure_ascii=False).encode()) + LINE * text.count("\n")
+
+
+def fitted(content: Content, room: int) -> tuple[Content, str]:
+    """Content that has room in so many bytes, and itself packed; what is left out of it is named in its place.
+
+    Parameters
+    ----------
+    content : Content
+    room : int
+    """
+    text = packed(content)
+    if len(text) <= room:
+        return content, text
+    sizes = {face["title"]: packed(face["html"]) for face in content["faces"] if face["html"]}
+    view = content["view"]
+    if view is not None:
+        sizes[STEPS] = packed(view["steps"])
+        sizes[trace.TITLE] = packed(view["trace"])
+        sizes[graph.TITLE] = packed([view["svg"], view["dot"], view["caption"]])
+    rest = len(packed({**content, "faces": [], "view": _bare(view)}))
+    kept = limits.kept(sizes, max(0, room - rest), (STEPS, *LEAST_IMPORTANT))
+    content = _without(content, sizes.keys() - set(kept))
+    text = packed(content)
+    if len(text) > room:
+        content = _without({**content, "view": None}, sizes.keys())
+        text = packed(content)
+    return content, text
+
+
+def _bare(view: View | None) -> View | None:
+    return view and {**view, "steps": [], "trace": "", "svg": "", "dot": "", "caption": ""}
+
+
+def _without(content: Content, titles: Iterable[str]) -> Content:
+    """Content in which a sentence stands in the place of some parts."""
+    words = {title: element("div", SMALL, plain(limits.left_out(title))) for title in titles}
+    view = content["view"]
+    return {
+        **content,
+        "faces": [_face(face, words, view is None) for face in content["faces"]],
+        "view": None if view is None else _view(view, words),
+    }
+
+
+def _face(face: Face, words: Mapping[str, str], is_bare: bool) -> Face:
+    """A face with the sentence in its place; those of graph and trace stand in the view, if there is one."""
+    if face["html"] or is_bare:
+        return {**face, "html": words.get(face["title"], face["html"])}
+    return face
+
+
+def _view(view: View, words: Mapping[str, str]) -> View:
+    if STEPS in words:
+        view = {**view, "steps": []}
+    if trace.TITLE in words:
+        view = {**view, "trace": words[trace.TITLE]}
+    if graph.TITLE in words:
+        view = {**view, "svg": "", "dot": "", "caption": words[graph.TITLE]}
+    return view

@@ -1,0 +1,133 @@
+"""The widget of a report: an anywidget that shows its content, and answers questions about the recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import anywidget
+from traitlets import Dict, Unicode
+
+from tapemagic.report.live.answers import LONGEST, Answers, Unanswered
+from tapemagic.report.live.content import Content
+from tapemagic.report.live.front_end import STORED
+from tapemagic.report.live.packing import packed
+from tapemagic.report.live.size_limit import NOTEBOOK, fitted
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+ROOM = 120_000
+"""The most bytes of all answers that are kept, where notebooks have room for them."""
+TOO_LARGE = "The answer is too large to be shown here."
+
+WhatIf = Callable[[Mapping[str, Any]], None]
+
+
+class ReportWidget(anywidget.AnyWidget):
+    """A report in a notebook.
+
+    Its traits hold packed JSON: `content`, and for each question that was asked the answer. A front end asks by the
+    message ``{"ask": question}``, which may have the key "what_if", too: then the question is about the run with those
+    values. What it sends otherwise, and messages that are not of this form, are ignored.
+
+    Parameters
+    ----------
+    content : Content
+        All that it shows at first.
+    answers : Answers
+        They hold the recording, which `close` lets go.
+    what_if : callable, optional
+        It is given each message with the key "what_if".
+    room : int, optional
+        The most bytes of content and answers: of the content the least important parts are left out, and of the
+        answers the oldest are dropped.
+    """
+
+    _esm = Unicode(STORED).tag(sync=True)
+    content = Unicode().tag(sync=True)
+    answers = Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        content: Content,
+        answers: Answers,
+        what_if: WhatIf | None = None,
+        room: int = NOTEBOOK,
+    ) -> None:
+        _, text = fitted(content, room)
+        super().__init__(content=text)
+        self._number = content["number"]
+        self._source: Answers | None = answers
+        self._what_if = what_if
+        self._room = room
+        self._room_of_answers = min(ROOM, room - len(text))
+        self._given: dict[str, str] = {}
+        self.on_msg(_hear)
+
+    def renew(self, content: Content, answers: Answers) -> None:
+        """Show another run of the cell, whose answers replace those to earlier questions."""
+        self._number += 1
+        self._source, self._given = answers, {}
+        _, text = fitted({**content, "number": self._number}, self._room)
+        self._room_of_answers = min(ROOM, self._room - len(text))
+        with self.hold_sync():
+            self.content = text
+            self.answers = {}
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The packed answers that were given, by the questions."""
+        return self._given
+
+    def hear(self, message: Any) -> None:
+        """Do what a front end asks for, whatever it sends; no error leaves this method."""
+        if not isinstance(message, dict):
+            return
+        question = message.get("ask")
+        with self.hold_sync():
+            if "what_if" in message and self._what_if is not None:
+                self._what_if(message)
+            if isinstance(question, str) and question and _can_be_answered(question):
+                self.answer(question)
+
+    def answer(self, question: str) -> None:
+        """Add the answer to a question."""
+        if self._source is None or question in self._given:
+            return
+        text = packed(self._source.to(question))
+        if len(text) + len(question) > self._room_of_answers:
+            text = packed(Unanswered(error=TOO_LARGE))
+        given = {**self._given, question: text}
+        size = sum(len(asked) + len(answer) for asked, answer in given.items())
+        for asked in list(given):
+            if size <= self._room_of_answers or asked == question:
+                break
+            size -= len(asked) + len(given.pop(asked))
+        self._given = given
+        self.answers = given
+
+    def close(self) -> None:
+        """Close the widget and its layout, and let go of the recording."""
+        self._source, self._what_if = None, None
+        self.layout.close()
+        super().close()
+
+
+def _can_be_answered(question: str) -> bool:
+    """Whether a question is short enough, and can be sent back: half of a surrogate pair cannot."""
+    try:
+        question.encode()
+    except UnicodeEncodeError:
+        return False
+    return len(question) <= LONGEST
+
+
+def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:
+    """The callback of all widgets: a method of one would keep it alive."""
+    widget.hear(message)
+
+
+def view(widget: ReportWidget) -> dict[str, Any]:
+    """The MIME bundle that shows a widget in a notebook; empty where there is no notebook."""
+    found: Any = widget._repr_mimebundle_()
+    bundle = found[0] if isinstance(found, tuple) else found
+    return {VIEW: bundle[VIEW]} if bundle and VIEW in bundle else {}

@@ -1,0 +1,199 @@
+"""Subject: the recording that a report is about, with its names, targets, sources and gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from typing import Any, Literal, TypeVar, cast
+
+import numpy as np
+
+from tapemagic.engine.recording import Record
+from tapemagic.engine.tape.observer import GradientCall
+from tapemagic.engine.tensor.tensor import has_id, id_of
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.explain.formatting import derivative_symbol, without_subscript
+from tapemagic.explain.lazy_values import has_lazy_values
+from tapemagic.explain.snapshot import Named, Snapshot
+from tapemagic.report.adjoints import Adjoints, adjoints_of, levels
+from tapemagic.report.context import Context
+from tapemagic.report.drawn_records import drawn_positions
+from tapemagic.report.folding import Block, fold
+from tapemagic.report.tabs.gradients.derivatives import GradientTable
+from tapemagic.report.variable_versions import Reads, SplitVersions, reads, split_versions
+
+Role = Literal["watched", "variable", "intermediate", "target", "constant"]
+T = TypeVar("T")
+MOST_WRITTEN = 2_000
+"""The number of pieces of tables from which on they are written anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The recording that a report is about.
+
+    Attributes
+    ----------
+    whole : Snapshot
+        The recording, with the operations of the derivatives that the report takes.
+    operations : int
+        The number of its operations that the cell itself recorded: the first ones.
+    targets, sources : sequence of (name, tensor)
+    order : int
+        The highest order of derivatives.
+    found : GradientTable
+        The derivatives of the targets with respect to the sources.
+    context : Context
+        The names and lines of the program.
+    gradient_calls : sequence of GradientCall
+        The calls by which the program itself took gradients.
+    """
+
+    whole: Snapshot
+    operations: int
+    targets: Sequence[Named]
+    sources: Sequence[Named]
+    order: int
+    found: GradientTable
+    context: Context = field(default_factory=Context)
+    gradient_calls: Sequence[GradientCall] = ()
+
+    @cached_property
+    def known_names(self) -> Mapping[int, str]:
+        """The names of values by id; a variable has one name, whatever its value."""
+        tensors = [(name, value) for name, value in self.context.named if has_id(value)]
+        names = {id_of(value): name for name, value in reversed(tensors)}
+        names |= self.context.earlier
+        both = [*self.sources, *self.targets]
+        names |= {id_of(value): name for name, value in both if has_id(value)}
+        for (t, s, level), gradient in self.found.gradients.items():
+            if has_id(gradient):
+                symbol = derivative_symbol(self.targets[t][0], self.sources[s][0], level)
+                names.setdefault(id_of(gradient), symbol)
+        return names
+
+    @cached_property
+    def known_roles(self) -> Mapping[int, Role]:
+        """The roles of watched values and targets, by id."""
+        roles: dict[int, Role] = dict.fromkeys(self.whole.leaves, "watched")
+        roles |= {id_of(variable): "variable" for variable in self.whole.contents.variables}
+        named = [value for _, value in self.sources if not isinstance(value, Variable)]
+        roles |= {id_of(value): "watched" for value in named}
+        goals: dict[int, Role] = {id_of(value): "target" for _, value in self.targets}
+        return goals | roles
+
+    @cached_property
+    def reads(self) -> Reads:
+        """The values of watched variables that operations read."""
+        return reads(self.whole, self._unsplit_positions)
+
+    @cached_property
+    def _unsplit_positions(self) -> Sequence[int]:
+        """The positions of the operations that a report shows, as long as a variable has one id."""
+        return drawn_positions(self.whole.records, self.known_names, self.known_roles)
+
+    @cached_property
+    def split(self) -> SplitVersions:
+        """The recording in which every value of a variable that changed has an id of its own."""
+        return split_versions(self.whole, self.reads, [id_of(value) for _, value in self.targets])
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The recording in which every value of a variable that changed has an id of its own."""
+        return self.split.snapshot
+
+    @cached_property
+    def records(self) -> Sequence[Record]:
+        """The operations of `snapshot`, oldest first."""
+        return list(map(Record._make, self.snapshot.records))
+
+    @cached_property
+    def names(self) -> Mapping[int, str]:
+        """The names of values by id; the values of a variable w that changed are w₁, w₂ and so on."""
+        return self.split.names(self.known_names)
+
+    @cached_property
+    def roles(self) -> Mapping[int, Role]:
+        """The roles of watched values and targets, by id."""
+        return self.split.roles(self.known_roles)
+
+    @cached_property
+    def positions(self) -> Sequence[int]:
+        """The positions of the operations that a report shows, without dead ends that are side effects of others."""
+        if not self.split.versions:
+            return self._unsplit_positions
+        return drawn_positions(self.snapshot.records, self.names, self.roles)
+
+    @cached_property
+    def tree(self) -> Block:
+        """The operations that a report shows as a tree of loops, iterations, calls and derivatives."""
+        return fold(self.snapshot, self.positions)
+
+    @cached_property
+    def symbols(self) -> Mapping[int, str]:
+        """The symbols of the values on the tape, by id: their names, or v1, v2 and so on in the order of the tape.
+
+        In a program with a name v, whose earlier values are v₁, v₂ and so on, they are t1, t2 and so on.
+        """
+        symbols = dict(self.names)
+        taken = set(symbols.values())
+        letter = "t" if "v" in map(without_subscript, taken) else "v"
+        numbered = (name for k in count(1) if (name := f"{letter}{k}") not in taken)
+        tracked, records = self.snapshot.tracked, self.snapshot.records
+        for position in self.positions:
+            _, _, ids, _, _, made = records[position]
+            for i in (*ids, *(made if made.__class__ is tuple else (made,))):
+                if i in tracked and not symbols.get(i):
+                    symbols[i] = next(numbered)
+        return symbols
+
+    @cached_property
+    def adjoints(self) -> Adjoints:
+        """The gradients with respect to all values, by id: arrays where they are small, summaries of others."""
+        with np.errstate(all="ignore"):
+            targets = [value for _, value in self.targets]
+            return adjoints_of(self.snapshot, targets, self.found, self.order)
+
+    @cached_property
+    def levels(self) -> Mapping[int, int]:
+        """The orders of the derivatives, taken by the report, to which values belong, by id; of others it is 0."""
+        return levels(self.snapshot, self.found)
+
+    @cached_property
+    def has_lazy_values(self) -> bool:
+        """Whether the cell computed with values such as Dask arrays, which are computed later."""
+        return has_lazy_values(self.whole.records[: self.operations])
+
+    @cached_property
+    def given_to_layers(self) -> AbstractSet[int]:
+        """The identities of the arrays that layers were given, maybe after a cast."""
+        scopes = (call.scope for call in self.whole.origins.calls if call.scope)
+        return {id(array) for scope in scopes for _, array in scope.given}
+
+    @cached_property
+    def norms(self) -> dict[int, float]:
+        """The norms of the arrays in the recording that were asked for, by the identity of the array."""
+        return {}
+
+    @cached_property
+    def _written(self) -> dict[Hashable, Any]:
+        return {}
+
+    def once(self, key: Hashable, write: Callable[[], T]) -> T:
+        """The result of `write`, which several tables show: it is called once, as long as there is room.
+
+        Parameters
+        ----------
+        key : hashable
+            What is written, and of what: two that are equal stand for the same.
+        write : callable
+        """
+        known = self._written
+        if key not in known:
+            if len(known) >= MOST_WRITTEN:
+                known.clear()
+            known[key] = write()
+        return cast(T, known[key])

@@ -1,0 +1,349 @@
+"""Summary: an array as a report shows it, which need not hold the array then."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from tapemagic.engine.laziness import is_lazy
+from tapemagic.explain.formatting import (
+    NOT_COMPUTED,
+    ONE_CHUNK,
+    SHOWN,
+    dtype_name,
+    format_chunks,
+    format_entries,
+    format_number,
+    format_shape,
+    format_size,
+    format_state,
+)
+from tapemagic.explain.lazy_values import with_numbers
+from tapemagic.report.cells import (
+    Cells,
+    block_means,
+    colours,
+    curve,
+    is_image_shape,
+    rounded,
+    slice_shown,
+    surface,
+)
+from tapemagic.report.statistics import Statistics, statistics_of
+
+Kind = Literal["number", "table", "vector", "matrix", "image"]
+
+SIDE = 4
+"""The largest number of rows and columns of a matrix that is written out."""
+PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
+
+Summaries: TypeAlias = "dict[int, tuple[weakref.ref[Any], Summary]]"
+"""The summaries of arrays, by the identity of the array."""
+
+_known: ContextVar[Summaries | None]
+_known = ContextVar("summaries of arrays, by identity", default=None)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """An array as a report shows it: its size, range and mean, and the cells of its picture.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : str
+    text : str
+        The value in one line, with the shape of a larger array.
+    entries : str
+        The same without the shape.
+    kind : {'number', 'table', 'vector', 'matrix', 'image'}
+        The picture of it: a number and a small table are written out, a vector is a curve.
+    statistics : Statistics
+        Range, mean, norm and the number of non-finite entries; absolute values of complex ones.
+    rows : tuple of tuple of str
+        The entries of a small table with one or two axes.
+    cells : tuple of tuple of float
+        Means of blocks of a vector (one row) or matrix, to six significant digits; absolute values of complex ones.
+    colours : tuple of tuple of str
+        The colours of an image.
+    part : str
+        Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``; empty for all of it.
+    state : str
+        Of a Dask array of whose numbers nothing is known, that it is not computed, or where its chunks are.
+    chunks : str
+        Those of a Dask array: ``64 chunks of 31,250×256``; empty for others, and where numbers are in one chunk.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    text: str
+    entries: str
+    kind: Kind = "number"
+    statistics: Statistics = field(default_factory=Statistics)
+    rows: tuple[tuple[str, ...], ...] = ()
+    cells: Cells = ()
+    colours: tuple[tuple[str, ...], ...] = ()
+    part: str = ""
+    state: str = ""
+    chunks: str = ""
+
+    @property
+    def low(self) -> float | None:
+        """The smallest finite entry."""
+        return self.statistics.low
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the finite entries."""
+        return self.statistics.mean
+
+    @property
+    def high(self) -> float | None:
+        """The largest finite entry."""
+        return self.statistics.high
+
+    @property
+    def nan(self) -> int:
+        """The number of entries that are not a number."""
+        return self.statistics.nan
+
+    @property
+    def inf(self) -> int:
+        """The number of infinite entries."""
+        return self.statistics.inf
+
+    @property
+    def norm(self) -> float | None:
+        """The square root of the sum of squares of all entries."""
+        return self.statistics.norm
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the numbers are computed, though they may be elsewhere."""
+        return self.state != NOT_COMPUTED
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return math.prod(self.shape)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no entry is nan or infinite."""
+        return not (self.nan or self.inf)
+
+    @property
+    def absolute(self) -> bool:
+        """Whether statistics and cells are those of absolute values."""
+        return self.dtype.startswith("complex")
+
+    @property
+    def details(self) -> str:
+        """All that is said of the entries: each of them, or range, mean, and how many are not finite; or the chunks.
+
+        Examples
+        --------
+        >>> summarise(np.array([1.0, 2.0])).details
+        '[1.0, 2.0]'
+        >>> summarise(np.array([[1.0, np.nan, 3.0, np.inf, 0.0, 0.0, 1.0]])).details
+        '0.0 to 3.0, mean 1.0, 1 nan, 1 inf'
+        """
+        if self.state:
+            return ", ".join(filter(None, [self.chunks, self.state]))
+        return ", ".join(filter(None, [self._numbers, self.chunks]))
+
+    @property
+    def _numbers(self) -> str:
+        """Each of the entries, or range, mean, and how many are not finite."""
+        if self.kind in ("number", "table"):
+            nested = ["[" + ", ".join(row) + "]" for row in self.rows]
+            return "[" + ", ".join(nested) + "]" if len(nested) > 1 else self.entries
+        return self.range or self.entries
+
+    @property
+    def range(self) -> str:
+        """Range and mean of the entries, and how many of them are not finite; empty if they are not known."""
+        if self.nan and self.nan == self.size:
+            return "all nan"
+        counts = ((self.nan, "nan"), (self.inf, "inf"))
+        return ", ".join([*self._finite, *(f"{count:,} {name}" for count, name in counts if count)])
+
+    def coarser(self, rows: int, columns: int) -> Summary:
+        """The same with a picture of fewer cells, for a small place."""
+        if len(self.cells) <= rows and (not self.cells or len(self.cells[0]) <= columns):
+            return self
+        with np.errstate(all="ignore"):
+            return replace(self, cells=rounded(block_means(np.array(self.cells), (rows, columns))))
+
+    @property
+    def _finite(self) -> list[str]:
+        """Range and mean of the finite entries in words."""
+        if self.low is None or self.mean is None or self.high is None:
+            return []
+        if self.dtype == "bool":
+            return [f"{round(self.mean * self.size):,} of {self.size:,} True"]
+        whole = self.dtype.startswith(("int", "uint"))
+        low, high = (format_number(int(x) if whole else x) for x in (self.low, self.high))
+        what = "absolute values " if self.absolute else ""
+        if low == high:
+            return [f"{what}all {'' if self.low == self.high else 'about '}{low}"]
+        return [f"{what}{low} to {high}", f"mean {format_number(self.mean)}"]
+
+    @property
+    def described(self) -> str:
+        """The shape, range and mean in one line: ``64×128, -1.2 to 3.4, mean 0.1, 3 nan``; a small array as it is.
+
+        Of a Dask array without numbers, there are the shape, the dtype and the chunks.
+        """
+        if self.state:
+            known = [format_size(self.shape) if self.shape else "", self.dtype, self.chunks]
+            return ", ".join(filter(None, [*known, self.state]))
+        if not self.size:
+            return self.text
+        if self.kind in ("number", "table"):
+            return self.details
+        return ", ".join(filter(None, [format_size(self.shape), self.details]))
+
+
+def summarise(value: Any) -> Summary:
+    """The summary of a number or array; a summary as it is.
+
+    Examples
+    --------
+    >>> found = summarise(np.arange(12.0).reshape(3, 4))
+    >>> found.kind, found.text, found.mean
+    ('table', '3×4, 0.0 to 11.0', 5.5)
+    >>> summarise(np.ones((64, 128))).described
+    '64×128, all 1.0'
+    """
+    if isinstance(value, Summary):
+        return value
+    known = _known.get()
+    if known is None or not isinstance(value, np.ndarray):
+        return _summary(value)
+    reference, found = known.get(id(value), (None, None))
+    if found is None or reference is None or reference() is not value:
+        found = _summary(value)
+        known[id(value)] = (weakref.ref(value), found)
+    return found
+
+
+@contextmanager
+def shared_summaries(kept: Summaries | None = None) -> Iterator[None]:
+    """Summarise every array once inside this block, in which none may change, and inside of one around it.
+
+    Summaries in `kept` are known already, and those that are made in the block are added to it.
+    """
+    kept = {} if kept is None else kept
+    if (around := _known.get()) is not None:
+        yield
+        kept.update(around)
+        return
+    token = _known.set(kept)
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
+def _summary(value: Any) -> Summary:
+    """The summary of a number or array."""
+    if is_lazy(value):
+        return _of_lazy(value)
+    array = _numbers(value)
+    if array is None:
+        return _unpictured(value)
+    with np.errstate(all="ignore"):
+        statistics = statistics_of(array)
+        return _pictured(_plain(value, array, statistics), array)
+
+
+def _of_lazy(value: Any) -> Summary:
+    """The summary of a Dask array: of its numbers, as far as they were computed."""
+    chunks, known = format_chunks(value), with_numbers(value)
+    if is_lazy(known):
+        state, shape, dtype = format_state(value), tuple(value.shape), str(value.dtype)
+        text = ", ".join(filter(None, [format_size(shape) if shape else "", state]))
+        return Summary(shape, dtype, text, state, _kind(shape), state=state, chunks=chunks)
+    return replace(_summary(known), chunks="" if chunks == ONE_CHUNK else chunks)
+
+
+def _unpictured(value: Any) -> Summary:
+    """The summary of a value without numbers that could be drawn: not kept, masked, or of another kind."""
+    shape, entries = np.shape(value), format_entries(value)
+    return Summary(shape, dtype_name(value), _text(shape, entries), entries, _kind(shape))
+
+
+def _kind(shape: tuple[int, ...]) -> Kind:
+    """The kind of a value without a picture."""
+    kinds: tuple[Kind, ...] = ("number", "vector", "matrix")
+    return kinds[min(len(shape), 2)]
+
+
+def _plain(value: Any, array: Any, statistics: Statistics) -> Summary:
+    """The summary of a value as text."""
+    quick = (
+        array.dtype.kind == "f" and array.size > SHOWN and not (statistics.nan or statistics.inf)
+    )
+    low, high = (format_number(x) for x in (statistics.low, statistics.high)) if quick else ("", "")
+    span = f"all {low}" if statistics.low == statistics.high else f"{low} to {high}"
+    entries = span if quick else format_entries(value)
+    return Summary(
+        array.shape, dtype_name(value), _text(array.shape, entries), entries, statistics=statistics
+    )
+
+
+def _text(shape: tuple[int, ...], entries: str) -> str:
+    """A value in one line, as `format_value` writes it."""
+    if not shape or 0 < math.prod(shape) <= SHOWN:
+        return entries
+    if 0 in shape:
+        return f"empty {format_shape(shape)}"
+    return f"{format_size(shape)}, {entries}" if entries else format_size(shape)
+
+
+def _numbers(value: Any) -> Any:
+    """A value as a plain array of numbers; None if it has none, or some of them are masked or not known."""
+    if isinstance(value, np.ma.MaskedArray) or not isinstance(value, PLAIN):
+        return None
+    array = np.asarray(value)
+    return array if array.dtype.kind in "biufc" else None
+
+
+def _pictured(plain: Summary, array: Any) -> Summary:
+    """The summary with the parts of its picture."""
+    shape = array.shape
+    if not shape:
+        return plain
+    if not array.size:
+        return replace(plain, kind="vector" if len(shape) == 1 else "matrix")
+    if array.size <= SHOWN or (len(shape) == 2 and max(shape) <= SIDE):
+        table = np.atleast_2d(array).tolist() if len(shape) <= 2 else []
+        return replace(
+            plain, kind="table", rows=tuple(tuple(map(format_number, row)) for row in table)
+        )
+    if is_image_shape(shape) and _is_bright(array, plain.statistics):
+        part = f"[0] of {shape[0]}" if len(shape) == 4 and shape[0] > 1 else ""
+        return replace(
+            plain, kind="image", colours=colours(array.reshape(-1, *shape[-3:])[0]), part=part
+        )
+    if array.size == max(shape):
+        return replace(plain, kind="vector", cells=curve(array))
+    index, part = slice_shown(shape)
+    return replace(plain, kind="matrix", cells=surface(array[index]), part=part)
+
+
+def _is_bright(array: Any, statistics: Statistics) -> bool:
+    """Whether the entries are brightnesses: bytes, or from 0 to 1."""
+    if array.dtype == np.uint8:
+        return True
+    low, high = statistics.low, statistics.high
+    inside = low is not None and high is not None and low >= 0 and high <= 1
+    return array.dtype.kind == "f" and inside and not (statistics.nan or statistics.inf)

@@ -1,0 +1,161 @@
+"""Code: the derivatives of a report as a NumPy program, whose lines belong to the steps through the graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.errors import SourceError
+from tapemagic.programs.program import Site
+from tapemagic.programs.recorded import (
+    SourceText,
+    is_sum,
+    name_of,
+    recorded_program,
+    summary,
+    text_of,
+)
+from tapemagic.programs.rerun import Mark, Words
+from tapemagic.programs.statements import statements_in
+from tapemagic.report.subject import Subject
+from tapemagic.report.tabs.gradients.derivatives import failure_reason
+from tapemagic.report.tabs.trace.trace_step import TraceStep
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of the program.
+
+    Attributes
+    ----------
+    text : str
+    steps : tuple of int
+        The steps through the graph to which it belongs, counted from 1.
+    """
+
+    text: str
+    steps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Code:
+    """The derivatives of a report as a program.
+
+    Attributes
+    ----------
+    lines : tuple of CodeLine
+        None if there is no program.
+    why : str
+        Why there is none.
+    """
+
+    lines: tuple[CodeLine, ...] = ()
+    why: str = ""
+
+    @property
+    def text(self) -> str:
+        """The program as text."""
+        return "".join(f"{line.text}\n" for line in self.lines)
+
+
+MAGIC = ("%", "!", "?")
+"""The beginnings of lines that IPython reads itself."""
+
+NOTHING = "There is nothing to differentiate."
+LAZY = (
+    "There is no program, since the cell computes with Dask arrays, and a program computes with NumPy's: to get one, "
+    "run the cell on a sample in memory, such as X[:1000].compute()."
+)
+
+
+def source_of(subject: Subject) -> SourceText | str:
+    """The derivatives of a report as a program of NumPy calls, or the reason why there is none."""
+    if not any(g is not None for g in subject.found.gradients.values()):
+        return NOTHING
+    if subject.has_lazy_values:
+        return LAZY
+    try:
+        return _source(subject)
+    except SourceError as error:
+        words = str(error)
+        return f"{words[:1].upper()}{words[1:]}."
+    except Exception as error:  # noqa: BLE001 -- a rule may call anything, also on values that stand in for others
+        return f"The derivatives cannot be written as a program: {failure_reason(error)}"
+
+
+def _source(subject: Subject) -> SourceText:
+    contents = subject.whole.contents
+    contents = contents._replace(records=contents.records[: subject.operations])
+    groups = [[target] for _, target in subject.targets]
+    sources = [source for _, source in subject.sources]
+    sites, notes = _sites(subject)
+    words = Words(subject.known_names, _arrays(subject), sites.get)
+    names = [name for name, _ in subject.targets]
+    name = names[0] if len(names) == 1 else "targets"
+    notes["brief"] = len(names) == 1
+    asked = [name for name, _ in subject.sources]
+    notes["summary"] = summary(names, asked, subject.order, is_sum(groups))
+    return text_of(
+        recorded_program(
+            contents, groups, sources, subject.order, words, name_of(name, subject.order), notes
+        )
+    )
+
+
+def _arrays(subject: Subject) -> Sequence[tuple[str, Any]]:
+    """The arrays of the program by name."""
+    named = [(name, unwrap(x) if isinstance(x, Traced) else x) for name, x in subject.context.named]
+    return [(name, x) for name, x in named if hasattr(x, "dtype")]
+
+
+def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
+    """The statements of the records by their positions, and what a program tells of statements."""
+    place = subject.context.program.place
+    file = place.file if place else ""
+    statements = statements_in(_without_magics(subject.context.lines))
+    found: dict[int, Site] = {}
+    times: Counter[tuple[str, int]] = Counter()
+    first: dict[int, tuple[int, int, int]] = {}
+    for position, site in enumerate(subject.whole.origins.sites[: subject.operations]):
+        line, call, offset, run = site
+        statement = statements.get(line or 0)
+        if line is None or statement is None:
+            continue
+        key = file, statement.line
+        before = first.get(statement.line)
+        again = (
+            before is not None and call == before[0] and (offset != before[1] or run == before[2])
+        )
+        if before is None or not (again or statement.repeats):
+            times[key] += 1
+            first[statement.line] = call, offset, run
+        found[position] = Site(file, statement.line, call, times[key])
+    texts = {(file, each.line): each.text for each in statements.values()}
+    return found, {"statements": texts, "times": dict(times)}
+
+
+def _without_magics(lines: Sequence[str]) -> list[str]:
+    """The lines of a cell with comments in the place of what is no Python."""
+    return ["#\n" if line.lstrip()[:1] in MAGIC else f"{line.rstrip()}\n" for line in lines]
+
+
+def with_steps(source: SourceText | str, steps: Sequence[TraceStep]) -> Code:
+    """A program with the steps through a graph to which its lines belong."""
+    if isinstance(source, str):
+        return Code(why=source)
+    found: dict[Mark, list[int]] = {}
+    for k, step in enumerate(steps, 1):
+        level = step.part + 1 if step.way == "reverse" else 0
+        for position in step.positions:
+            found.setdefault((level, position), []).append(k)
+    return Code(
+        tuple(
+            CodeLine(
+                line.text, tuple(sorted({k for mark in line.marks for k in found.get(mark, ())}))
+            )
+            for line in source.lines
+        )
+    )

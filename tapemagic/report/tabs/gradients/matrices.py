@@ -1,0 +1,165 @@
+"""Matrices of derivatives as frozen data: labelled numbers, or the cells of a heat map for larger ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from tapemagic.explain.formatting import (
+    bracketed,
+    derivative_symbol,
+    format_entries,
+    format_number,
+    mixed_derivative_symbol,
+)
+from tapemagic.report.cells import Cells, block_means, rounded
+
+Kind = Literal["jacobian", "hessian"]
+
+MAX_SHOWN = 8
+"""The number of rows and columns that are written out."""
+MAX_CELLS = 64
+"""The number of rows and columns of a heat map."""
+GAP = "…"
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """The cells of a heat map of a large matrix.
+
+    Attributes
+    ----------
+    cells : tuple of tuple of float
+        Entries, or means of blocks of entries, to six significant digits; absolute values of complex ones.
+    block : (int, int)
+        The rows and columns of the matrix in one cell; the last cells may have fewer.
+    absolute : bool
+        Whether the cells are absolute values.
+    """
+
+    cells: Cells
+    block: tuple[int, int] = (1, 1)
+    absolute: bool = False
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A full matrix of derivatives, or the reason for a None.
+
+    Attributes
+    ----------
+    kind : {'jacobian', 'hessian'}
+    target : str
+    sources : tuple of str
+        One name for a Jacobian; for a Hessian those of its rows and of its columns.
+    shape : tuple of int
+        The shape of the array of derivatives, which is reshaped to a matrix.
+    rows, columns : tuple of str
+        The labels of rows and columns, with a gap for those that are not written out.
+    cells : tuple of tuple of str
+        The entries of those rows and columns.
+    extent : str
+        The range of the entries, if not all of them are written out.
+    heat : Heat or None
+        The heat map of a matrix that is not written out in full.
+    notes : tuple of str
+        Remarks; if there are no cells, the reason why they were not computed.
+    reason : str or None
+        The reason for a None.
+    """
+
+    kind: Kind
+    target: str
+    sources: tuple[str, ...]
+    shape: tuple[int, ...] = ()
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    cells: tuple[tuple[str, ...], ...] = ()
+    extent: str = ""
+    heat: HeatMap | None = None
+    notes: tuple[str, ...] = ()
+    reason: str | None = None
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the derivative: dy/dx, d²y/dx², d²y/dx dw."""
+        if self.kind == "jacobian":
+            return derivative_symbol(self.target, self.sources[0], 1)
+        rows, columns = self.sources
+        if rows == columns:
+            return derivative_symbol(self.target, rows, 2)
+        return mixed_derivative_symbol(self.target, rows, columns)
+
+
+@dataclass(frozen=True)
+class MatrixAxis:
+    """The elements of arrays, one array after the other, along the rows or the columns of a matrix."""
+
+    parts: tuple[tuple[str, tuple[int, ...]], ...]
+
+    @property
+    def name(self) -> str:
+        """The names of all parts."""
+        return ", ".join(name for name, _ in self.parts)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return sum(math.prod(shape) for _, shape in self.parts)
+
+    def label(self, position: int) -> str:
+        """The label of an element: x[1,2]."""
+        for name, shape in self.parts:
+            size = math.prod(shape)
+            if position < size:
+                index = ",".join(map(str, np.unravel_index(position, shape))) if shape else ""
+                return f"{bracketed(name)}[{index}]" if shape else name
+            position -= size
+        raise IndexError(position)
+
+
+def axis_of(*named: tuple[str, Any]) -> MatrixAxis:
+    """The axis with the elements of named tensors."""
+    return MatrixAxis(tuple((name, tuple(value.shape)) for name, value in named))
+
+
+def with_entries(matrix: Matrix, table: Any, down: MatrixAxis, across: MatrixAxis) -> Matrix:
+    """The matrix with its entries as text, and a heat map if it is large; a zero has no sign."""
+    rows, columns = _shown_positions(down.size), _shown_positions(across.size)
+    whole = None not in rows and None not in columns
+    cells = tuple(
+        tuple(GAP if i is None or j is None else format_number(table[i, j] + 0) for j in columns)
+        for i in rows
+    )
+    return replace(
+        matrix,
+        rows=_labels(down, rows),
+        columns=_labels(across, columns),
+        cells=cells if table.size else (),
+        extent="" if whole else format_entries(table),
+        heat=None if whole or not table.size else _heat(table),
+    )
+
+
+def _shown_positions(size: int) -> list[int | None]:
+    """The positions that are written out: all, or the first and the last ones with None between them."""
+    if size <= MAX_SHOWN:
+        return list(range(size))
+    half = MAX_SHOWN // 2
+    return [*range(half), None, *range(size - half + 1, size)]
+
+
+def _labels(names: MatrixAxis, positions: Sequence[int | None]) -> tuple[str, ...]:
+    return tuple(GAP if i is None else names.label(i) for i in positions)
+
+
+def _heat(table: Any) -> HeatMap:
+    """The heat map of a matrix, with means of blocks where it has more than `MAX_CELLS` rows or columns."""
+    block = tuple(-(-size // MAX_CELLS) for size in table.shape)
+    with np.errstate(all="ignore"):
+        cells = rounded(block_means(table, (MAX_CELLS, MAX_CELLS)))
+    return HeatMap(cells, (block[0], block[1]), table.dtype.kind == "c")

@@ -1,0 +1,211 @@
+"""Gradients of first order compared with difference quotients of the recorded operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.gradcheck.finite_differences import (
+    CENTRAL,
+    STEP,
+    Comparison,
+    WeightedSum,
+    entry_of,
+    entry_size,
+    flat,
+)
+from tapemagic.engine.recording import silence
+from tapemagic.engine.tensor.tensor import id_of, unwrap
+from tapemagic.errors import NotComputedError
+from tapemagic.explain.formatting import format_number
+from tapemagic.explain.lazy_values import has_numbers
+from tapemagic.report.subject import Subject
+from tapemagic.report.tabs.gradients.check_result import Check
+from tapemagic.report.tabs.gradients.derivatives import Key
+from tapemagic.report.tabs.gradients.replaying import (
+    Replay,
+    ReplayError,
+    double,
+    replay_of,
+    several,
+)
+
+MOST = 50
+"""The largest number of entries of a source that are compared."""
+WORK = 3e8
+"""The number of elements from which on fewer entries are compared: roughly a second's work."""
+OVERHEAD = 3000
+"""The number of elements that could be computed in the time that it takes to call a function."""
+COPIES = 12
+"""The number of copies of a source in one comparison."""
+
+TOLERANCE = 1e-7
+TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
+"""The relative difference that counts as none, in double precision and below."""
+SHORTER, ROUGHER = 1e-2, 1e-5
+"""The factor of the shorter step that is tried where a gradient differs, and the tolerance for it."""
+SLIGHT = 1e-3
+"""Entries smaller than this, relative to the largest, are only as exact as one of this size."""
+SHORTENED = (1e-2, 1e-3, 1e-4)
+"""The factors of the steps by which the slopes on both sides are computed."""
+KINK = 1e-2
+"""The relative difference of the slopes on both sides of a kink."""
+KINKED = 2.0
+"""The factor within which these slopes differ by the same, whatever the step, if there is a kink."""
+ROUNDING = 5e-12
+"""A difference smaller than this, relative to the target's values, may be due to their rounding."""
+NOISE = 1e-8
+"""A difference quotient smaller than this, relative to what it is compared with, is shown as zero."""
+
+OUT_OF_TIME = "the comparison of others took too long already; %%tape --check compares all"
+UNCOMPUTED = "the cell computes with Dask arrays: check the gradient of a sample in memory"
+LOST = "it is lost in the rounding of the target, which is so much larger"
+
+
+def checks_of(subject: Subject, seconds: float = inf) -> Mapping[Key, Check]:
+    """The comparison of every gradient of first order that is not None, by target, source and order.
+
+    It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
+    the recording: branches and constants stay as they were. After so many seconds, no comparison is begun.
+    """
+    found = subject.found.gradients
+    wanted = [key for key in found if key[2] == 1 and found[key] is not None]
+    end = monotonic() + seconds
+    return {
+        key: _check(subject, key, WORK / len(wanted))
+        if monotonic() < end
+        else Check("not checked", note=OUT_OF_TIME)
+        for key in wanted
+    }
+
+
+def _check(subject: Subject, key: Key, work: float) -> Check:
+    """Compare one gradient, in as many entries as an amount of work allows."""
+    target, source = subject.targets[key[0]][1], subject.sources[key[1]][1]
+    gradient, y = unwrap(subject.found.gradients[key]), unwrap(target)
+    if not all(map(has_numbers, (gradient, y, unwrap(source)))):
+        return Check("not checked", note=UNCOMPUTED)
+    if not gradient.size:
+        return Check("not checked", note="it has no entries")
+    if not all(np.all(np.isfinite(x)) for x in (gradient, y, unwrap(source))):
+        return Check("not checked", note="not all numbers are finite")
+    with silence(), np.errstate(all="ignore"):
+        try:
+            replay = replay_of(subject.whole, id_of(target), id_of(source), unwrap(source))
+        except ReplayError as error:
+            return Check("not checked", note=str(error))
+        except NotComputedError:
+            return Check("not checked", note=UNCOMPUTED)
+        weights = flat([np.ones_like(double(y))])
+        at = _Recorded(lambda x: replay(unwrap(x)), [replay.point], [double(y)], weights, gradient)
+        tolerance = TOLERANCES.get(str(gradient.dtype), TOLERANCE)
+        return _Comparison(at, replay, tolerance).result(_chosen(replay, work))
+
+
+@dataclass(frozen=True)
+class _Recorded(WeightedSum):
+    """A target as a function of a source, with the gradient that the tape gave."""
+
+    known: Any
+
+    @property
+    def gradient(self) -> Any:
+        """The tape's gradient, as a vector."""
+        return flat([self.known])
+
+
+def _chosen(replay: Replay, work: float) -> list[int]:
+    """Entries of the source, spread evenly: all, or as many as an amount of work allows."""
+    size = replay.point.size
+    operations = replay.operations
+    elements = sum(y.size for record in operations for y in several(record.output))
+    cost = elements + OVERHEAD * len(operations) + COPIES * size
+    count = int(min(max(work / (len(CENTRAL) * cost), 1), MOST, size))
+    return sorted(set(np.linspace(0, size - 1, count).round().astype(int).tolist()))
+
+
+@dataclass
+class _Comparison:
+    """The comparison of a gradient with difference quotients."""
+
+    at: _Recorded
+    replay: Replay
+    tolerance: float
+
+    def result(self, chosen: list[int]) -> Check:
+        """Compare the chosen entries, of a complex one both parts."""
+        parts = entry_size(self.replay.point)
+        numbers = [parts * entry + part for entry in chosen for part in range(parts)]
+        at = self.at
+        found = {k: at.compare(at.step(k)) for k in numbers}
+        largest = max(abs(c.tape) for c in found.values())
+        limit, worst = self.tolerance, (0.0, -1)
+        rounding = ROUNDING * float(np.sum(np.abs(flat(at.outputs))))
+        for k, c in found.items():
+            if self._agrees(c, self.tolerance, largest) or (not c.tape and c.gap <= rounding):
+                continue
+            rough = max(ROUGHER, self.tolerance)
+            near = at.compare(SHORTER * at.step(k))
+            if not np.isfinite(near.quotient):
+                return Check("not checked", note="the target is not finite beside this point")
+            if self._agrees(c, rough, largest) or self._agrees(near, rough, SHORTER * largest):
+                limit = rough
+            elif min(c.gap, near.gap) <= rounding:
+                return Check("not checked", note=LOST)
+            else:
+                worst = max(worst, (near.gap, k))
+        counts = (len(chosen), self.replay.point.size)
+        return (
+            self._differing(worst[1], counts) if worst[1] >= 0 else Check("agrees", limit, *counts)
+        )
+
+    @staticmethod
+    def _agrees(c: Comparison, tolerance: float, largest: float) -> bool:
+        """Whether an entry agrees, relative to itself, or to a small part of the largest entry."""
+        return c.gap <= tolerance * max(abs(c.tape), abs(c.quotient), SLIGHT * largest)
+
+    def _differing(self, k: int, counts: tuple[int, int]) -> Check:
+        """The result where an entry differs."""
+        stride = SHORTER * float(self.at.strides[k])
+        c = self.at.compare(SHORTER * self.at.step(k))
+        _, index, part = entry_of([self.replay.point], k)
+        name = str(list(index)) if index else ""
+        if entry_size(self.replay.point) == 2:
+            name = f"{name} ({('real', 'imaginary')[part]} part)".strip()
+        here, there = c.tape / stride, _shown(c.quotient / stride, c.tape / stride)
+        numbers = format_number(here), format_number(there)
+        return Check("differs", self.tolerance, *counts, name, *numbers, self._note(k))
+
+    def _note(self, k: int) -> str:
+        """A possible reason for a difference: a kink, or a function with a gradient of its own."""
+        slopes = [(self._slope(k, -short), self._slope(k, short)) for short in SHORTENED]
+        left, right = slopes[0]
+        most = max(abs(left), abs(right))
+        gaps = [abs(a - b) for a, b in slopes]
+        if gaps[0] > KINK * most and max(gaps) <= KINKED * min(gaps):
+            left, right = _shown(left, most), _shown(right, most)
+            return (
+                f"there is a kink: the slope is {left:.3g} on one side and {right:.3g} on the other"
+            )
+        own = self.replay.own_gradients
+        return (
+            f"{', '.join(own)} has a gradient of its own, which need not be the derivative"
+            if own
+            else ""
+        )
+
+    def _slope(self, k: int, short: float) -> float:
+        """The slope on one side, between two points near by: `short` is the factor of the step."""
+        near = STEP * short * self.at.step(k)
+        rise = self.at.total(2 * near) - self.at.total(near)
+        return rise / (STEP * short * float(self.at.strides[k]))
+
+
+def _shown(x: float, beside: float) -> float:
+    """A difference quotient without the noise of rounding around zero."""
+    return 0.0 if abs(x) <= NOISE * abs(beside) else x

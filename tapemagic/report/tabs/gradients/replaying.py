@@ -1,0 +1,242 @@
+"""Recorded operations repeated with another value of a source, by which gradients can be compared.
+
+What is repeated is what the tape recorded, in double precision. Branches, constants and random numbers stay as they
+were, and so does everything through which the tape lets no gradient pass: what is compared is the derivative of the
+recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.recording import Record, is_id, silence
+from tapemagic.engine.registry import no_derivative
+from tapemagic.explain.snapshot import Snapshot
+
+DOUBLE: dict[str, Any] = {"f": np.float64, "c": np.complex128}
+SAME = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
+"""The largest relative difference of a repeated result where it was not computed in double precision."""
+SAME_DOUBLE = 1e-9
+
+
+class ReplayError(Exception):
+    """Raised where the recorded operations cannot be repeated; the message says why."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation to repeat.
+
+    Attributes
+    ----------
+    record : Record
+    moving : tuple of bool
+        For each input, whether a gradient passes it to the source.
+    """
+
+    record: Record
+    moving: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """The results of a call with a gradient of its own, each with the result that the operations in it computed."""
+
+    name: str
+    pairs: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A target as a function of the value of one source.
+
+    Attributes
+    ----------
+    source, target : int
+        Their ids.
+    point : array
+        The source's value, in double precision. Where it had other values, those change by as much.
+    steps : sequence of Step or Renaming
+        What happens on the way, oldest first.
+    """
+
+    source: int
+    target: int
+    point: Any
+    steps: Sequence[Step | Renaming]
+
+    @property
+    def own_gradients(self) -> list[str]:
+        """The names of functions with gradients of their own on the way."""
+        return list(dict.fromkeys(s.name for s in self.steps if isinstance(s, Renaming)))
+
+    @property
+    def operations(self) -> list[Record]:
+        """The records that are repeated."""
+        return [step.record for step in self.steps if isinstance(step, Step)]
+
+    def __call__(self, value: Any) -> Any:
+        """The target for a value of the source."""
+        change = np.asarray(value) - self.point
+        results = {self.source: self.point + change}
+        for step in self.steps:
+            if isinstance(step, Renaming):
+                results.update((new, results[old]) for new, old in step.pairs)
+                continue
+            record = step.record
+            inputs = zip(record.values, record.ids, step.moving, strict=True)
+            values = [
+                x if not moving else double(x) + change if i == self.source else results[i]
+                for x, i, moving in inputs
+            ]
+            results.update(zip(several(record.output_id), repeated(record, values), strict=True))
+        return results[self.target]
+
+
+def replay_of(snapshot: Snapshot, target: int, source: int, point: Any) -> Replay:
+    """The part of a recording that leads from a source to a target, both given by their ids.
+
+    Raises
+    ------
+    ReplayError
+        If the operations do not give the recorded results when they are repeated.
+    """
+    steps: list[Step | Renaming] = []
+    moved, own = {source}, ""
+    for step in _towards(snapshot, target):
+        if isinstance(step, Renaming):
+            own = step.name
+            pairs = tuple((new, old) for new, old in step.pairs if old in moved)
+            if pairs:
+                steps.append(Renaming(step.name, pairs))
+                moved.update(new for new, _ in pairs)
+            continue
+        inputs = zip(step.record.ids, step.moving, strict=True)
+        moving = tuple(passes and i in moved for i, passes in inputs)
+        if not any(moving):
+            continue
+        if _call(step.record) is not None:
+            name = step.record.name
+            raise ReplayError(f"{name} has a gradient of its own, and no operations on the tape")
+        _require_same(step.record)
+        steps.append(Step(step.record, moving))
+        moved.update(several(step.record.output_id))
+    if target not in moved:
+        raise ReplayError(
+            f"{own} has a gradient of its own, and no derivative passes its operations"
+        )
+    return Replay(source, target, double(point), steps)
+
+
+def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
+    """The operations on which a target depends, oldest first, with the inputs that gradients pass."""
+    needed: set[int] = {target}
+    found: list[Step | Renaming] = []
+    made_by: dict[int, list[int]] = {}
+    for raw in reversed(snapshot.records):
+        made = several(raw[-1])
+        if needed.isdisjoint(made):
+            continue
+        record = Record._make(raw)
+        if _call(record) is not None:
+            made_by = made_by or _results_by_array(snapshot)
+            pairs = _computed_inside(record, made_by)
+        else:
+            pairs = ()
+        if pairs:
+            found.append(Renaming(record.name, pairs))
+            needed.update(old for _, old in pairs)
+            continue
+        step = Step(record, _passes(snapshot, record))
+        found.append(step)
+        needed.update(i for i, passes in zip(record.ids, step.moving, strict=True) if passes)
+    return reversed(found)
+
+
+def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
+    """For each input of an operation, whether the tape lets a gradient pass to it."""
+    operation, made = record.operation, several(record.output_id)[0]
+    count = len(record.ids)
+    rules = (operation.rules or (operation.joint_rule,) * count) + (None,) * count
+    return tuple(
+        is_id(i)
+        and snapshot.tracks(i)
+        and snapshot.tracked[i] <= made
+        and rule not in (None, no_derivative)
+        for i, rule in zip(record.ids, rules, strict=False)
+    )
+
+
+def _call(record: Record) -> Any:
+    """The call that a record stands for, if it has a gradient of its own."""
+    return (record.params or {}).get("call")
+
+
+def _results_by_array(snapshot: Snapshot) -> dict[int, list[int]]:
+    """The ids of results by the identity of their arrays."""
+    found: dict[int, list[int]] = {}
+    for record in map(Record._make, snapshot.records):
+        for y, i in zip(several(record.output), several(record.output_id), strict=True):
+            found.setdefault(id(y), []).append(i)
+    return found
+
+
+def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tuple[int, int], ...]:
+    """The ids of the results of a call, each with that of the same array computed inside; empty if one is not known."""
+    pairs = []
+    start, given = _call(record).start_time, zip(record.values, record.ids, strict=True)
+    inputs = {id(x): i for x, i in given if is_id(i)}
+    for y, new in zip(several(record.output), several(record.output_id), strict=True):
+        inside = [i for i in made_by[id(y)] if start < i < several(record.output_id)[0]]
+        if not inside and id(y) not in inputs:
+            return ()
+        pairs.append((new, inside[-1] if inside else inputs[id(y)]))
+    return tuple(pairs)
+
+
+def _require_same(record: Record) -> None:
+    """Raise an error unless an operation gives the recorded results again."""
+    try:
+        found = repeated(record, record.values)
+    except TypeError:
+        raise ReplayError(f"the tape does not keep all parameters of {record.name}") from None
+    except Exception as error:  # noqa: BLE001 -- an operation may be any function
+        problem = f"{type(error).__name__}: {error}"
+        raise ReplayError(f"repeating {record.name} failed with {problem}") from None
+    for y, old in zip(found, several(record.output), strict=True):
+        rtol = SAME.get(str(old.dtype), SAME_DOUBLE)
+        most = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
+        if not np.allclose(y, double(old), rtol, rtol * most, equal_nan=True):
+            raise ReplayError(
+                f"{record.name} did not give the recorded result when it was repeated"
+            )
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """A tuple as it is, anything else as a tuple of one."""
+    return value if type(value) is tuple else (value,)
+
+
+def double(x: Any) -> Any:
+    """A real or complex value in double precision; anything else as it is."""
+    kind = DOUBLE.get(getattr(getattr(x, "dtype", None), "kind", ""))
+    return x if kind is None or x.dtype == kind else x.astype(kind)
+
+
+def repeated(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of an operation for other inputs, in double precision and of the shapes that were recorded.
+
+    A record does not keep the parameters on which no derivative depends, such as `keepdims`; a `dtype` would lose
+    precision.
+    """
+    params = dict(record.params or {})
+    if params.get("dtype") is not None or record.name == "astype":
+        params["dtype"] = DOUBLE[record.output.dtype.kind]
+    with silence(), np.errstate(all="ignore"):
+        found = several(record.operation.function(*map(double, values), **params))
+    shapes = map(np.shape, several(record.output))
+    return tuple(np.asarray(y).reshape(shape)[()] for y, shape in zip(found, shapes, strict=True))

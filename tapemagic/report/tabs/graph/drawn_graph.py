@@ -1,0 +1,261 @@
+"""The drawing of a recording as a graph: folded until it is about a screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.recording import Record
+from tapemagic.explain.formatting import clipped
+from tapemagic.explain.nonfinite import NonFinite
+from tapemagic.report.drawn_records import drawn_positions
+from tapemagic.report.folding import Block, fold
+from tapemagic.report.subject import Subject
+from tapemagic.report.summary import Summaries, shared_summaries
+from tapemagic.report.tabs.graph.graph import Graph, Value
+from tapemagic.report.tabs.graph.graph_builder import GraphBuilder
+from tapemagic.report.tabs.graph.loop_variables import Development
+from tapemagic.report.tabs.graph.view import (
+    VIEWS,
+    VIEWS_OF_LAYERS,
+    NoRoomError,
+    Openings,
+    Plan,
+    View,
+    plan,
+)
+
+MAX_NODES = 60
+MAX_DEPTH = 8
+"""The most operations on a path from top to bottom, as long as something can be folded: about a screen."""
+MAX_INPUTS = 6
+"""The number of inputs, or outputs, drawn of one operation."""
+LEAST_INSIDE = 6
+"""The number of operations and folds up to which a part that is opened is drawn whole in any case."""
+MOST_TIMES = 4
+"""The operations and folds, as a multiple of `max_nodes`, from which on nothing more is opened."""
+MOST_OPENED, LONGEST_KEY = 1_000, 1_000
+"""The most openings at once, and the most characters of a key."""
+KEY = re.compile(r"([0-9]+(\.[0-9]+)*)?~*")
+
+
+@dataclass(frozen=True)
+class DrawnGraph:
+    """A graph with its connections to the recording.
+
+    Attributes
+    ----------
+    graph : Graph
+    positions : collection of int
+        The positions of the records that it shows, those in folds included.
+    values : mapping of int to int
+        The index in the graph of each value that has a box, by its id.
+    steps : mapping of int to int
+        The index of the step that made a value, by the value's id.
+    plan : Plan
+        The operations and folds of which the steps of the graph are made, one for each, in the same order.
+    developments : mapping of int to sequence of Development
+        The values that folded loops carry, by the indices of their steps.
+    given : mapping of int to array
+        The constants that closed layers were given, by their indices in the graph.
+    """
+
+    graph: Graph
+    positions: Collection[int]
+    values: Mapping[int, int]
+    steps: Mapping[int, int]
+    plan: Plan
+    developments: Mapping[int, Sequence[Development]]
+    given: Mapping[int, Any]
+
+    def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
+        """The graph in which the places are marked where the first nan or infinity of each target is."""
+        values, steps = list(self.graph.values), list(self.graph.steps)
+        for fact in facts:
+            record = records[fact.record]
+            backward = fact.way == "backward" or fact.cause == "input"
+            ids = record.ids if backward else record.output_ids
+            shown = [self.values[i] for i in ids if i in self.values]
+            made = self.steps.get(record.output_ids[0])
+            if fact.cause == "input" and made is not None:
+                shown += steps[made].inputs
+            bad = [k for k in shown if not _looks_finite(values[k], fact.way)]
+            for k in bad:
+                values[k] = replace(values[k], bad=True)
+            if not bad and made is not None:
+                steps[made] = replace(steps[made], bad=True)
+        return replace(self.graph, values=tuple(values), steps=tuple(steps))
+
+
+def _looks_finite(value: Value, way: str) -> bool:
+    text = value.gradient if way == "backward" else value.text
+    return text is None or not ("nan" in text or "inf" in text)
+
+
+class Drawer:
+    """All views of a recording as graphs.
+
+    Parameters
+    ----------
+    subject : Subject
+    max_nodes : int, optional
+        The most nodes at first: if a graph with everything folded has more, the operations in the middle are one node.
+    iteration : int, optional
+        The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
+    """
+
+    def __init__(
+        self, subject: Subject, max_nodes: int = MAX_NODES, iteration: int | None = None
+    ) -> None:
+        self.subject = subject
+        self.max_nodes = max_nodes
+        self.iteration = iteration
+        self.max_inputs = max(2, min(MAX_INPUTS, max_nodes // 10))
+        self._summaries: Summaries = {}
+
+    def draw(self, opened: Mapping[str, int] = MappingProxyType({})) -> DrawnGraph:
+        """The graph in which some parts are open or closed other than in the one with at most `max_nodes` nodes.
+
+        Parameters
+        ----------
+        opened : mapping of str to int, optional
+            By the key of a part (`Step.fold`, `GraphFrame.fold`): 0 if it is closed, 1 if it is open; of a loop, the
+            number of the iteration that is open, from 1 on. A number out of range is the nearest, and a key of no part
+            has no effect. Where there are too many operations inside of what is opened, those in the middle are one
+            node; nothing else changes.
+
+        Returns
+        -------
+        DrawnGraph
+
+        Raises
+        ------
+        ValueError
+            If something is no key, or no whole number.
+        """
+        by_key = checked(opened)
+        with shared_summaries(self._summaries), np.errstate(all="ignore"):
+            return self._opened(by_key)
+
+    def _opened(self, by_key: Mapping[str, int]) -> DrawnGraph:
+        drawn, view, ends = self._folded
+        if not by_key:
+            return drawn
+        inside, spare = self._inside, max(0, self.max_nodes - _connected(drawn.graph))
+        while True:
+            openings = Openings(by_key, ends, inside, MOST_TIMES * self.max_nodes)
+            drawn = self._drawn(view, openings, spare=spare)
+            room = self.max_nodes * (1 + sum(map(bool, by_key.values())))
+            if drawn.graph.nodes <= room or inside == LEAST_INSIDE:
+                return drawn
+            inside = max(LEAST_INSIDE, inside // 2)
+
+    @property
+    def _inside(self) -> int:
+        """The most operations and folds of a part that is opened, for it to be drawn whole."""
+        return max(LEAST_INSIDE, self.max_nodes // 2)
+
+    @cached_property
+    def _tree(self) -> tuple[Sequence[int], Block]:
+        """The positions of the operations to draw, and the tree that they make."""
+        subject, records = self.subject, self.subject.snapshot.records
+        if all(len(record[2]) <= self.max_inputs for record in records):
+            return subject.positions, subject.tree
+        positions = drawn_positions(records, subject.names, subject.roles, self.max_inputs)
+        return positions, fold(subject.snapshot, positions)
+
+    @cached_property
+    def _folded(self) -> tuple[DrawnGraph, View, int | None]:
+        """The graph without openings, its view, and how many parts are drawn at its ends, if not all are."""
+        for view in VIEWS_OF_LAYERS if self._tree[1].holds_layers else VIEWS:
+            with suppress(NoRoomError):
+                drawn = self._drawn(view, room=self.max_nodes // 2)
+                if drawn.graph.nodes <= self.max_nodes and _depth(drawn.graph) <= MAX_DEPTH:
+                    return drawn, view, None
+        parts = len(self._tree[1].parts)
+        ends = max(1, min(self.max_nodes // 4, parts // 2))
+        while True:
+            drawn = self._drawn(view, Openings(ends=ends, inside=self._inside))
+            if drawn.graph.nodes <= self.max_nodes or ends == 1:
+                return drawn, view, ends
+            ends = max(1, min(ends - 1, ends * self.max_nodes // drawn.graph.nodes))
+
+    def _drawn(
+        self, view: View, openings: Openings | None = None, room: float = inf, spare: int = 0
+    ) -> DrawnGraph:
+        """The graph of a view.
+
+        Raises
+        ------
+        NoRoomError
+        """
+        positions, cell = self._tree
+        planned = plan(cell, view, self.subject.operations, self.iteration, room, openings)
+        builder = GraphBuilder(self.subject, self.max_inputs, planned)
+        graph = builder.build(self.max_nodes, spare)
+        return DrawnGraph(
+            graph,
+            positions,
+            builder.index,
+            builder.producer,
+            planned,
+            builder.developments,
+            builder.given,
+        )
+
+
+def checked(opened: Any) -> Mapping[str, int]:
+    """Openings that a browser sent, with numbers from 0 on.
+
+    Raises
+    ------
+    ValueError
+        If something is no key, or no whole number.
+
+    Examples
+    --------
+    >>> checked({"3.0.2": 1, "4": -1})
+    {'3.0.2': 1, '4': 0}
+    >>> checked({"3.0.2": "1"})
+    Traceback (most recent call last):
+    ...
+    ValueError: the opening of '3.0.2' is a whole number, not '1'
+    """
+    if not isinstance(opened, Mapping) or len(opened) > MOST_OPENED:
+        raise ValueError(f"openings are a mapping with at most {MOST_OPENED:,} keys")
+    for key, number in opened.items():
+        if not (isinstance(key, str) and len(key) <= LONGEST_KEY and KEY.fullmatch(key)):
+            raise ValueError(f"{clipped(repr(key), 40)} is no key of a part of a graph")
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise ValueError(
+                f"the opening of {clipped(repr(key), 40)} is a whole number, not {clipped(repr(number), 40)}"
+            )
+    return {key: max(0, number) for key, number in opened.items()}
+
+
+def _connected(graph: Graph) -> int:
+    """The number of nodes without the values that no operation reads or makes."""
+    steps = graph.steps
+    return len(steps) + len(
+        {i for step in steps for i in (*step.inputs, *step.outputs, *step.assigned)}
+    )
+
+
+def _depth(graph: Graph) -> int:
+    """The number of operations on the longest path, if any of them could be folded; 0 if none could."""
+    if not any(frame.kind in ("iteration", "call") for frame in graph.frames):
+        return 0
+    rank = [0] * len(graph.values)
+    for step in graph.steps:
+        below = 1 + max((rank[i] for i in step.inputs), default=0)
+        for i in step.outputs:
+            rank[i] = below
+    return max(rank, default=0)

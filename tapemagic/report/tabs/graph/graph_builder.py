@@ -1,0 +1,388 @@
+"""The building of a graph from a recording, of which a view says what is open."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.recording import Record, silence
+from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
+from tapemagic.explain.chain_rule import Edge
+from tapemagic.explain.formatting import dtype_name, format_lines, format_value
+from tapemagic.explain.lazy_values import has_numbers, is_pending
+from tapemagic.explain.snapshot import Named
+from tapemagic.report.drawn_records import first_and_last
+from tapemagic.report.subject import Role, Subject
+from tapemagic.report.summary import Summary, summarise
+from tapemagic.report.tabs.graph.constants import ConstantNames
+from tapemagic.report.tabs.graph.graph import Graph, GraphFrame, Step, Value
+from tapemagic.report.tabs.graph.layers import inner_variables, layer_call
+from tapemagic.report.tabs.graph.local_derivatives import local_derivative
+from tapemagic.report.tabs.graph.loop_variables import Development, carried, developments
+from tapemagic.report.tabs.graph.view import Fold, Frame, Plan
+from tapemagic.report.tabs.trace.notation import Symbol, symbol_of
+from tapemagic.report.tabs.trace.reverse_sweep import is_chain
+
+ORDINALS = ("first", "second", "third")
+BOX_CELLS = (6, 23)
+"""The rows and columns of cells in the picture of an array in a box."""
+
+
+class GraphBuilder:
+    """A builder of a graph, which numbers values in the order of the tape."""
+
+    def __init__(self, subject: Subject, max_inputs: int, planned: Plan) -> None:
+        self.subject = subject
+        self.snapshot = subject.snapshot
+        self.planned = planned
+        self.max_inputs = max_inputs
+        self.values: list[Value] = []
+        self.steps: list[Step] = []
+        self.outputs: list[list[int]] = []
+        self.assigned: list[list[int]] = []
+        self.made: list[int] = []
+        self.index: dict[int, int] = {}
+        self.constants: dict[int | str, int] = {}
+        self.producer: dict[int, int] = {}
+        self.developments: dict[int, Sequence[Development]] = {}
+        self.labels = ConstantNames(subject)
+        self.version_of = {
+            new: (i, k)
+            for i, numbers in subject.split.versions.items()
+            for k, new in enumerate(numbers)
+        }
+        self.latest: dict[int, tuple[int, int]] = {}
+        self.changed: list[list[int]] = []
+        self.given: dict[int, Any] = {}
+        self.inner = inner_variables(subject, planned)
+        self.lasting = lasting(subject)
+
+    def build(self, room: int, spare: int = 0) -> Graph:
+        """The graph; with unconnected targets and watched values up to `room` nodes, or `spare` if that is more."""
+        for frame, what in self.planned.items:
+            if isinstance(what, int):
+                self.add_record(what, frame)
+            else:
+                self.add_fold(what, frame)
+        spare = max(spare, room - len(self.values) - len(self.steps))
+        for name, tensor in self.always_drawn()[:spare]:
+            self.add_unconnected(name, tensor)
+        steps = tuple(
+            replace(
+                step,
+                outputs=tuple(outputs),
+                assigned=tuple(assigned),
+                changed=tuple(dict.fromkeys(changed)),
+                hidden=step.hidden + max(0, made - len(outputs)),
+            )
+            for step, outputs, assigned, changed, made in zip(
+                self.steps, self.outputs, self.assigned, self.changed, self.made, strict=True
+            )
+        )
+        frames = tuple(map(self.frame, self.planned.frames))
+        return Graph(tuple(self.values), steps, frames)
+
+    def frame(self, frame: Frame) -> GraphFrame:
+        """A frame with its label."""
+        label = frame.name
+        if frame.kind == "computation":
+            label = ", ".join(name for name, _ in self.subject.targets)
+        elif frame.kind == "iteration":
+            label = f"{format_lines(frame.lines)}: iteration {frame.number:,} of {frame.total:,}"
+        elif frame.kind == "derivative":
+            label = self.derivative_label(frame.order, frame.first)
+            if frame.lines:
+                label += f" ({format_lines(frame.lines)})"
+        elif frame.scope is not None:
+            label = layer_call(frame.name, frame.scope).title
+        elif frame.kind == "elided":
+            label = f"{frame.total:,} operations"
+        is_iteration = frame.kind == "iteration"
+        iteration = (frame.number, frame.total) if is_iteration else None
+        return GraphFrame(label, frame.kind, frame.parent, frame.key, iteration)
+
+    def derivative_label(self, order: int, first: int) -> str:
+        """The name of a derivative whose first operation is known: gradient of y."""
+        sweeps = self.snapshot.origins.sweeps
+        k = bisect_right(sweeps, first, key=lambda sweep: sweep[0])
+        names = [self.subject.names.get(i, "") for i in sweeps[k - 1][1]] if k else []
+        if names and all(names):
+            return f"gradient of {', '.join(names[:2])}{', …' * (len(names) > 2)}"
+        return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
+
+    def always_drawn(self) -> list[Named]:
+        """The sources and targets, but for variables that changed, or are inside of the boxes of layers."""
+        subject = self.subject
+        if not subject.snapshot.records:
+            return []
+        both = [*subject.sources, *subject.targets]
+        hidden = subject.split.versions.keys() | self.inner
+        return [(name, x) for name, x in both if id_of(x) not in hidden]
+
+    def add_unconnected(self, name: str, tensor: Any) -> None:
+        """Add a target or watched value that is not in the graph yet."""
+        i = id_of(tensor) if has_id(tensor) else -id(tensor)
+        if i in self.index or (
+            id(unwrap(tensor)) in self.labels.untracked and name in self.constants
+        ):
+            return
+        self.new_value(i, name, self.subject.roles.get(id_of(tensor), "watched"), unwrap(tensor))
+
+    def new_value(self, i: int, name: str, role: Role, value: Any, line: int | None = None) -> int:
+        """Add a value on the tape, or one that is asked for; return its index."""
+        index = self.index[i] = len(self.values)
+        order = self.snapshot.order_of(i)
+        if i in self.producer:
+            self.outputs[self.producer[i]].append(index)
+        if i in self.version_of:
+            variable, version = self.version_of[i]
+            changed, by = self.latest.get(variable, (0, -1))
+            if by >= 0 and version > changed:
+                self.assigned[by].append(index)
+        gradient = self.subject.adjoints.get(i)
+        entries, shown = None, None
+        if gradient is not None:
+            found = summarise(gradient)
+            entries, shown = found.entries, _picture(found)
+        self.values.append(
+            self.value(
+                value,
+                Value(
+                    index,
+                    name,
+                    role,
+                    np.shape(value),
+                    dtype_name(value),
+                    "",
+                    entries,
+                    line,
+                    order,
+                    "" if name else self.subject.symbols.get(i, ""),
+                    gradient_summary=shown,
+                ),
+            )
+        )
+        return index
+
+    def add_fold(self, fold: Fold, frame: int | None) -> None:
+        """Add one node for several operations."""
+        positions = list(fold.positions())
+        given, read, inside = self.reads_of(positions)
+        index = len(self.steps)
+        developed = developments(self.subject, fold) if fold.kind == "loop" else []
+        self.developments[index] = developed
+        inputs = self.inputs_of(fold, given)
+        hidden = len(inputs if fold.scope else given)
+        inputs = first_and_last(inputs, self.max_inputs)
+        shown = tuple(self.index_of(x, i, None) for i, x in inputs)
+        tracks = self.snapshot.tracks
+        self.given |= {k: x for k, (i, x) in zip(shown, inputs, strict=True) if not tracks(i)}
+        last = fold.first + len(fold.parts) - 1
+        self.add(
+            Step(
+                index,
+                self.fold_name(fold, len(positions), last),
+                shown,
+                (),
+                fold.lines[0] if fold.lines else None,
+                fold.order,
+                len(positions),
+                hidden - len(shown),
+                kind=fold.kind,
+                frame=frame,
+                lines=fold.lines,
+                iterations=(fold.first, last, fold.total) if fold.kind == "loop" else None,
+                carried=carried(self.subject, developed),
+                fold=fold.key,
+                layer=layer_call(fold.name, fold.scope) if fold.scope else None,
+            )
+        )
+        self.producer.update(dict.fromkeys(inside, index))
+        if fold.kind == "layer":
+            self.link_changes(read, index)
+        else:
+            self.latest.update((variable, (version, index)) for variable, version in read.items())
+        shown_results = [i for i in inside if i in self.lasting]
+        for i in first_and_last(sorted(shown_results), self.max_inputs):
+            value = self.lasting[i]
+            self.index_of(unwrap(value), i, fold.lines[1] if fold.lines else None)
+
+    def reads_of(self, positions: Sequence[int]) -> tuple[dict[int, Any], dict[int, int], set[int]]:
+        """The values that some operations read of others, by id, the last one of each variable, and their results."""
+        given: dict[int, Any] = {}
+        read: dict[int, int] = {}
+        inside: set[int] = set()
+        for position in positions:
+            record = self.subject.records[position]
+            for value, i in zip(record.values, record.ids, strict=True):
+                variable = i
+                if i in self.version_of:
+                    variable, version = self.version_of[i]
+                    is_first = variable not in read
+                    read[variable] = max(version, read.get(variable, 0))
+                    if not is_first:
+                        continue
+                if i not in inside and self.snapshot.tracks(i) and variable not in self.inner:
+                    given.setdefault(i, value)
+            inside.update(record.output_ids)
+        return given, read, inside
+
+    def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> list[tuple[int, Any]]:
+        """The values that lead into a fold, with their ids: those with a box, or else all.
+
+        A layer reads all, and what it was given leads into it in the order of its arguments, constants too.
+        """
+        if fold.scope is None:
+            known = [i for i in given if i in self.index or i in self.snapshot.leaves]
+            return [(i, given[i]) for i in known or given]
+        tracks = self.snapshot.tracks
+        arguments = [
+            (i, given.get(i, x))
+            for i, x in fold.scope.given
+            if i in given or (np.ndim(x) and not tracks(i))
+        ]
+        first = {i for i, _ in arguments}
+        return [*arguments, *((i, x) for i, x in given.items() if i not in first)]
+
+    def link_changes(self, read: Mapping[int, int], layer: int) -> None:
+        """Add what changed the variables inside of a layer's box, if a node of this picture did."""
+        for variable, version in read.items():
+            changed, by = self.latest.get(variable, (0, -1))
+            if by >= 0 and version > changed and variable in self.inner:
+                self.changed[by].append(layer)
+
+    def fold_name(self, fold: Fold, count: int, last: int) -> str:
+        """The words in the node of a fold."""
+        if fold.kind == "loop":
+            where = format_lines(fold.lines)
+            if len(fold.parts) == fold.total:
+                return f"{where}, {fold.total:,} times"
+            which = (
+                f"iteration {last:,}"
+                if fold.first == last
+                else f"iterations {fold.first:,}–{last:,}"
+            )
+            return f"{where}, {which} of {fold.total:,}"
+        if fold.kind in ("call", "layer"):
+            return fold.name
+        if fold.kind == "derivative":
+            return self.derivative_label(fold.order, next(fold.positions()))
+        return f"{count:,} more operations"
+
+    def add(self, step: Step, made: int = 0) -> None:
+        """Add a step; its outputs become known when they are drawn."""
+        self.steps.append(step)
+        self.outputs.append([])
+        self.assigned.append([])
+        self.changed.append([])
+        self.made.append(made)
+
+    def add_record(self, position: int, frame: int | None) -> None:
+        """Add the operation of one record, and its values that are not in the graph yet."""
+        record = self.subject.records[position]
+        origins = self.snapshot.origins
+        line, order = origins.sites[position][0], origins.orders[position]
+        given = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
+        made = list(zip(record.outputs, record.output_ids, strict=True))
+        shown = first_and_last(given, self.max_inputs)
+        index = len(self.steps)
+        inputs = tuple(self.index_of(value, i, None) for value, i in shown)
+        slopes = self.slopes(record) if len(given) == len(shown) == len(record.ids) else ()
+        hidden = len(given) - len(shown)
+        self.add(
+            Step(index, record.name, inputs, (), line, order, 0, hidden, slopes, frame=frame),
+            len(made),
+        )
+        self.producer.update((i, index) for _, i in made)
+        results = [
+            self.index_of(value, i, line) for value, i in first_and_last(made, self.max_inputs)
+        ]
+        if len(results) == 1 and not hidden:
+            found = self.formulas(record, inputs, results[0])
+            self.steps[index] = replace(self.steps[index], formulas=found)
+
+    def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
+        """The local derivatives of an operation on single real numbers, by the positions of its inputs.
+
+        What an operation on complex numbers passes back is a conjugate of its derivative, and a rule of the user's own
+        may be no product with a derivative.
+        """
+        made = record.output_id
+        if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
+            return ()
+        if not all(map(has_numbers, (*record.values, record.output))):
+            return ()
+        if not is_chain(record):
+            return ()
+        found = []
+        with silence(), np.errstate(all="ignore"):
+            for position, i in enumerate(record.ids):
+                edge = Edge(i, record, position, made)
+                if self.snapshot.tracks(i) and edge.rule is not None:
+                    with suppress(
+                        Exception
+                    ):  # a rule may call anything; the table of gradients tells of it
+                        found.append((position, edge.slope))
+        return tuple(found)
+
+    def formulas(
+        self, record: Record, inputs: Sequence[int], result: int
+    ) -> tuple[tuple[int, str], ...]:
+        """The local derivatives of an elementwise operation as formulas, by the positions of its inputs."""
+        if len(inputs) != len(record.ids) or not is_chain(record):
+            return ()
+        names = [self.symbol(i) for i in inputs]
+        pairs = [
+            (position, local_derivative(record, position, names, self.symbol(result)))
+            for position, i in enumerate(record.ids)
+            if self.snapshot.tracks(i)
+        ]
+        return tuple((position, formula) for position, formula in pairs if formula)
+
+    def symbol(self, index: int) -> Symbol:
+        """The symbol of a value in a formula: its name, or what is written of it."""
+        value = self.values[index]
+        return symbol_of(value.name or value.symbol or value.text)
+
+    def index_of(self, value: Any, i: int, line: int | None) -> int:
+        """The index of a value in the graph, to which it is added if it is new."""
+        if self.snapshot.tracks(i):
+            if i in self.index:
+                return self.index[i]
+            subject = self.subject
+            role = subject.roles.get(i, "intermediate")
+            return self.new_value(i, subject.names.get(i, ""), role, value, line)
+        name, role = self.labels.of(value)
+        known = self.constants.get(name or id(value))
+        if known is not None and (name or np.ndim(value)):
+            return known
+        index = self.constants[name or id(value)] = len(self.values)
+        box = Value(index, name, role, np.shape(value), dtype_name(value), "")
+        self.values.append(self.value(value, box))
+        return index
+
+    def value(self, value: Any, box: Value) -> Value:
+        """A box with the text of its value, and the summary of an array."""
+        if not np.shape(value):
+            return replace(box, text=format_value(value), is_computed=not is_pending(value))
+        summary = summarise(value)
+        box = replace(box, is_computed=summary.is_computed, chunks=summary.chunks)
+        return replace(box, text=summary.text, summary=_picture(summary))
+
+
+def lasting(subject: Subject) -> dict[int, Any]:
+    """The tensors that have a name at the end, and the derivatives of the report, by id."""
+    derivatives = [(level, g) for (*_, level), g in subject.found.gradients.items()]
+    inner = [g for level, g in derivatives if g is not None and level < subject.order]
+    named = [value for _, value in subject.context.named]
+    return {id_of(x): x for x in [*named, *inner] if isinstance(x, Tensor) and has_id(x)}
+
+
+def _picture(summary: Summary) -> Summary | None:
+    """The summary of an array of which there is a picture, with as many cells as a box has room for."""
+    return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None

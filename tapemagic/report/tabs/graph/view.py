@@ -1,0 +1,455 @@
+"""Views of a recording: which of its loops, calls, layers and derivatives are open, and what is drawn then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from math import inf
+from typing import Literal, NamedTuple, TypeAlias
+
+from tapemagic.engine.scopes import Scope
+from tapemagic.report.folding import Block, Part
+
+FrameKind = Literal["computation", "derivative", "call", "layer", "iteration", "elided"]
+FoldKind = Literal["loop", "call", "layer", "derivative", "elided"]
+
+FEW_ITERATIONS, FEW_OPERATIONS = 4, 16
+"""The most iterations, and operations in all of them, of a loop that is drawn whole."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A choice of what is open.
+
+    Attributes
+    ----------
+    loops : {'short', 'one', 'none'}
+        Of short loops all iterations are drawn and of others one; of all one; none.
+    calls : float
+        The depth down to which calls of functions are open.
+    layers : int
+        The depth down to which layers that hold layers are open; others are closed.
+    derivatives : bool
+        Whether the reverse sweeps of the cell itself are open.
+    order : float
+        The highest order of the report's own derivatives that is open.
+    """
+
+    loops: Literal["short", "one", "none"] = "short"
+    calls: float = inf
+    derivatives: bool = True
+    order: float = inf
+    layers: int = 1
+
+
+CLOSED = View("none", 0, False, 0, 0)
+"""The most closed view."""
+VIEWS = (
+    View(),
+    View("one"),
+    View("one", derivatives=False),
+    View("one", derivatives=False, order=1),
+    View("one", derivatives=False, order=0),
+    View("one", 1, False, 0),
+    View("one", 0, False, 0),
+    CLOSED,
+)
+"""Views from the most open to the most closed."""
+VIEWS_OF_LAYERS = (
+    View(derivatives=False),
+    View("one", derivatives=False),
+    View("one", derivatives=False, order=1),
+    View("one", derivatives=False, order=0),
+    View("one", 1, False, 0),
+    View("one", 1, False, 0, 0),
+    View("one", 0, False, 0, 0),
+    CLOSED,
+)
+"""The same of recordings with layers, beside which the operations of reverse sweeps are too much."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame around operations that belong together.
+
+    Attributes
+    ----------
+    kind : {'computation', 'derivative', 'call', 'layer', 'iteration', 'elided'}
+    parent : int or None
+        The index of the frame around it.
+    name : str
+        Of a call, the name of the function; of a layer, its name.
+    order : int
+        Of a derivative, its order.
+    number, total : int
+        Of an iteration, its number, from 1 on, and the number of all iterations. Of elided operations, `total` is their
+        number.
+    lines : (int, int) or None
+    first : int
+        Of a derivative, the position of its first operation.
+    key : str
+        That of the part it shows; empty for the computation.
+    scope : Scope or None
+        Of a layer, what is known of the call.
+    """
+
+    kind: FrameKind
+    parent: int | None = None
+    name: str = ""
+    order: int = 0
+    number: int = 0
+    total: int = 0
+    lines: tuple[int, int] | None = None
+    first: int = 0
+    key: str = ""
+    scope: Scope | None = None
+
+
+class Fold(NamedTuple):
+    """Operations that are drawn as one node.
+
+    Attributes
+    ----------
+    kind : {'loop', 'call', 'layer', 'derivative', 'elided'}
+    parts : sequence of int and Block
+        Of a loop, its iterations.
+    first, total : int
+        Of a loop, the number of its first iteration here, and of all its iterations.
+    key : str
+        That of the part it stands for, or for a piece of which it stands.
+    scope : Scope or None
+        Of a layer, what is known of the call.
+    """
+
+    kind: FoldKind
+    parts: Sequence[Part]
+    name: str = ""
+    order: int = 0
+    lines: tuple[int, int] | None = None
+    first: int = 1
+    total: int = 0
+    key: str = ""
+    scope: Scope | None = None
+
+    def positions(self) -> Iterator[int]:
+        """The positions of its operations, in the order of the tape."""
+        return Block("cell", tuple(self.parts)).positions()
+
+
+class Item(NamedTuple):
+    """An operation or a fold, with the index of the frame that it is in."""
+
+    frame: int | None
+    what: int | Fold
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The operations and folds to draw, in the order of the tape, and the frames around them."""
+
+    items: Sequence[Item]
+    frames: Sequence[Frame]
+
+
+@dataclass(frozen=True)
+class Openings:
+    """Exceptions from a view: parts that are open or closed other than in it.
+
+    Attributes
+    ----------
+    by_key : mapping of str to int
+        By the key of a part: 0 if it is closed, 1 if it is open; of a loop, the number of the iteration that is open.
+    ends : int or None
+        The number of parts that are drawn at the beginning and at the end of the recording, with those between them
+        as one fold; None if all are drawn.
+    inside : int
+        The most operations and folds of a part that is opened, as long as nothing in it is, for it to be drawn whole.
+    most : float
+        The number of operations and folds in the picture from which nothing more is opened.
+
+    Notes
+    -----
+    A key is the path of indices that leads to a part in the tree of the recording: ``"3.0.2"`` is in iteration 1 of the
+    loop ``"3"``. The iterations of a loop have no keys of their own. The key of the middle of a part ends with ``~``,
+    and that of the middle of this middle with ``~~``.
+    """
+
+    by_key: Mapping[str, int] = field(default_factory=dict)
+    ends: int | None = None
+    inside: int = 30
+    most: float = inf
+
+    @property
+    def ends_inside(self) -> int:
+        """The number of parts that are drawn at the beginning and at the end of one that is not drawn whole."""
+        return max(2, self.inside // 5)
+
+
+class NoRoomError(Exception):
+    """More operations and folds than there is room for."""
+
+
+Numbered: TypeAlias = Sequence[tuple[int, Part]]
+"""Parts of a block, each with its index there."""
+
+
+class _Planner:
+    def __init__(
+        self,
+        view: View,
+        operations: int,
+        iteration: int | None,
+        room: float,
+        openings: Openings | None = None,
+    ) -> None:
+        self.view = view
+        self.room = room
+        self.operations = operations
+        self.iteration = iteration
+        self.openings = openings or Openings()
+        self.items: list[Item] = []
+        self.frames: list[Frame] = []
+
+    def asked(self, key: str) -> int | None:
+        """The opening that is asked for of a part: 0 for closed; None if nothing is, or there is no more room."""
+        number = self.openings.by_key.get(key)
+        return None if number and len(self.items) > self.openings.most else number
+
+    def add(
+        self, parts: Iterable[tuple[int, Part]], frame: int | None, depth: int = 0, within: str = ""
+    ) -> None:
+        """Add the parts of an open block, whose keys begin with `within`.
+
+        Raises
+        ------
+        NoRoomError
+        """
+        for index, part in parts:
+            if len(self.items) > self.room:
+                raise NoRoomError
+            if isinstance(part, int):
+                self.items.append(Item(frame, part))
+                continue
+            key = f"{within}{index}"
+            if part.kind == "loop":
+                self.add_loop(part, frame, depth, key)
+            elif part.kind == "call":
+                self.add_call(part, frame, depth, key)
+            elif part.kind == "layer":
+                self.add_layer(part, frame, depth, key)
+            else:
+                self.add_derivative(part, frame, key)
+
+    def open(self, frame: Frame) -> int:
+        self.frames.append(frame)
+        return len(self.frames) - 1
+
+    def add_call(self, block: Block, frame: int | None, depth: int, key: str) -> None:
+        asked = self.asked(key)
+        if depth < self.view.calls if asked is None else asked:
+            inside = self.open(Frame("call", frame, block.name, lines=block.lines, key=key))
+            self.add_open(block, inside, depth + 1, key, asked is not None)
+        else:
+            fold = Fold("call", block.parts, block.name, lines=block.lines, key=key)
+            self.items.append(Item(frame, fold))
+
+    def add_layer(self, block: Block, frame: int | None, depth: int, key: str) -> None:
+        asked = self.asked(key)
+        name, lines, scope = block.name, block.lines, block.scope
+        is_open = block.holds_layers and self.frames_around(frame, "layer") < self.view.layers
+        if is_open if asked is None else asked:
+            inside = self.open(Frame("layer", frame, name, lines=lines, key=key, scope=scope))
+            self.add_open(block, inside, depth, key, asked is not None)
+        else:
+            fold = Fold("layer", block.parts, name, lines=lines, key=key, scope=scope)
+            self.items.append(Item(frame, fold))
+
+    def add_derivative(self, block: Block, frame: int | None, key: str) -> None:
+        if self.is_open(block, key):
+            first = next(block.positions())
+            inside = self.open(
+                Frame(
+                    "derivative", frame, order=block.order, lines=block.lines, first=first, key=key
+                )
+            )
+            self.add_open(block, inside, 0, key, self.asked(key) is not None)
+        else:
+            fold = Fold("derivative", block.parts, order=block.order, lines=block.lines, key=key)
+            self.items.append(Item(frame, fold))
+
+    def is_open(self, derivative: Block, key: str) -> bool:
+        """Whether a reverse sweep is open."""
+        asked = self.asked(key)
+        if asked is not None:
+            return asked > 0
+        if _is_own(derivative, self.operations):
+            return derivative.order <= self.view.order
+        return self.view.derivatives
+
+    def add_loop(self, block: Block, frame: int | None, depth: int, key: str) -> None:
+        iterations = [part for part in block.parts if isinstance(part, Block)]
+        total, asked = len(iterations), self.asked(key)
+        outermost = self.iteration if frame is None or not self.in_iteration(frame) else None
+        if asked is not None:
+            chosen = range(min(asked, total), min(asked, total) + 1) if asked else range(0)
+        elif outermost is None and self.view.loops == "short" and _is_short(block):
+            chosen = range(1, total + 1)
+        elif self.view.loops == "none" and outermost is None:
+            chosen = range(0)
+        else:
+            number = min(max(outermost or total, 1), total)
+            chosen = range(number, number + 1)
+        is_limited = asked is not None or (outermost is not None and self.openings.ends is not None)
+        start = 1
+        for number in chosen:
+            self.add_fold(block, start, number, frame, key)
+            inside = self.open(
+                Frame("iteration", frame, number=number, total=total, lines=block.lines, key=key)
+            )
+            within = f"{key}.{number - 1}"
+            self.add_open(iterations[number - 1], inside, depth, within, is_limited)
+            start = number + 1
+        self.add_fold(block, start, total + 1, frame, key)
+
+    def in_iteration(self, frame: int) -> bool:
+        return self.frames_around(frame, "iteration") > 0
+
+    def frames_around(self, inside: int | None, kind: FrameKind) -> int:
+        """The number of frames of a kind around what is in a frame."""
+        count = 0
+        while inside is not None:
+            count += self.frames[inside].kind == kind
+            inside = self.frames[inside].parent
+        return count
+
+    def add_fold(self, block: Block, start: int, stop: int, frame: int | None, key: str) -> None:
+        """Add the iterations of a loop from one to another as a fold, if there are any."""
+        if start < stop:
+            parts = block.parts[start - 1 : stop - 1]
+            total = len(block.parts)
+            fold = Fold("loop", parts, lines=block.lines, first=start, total=total, key=key)
+            self.items.append(Item(frame, fold))
+
+    def add_open(self, block: Block, frame: int, depth: int, key: str, is_limited: bool) -> None:
+        """Add the parts of a block; if they are limited, and too many, folded, and without those in the middle."""
+        parts, within = list(enumerate(block.parts)), f"{key}."
+        if not is_limited or self.fits(parts, frame, depth):
+            self.add(parts, frame, depth, within)
+            return
+        view, iteration = self.view, self.iteration
+        self.view, self.iteration = CLOSED, None
+        self.add_ends(parts, self.openings.ends_inside, frame, depth, within, key)
+        self.view, self.iteration = view, iteration
+
+    def fits(self, parts: Numbered, frame: int, depth: int) -> bool:
+        """Whether there is room for the parts of a block that is opened, as long as nothing in it is."""
+        iteration = None if self.in_iteration(frame) else self.iteration
+        layers = max(0, self.view.layers - self.frames_around(frame, "layer"))
+        view = replace(self.view, layers=layers)
+        alone = _Planner(view, self.operations, iteration, self.openings.inside)
+        try:
+            alone.add(parts, None, depth)
+        except NoRoomError:
+            return False
+        return len(alone.items) <= self.openings.inside
+
+    def add_ends(
+        self, parts: Numbered, ends: int, frame: int | None, depth: int, within: str, key: str
+    ) -> None:
+        """Add the first and the last parts of a block, and those between them as one fold, if it is not open."""
+        middle = parts[ends : len(parts) - ends]
+        if len(middle) < 2:
+            self.add(parts, frame, depth, within)
+            return
+        self.add(parts[:ends], frame, depth, within)
+        fold = Fold("elided", [part for _, part in middle], key=f"{key}~")
+        if self.asked(fold.key):
+            count = sum(1 for _ in fold.positions())
+            inside = self.open(Frame("elided", frame, total=count, key=fold.key))
+            whole = len(middle) <= self.openings.inside
+            inner = len(middle) if whole else self.openings.ends_inside
+            self.add_ends(middle, inner, inside, depth, within, fold.key)
+        else:
+            self.items.append(Item(frame, fold))
+        self.add(parts[len(parts) - ends :], frame, depth, within)
+
+
+def _is_short(loop: Block) -> bool:
+    if len(loop.parts) > FEW_ITERATIONS:
+        return False
+    return sum(1 for _ in islice(loop.positions(), FEW_OPERATIONS + 1)) <= FEW_OPERATIONS
+
+
+def plan(
+    cell: Block,
+    view: View,
+    operations: int,
+    iteration: int | None = None,
+    room: float = inf,
+    openings: Openings | None = None,
+) -> Plan:
+    """The operations and folds that a view of a recording draws.
+
+    Parameters
+    ----------
+    cell : Block
+        The recording as a tree.
+    view : View
+    operations : int
+        The number of operations that the cell itself recorded; those behind them are of the report's own derivatives.
+    iteration : int, optional
+        The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
+    room : float, optional
+        The largest number of operations and folds.
+    openings : Openings, optional
+        What is open or closed other than in the view.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    NoRoomError
+        If there are more.
+    """
+    planner = _Planner(view, operations, iteration, room, openings)
+    parts = cell.parts
+    first = len(
+        parts
+    )  # of the parts, which are in the order of the tape, the first of a derivative of the report
+    while first and _is_own(parts[first - 1], operations):
+        first -= 1
+    if planner.openings.ends is not None:
+        planner.add_ends(list(enumerate(parts)), planner.openings.ends, None, 0, "", "")
+    else:
+        own = list(enumerate(parts[first:], first))
+        top = None
+        blocks = [(str(k), part) for k, part in own if isinstance(part, Block)]
+        if any(planner.is_open(part, key) for key, part in blocks):
+            top = planner.open(Frame("computation"))
+        planner.add(enumerate(parts[:first]), top)
+        planner.add(own, None)
+    if len(planner.items) > room:
+        raise NoRoomError
+    return Plan(planner.items, planner.frames)
+
+
+def _is_own(part: Part, operations: int) -> bool:
+    """Whether a part belongs to a derivative that the report took itself."""
+    first = part if isinstance(part, int) else next(part.positions(), 0)
+    return first >= operations
+
+
+def most_iterations(cell: Block) -> int:
+    """The number of iterations of the outermost loop with the most of them; 0 if there is no loop."""
+    most, stack = 0, [*cell.parts]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Block):
+            if part.kind == "loop":
+                most = max(most, len(part.parts))
+            else:
+                stack += part.parts
+    return most

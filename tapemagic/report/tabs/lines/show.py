@@ -1,0 +1,133 @@
+"""The lines of a report: the source of the cell, with the values and gradients that each line made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import groupby
+
+from tapemagic.drawing.elements import element
+from tapemagic.drawing.styles import BAD, NAME
+from tapemagic.explain.formatting import printable
+from tapemagic.report.findings import Findings
+from tapemagic.report.tabs.lines.find import LineValue, SourceLine
+
+TITLE = "Lines"
+STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
+BOLD = "font-weight:600"
+WIDEST = 60
+"""The width of the source in text; values of longer lines stand below them."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cells of a row as text, in which the value, or the source where the cell stopped, may be marked as bad."""
+
+    number: str = ""
+    source: str = ""
+    value: str = ""
+    gradient: str = ""
+    stopped: bool = False
+    bad: bool = False
+    line: int = 0
+    """The number of the line; 0 for headings."""
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """The cells from left to right."""
+        return self.number, self.source, self.value, self.gradient
+
+
+def text(findings: Findings) -> str:
+    """The lines as text; empty if none made a value."""
+    rows = _rows(findings)
+    return "\n".join("".join(cells).rstrip() for cells in _padded(rows))
+
+
+def html(findings: Findings) -> str:
+    """The lines as HTML, in columns of text; empty if none made a value."""
+    rows = _rows(findings)
+    lines = map(_line, rows, _padded(rows))
+    return element("pre", STYLE, "\n".join(lines)) if rows else ""
+
+
+def live_html(findings: Findings) -> str:
+    """The same with an element around each line of the source and its values: line 3 has ``data-l="3"``."""
+    rows = _rows(findings)
+    pairs = zip(rows, _padded(rows), strict=True)
+    lines = []
+    for number, group in groupby(pairs, lambda pair: pair[0].line):
+        text = "\n".join(_line(row, padded) for row, padded in group)
+        lines.append(f'<span data-l="{number}">{text}</span>' if number else text)
+    return element("pre", STYLE, "\n".join(lines)) if rows else ""
+
+
+def _rows(findings: Findings) -> list[Row]:
+    """The headings and the lines; none if no line made a value."""
+    if not any(line.values for line in findings.source_lines):
+        return []
+    rows = [Row(value="value", gradient=_heading(findings))]
+    for line, more in _with_gaps(findings.source_lines):
+        if more:
+            rows.append(Row(source=f"… {more:,} more lines"))
+        source = _source(line)
+        cells = [
+            Row(value=_made(value), gradient=printable(value.gradient), bad=not value.is_finite)
+            for value in line.values
+        ]
+        if not cells or len(source) > WIDEST:
+            cells.insert(0, Row())
+        first = replace(cells[0], number=str(line.number), source=source, stopped=line.stopped)
+        rows += [replace(row, line=line.number) for row in (first, *cells[1:])]
+    return rows
+
+
+def _padded(rows: list[Row]) -> list[tuple[str, ...]]:
+    """The cells with the spaces between them; a source wider than `WIDEST` stands alone on its line."""
+    if not rows:
+        return []
+    short = [row.cells for row in rows if len(row.source) <= WIDEST]
+    widths = [max(map(len, column)) for column in zip(*short, strict=True)]
+    widths[0] = max(len(row.number) for row in rows)
+    return [
+        tuple(f"{cell:{width}}  " for cell, width in zip(row.cells, widths, strict=True))
+        for row in rows
+    ]
+
+
+def _line(row: Row, padded: tuple[str, ...]) -> str:
+    """A row as HTML, without the spaces at its end."""
+    left = len("".join(padded).rstrip())
+    styles = ("", BAD * row.stopped, BAD * row.bad, BOLD * (row.gradient == "None"))
+    parts = []
+    for cell, space, style in zip(row.cells, padded, styles, strict=True):
+        marked = element("span", style, escape(cell)) if style and cell else escape(cell)
+        parts.append(marked + space[len(cell) : max(left, len(cell))])
+        left -= len(space)
+    return "".join(parts)
+
+
+def _heading(findings: Findings) -> str:
+    goal = ", ".join(findings.targets)
+    if not goal:
+        return ""
+    many = len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1])
+    return printable(f"gradient of {'the sum of ' * many}{goal}")
+
+
+def _source(line: SourceLine) -> str:
+    return printable(line.text.expandtabs(4)) + "  ← stopped here" * line.stopped
+
+
+def _made(value: LineValue) -> str:
+    """The name of a value, the value, and how often the line ran."""
+    if value.runs == 1:
+        return printable(f"{value.symbol} = {value.value}")
+    first = f"first {value.first}, " if value.first else ""
+    return printable(f"{value.symbol}: {value.runs:,} times; {first}last {value.value}")
+
+
+def _with_gaps(lines: tuple[SourceLine, ...]) -> list[tuple[SourceLine, int]]:
+    """The lines, each with the number of lines that are left out before it."""
+    numbers = [0, *(line.number for line in lines)]
+    return [(line, line.number - before - 1) for before, line in zip(numbers, lines, strict=False)]

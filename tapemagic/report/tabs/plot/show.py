@@ -1,0 +1,88 @@
+"""The plot of a report: curves of the targets and their derivatives over a range of one variable."""
+
+from __future__ import annotations
+
+import math
+
+from tapemagic.drawing.curves import CurvePicture
+from tapemagic.drawing.elements import aligned, element, image, listing, plain
+from tapemagic.drawing.styles import SMALL
+from tapemagic.explain.advice import listed
+from tapemagic.explain.formatting import format_number, printable
+from tapemagic.report.findings import Findings
+from tapemagic.report.tabs.plot.plot import Plot
+
+TITLE = "Plot"
+MOST_COLUMNS = 12
+"""The number of curves in the table."""
+LOOK = "display:block;max-width:100%"
+FRAME = "position:relative;width:fit-content;max-width:100%;margin:4px 0"
+"""The style of the element around the picture: marks may lie over it."""
+
+
+def text(findings: Findings) -> str:
+    """The values of the curves at a few points as a table, and sentences on what is missing; empty without a plot."""
+    plot = findings.plot
+    if plot is None:
+        return ""
+    table = aligned(_table(plot), right=True) if plot.drawn else []
+    return "\n".join(map(printable, [caption(plot), *table, *_notes(findings, plot)]))
+
+
+def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) -> str:
+    """The picture of the curves, sentences on what is missing, and a table of values; empty without a plot.
+
+    Parameters
+    ----------
+    findings : Findings
+    picture : CurvePicture or None
+        None where there is nothing to draw, or nothing to draw with.
+    marked : bool, optional
+        Whether the ordinary run is marked in the picture.
+    """
+    plot = findings.plot
+    if plot is None:
+        return ""
+    drawn = image(picture.svg(marked), f"{ALT}{caption(plot)}", LOOK) if picture else ""
+    notes = [*_notes(findings, plot), *(picture.notes if picture else ())]
+    words = "".join(element("div", SMALL, plain(note)) for note in notes)
+    if not plot.drawn:
+        return element("div", "", plain(caption(plot))) + words
+    head, *rows = ([plain(cell) for cell in row] for row in _table(plot))
+    table = listing([f"<code>{name}</code>" for name in head], rows, ())
+    numbers = f"<details><summary>{plain(f'Values of {caption(plot)}')}</summary>{table}</details>"
+    return element("div", FRAME, drawn) + words + numbers
+
+
+ALT = "Plot of the cell: "
+"""The beginning of the words for the picture, by which the plug-in of nbval finds it."""
+
+
+def caption(plot: Plot) -> str:
+    """The quantities that are plotted, and the range."""
+    ends = f"{plot.name} from {format_number(plot.low)} to {format_number(plot.high)}"
+    if not plot.drawn:
+        return f"Nothing to plot over {ends}"
+    return f"{listed([curve.symbol for curve in plot.drawn])} over {ends}"
+
+
+def _notes(findings: Findings, plot: Plot) -> list[str]:
+    """Sentences on gaps, on what is not drawn, and on gradients that lack a part."""
+    outside = [plot.outside] if plot.outside else []
+    lacking = [
+        f"{entry.symbol} is what the tape gives, which is not the slope of the curve: {entry.reason}."
+        for entry in findings.derivatives
+        if entry.source == plot.name and entry.value is not None and entry.reason
+    ]
+    return [*plot.notes, *outside, *lacking]
+
+
+def _table(plot: Plot) -> list[tuple[str, ...]]:
+    """The values at a few points; a dash where there is none."""
+    curves = plot.drawn[:MOST_COLUMNS]
+    rows: list[tuple[str, ...]] = [(plot.name, *(curve.symbol for curve in curves))]
+    for k in plot.listed:
+        values = (curve.values[k] for curve in curves)
+        cells = (format_number(value) if math.isfinite(value) else "–" for value in values)
+        rows.append((format_number(plot.points[k]), *cells))
+    return rows

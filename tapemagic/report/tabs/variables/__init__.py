@@ -1,0 +1,1 @@
+"""The Variables tab."""

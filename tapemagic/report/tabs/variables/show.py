@@ -1,0 +1,123 @@
+"""The variables of a report: a table with a row for every named value, and its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapemagic.drawing import values
+from tapemagic.drawing.elements import element, listing, plain
+from tapemagic.drawing.styles import QUIET, SMALL, TARGET, WATCHED
+from tapemagic.drawing.thumbnails import legend
+from tapemagic.explain.formatting import clipped, format_shape, printable
+from tapemagic.report.findings import Findings
+from tapemagic.report.summary import Summary
+from tapemagic.report.tabs.variables.find import NamedValue, not_finite
+
+TITLE = "Variables"
+ROLES = {
+    "watched": WATCHED,
+    "variable": WATCHED,
+    "target": TARGET,
+    "intermediate": "",
+    "constant": QUIET,
+}
+MAX_ROWS = 60
+MAX_PICTURED = 12
+"""The number of rows that have pictures."""
+LONGEST_GOAL = 40
+
+
+def text(findings: Findings) -> str:
+    """The table of variables as text; empty if there are none."""
+    if not findings.variables:
+        return ""
+    rows = shown(findings.variables)
+    lines = [headings(findings), *(_cells(row) for row in rows)]
+    return "\n".join([*values.columns(_without_gradients(lines, findings)), *_more(findings)])
+
+
+def html(findings: Findings) -> str:
+    """The table of variables as HTML; empty if there are none."""
+    if not findings.variables:
+        return ""
+    rows = shown(findings.variables)
+    values_bad, gradients_bad = not_finite(rows)
+    lines = [
+        _html_cells(row, k < MAX_PICTURED, row.index in values_bad, row.index in gradients_bad)
+        for k, row in enumerate(rows)
+    ]
+    head, *body = _without_gradients([tuple(map(plain, headings(findings))), *lines], findings)
+    notes = _more(findings)
+    notes += legend(x for row in rows[:MAX_PICTURED] for x in (row.value, row.gradient))
+    return listing(head, body) + "".join(element("div", SMALL, plain(note)) for note in notes)
+
+
+def headings(findings: Findings) -> tuple[str, ...]:
+    """The headings of the table, with the target of the gradients."""
+    goal = clipped(", ".join(findings.targets), LONGEST_GOAL)
+    arrays = [row for row in findings.variables if row.role == "target" and row.value.size != 1]
+    summed = any(entry.summed for entry in findings.derivatives[:1])
+    of = f"the sum of {goal}" if summed or arrays or len(findings.targets) > 1 else goal
+    return ("name", "role", "shape", "dtype", "value", printable(f"gradient of {of}"), "line")
+
+
+def shown(rows: Sequence[NamedValue]) -> list[NamedValue]:
+    """The rows that are shown: of many, watched values and targets first, in the order of the program."""
+    rank = ("watched", "variable", "target", "intermediate", "constant")
+    chosen = sorted(rows, key=lambda row: rank.index(row.role))[:MAX_ROWS]
+    return sorted(chosen, key=lambda row: row.index)
+
+
+def _more(findings: Findings) -> list[str]:
+    """A line on the rows that are not shown."""
+    rest = len(findings.variables) - MAX_ROWS
+    return [f"and {rest:,} more"] if rest > 0 else []
+
+
+def _without_gradients(rows: list[tuple[str, ...]], findings: Findings) -> list[tuple[str, ...]]:
+    """The table without the column of gradients, if there is no target."""
+    return rows if findings.targets else [row[:5] + row[6:] for row in rows]
+
+
+def _cells(row: NamedValue) -> tuple[str, ...]:
+    """A row of the table as text."""
+    value = values.text(row.value)
+    return (
+        *_first(row),
+        f"{value} now; {row.reads} when read" if row.reads else value,
+        ""
+        if not row.has_gradient
+        else "None"
+        if row.gradient is None
+        else values.text(row.gradient),
+        _line(row),
+    )
+
+
+def _html_cells(
+    row: NamedValue, pictured: bool, bad_value: bool, bad_gradient: bool
+) -> tuple[str, ...]:
+    """A row of the table as HTML."""
+    name, role, shape, dtype = map(plain, _first(row))
+    reads = plain(f" now; {row.reads} when read") if row.reads else ""
+    return (
+        f"<code>{name}</code>",
+        element("span", ROLES[row.role], role) if ROLES[row.role] else role,
+        shape,
+        dtype,
+        values.html(row.value, pictured, bad_value) + reads,
+        _html_gradient(row.gradient, pictured, bad_gradient) if row.has_gradient else "",
+        _line(row),
+    )
+
+
+def _html_gradient(gradient: Summary | None, pictured: bool, bad: bool) -> str:
+    return "None" if gradient is None else values.html(gradient, pictured, bad)
+
+
+def _first(row: NamedValue) -> tuple[str, ...]:
+    return printable(row.name), row.role, format_shape(row.shape), row.dtype
+
+
+def _line(row: NamedValue) -> str:
+    return "" if row.line is None else str(row.line)

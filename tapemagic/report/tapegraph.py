@@ -1,0 +1,99 @@
+"""TapeGraph: the graph of a recording alone, which %tape_graph returns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from tapemagic.drawing.dot import dot, orders_with_gradients
+from tapemagic.drawing.elements import FONT, element, plain
+from tapemagic.drawing.inserts import Inserts
+from tapemagic.drawing.report_style import Style, ground_of, themed_page
+from tapemagic.drawing.styles import QUIET
+from tapemagic.drawing.svg import Drawing, draw
+from tapemagic.explain.formatting import printable, significant_digits
+from tapemagic.report.findings import Findings
+from tapemagic.report.tabs.graph import show as graph
+from tapemagic.report.tabs.graph.graph import Value
+
+NOTHING = "nothing was recorded: no operation had a watched value as its input"
+
+
+class DotSource(str):
+    """The source of a picture in Graphviz's language DOT: a string that is shown as it is written."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class TapeGraph:
+    """The graph of a recording, as a picture and as equations.
+
+    Attributes
+    ----------
+    findings : Findings
+        The recording as plain data.
+    """
+
+    def __init__(self, findings: Findings, style: Style) -> None:
+        self.findings = findings
+        self._style = style
+
+    @cached_property
+    def _inserts(self) -> Inserts:
+        """The small pictures in the graph."""
+        with significant_digits(self._style.digits):
+            return Inserts(self.findings.graph)
+
+    @cached_property
+    def dot(self) -> DotSource:
+        """The graph as DOT source."""
+        with significant_digits(self._style.digits):
+            return DotSource(dot(self.findings.graph, self.findings.lines))
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The drawing of the graph, or the reason why there is none."""
+        with significant_digits(self._style.digits):
+            source = dot(self.findings.graph, self.findings.lines, self._inserts)
+        drawing = draw(source, self._inserts.by_number, self._style.engine)
+        return replace(drawing, ground=ground_of(self._style.theme))
+
+    def __repr__(self) -> str:
+        with significant_digits(self._style.digits):
+            equations = graph.sentences(self.findings.graph)
+            omitted = graph.omissions(self.findings)
+        with_gradients = orders_with_gradients(self.findings.graph)
+        names = graph.names(self.findings.graph)
+        values = [
+            _value(value, name, value.order in with_gradients)
+            for value, name in zip(self.findings.graph.values, names, strict=True)
+            if value.role != "constant"
+        ]
+        paragraphs = [[self._headline()], equations, omitted, values]
+        return "\n\n".join("\n".join(map(printable, lines)) for lines in paragraphs if lines)
+
+    def _headline(self) -> str:
+        found = self.findings
+        targets = f"target{'s' * (len(found.targets) > 1)} {', '.join(found.targets)}"
+        what = f"{found.operations:,} operation{'s' * (found.operations != 1)} recorded"
+        what = what if found.graph.steps else NOTHING
+        return printable(f"%tape_graph: {', '.join([what, *[targets] * bool(found.targets)])}")
+
+    def _repr_html_(self) -> str:
+        with significant_digits(self._style.digits):
+            picture = graph.html(self.findings, self.drawing)
+        headline = element("div", QUIET, plain(self._headline()))
+        return themed_page(element("div", FONT, headline + picture), self._style.theme)
+
+    def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _value(value: Value, name: str, with_gradient: bool) -> str:
+    """A value of a graph in one line, with its gradient or without."""
+    words = f"{name} = {value.text}"
+    return f"{words}, gradient {value.gradient}" if with_gradient else words

@@ -1,0 +1,51 @@
+"""The lazy values of a report: those that are computed already, and those that are small enough to be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tapemagic.engine.laziness import MOST_KEPT, is_lazy
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.explain.lazy_values import is_pending, token
+from tapemagic.report.subject import Subject
+
+
+def uncomputed(subject: Subject, entries: Iterable[Any] = ()) -> list[Any]:
+    """The lazy arrays of a report that are not computed, and hold at most `MOST_KEPT` bytes.
+
+    They are the targets and their gradients, the values between targets and sources with their gradients, the gradients
+    that the program took itself, what has a name, and the `entries` of matrices.
+    """
+    found = {
+        id(x): x
+        for x in (*_lazy_values(subject), *entries)
+        if is_pending(x) and x.size * x.dtype.itemsize <= MOST_KEPT
+    }
+    return list(found.values())
+
+
+def share_numbers(subject: Subject, entries: Iterable[Any] = ()) -> None:
+    """Give the numbers that the program computed of a lazy value to those that are the same, such as a gradient."""
+    lazy = [*_lazy_values(subject), *entries]
+    known = {token(x): x.computed for x in lazy if not is_pending(x)}
+    for x in lazy if known else ():
+        if is_pending(x) and token(x) in known:
+            x.keep(known[token(x)])
+
+
+def _lazy_values(subject: Subject) -> Iterator[Any]:
+    """The lazy values of a report; some of them more than once."""
+    return filter(is_lazy, _values(subject))
+
+
+def _values(subject: Subject) -> Iterator[Any]:
+    """The values of a report; some of them more than once."""
+    named = [value for _, value in (*subject.targets, *subject.sources, *subject.context.named)]
+    own = [x for call in subject.gradient_calls for x in (*call.results, *call.targets)]
+    found = [*named, *subject.found.gradients.values(), *own]
+    yield from (unwrap(x) if isinstance(x, Traced) else x for x in found if x is not None)
+    yield from subject.adjoints.values()
+    for record in subject.records:
+        if not subject.adjoints.keys().isdisjoint(record.output_ids):
+            yield from (*record.values, *record.outputs)

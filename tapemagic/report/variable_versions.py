@@ -1,0 +1,99 @@
+"""Variables that changed during a recording: each value that was read gets an id and a name of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.recording import new_id
+from tapemagic.engine.tensor.tensor import id_of
+from tapemagic.explain.formatting import SHOWN, format_entries, format_value, subscript
+from tapemagic.explain.snapshot import Snapshot
+from tapemagic.report.drawn_records import first_and_last
+
+MAX_SHOWN, MAX_SHOWN_ARRAYS = 4, 2
+"""The number of values of one variable in the table of variables, and of one that is a large array."""
+
+Reads = Mapping[int, Sequence[Any]]
+"""The values of each variable that were read, by the variable's id, oldest first."""
+
+
+def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
+    """The values of watched variables that records read; every change of a variable makes a new array."""
+    variables = snapshot.contents.variables
+    found: dict[int, dict[int, Any]] = {id_of(variable): {} for variable in variables}
+    for position in positions:
+        _, values, ids, *_ = snapshot.records[position]
+        for value, i in zip(values, ids, strict=True):
+            if i in found:
+                found[i].setdefault(id(value), value)
+    return {i: list(values.values()) for i, values in found.items()}
+
+
+@dataclass(frozen=True)
+class SplitVersions:
+    """A recording in which every value of a variable that changed has an id of its own.
+
+    Attributes
+    ----------
+    snapshot : Snapshot
+        The recording itself, if no variable changed.
+    versions : mapping of int to sequence of int
+        The ids of the values of each variable, by the variable's id, oldest first.
+    """
+
+    snapshot: Snapshot
+    versions: Mapping[int, Sequence[int]] = field(default_factory=dict)
+
+    def roles(self, roles: Mapping[int, Any]) -> dict[int, Any]:
+        """Roles by id, extended to the values of variables."""
+        news = {new: roles[i] for i, numbers in self.versions.items() for new in numbers}
+        return dict(roles) | news
+
+    def names(self, names: Mapping[int, str]) -> dict[int, str]:
+        """Names by id, in which the values of a variable w are w₁, w₂ and so on."""
+        found = dict(names)
+        for i, numbers in self.versions.items():
+            name = names.get(i, "")
+            found.update((new, name + subscript(k)) for k, new in enumerate(numbers, 1))
+        return found
+
+
+def split_versions(snapshot: Snapshot, known: Reads, unsplit: Collection[int]) -> SplitVersions:
+    """A recording with an id for every value of each variable that changed, except for the `unsplit` variables."""
+    new = {
+        i: {id(value): new_id() for value in values}
+        for i, values in known.items()
+        if len(values) > 1 and snapshot.tracks(i) and i not in unsplit
+    }
+    if not new:
+        return SplitVersions(snapshot)
+    records = [
+        (number, values, _renumbered(values, ids, new), *rest)
+        for number, values, ids, *rest in snapshot.records
+    ]
+    since = {j: snapshot.tracked[i] for i, numbers in new.items() for j in numbers.values()}
+    split = snapshot.with_records(
+        records, {**snapshot.tracked, **since}, snapshot.leaves | since.keys()
+    )
+    return SplitVersions(split, {i: list(numbers.values()) for i, numbers in new.items()})
+
+
+def _renumbered(
+    values: Sequence[Any], ids: Sequence[int], new: Mapping[int, Mapping[int, int]]
+) -> tuple[int, ...]:
+    pairs = zip(values, ids, strict=True)
+    return tuple(new[i].get(id(value), i) if i in new else i for value, i in pairs)
+
+
+def format_reads(value: Any, read: Sequence[Any]) -> str:
+    """The values of a variable that were read, if it has changed since: ``5.0, 4.0``; else empty."""
+    now = format_value(value)
+    if all(x is value or format_value(x) == now for x in read):
+        return ""
+    most = MAX_SHOWN if np.size(value) <= SHOWN else MAX_SHOWN_ARRAYS
+    *first, last = map(format_entries, first_and_last(list(read), most))
+    return ", ".join([*first, "…", last] if len(read) > most else [*first, last])

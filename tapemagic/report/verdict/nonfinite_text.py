@@ -1,0 +1,230 @@
+"""Sentences on the places where a nan or an infinity began, or where NumPy warned of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from tapemagic.engine.events import Event, Place
+from tapemagic.engine.recording import Record
+from tapemagic.engine.tape.observer import Site
+from tapemagic.engine.tensor.tensor import id_of, unwrap
+from tapemagic.explain.advice import listed
+from tapemagic.explain.formatting import derivative_symbol, format_value, label
+from tapemagic.explain.lazy_values import has_numbers, with_numbers
+from tapemagic.explain.nonfinite import NonFinite, is_finite, nonfinite_on
+from tapemagic.report.subject import Subject
+from tapemagic.report.verdict.numeric_warning import NumericWarning
+from tapemagic.report.verdict.source_operands import operands_on
+
+SAFE = {"arcsin": "0.0", "arccos": "0.0", "arctanh": "0.0", "arccosh": "2.0"}
+"""Inputs at which functions have a finite derivative, where that is not 1.0."""
+
+PARTS = {"divide": (1, "the divisor"), "power": (0, "the base")}
+"""Operations that are written as operators: the position of the operand that may not be 0, and its name."""
+
+DIVIDING = {"divide", "true_divide", "floor_divide", "remainder", "fmod", "divmod", "reciprocal"}
+"""Operations that divide, as NumPy calls them."""
+
+WORDS = {"divide by zero": "division by zero", "invalid value": "invalid value (nan)"}
+"""Kinds of warnings, where NumPy says otherwise."""
+
+METHODS = {"reduce": "a sum or product", "accumulate": "a cumulative sum or product"}
+"""Methods of NumPy's operations, as warnings name them."""
+
+MOST_OPERANDS = 3
+"""The number of operands that are named."""
+
+
+def describe(subject: Subject, fact: NonFinite) -> str:
+    """A sentence on the place where a nan or an infinity began."""
+    return _of_value(subject, fact) if fact.way == "forward" else _of_gradient(subject, fact)
+
+
+def describe_warning(subject: Subject, warning: NumericWarning) -> str:
+    """A warning in a sentence: overflow in exp on line 3: x is 1000.0."""
+    words = WORDS.get(warning.kind, warning.kind)
+    if warning.kind == "divide by zero" and warning.operation not in DIVIDING:
+        words = "infinite result"
+    called = f" (in {warning.function})" if warning.function else ""
+    operation = METHODS.get(warning.operation, warning.operation)
+    text = f"{words} in {operation} on line {warning.line}{called}"
+    if warning.is_backward:
+        return f"{text}, on the way back"
+    values = warning.values
+    if not values:
+        kind: Literal["nan", "inf"] = "nan" if warning.kind == "invalid value" else "inf"
+        fact = nonfinite_on(subject.whole, warning.line, warning.operation, kind)
+        values = "" if fact is None else operands_of(subject, fact)
+    return f"{text}: {values}" if values else text
+
+
+def given_to_operand(subject: Subject, fact: NonFinite) -> Event | None:
+    """The assignment after which a variable, an operand that is the cause, was first read as nan or infinite."""
+    if fact.cause != "input":
+        return None
+    records = list(map(Record._make, subject.whole.records[: fact.record + 1]))
+    variable = records[-1].ids[fact.operand or 0]
+    bad = next((x for x in subject.reads.get(variable, ()) if not is_finite(x)), None)
+    first = next((r for r in records if any(x is bad for x in r.values)), None)
+    if bad is None or first is None:
+        return None
+    given = [
+        event
+        for event in subject.whole.events_of("assigned", "changed")
+        if event.number == variable and event.time <= first.output_ids[0]
+    ]
+    return given[-1] if given else None
+
+
+def _of_value(subject: Subject, fact: NonFinite) -> str:
+    """The sentence on a value."""
+    name, value = next((name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target)
+    place = f"{fact.operation}{_on(subject, fact)}"
+    operands = operands_of(subject, fact)
+    if fact.cause == "input" and operands.startswith("its input"):
+        given = f"an input of {place} is {fact.result} to begin with"
+    elif fact.cause == "input":
+        since = "by then" if given_to_operand(subject, fact) else "to begin with"
+        given = f"{operands} {since}, and goes into {place}"
+    elif fact.cause in ("0/0", "division by zero") and fact.operation in ("divide", "remainder"):
+        given = f"{place} divides {fact.operands[0]} by {fact.operands[1]}: {operands}"
+    elif fact.cause == "overflow":
+        given = f"{place} is too large for {value.dtype}: {operands}"
+    else:
+        given = f"{place} is {fact.result}: {operands}"
+    return f"{name} {_is(value)} since {given}; its gradient means nothing"
+
+
+def _of_gradient(subject: Subject, fact: NonFinite) -> str:
+    """The sentence on a gradient."""
+    place = f"the derivative of {fact.operation}{_on(subject, fact)}"
+    operands = operands_of(subject, fact).replace(" is ", " = ")
+    operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
+    begin = f"{_gradients(subject, fact)} since {place}"
+    if not fact.slope:
+        state = {"overflow": "is too large", "infinite derivative": "is infinite"}
+        return f"{begin} {state.get(fact.cause, 'is undefined')} at {operands}"
+    slope = "infinite" if "inf" in fact.slope else "undefined"
+    text = f"{begin} is {slope} at {operands} and is multiplied by 0"
+    if fact.unchosen is None:
+        return text
+    return (
+        f"{text}: np.where chose the other branch, but both are differentiated; "
+        f"{_advice(subject, fact)}"
+    )
+
+
+def _gradients(subject: Subject, fact: NonFinite) -> str:
+    """The gradients of a target that are not finite: dy/dx is nan."""
+    found = subject.found.gradients.items()
+    bad = [
+        (derivative_symbol(subject.targets[t][0], subject.sources[s][0], level), unwrap(g))
+        for (t, s, level), g in found
+        if level == fact.order and g is not None and id_of(subject.targets[t][1]) == fact.target
+        if not is_finite(unwrap(g))
+    ]
+    symbol, value = bad[0]
+    others = len(bad) - 1
+    more = f" (as {'is 1 other' if others == 1 else f'are {others:,} others'})" if others else ""
+    return f"{symbol} {_is(value)}{more}"
+
+
+def _is(value: Any) -> str:
+    """The state of a value: that it is nan, or holds an infinity."""
+    kind = "nan" if np.isnan(with_numbers(value)).any() else "inf"
+    if np.ndim(value):
+        return f"holds {kind}"
+    return f"is {format_value(value) if kind == 'inf' else kind}"
+
+
+def _on(subject: Subject, fact: NonFinite) -> str:
+    """The layer and the line of an operation, as the end of its name."""
+    origins = subject.whole.origins
+    layer = origins.layer_around(origins.sites[fact.record][1]) if origins.sites else ""
+    return (f" in {label(layer)}" if layer else "") + (
+        "" if fact.line is None else f" on line {fact.line}"
+    )
+
+
+def operands_of(subject: Subject, fact: NonFinite) -> str:
+    """The inputs of an operation at the place: x[2] is -1.0."""
+    record = Record._make(subject.whole.records[fact.record])
+    places = range(len(record.values)) if len(fact.operands) > 1 else [fact.operand or 0]
+    written = operands_on(_place(subject, fact.record), fact.operation)
+    pairs = [
+        (_name(subject, record, place, text, fact.index) or _written(written, place), text)
+        for place, text in zip(places, fact.operands, strict=False)
+    ]
+    named = list(dict.fromkeys(f"{name} is {text}" for name, text in pairs if name))
+    if named:
+        return listed(named[:MOST_OPERANDS])
+    texts = [text for _, text in pairs[:MOST_OPERANDS]]
+    return f"its input{'s are' if len(texts) > 1 else ' is'} {listed(texts)}"
+
+
+def _written(written: Sequence[str], place: int) -> str:
+    """An operand as it is written, unless that is a constant of NumPy."""
+    name = written[place] if place < len(written) else ""
+    return "" if name.startswith(("np.nan", "np.inf")) else name
+
+
+def _place(subject: Subject, position: int) -> Place | None:
+    """The line of the cell that recorded an operation itself; None if that was a function from elsewhere."""
+    origins, place = subject.whole.origins, subject.context.program.place
+    line, call, *_ = origins.sites[position] if origins.sites else Site()
+    code = origins.calls[call].code
+    if line is None or place is None or (code and code.co_filename != place.file):
+        return None
+    return Place(place.file, line, "")
+
+
+def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]) -> str:
+    """The name of an input, with the index of its element; empty if it has none."""
+    name = subject.known_names.get(record.ids[place], "")
+    value = with_numbers(record.values[place])
+    if not name or not has_numbers(value) or not np.ndim(value):
+        return name
+    own = index[len(index) - value.ndim :]
+    if len(own) == value.ndim:
+        own = tuple(0 if n == 1 else i for n, i in zip(value.shape, own, strict=True))
+        inside = all(i < n for i, n in zip(own, value.shape, strict=True))
+        if inside and format_value(value[own]) == text:
+            return f"{name}[{', '.join(map(str, own))}]"
+    return name
+
+
+def _advice(subject: Subject, fact: NonFinite) -> str:
+    """The expression to write in place of an input that a `where` does not choose."""
+    position = _began(subject, fact.record)
+    record = Record._make(subject.whole.records[position])
+    operation = record.name
+    safe = SAFE.get(operation, "1.0")
+    place, part = PARTS.get(operation, (0, ""))
+    written = _written(operands_on(_place(subject, position), operation), place)
+    argument = written or subject.known_names.get(record.ids[place], "") or "x"
+    chosen = operands_on(_place(subject, fact.unchosen or 0), "where")
+    condition = (chosen[0] if len(chosen) == 3 else "") or "condition"
+    branches = f"{argument}, {safe}" if fact.branch == 1 else f"{safe}, {argument}"
+    inside = f"np.where({condition}, {branches})"
+    if part:
+        return f"write {inside} in place of {part}, {argument}"
+    if isinstance(getattr(np, operation, None), np.ufunc):
+        return f"write np.{operation}({inside}) inside"
+    return f"give {operation} a harmless input there, such as {inside}"
+
+
+def _began(subject: Subject, position: int) -> int:
+    """The operation that made an operand of another one infinite or nan, if one did, else that one itself."""
+    record = Record._make(subject.whole.records[position])
+    bad = {i for i, x in zip(record.ids, record.values, strict=True) if not is_finite(x)}
+    for before in range(position - 1, -1, -1):
+        if not bad:
+            break
+        record = Record._make(subject.whole.records[before])
+        if not bad.isdisjoint(record.output_ids):
+            position = before
+            bad = {i for i, x in zip(record.ids, record.values, strict=True) if not is_finite(x)}
+    return position

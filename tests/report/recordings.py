@@ -1,0 +1,71 @@
+"""Recordings for the tests of what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+import tapemagic as tm
+from tapemagic.engine.tape.observer import Observer
+from tapemagic.report.context import Context
+from tapemagic.report.findings import Findings, examine
+from tapemagic.report.tabs.gradients.matrices import Kind
+
+
+def record(
+    function: Callable[..., Any],
+    *inputs: Any,
+    order: int = 1,
+    max_nodes: int = 60,
+    kinds: Collection[Kind] = (),
+    check: bool = False,
+    **names: Any,
+) -> Findings:
+    """What is found of ``y = function(a, b, ...)``, with a, b, ... watched; `names` are constants."""
+    values = [x if isinstance(x, tm.Variable) else tm.constant(x) for x in inputs]
+    sources = list(zip("abcdefgh", values, strict=False))
+    line = iter(range(2, 1_000_000))
+    observer = Observer(lambda: (next(line), 0, 0, 0))
+    with observer:
+        observer.watch([x for x in values if not isinstance(x, tm.Variable)])
+        y = function(*values)
+    outputs = y if isinstance(y, (tuple, list)) else [y]
+    targets = [("y" if len(outputs) == 1 else f"y{i}", x) for i, x in enumerate(outputs)]
+    context = Context(list(names.items()), lines=["%%tape", *(f"line {i}" for i in range(2, 20))])
+    return examine(observer, targets, sources, order, context, max_nodes, kinds, check=check)
+
+
+def notes(found: Findings) -> str:
+    """The sentences of a verdict that are neither results nor about single gradients."""
+    topics = {"left", "note"}
+    return "; ".join(said.text for said in found.verdict if said.topic in topics)
+
+
+def square() -> Findings:
+    """The quickstart's first example."""
+    return record(lambda x: x**2, 3.0)
+
+
+def product() -> Findings:
+    """The quickstart's example of two variables and two orders."""
+    return record(lambda a, b: a * b * np.sin(a), 2.0, 3.0, order=2)
+
+
+def regression() -> Findings:
+    """The mean squared error of a line, with data by name."""
+    x, t = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([[1.0], [2.0], [3.0]])
+    w, b = tm.Variable([[1.0], [2.0]], name="w"), tm.Variable([0.5], name="b")
+    return record(lambda w, b: np.mean((x @ w + b - t) ** 2), w, b, x=x, t=t)
+
+
+def chain(length: int, max_nodes: int = 60) -> Findings:
+    """A chain of sines."""
+
+    def compute(x: Any) -> Any:
+        for _ in range(length):
+            x = np.sin(x)
+        return x
+
+    return record(compute, 0.5, max_nodes=max_nodes)
