@@ -23,7 +23,7 @@ from benchmarks.run import arrays
 from tapemagic.programs import statements
 from tapemagic.programs.function import function
 from tapemagic.programs.naming import identifier
-from tapemagic.programs.reading import names_in
+from tapemagic.programs.names import names_in
 
 
 class Row(NamedTuple):

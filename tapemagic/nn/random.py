@@ -41,6 +41,11 @@ def set_random_seed(seed: int) -> None:
     _global[0] = generator(seed)
 
 
+def global_generator() -> np.random.Generator:
+    """The global generator, for code that reads its state and draws no numbers."""
+    return _global[0]
+
+
 def generator(seed: Any = None) -> np.random.Generator:
     """The generator for a seed: a new one for a whole number, the given one, or the global one for None.
 
@@ -57,7 +62,7 @@ def generator(seed: Any = None) -> np.random.Generator:
     True
     """
     told = tracer()
-    if told is not None:
+    if told is not None and (seed is None or isinstance(seed, np.random.Generator)):
         told.draws()
     if seed is None:
         return _global[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -26,21 +26,19 @@ from tapemagic.engine.tensor.variable import (
     living,
     value_of,
 )
-from tapemagic.errors import FunctionError
-from tapemagic.programs.closure import Closure
+from tapemagic.programs.changes import parameter_of
 from tapemagic.programs.driver import Reached
-from tapemagic.programs.in_reach import Place
-from tapemagic.programs.leftovers import put_values, references, survivors
+from tapemagic.programs.entries import Place
+from tapemagic.programs.guards import Guards
+from tapemagic.programs.names import site_of_parameter, site_of_return
 from tapemagic.programs.naming import identifier, name_inputs, name_results
 from tapemagic.programs.object_kinds import is_leaf
-from tapemagic.programs.parameters import parameter_of
 from tapemagic.programs.passes.in_place import LEAST
 from tapemagic.programs.program import Program, arguments_of, nodes_in
-from tapemagic.programs.reading import read_on, returned_on
 from tapemagic.programs.signature import LEAF, Call, is_contiguous, is_data, is_single, taken_apart
+from tapemagic.programs.stand_ins import put_values, references, survivors
 from tapemagic.programs.symbol import Symbol, held, put_held
 from tapemagic.programs.trace import Trace
-from tapemagic.programs.types import Type
 
 ARRAYS = (Tensor, np.ndarray)
 VALUES = (*ARRAYS, np.generic)
@@ -54,7 +52,7 @@ class TracedCall:
     Parameters
     ----------
     trace : Trace
-    closure : Closure
+    guards : Guards
     call : Call
         The arguments, taken apart.
 
@@ -66,9 +64,9 @@ class TracedCall:
         After it: the bytes of the arrays in reach for which there were symbols.
     """
 
-    def __init__(self, trace: Trace, closure: Closure, call: Call) -> None:
+    def __init__(self, trace: Trace, guards: Guards, call: Call) -> None:
         self._trace = trace
-        self._closure = closure
+        self.guards = guards
         self._call = call
         self._originals: dict[int, tuple[str, Any]] = {}
         self._symbols: dict[int, tuple[Any, Any]] = {}
@@ -82,18 +80,8 @@ class TracedCall:
         self._ours: set[int] = set()
         self.nbytes = 0
 
-    def run(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, caught: Sequence[Any] = ()
-    ) -> tuple[Program, Any]:
-        """The program of the call, and its result.
-
-        If an error that symbols caused is in the list `caught` after the call, Variables get their own values back.
-
-        Raises
-        ------
-        FunctionError
-            If there is one.
-        """
+    def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
+        """The program of the call, and its result."""
         self._prepare()
         self.function = function
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
@@ -103,11 +91,7 @@ class TracedCall:
         done = False
         try:
             self._enter()
-            for scope in self._closure.scopes.values():
-                scope.setdefault("type", Type)
             result = function(*call_args, **call_kwargs)
-            if caught:
-                raise FunctionError("it caught an error that it meets only while it is traced")
             done = True
         finally:
             assigned = self._restored(done)
@@ -133,9 +117,9 @@ class TracedCall:
 
     def _prepare(self) -> None:
         """Make a symbol for every Variable, and for the arrays and tensors in reach."""
-        data, given = self._closure.data, {id(x): k for k, x in enumerate(self._call.leaves)}
+        data, given = self.guards.data, {id(x): k for k, x in enumerate(self._call.leaves)}
         found = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
-        found |= {i: x for i, x in self._closure.objects.items() if isinstance(x, Variable)}
+        found |= {i: x for i, x in self.guards.objects.items() if isinstance(x, Variable)}
         found |= {id(x): x for x in living()}
         for variable in found.values():
             known = data.get(id(variable))
@@ -148,7 +132,7 @@ class TracedCall:
             node.contiguous = value.nbytes >= LEAST and is_contiguous(value)
             ours = known is not None or id(variable) in given
             self._variables.append((variable, symbol, node, value, ours))
-        for place in self._closure.places:
+        for place in self.guards.places:
             x = place.get()
             stand_in = self._stand_in(x)
             if stand_in is not x:
@@ -172,11 +156,11 @@ class TracedCall:
                 made = x
             else:
                 self._symbols[id(made)] = x, made
-        elif isinstance(x, ARRAYS) and id(x) in self._closure.data:
+        elif isinstance(x, ARRAYS) and id(x) in self.guards.data:
             value = unwrap(x)
             if type(value) is Symbol or not is_data(value) or value.dtype.kind not in "biufc":
                 return x
-            local, path = self._closure.data[id(x)]
+            local, path = self.guards.data[id(x)]
             origin = Reached(path, local, type(x), isinstance(x, np.ndarray))
             made = self._with_symbol(x, self._trace.input(origin, value, identifier(path)))
             self._originals[id(made)] = "reached", local
@@ -201,7 +185,7 @@ class TracedCall:
             known = self._stand_ins.get(id(x))
             if known is not None:
                 return known
-        if isinstance(x, np.ndarray) and self._closure.has(x):
+        if isinstance(x, np.ndarray) and self.guards.is_reachable(x):
             self._trace.leave_at("an array that is an argument, and read under another name,", None)
             return x
         if not isinstance(x, Tensor) and not (is_data(x) and x.dtype.kind in "biufc"):
@@ -259,9 +243,6 @@ class TracedCall:
             for place, stand_in, original in self._places:
                 if place.get() is stand_in:
                     place.put(original)
-            for scope in self._closure.scopes.values():
-                if scope.get("type") is Type:
-                    del scope["type"]
         except KeyboardInterrupt:
             self._restored(done=False)
             raise
@@ -275,7 +256,7 @@ class TracedCall:
                 continue
             name = parameter_of(self.function, args, kwargs, original)
             how = f"a change of the {type(original).__name__} that it is given{' as ' * bool(name)}{name}"
-            self._trace.leave_at(how, read_on(self.function, name))
+            self._trace.leave_at(how, site_of_parameter(self.function, name))
             if isinstance(original, list):
                 original[:] = [self._outside(x) for x in copy]
             else:
@@ -322,7 +303,7 @@ class TracedCall:
 
     def _leave(self, how: str) -> None:
         """Note that the result cannot come out of a program."""
-        self._trace.leave_at(how, returned_on(self.function))
+        self._trace.leave_at(how, site_of_return(self.function))
 
     def _result(self, x: Any) -> Any:
         """A result without symbols; the caller's own lists, and those that the function made, stay these objects."""
@@ -355,7 +336,7 @@ class TracedCall:
             self._leave(f"a {kind.__name__} that is twice in the result")
             return
         met.add(id(x))
-        if kind is not tuple and (known or self._closure.has(x)):
+        if kind is not tuple and (known or self.guards.is_reachable(x)):
             self._leave(f"a {kind.__name__} as a result that is not made by it")
         values = x.values() if isinstance(x, dict) else x
         parts = [part for part in values if isinstance(part, NESTED)]
@@ -379,8 +360,8 @@ class TracedCall:
         if original is not None and self._is_unchanged(x):
             return original
         if isinstance(x, Variable):
-            if id(x) in self._closure.data:
-                return "reached", self._closure.data[id(x)][0]
+            if id(x) in self.guards.data:
+                return "reached", self.guards.data[id(x)][0]
             self._leave("a Variable as a result that is not among its arguments")
         elif isinstance(x, Slice):
             self._leave("a part of a Variable as a result (add 0 to it)")
@@ -392,8 +373,8 @@ class TracedCall:
             return "copy", None
         elif is_leaf(x):
             return "fixed", x
-        elif self._closure.has(x):
-            return "reached", self._closure.local(x)
+        elif self.guards.is_reachable(x):
+            return "reached", self.guards.local(x)
         else:
             self._leave(f"a result of type {type(x).__name__}")
         return "fixed", None
@@ -436,8 +417,8 @@ class TracedCall:
                 return variable
         return None
 
-    def clean(self, after: Closure) -> None:
-        """Take symbols out of whatever the function stored."""
+    def clean(self, after: Guards) -> None:
+        """Take symbols out of Variables and of all places in reach, and forget what represented values."""
         for x, made in self._symbols.values():
             if isinstance(x, Tensor):
                 put_id(x, id_of(made))  # as a tape that lives on knows it
@@ -450,12 +431,8 @@ class TracedCall:
             plain = self._outside(x)
             if plain is not x:
                 place.put(plain)
-        self._let_go()
-
-    def _let_go(self) -> None:
-        """Forget what stood for values, but for what each of these stands for."""
         arrays = (x for x, made in self._symbols.values() if type(made) is Symbol)
-        self.nbytes = sum(x.nbytes for x in arrays if id(x) in self._closure.data)
+        self.nbytes = sum(x.nbytes for x in arrays if id(x) in self.guards.data)
         self._ours = {id(variable) for variable, *_, ours in self._variables if ours}
         for found in (self._variables, self._places, self._copies, self._kept, self._stand_ins):
             found.clear()
@@ -464,12 +441,12 @@ class TracedCall:
         """The number of references to the trace: more than before the call as long as there are symbols."""
         return references(self._trace)
 
-    def put_values(self, known: float, further: bool) -> None:
-        """Leave no symbols anywhere; `known` is the number of references before the call."""
+    def put_values(self, known: float) -> None:
+        """Replace the symbols that are left; `known` is the number of references to the trace before the call."""
         self._trace.release()
         left = survivors(self._symbols)
         if left or self.references() != known:
-            put_values(self._trace, left, further)
+            put_values(self._trace, left)
 
 
 def without_symbols(x: Any) -> Any:

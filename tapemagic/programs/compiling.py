@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.closure import Closure, same_closures
 from tapemagic.programs.derivatives import keep_meanings
 from tapemagic.programs.driver import Driver
 from tapemagic.programs.driver_function import driver
+from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.miss import Miss
 from tapemagic.programs.passes import simplified
 from tapemagic.programs.program import Guard, Program
@@ -34,7 +34,7 @@ class Compiled:
     program : Program
     entry : Signature
         The signature for which it was made.
-    closure : Closure
+    guards : Guards
         What the function closed over, as it was when it was traced.
     path : tuple
         The ways at its guards.
@@ -44,17 +44,17 @@ class Compiled:
         Called with the arguments; gives the result, or a `Miss`.
     """
 
-    def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
+    def __init__(self, program: Program, call: Call, guards: Guards, entry: Any) -> None:
         self.entry = entry
         self.program = simplified(program)
         keep_meanings(self.program, program)
-        self.closure = closure
+        self.guards = guards
         self.path = path_of(program)
         self._all_guards = path_of(self.program) == self.path
         self.number = _number()
         file = f"<tapemagic program {self.number} of {program.name}>"
         statements = Writer(self.program, bare=True)
-        written = Driver(closure.function, call, closure, self.program, statements, self)
+        written = Driver(guards.function, call, guards, self.program, statements, self)
         shown = {line.text.strip() for line in statements.body}
         lines = [f"{line}\n" * (line.strip() in shown) or "\n" for line in written.text]
         linecache.cache[file] = 0, None, lines, file
@@ -62,7 +62,7 @@ class Compiled:
         self._namespace = written.namespace
         self._code = written.code(file)
         self.driver = driver(self._code, self._namespace, None, _handed_back)
-        closure.forget()
+        guards.forget()
         release(self.program)
 
     def driver_for(self, function: Any, miss: Any) -> Any:
@@ -85,19 +85,19 @@ class Compiled:
         before, failed = self.path[: guard - 1], self.path[guard - 1]
         return (*before, not failed) if isinstance(failed, bool) else before
 
-    def adopts(self, now: Closure) -> bool:
+    def adopts(self, now: Guards) -> bool:
         """Whether the program holds for what the function closes over now; it is checked for that from then on."""
-        if same_closures(self.closure, now) is not None:
+        if first_change(self.guards, now) is not None:
             return False
         for name, value in now.namespace.items():
             self._namespace[name] = value
-        self.closure = now
+        self.guards = now
         now.forget()
         return True
 
     def is_dead(self) -> bool:
         """Whether a variable or an object of the program does not exist any more."""
-        return self.closure.is_dead()
+        return self.guards.is_dead()
 
 
 def _handed_back(args: Any, kwargs: Any, missed: Miss) -> Miss:  # noqa: ARG001

@@ -12,7 +12,6 @@ from tapemagic.engine.nest import ordered
 from tapemagic.engine.recording import clock, open_blocks
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.closure import Closure
 from tapemagic.programs.driver_function import (
     code_of,
     count_of,
@@ -20,7 +19,8 @@ from tapemagic.programs.driver_function import (
     lines_of,
     parameters,
 )
-from tapemagic.programs.in_reach import contents, is_empty
+from tapemagic.programs.entries import contents, is_empty
+from tapemagic.programs.guards import Guards
 from tapemagic.programs.miss import MISS, STALE, failure
 from tapemagic.programs.object_kinds import NUMBERS, Keys, other_keys, same_leaf
 from tapemagic.programs.program import Loop, Program
@@ -46,7 +46,7 @@ class Driver:
         The user's.
     call : Call
         The arguments with which the program was traced.
-    closure : Closure
+    guards : Guards
     program : Program
     statements : Writer
         The lines of the program, which become lines of the driver: a call of another function would take as long as
@@ -59,7 +59,7 @@ class Driver:
         self,
         function: Any,
         call: Call,
-        closure: Closure,
+        guards: Guards,
         program: Program,
         statements: Writer,
         compiled: Any,
@@ -73,10 +73,10 @@ class Driver:
             "q_warned_once": warned_once, "np": np, "Retrace": Retrace,
             "__builtins__": builtins, "__name__": __name__,
         }  # fmt: skip
-        self.namespace |= closure.namespace
+        self.namespace |= guards.namespace
         self.namespace |= statements.objects()
         self._call = call
-        self._closure = closure
+        self._guards = guards
         self._program = program
         self._statements = statements
         self._named = list(zip(program.inputs, statements.parameters, strict=False))
@@ -104,7 +104,7 @@ class Driver:
         self._return()
         parts = [
             ("q_MISS", checks),
-            ("q_STALE", closure.lines),
+            ("q_STALE", guards.lines),
             ("q_MISS", aliases),
             ("", runs),
             ("", self.lines),
@@ -242,7 +242,7 @@ class Driver:
     def _check_static(self, name: str, x: Any) -> None:
         if any(x is each for each in self._call.objects):
             place = next(k for k, each in enumerate(self._call.objects) if each is x)
-            self._require(f"{name} is not {self._constant(self._closure.arguments[place][0])}()")
+            self._require(f"{name} is not {self._constant(self._guards.arguments[place][0])}()")
         elif type(x) in NUMBERS and type(x) not in (float, complex):
             k = self._constant(x)
             other = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
@@ -272,10 +272,10 @@ class Driver:
 
     def _check_aliases(self) -> None:
         """Require that arguments are objects that the function closes over where they were, and nowhere else."""
-        reached = {self._closure.local(x): type(x) for x in self._closure.objects.values()}
+        reached = {self._guards.local(x): type(x) for x in self._guards.objects.values()}
         for k, x in enumerate(self._call.leaves):
             if isinstance(x, Traced | np.ndarray):
-                known = self._closure.data.get(id(x))
+                known = self._guards.data.get(id(x))
                 if known is not None:
                     self._require(f"q_x{k} is not {known[0]}")
                     continue
@@ -290,7 +290,7 @@ class Driver:
     def _local(self, variable: Variable) -> str:
         """The local name of a variable."""
         place = self._place(variable)
-        return self._closure.data[id(variable)][0] if place is None else f"q_x{place}"
+        return self._guards.data[id(variable)][0] if place is None else f"q_x{place}"
 
     # The program, and its results.
 
@@ -395,7 +395,7 @@ class Reached(NamedTuple):
     Attributes
     ----------
     path, local : str
-        How the user's program finds it, and the local name in the checks of the closure.
+        How the user's program finds it, and the local name in the checks of the guards.
     kind : type
     is_array : bool
     """

@@ -8,11 +8,11 @@ from itertools import groupby
 from typing import Any
 
 from tapemagic.engine.tensor.messages import shown
-from tapemagic.programs.closure import same_closures
 from tapemagic.programs.comments import statement_of_guard
 from tapemagic.programs.compiling import Compiled, path_of
 from tapemagic.programs.docstring import described
 from tapemagic.programs.formatting import WIDTH
+from tapemagic.programs.guards import first_change
 from tapemagic.programs.module_names import ModuleNames
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.reasons import line_of
@@ -59,7 +59,7 @@ def _labels(found: Sequence[tuple[Compiled, Sequence[Any]]]) -> Iterator[list[st
         met.append((each, words))
     for each, words in met:
         twin = next((x for x, known in met if x is not each and known == words), None)
-        path = None if twin is None else same_closures(twin.closure, each.closure)
+        path = None if twin is None else first_change(twin.guards, each.guards)
         read = [] if path is None else [_reading(each, path)]
         yield [*words, *read] or ["the call without arguments"]
 
@@ -121,6 +121,6 @@ def _value(way: Any) -> str:
 
 def _reading(program: Compiled, path: str) -> str:
     """The words for a value that a program reads beside its arguments, and another one does not."""
-    leaves = (x.what for x in program.closure.entries if x.path == path and x.role == "leaf")
+    leaves = (x.what for x in program.guards.entries if x.path == path and x.role == "leaf")
     value = next(map(shown, leaves), "")
     return f"{path} = {value}" if value else f"another {path}"

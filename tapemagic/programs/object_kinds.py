@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import builtins
 import datetime as dt
 import decimal
 import enum
 import fractions
 import functools
-import io
 import operator
 import pathlib
+import random
 import re
 import sys
 import threading
-from array import array
-from collections import deque, namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable, Iterable
+from importlib.machinery import EXTENSION_SUFFIXES
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -37,7 +38,8 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.events import origin_of
-from tapemagic.programs.randomness import GENERATORS
+
+GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
 Named = namedtuple("Named", "field")  # noqa: PYI024 (only the kind of its field counts)
 
@@ -66,15 +68,13 @@ NAMED = (
 
 LEAVES = (*VALUES, *NAMED)
 
-CONTAINERS = (list, tuple, dict, set, deque, bytearray, array)
+CONTAINERS = (list, tuple, dict)
 
 STORING = (
-    *(object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS),
+    *(object, list, tuple, dict, OrderedDict, defaultdict, BaseException, Exception, *NUMBERS),
     SimpleNamespace,
 )
 """The types without state of their own beside contents and attributes, from which classes are derived."""
-
-POINTER = object.__basicsize__ // 2
 
 
 def is_leaf(x: Any) -> bool:
@@ -115,7 +115,7 @@ def same_leaf(a: Any, b: Any) -> bool:
     --------
     >>> same_leaf(1, True), same_leaf(0.0, -0.0), same_leaf(float("nan"), float("nan"))
     (False, False, True)
-    >>> same_leaf(frozenset({1}), frozenset({1.0})), same_leaf({1, 2}, {1, 2})
+    >>> same_leaf(frozenset({1}), frozenset({1.0})), same_leaf(frozenset({1}), frozenset({1}))
     (False, True)
     >>> same_leaf(slice(0, 2), slice(0, 2)), same_leaf(slice(np.ones(2)), slice(np.ones(2)))
     (True, False)
@@ -130,7 +130,7 @@ def same_leaf(a: Any, b: Any) -> bool:
         return all(map(same_leaf, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same_leaf, a, b))
-    if type(a) in NUMBERS or isinstance(a, (*VALUES, set, bytearray, array)):
+    if type(a) in NUMBERS or isinstance(a, VALUES):
         return bool(exact(a) == exact(b))
     return False
 
@@ -142,8 +142,8 @@ def exact(x: Any) -> tuple[Any, ...]:
     --------
     >>> exact((1, 0.0)) == exact((True, 0.0)), exact((1, 0.0)) == exact((1, -0.0))
     (False, False)
-    >>> exact({2, 1}) == exact({1, 2}), exact({2, 1}) == exact({1, 2.0})
-    (True, False)
+    >>> exact(frozenset({2, 1})) == exact(frozenset({1, 2.0}))
+    False
     """
     if isinstance(x, float | complex | np.inexact | range):
         return type(x), repr(x)
@@ -151,10 +151,8 @@ def exact(x: Any) -> tuple[Any, ...]:
         return type(x), *map(exact, x)
     if isinstance(x, slice):
         return type(x), exact(x.start), exact(x.stop), exact(x.step)
-    if isinstance(x, set | frozenset):
+    if isinstance(x, frozenset):
         return type(x), frozenset(map(exact, x))
-    if isinstance(x, array):
-        return type(x), x.typecode, x.tobytes()
     return type(x), x
 
 
@@ -199,15 +197,6 @@ def other_keys(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) ->
     return others if {*kinds} <= {str} else f"{others} or [*map(type, {x})] != {constant(kinds)}"
 
 
-def other_parts(x: str, parts: Any, constant: Callable[[Any], str]) -> str:
-    """Code that tells whether a set, a bytearray or an array of the standard library holds anything else."""
-    kinds = {*map(type, parts)}
-    if isinstance(parts, set) and len(kinds) < 2 and kinds <= SHOWN_BY_TYPE:
-        others = f"{x} != {constant(parts)}"
-        return f"{others} or {{*map(type, {x})}} != {constant(kinds)}"
-    return f"not q_same_leaf({x}, {constant(parts)})"
-
-
 def is_container(x: Any) -> bool:
     """Whether something holds others by position or key."""
     return isinstance(x, CONTAINERS)
@@ -228,30 +217,18 @@ def shows_its_state(kind: type) -> bool:
     >>> shows_its_state(fractions.Fraction), shows_its_state(type(iter([])))
     (True, False)
     """
-    for base in kind.__mro__:
-        if base in STORING:
-            continue
-        if "__module__" not in vars(base) or not base.__flags__ & (1 << 9):
-            return False
-        slots = vars(base).get("__slots__", ())
-        count = 1 if isinstance(slots, str) else len(tuple(slots))
-        inherited = max((parent.__basicsize__ for parent in base.__bases__), default=0)
-        if base.__basicsize__ > inherited + POINTER * (count + 2):
-            return False
+    if any(is_made_in_c(base) for base in kind.__mro__ if base not in STORING):
+        return False
     return kind is SimpleNamespace or kind not in STORING
 
 
-def unwatchable(x: Any) -> str:
-    """The reason why changes of an object could not be seen; empty if they can be."""
-    if isinstance(x, (FunctionType, MethodType, *GENERATORS)):
-        return ""
-    if isinstance(x, io.IOBase):
-        return "a file: read it before the call, and give what is in it as an argument"
-    if hasattr(type(x), "__next__"):
-        return f"a {type(x).__name__}, which gives something else each time: make a list of it"
-    if isinstance(x, np.ndarray) or is_instance(x):
-        return ""
-    return f"a {type(x).__name__}, whose changes cannot be seen: give it as arrays or numbers"
+def is_made_in_c(kind: type) -> bool:
+    """Whether a class is written in C: then it defines methods that are not functions of Python's."""
+    # A Python class may borrow such a method (`__hash__ = object.__hash__`), which is another class's.
+    return any(
+        isinstance(x, WrapperDescriptorType | MethodDescriptorType) and x.__objclass__ is kind
+        for x in vars(kind).values()
+    )
 
 
 def unwatched(kind: type) -> frozenset[str]:
@@ -299,8 +276,12 @@ def is_made_by_frompyfunc(ufunc: Any) -> bool:
 def is_user_class(kind: type) -> bool:
     """Whether a class is written in a file or a cell of the user's."""
     module = sys.modules.get(kind.__module__)
-    return is_user_module(module) if module is not None else kind.__module__ != "builtins"
+    if kind.__module__ == "builtins":  # a class made by exec without a `__name__` says so, too
+        return not is_made_in_c(kind) and getattr(builtins, kind.__name__, None) is not kind
+    return module is None or is_user_module(module)
 
+
+IN_C = tuple(EXTENSION_SUFFIXES)
 
 ACCESS = (
     "__getitem__",
@@ -339,4 +320,4 @@ def is_user_module(module: Any) -> bool:
     if file is None:
         made = getattr(module, "__spec__", None) is None
         return made or module.__name__ == "__main__" or hasattr(module, "__path__")
-    return origin_of(file) == ""
+    return origin_of(file) == "" and not file.endswith(IN_C)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
 import weakref
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -16,34 +14,24 @@ from tapemagic.engine.events import user_line
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.programs.call_tracing import TracedCall
-from tapemagic.programs.calls import way_of_error
-from tapemagic.programs.catching import errors_noted, is_unlike_own
-from tapemagic.programs.changes import change_in_words
-from tapemagic.programs.closure import Closure, same_closures
+from tapemagic.programs.calls import is_raised_by_the_user, way_of_error
+from tapemagic.programs.changes import changed_parameter, why_changing
 from tapemagic.programs.compiling import Compiled, path_of, release
-from tapemagic.programs.effects import (
-    DRAWS,
-    clocks_in,
-    is_suspect,
-    may_do_more,
-    observed_calls,
-    shuffles,
-)
+from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.joint_source import text_of_all
 from tapemagic.programs.miss import MISS, STALE, Miss
-from tapemagic.programs.parameters import changed_parameter
+from tapemagic.programs.names import site_of_parameter
 from tapemagic.programs.program import Program
-from tapemagic.programs.randomness import RandomState
-from tapemagic.programs.reading import read_on
 from tapemagic.programs.reasons import (
     DRAWN_BY_LAYER,
-    PROFILED,
     a_or_an,
     in_words,
     line_of,
     with_place,
 )
+from tapemagic.programs.side_effects import DRAWS, output_noted, random_states
 from tapemagic.programs.signature import Call, may_change, signature, without_identities
+from tapemagic.programs.symbol import Symbol
 from tapemagic.programs.trace import Trace, is_followed, tracing
 from tapemagic.programs.trace_comparison import difference
 
@@ -59,6 +47,9 @@ SMALL = 1 << 20
 _lock = threading.RLock()
 """Held by the thread that traces."""
 
+COMPUTING = frozenset(f.__code__.co_filename for f in (Trace.call, Symbol.__len__))
+"""The files in which NumPy computes with the values of symbols."""
+
 DEFECT = "its program could not be written, which is a defect of tapemagic's: please report it"
 
 Path = tuple[Any, ...]
@@ -71,7 +62,7 @@ class Signature:
     ----------
     programs : list of Compiled
         The one that held last is the first.
-    pending : list of (Program, Closure, object)
+    pending : list of (Program, Guards, object)
         Traces that were not compared with a second one yet, and which arguments are objects in reach.
     eager_paths : list of Path
         Ways through the function that are no programs.
@@ -89,7 +80,7 @@ class Signature:
 
     def __init__(self) -> None:
         self.programs: list[Compiled] = []
-        self.pending: list[tuple[Program, Closure, Any]] = []
+        self.pending: list[tuple[Program, Guards, Any]] = []
         self.eager_paths: list[Path] = []
         self.tries = 0
         self.fixed = False
@@ -114,7 +105,6 @@ class Programs:
         self._signatures: dict[Any, Signature] = {}
         self._why_all = ""
         self._why_more = ""
-        self._why_now = ""
         self._changing = ""
         self._warned = False
         self.warns = warns
@@ -125,7 +115,7 @@ class Programs:
         self._begin_with(None)
         self._signatures = {}
         self._eager_after = {}
-        self._why_all = self._why_more = self._why_now = self._changing = ""
+        self._why_all = self._why_more = self._changing = ""
         self._warned = False
 
     def serve(self, function: Any) -> None:
@@ -156,7 +146,7 @@ class Programs:
         reasons = [self._why_all]
         for entry in [*self._signatures.values()]:
             reasons += [entry.why_eager, entry.why_ways]
-        reasons += [self._why_more, self._why_now]
+        reasons += [self._why_more]
         return "\n".join(dict.fromkeys(filter(None, reasons)))
 
     def text(self, name: str) -> str:
@@ -177,7 +167,7 @@ class Programs:
         if found:
             return text_of_all(sorted(found, key=lambda each: each[0].number))
         reasons = [self._why_all, *(x.why_eager for x in entries.values())]
-        reasons += [self._why_more, self._why_now]
+        reasons += [self._why_more]
         why = next(filter(None, reasons), "")
         if why:
             raise FunctionError(f"{name} has no program for such arguments: {why}")
@@ -274,13 +264,13 @@ class Programs:
     ) -> tuple[Path | None, Any]:
         """The result by one of the programs; if none holds, what is known of the way through the function."""
         known: Path = ()
-        now: Closure | None = None
+        now: Guards | None = None
         for each in list(entry.programs):
             if not each.agrees(known):
                 continue
             result = each.driver(*args, **kwargs)
             if result is STALE:
-                now = now or Closure(function, call.objects, entry.fixed)
+                now = now or Guards(function, call.objects, entry.fixed)
                 if not each.adopts(now):
                     continue
                 result = each.driver(*args, **kwargs)
@@ -295,23 +285,28 @@ class Programs:
                 known = each.way_after(result.guard)
         return known, None
 
-    @staticmethod
-    def _raising(missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
+    @classmethod
+    def _raising(cls, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
         """Run a function of which the program raised an error: it raises it again, or catches it and goes on."""
-        call = signature(args, kwargs)
-        reached = Closure(function, call.objects).objects.values()
-        variables = {id(x): x for x in (*call.leaves, *reached) if isinstance(x, Variable)}
-        before = [(x, value_of(x)) for x in variables.values()]
-        try:
-            result = function(*args, **kwargs)
-        except BaseException:
-            for variable, value in before:
-                exchange(variable, value)
-            raise
+        result = cls._run(function, args, kwargs)
         missed.program.entry.why_ways = (
             f"it catches {a_or_an(getattr(missed.error, '__name__', 'error'))}"
         )
         return result
+
+    @staticmethod
+    def _run(function: Any, args: Any, kwargs: Any) -> Any:
+        """Run a function; if it raises an error, its Variables keep their values, as with a program."""
+        call = signature(args, kwargs)
+        reached = Guards(function, call.objects).objects.values()
+        variables = {id(x): x for x in (*call.leaves, *reached) if isinstance(x, Variable)}
+        before = [(x, value_of(x)) for x in variables.values()]
+        try:
+            return function(*args, **kwargs)
+        except BaseException:
+            for variable, value in before:
+                exchange(variable, value)
+            raise
 
     def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:
         result = function(*args, **kwargs)
@@ -362,12 +357,11 @@ class Programs:
     ) -> Any:
         """Run the function, and write down what it computes."""
         with _lock:
-            closure = Closure(function, call.objects, entry.fixed)
-            shuffled = shuffles(closure.codes, closure.generators, call.leaves)
-            why = closure.unseen or (with_place(DRAWS, line_of(shuffled)) if shuffled else "")
-            hopeless = full and all(same_closures(known, closure) for _, known, _ in entry.pending)
+            guards = Guards(function, call.objects, entry.fixed)
+            why = guards.refusal
+            hopeless = full and all(first_change(known, guards) for _, known, _ in entry.pending)
             if not hopeless and not why:
-                result = self._trace(entry, closure, function, args, kwargs, call)
+                result = self._trace(entry, guards, function, args, kwargs, call)
         if hopeless:
             entry.full = True
             self._is_full(call)
@@ -381,52 +375,49 @@ class Programs:
         return result
 
     def _trace(
-        self, entry: Signature, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
+        self, entry: Signature, guards: Guards, function: Any, args: Any, kwargs: Any, call: Call
     ) -> Any:
-        does_more = closure.does_more or any(map(may_do_more, call.leaves))
-        texts = closure.texts()
-        suspect = does_more or texts or is_suspect(closure.codes.values())
-        self._why_now = PROFILED if suspect and sys.getprofile() is not None else ""
-        if self._why_now:
-            return function(*args, **kwargs)
-        before = RandomState(closure.generators, closure.path, python=does_more)
-        effects: dict[str, Any] = clocks_in(closure.codes)
-        observed = observed_calls(effects, texts) if suspect else nullcontext()
+        effects: dict[str, Any] = {}
         trace = Trace(named=bool(entry.pending))
-        one = TracedCall(trace, closure, call)
+        one = TracedCall(trace, guards, call)
         known = one.references()
+        states = random_states()
         failure: Exception | None = None
         try:
-            with tracing(trace), observed, errors_noted(closure.codes) as noted:
-                program, result = one.run(function, args, kwargs, noted)
+            with tracing(trace), output_noted(effects):
+                program, result = one.run(function, args, kwargs)
         except BaseException as error:
-            if not isinstance(error, Exception) or not (noted or is_unlike_own(error, trace)):
-                self._clean(one, closure, known, done=False)
+            if not isinstance(error, Exception):
+                self._clean(one, guards, known)
                 raise
             failure = error
+        if states != random_states():
+            site = guards.site_of("random") or guards.site_of("normal")
+            effects[DRAWS] = site
         acts = bool(effects)
-        drawn = self._drawn(before, closure, trace)
-        effects |= drawn
-        after, changed = closure, None
-        if not closure.holds():
-            after = Closure(function, call.objects, entry.fixed)
-            changed = same_closures(closure, after, strictly=True)
-        unchanged = one.changed_nothing() and not (drawn or acts or changed)
+        after = Guards(function, call.objects, entry.fixed)
+        changed = first_change(guards, after, strictly=True)
+        unchanged = one.changed_nothing() and not (acts or changed or trace.drawn_on)
+        own = failure is not None and (failure is trace.raised or is_own(failure))
         found = [] if failure is not None else [result]  # what is left in it is replaced there
-        self._clean(one, after, known, keeps=after is closure, done=failure is None)
+        self._clean(one, after, known)
         is_left = failure is not None or (one.references() > known and not program.assigned)
         may_repeat = is_left and unchanged and same_arguments(call, signature(args, kwargs))
         if failure is not None:
-            noted.append(way_of_error(failure.__traceback__))
-            return self._failed(entry, failure, noted[0], may_repeat, function, args, kwargs)
+            if own and not may_repeat:
+                raise failure
+            way = way_of_error(failure.__traceback__)
+            return self._failed(entry, failure, way, may_repeat, function, args, kwargs)
         if may_repeat:
             found = [function(*args, **kwargs)]  # nothing can be replaced in an iterator that runs
+        if trace.drawn_on is not None and not changed:
+            effects[DRAWN_BY_LAYER] = trace.drawn_on
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
             if entry.tries >= TRIES:
-                entry.why_eager = reason or change_in_words(
-                    changed, closure, function, args, kwargs, call
+                entry.why_eager = reason or why_changing(
+                    changed, guards, function, args, kwargs, call
                 )
         elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
             entry.fixed = True
@@ -434,19 +425,8 @@ class Programs:
         elif reason:
             self._is_eager(entry, path_of(program), reason)
         else:
-            self._compare(entry, program, closure, call)
+            self._compare(entry, program, guards, call)
         return found[0]
-
-    @staticmethod
-    def _drawn(before: RandomState, closure: Closure, trace: Trace) -> dict[str, Any]:
-        """The reason that random numbers were drawn, with its line; empty if none were."""
-        drawn = before.drawn_since()
-        if not drawn:
-            return {}
-        line = closure.site_of(drawn.split()[-1])
-        if line is None and trace.drawn_on is not None:
-            return {DRAWN_BY_LAYER: trace.drawn_on}
-        return {f"it draws random numbers from {drawn}: give them as an argument": line}
 
     def _failed(
         self,
@@ -464,7 +444,7 @@ class Programs:
         """
         result = None
         if may_repeat:
-            result = function(*args, **kwargs)
+            result = self._run(function, args, kwargs)
         how, site = way
         reason = in_words(how, line_of(site))
         self._is_eager(entry, (), reason)
@@ -477,14 +457,12 @@ class Programs:
         return result
 
     @staticmethod
-    def _clean(
-        one: TracedCall, after: Closure, known: float, keeps: bool = True, done: bool = True
-    ) -> None:
+    def _clean(one: TracedCall, after: Guards, known: float) -> None:
         """Leave nothing of a trace in the user's data; `known` is the number of references to it before the call."""
         one.clean(after)
-        if not keeps:
+        if after is not one.guards:
             after.forget()
-        one.put_values(known, further=done)
+        one.put_values(known)
 
     @staticmethod
     def _reason(
@@ -500,7 +478,7 @@ class Programs:
         if may_change(call) and signature(args, kwargs).key != call.key:
             name = changed_parameter(one.function, args, kwargs, call.structure)
             reason = f"it changes {name or 'its arguments'}, which it is given: return a new one"
-            return with_place(reason, line_of(read_on(one.function, name)))
+            return with_place(reason, line_of(site_of_parameter(one.function, name)))
         variable = one.out_of_reach(program)
         if variable is not None:
             return f"it reads the Variable {variable.name!r} in a way that cannot be seen: give it as an argument"
@@ -516,14 +494,14 @@ class Programs:
         else:
             entry.why_ways = reason
 
-    def _compare(self, entry: Signature, program: Program, closure: Closure, call: Call) -> None:
+    def _compare(self, entry: Signature, program: Program, guards: Guards, call: Call) -> None:
         """Make a program of a trace that is the same as one before; wait for a second one if there is none."""
         path = path_of(program)
-        known = [closure.data.get(id(x)) for x in call.leaves]
+        known = [guards.data.get(id(x)) for x in call.leaves]
         for k, (other, earlier, as_known) in enumerate(entry.pending):
             if path_of(other) != path or known != as_known:
                 continue
-            changed = same_closures(earlier, closure)
+            changed = first_change(earlier, guards)
             if changed is not None:
                 self._changing = changed
                 continue
@@ -532,7 +510,7 @@ class Programs:
             if found is None:
                 try:
                     with uncollected():
-                        compiled = Compiled(program, call, closure, entry)
+                        compiled = Compiled(program, call, guards, entry)
                 except Exception as error:  # noqa: BLE001 (the call has its result already)
                     what = f"{type(error).__name__}: {error}"
                     self._is_eager(entry, path, f"{DEFECT} ({what})")
@@ -544,9 +522,17 @@ class Programs:
             else:
                 self._is_eager(entry, path, with_place(found.reason, line_of(found.site)))
             return
-        closure.forget()
+        guards.forget()
         release(program)
-        entry.pending.append((program, closure, known))
+        entry.pending.append((program, guards, known))
+
+
+def is_own(error: Exception) -> bool:
+    """Return True if the function raises an error itself, or NumPy does for the values that symbols represent."""
+    traceback: Any = error.__traceback__
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback.tb_frame.f_code.co_filename in COMPUTING or is_raised_by_the_user(error)
 
 
 def same_arguments(a: Call, b: Call) -> bool:

@@ -18,8 +18,8 @@ from tapemagic.programs.object_kinds import (
     is_leaf,
     keys_of,
     own_access,
-    unwatchable,
 )
+from tapemagic.programs.side_effects import CLOCK, NOW, why_unwatchable
 
 LEAF = "leaf"
 """The structure of what is no list, tuple or dict."""
@@ -167,11 +167,15 @@ def leaf_key(x: Any, objects: list[Any]) -> Any:
         return f"an array of {x.dtype}: programs compute with numbers alone"
     if isinstance(x, np.ndarray):
         return f"an array of the class {type(x).__name__}: give np.asarray(x)"
-    if is_leaf(x) and not has_parts(x):
-        return static_key(x)
-    reason = "" if is_leaf(x) else unwatchable(x)
+    if type(x) in LASTING:
+        return (
+            "a text with which " + CLOCK if type(x) is str and x.lower() in NOW else static_key(x)
+        )
+    reason = why_unwatchable(x)
     if reason:
         return reason
+    if is_leaf(x) and not has_parts(x):
+        return static_key(x)
     objects.append(x)
     return object, id(x)
 
