@@ -76,6 +76,10 @@ INSIDE = Place(None, None)
 """The place of an object in a tuple, which is replaced with the tuple."""
 
 
+CHECKED = Place(None, 0)
+"""The place of a class that code only asks for by ``isinstance``."""
+
+
 def plain_class(x: Any) -> Any:
     """The built-in class of a dict, list or tuple; the own class of anything else.
 

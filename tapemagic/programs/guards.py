@@ -35,6 +35,7 @@ from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.programs.entries import (
+    CHECKED,
     DATA,
     DEFAULT,
     INSIDE,
@@ -102,7 +103,8 @@ SHOWING = frozenset({"__repr__", "__str__", "__format__"})
 MAKING = frozenset({"__init__", "__new__", "__post_init__", "__del__"})
 """Methods that run when objects are made or deleted, and not when they are used."""
 
-ABSENT = object()
+FROZEN = frozenset({"__setattr__", "__delattr__"})
+"""Methods that dataclasses write to raise an error."""
 
 
 class Guards:
@@ -268,7 +270,7 @@ class Guards:
         if reason:
             self._refuse(f"it reads {path or 'an argument'}, {reason}", self.site_of(path))
         elif is_leaf(x):
-            self._visit_leaf(expression, x, path)
+            self._visit_leaf(expression, x, path, place)
         elif isinstance(x, DATA):
             self._visit_data(expression, x, path, place)
         elif is_container(x):
@@ -301,7 +303,7 @@ class Guards:
         """Return True if a trace replaces an object that was found before, wherever it is stored."""
         return not isinstance(x, Variable) and (id(x) in self.data or id(x) in self._inside)
 
-    def _visit_leaf(self, expression: str, x: Any, path: str) -> None:
+    def _visit_leaf(self, expression: str, x: Any, path: str, place: Place | None) -> None:
         self.entries.append(Entry(path, "leaf", x))
         self._require(f"{expression} is not {self._constant('k', x)}")
         if isinstance(x, ModuleType):
@@ -310,7 +312,8 @@ class Guards:
             self._queue.append((self._expand_wrapper, expression, x, path))
         elif isinstance(x, type):
             if is_user_class(x):
-                self._called.add(x)
+                if place is not CHECKED:
+                    self._called.add(x)
                 self._queue.append((self._expand_class, self._constant("t", x), x, path))
         elif isinstance(x, BuiltinFunctionType | MethodWrapperType):
             self._visit_built_in(x, path)
@@ -332,6 +335,7 @@ class Guards:
             self._now = self._now or site
         elif DATES.match(text):
             self._makes_dates = True
+        self.makes_text = self.makes_text or "%" in text
         if self.reads_any:
             self.names.update(names_in_text(text))
 
@@ -462,7 +466,7 @@ class Guards:
         is_written = code.co_filename == "<string>"
         if "type" in found.globals or ("__class__" in found.attributes and not is_written):
             self.makes_objects = True
-        if found.reads_any:
+        if found.reads_any and not (is_written and code.co_name in FROZEN):
             self.reads_any = True
             self.names_methods = self.names_methods or found.joins_text
         return found
@@ -480,8 +484,10 @@ class Guards:
             if name.startswith("@"):  # pytest's, in an assert that it has rewritten
                 continue
             if name in scope:
-                place = Place(scope, name)
-                self._visit(f"{dictionary}[{name!r}]", scope[name], f"{where}{name}", place)
+                value = scope[name]
+                is_called = name not in found.checked or not isinstance(value, type)
+                place = Place(scope, name) if is_called else CHECKED
+                self._visit(f"{dictionary}[{name!r}]", value, f"{where}{name}", place)
                 continue
             self.entries.append(Entry(f"{where}{name}", "absent", None))
             self._require(f"{name!r} in {dictionary}")
@@ -563,8 +569,8 @@ class Guards:
         for name, value in list(vars(x).items()):
             if name in seen or name in skipped:
                 continue
-            is_data = not (name.startswith("__") or callable(value))
-            whole = self.reads_any and (is_data or self.names_methods)
+            whole = self.reads_any and (self.names_methods or not callable(value))
+            whole = whole and not name.startswith("__")
             if whole or name in names or is_special(name, value):
                 seen.add(name)
                 # dataclasses wrap __repr__ in a function that asks for the thread

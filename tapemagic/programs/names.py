@@ -33,6 +33,8 @@ class Names(NamedTuple):
     globals, attributes : frozenset of str
     elsewhere : frozenset of str
         Attributes that are read from something else than ``self``.
+    checked : frozenset of str
+        Globals that are only asked for by ``isinstance(x, name)``.
     modules : frozenset of str
         Modules that the code imports itself.
     texts : frozenset of str
@@ -51,6 +53,7 @@ class Names(NamedTuple):
     globals: frozenset[str]
     attributes: frozenset[str]
     elsewhere: frozenset[str]
+    checked: frozenset[str]
     modules: frozenset[str]
     texts: frozenset[str]
     assigned: dict[str, int]
@@ -81,10 +84,12 @@ def names_in(whole: CodeType) -> Names:
     """
     found: dict[str, set[str]] = {"global": set(), "attribute": set(), "module": set()}
     elsewhere: set[str] = set()
+    used: set[str] = set()
     lines: dict[str, dict[str, int]] = {"assigned": {}, "read": {}, "local": {}}
     flags: dict[str, int] = {}
     for code in codes_in(whole):
         line = code.co_firstlineno
+        earlier: Any = None
         before: Any = None
         instructions = _instructions(code)
         for each, following in zip(instructions, [*instructions[1:], None], strict=True):
@@ -95,19 +100,22 @@ def names_in(whole: CodeType) -> Names:
                 flags.setdefault(flag, _line_of(following) or line)
             if kind in found:
                 found[kind].add(each.argval)
+            if kind == "global" and not (_is_isinstance(earlier, before) and _is_call(following)):
+                used.add(each.argval)
             if kind == "attribute" and not _is_self(before):
                 elsewhere.add(each.argval)
             if kind:
                 name = each.argval
                 for one in (name,) if isinstance(name, str) else name:
                     lines[_field_of(each.opname, kind)].setdefault(one, line)
-            before = each
+            earlier, before = before, each
     texts = frozenset(text for code in codes_in(whole) for text in texts_in(code.co_consts))
     names = found["global"] | found["attribute"]
     shows = "formats" in flags or not MAKES_TEXT.isdisjoint(names) or any("%" in x for x in texts)
     return Names(
         frozenset(found["global"]), frozenset(found["attribute"]), frozenset(elsewhere),
-        frozenset(found["module"]), texts, lines["assigned"], lines["read"], lines["local"],
+        frozenset(found["global"] - used), frozenset(found["module"]), texts,
+        lines["assigned"], lines["read"], lines["local"],
         flags.get("catches", 0), flags.get("type", 0),
         "matches" in flags or not READS_ANY.isdisjoint(names), shows,
         shows or "adds" in flags or not JOINS_TEXT.isdisjoint(names),
@@ -145,6 +153,16 @@ def _flag_of(each: Any, kind: str, following: Any) -> str:
 def _instructions(code: CodeType) -> list[dis.Instruction]:
     """The instructions of one piece of code, without those that only prepare a call."""
     return [x for x in dis.get_instructions(code) if x.opname not in {"PUSH_NULL", "PRECALL"}]
+
+
+def _is_isinstance(function: Any, argument: Any) -> bool:
+    """Return True if two instructions load ``isinstance`` and one more value."""
+    is_function = function is not None and function.argval == "isinstance"
+    return is_function and argument.opname.startswith("LOAD_")
+
+
+def _is_call(instruction: Any) -> bool:
+    return instruction is not None and instruction.opname.startswith("CALL")
 
 
 def _is_self(instruction: Any) -> bool:

@@ -55,7 +55,7 @@ VALUES = (
 )
 """The types of values that never change, beside numbers and text."""
 
-WRAPPERS = (staticmethod, classmethod, property, functools.partial)
+WRAPPERS = (staticmethod, classmethod, property, functools.partial, functools.cached_property)
 
 NAMED = (
     *(type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.mean), CodeType),
@@ -92,7 +92,7 @@ def is_leaf(x: Any) -> bool:
 @functools.lru_cache(4096)
 def is_leaf_class(kind: type) -> bool:
     """Whether the objects of a class are leaves; the answer is kept, as some of these classes take long to ask."""
-    return kind in NUMBERS or issubclass(kind, LEAVES)
+    return kind in NUMBERS or kind is object or issubclass(kind, LEAVES)
 
 
 def has_parts(x: Any) -> bool:
