@@ -22,8 +22,8 @@ from benchmarks.program_workloads import JAX, TORCH, Runs
 from benchmarks.run import arrays
 from tapemagic.programs import statements
 from tapemagic.programs.function import function
-from tapemagic.programs.naming import identifier
 from tapemagic.programs.names import names_in
+from tapemagic.programs.naming import identifier
 
 
 class Row(NamedTuple):

@@ -20,7 +20,7 @@ from tapemagic.programs.passes import simplified
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.signature import Call
 from tapemagic.programs.source import Text
-from tapemagic.programs.trace_comparison import GivenVariable
+from tapemagic.programs.tracing.trace_comparison import GivenVariable
 from tapemagic.programs.writer import Writer
 
 _number = count(1).__next__

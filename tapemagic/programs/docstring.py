@@ -13,7 +13,7 @@ from tapemagic.programs.derivatives import meaning
 from tapemagic.programs.formatting import WIDTH
 from tapemagic.programs.naming import returned
 from tapemagic.programs.program import Constant, Input, Node, Program
-from tapemagic.programs.trace_comparison import GivenVariable
+from tapemagic.programs.tracing.trace_comparison import GivenVariable
 
 
 def docstring(

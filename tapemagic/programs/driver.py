@@ -26,7 +26,7 @@ from tapemagic.programs.object_kinds import NUMBERS, Keys, other_keys, same_leaf
 from tapemagic.programs.program import Loop, Program
 from tapemagic.programs.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.programs.source import Retrace
-from tapemagic.programs.trace import is_followed
+from tapemagic.programs.tracing.trace import is_followed
 from tapemagic.programs.warned_once import warned_once
 from tapemagic.programs.writer import Writer
 

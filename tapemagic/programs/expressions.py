@@ -15,7 +15,7 @@ import numpy as np
 from tapemagic import kernels
 from tapemagic.programs.literals import LONGEST, literal, weak_literal
 from tapemagic.programs.program import Constant, Kind, Node
-from tapemagic.programs.symbol import Method, method
+from tapemagic.programs.tracing.symbol import Method, method
 
 ATOM, POWER, SIGN = 20, 15, 14
 

@@ -15,7 +15,7 @@ from tapemagic.errors import FunctionError, OptionError
 from tapemagic.programs.miss import Miss
 from tapemagic.programs.program import Program
 from tapemagic.programs.program_cache import Programs
-from tapemagic.programs.trace import is_followed
+from tapemagic.programs.tracing.trace import is_followed
 
 INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
 

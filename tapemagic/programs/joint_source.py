@@ -17,7 +17,7 @@ from tapemagic.programs.module_names import ModuleNames
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.reasons import line_of
 from tapemagic.programs.source import above, head_of
-from tapemagic.programs.trace_comparison import GivenVariable
+from tapemagic.programs.tracing.trace_comparison import GivenVariable
 from tapemagic.programs.writer import Writer
 
 

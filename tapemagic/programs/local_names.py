@@ -13,7 +13,7 @@ from tapemagic.programs.formatting import WIDTH, laid_out
 from tapemagic.programs.module_names import PRIVATE, ModuleNames
 from tapemagic.programs.naming import UNSHARED, identifier
 from tapemagic.programs.program import Node
-from tapemagic.programs.trace import is_plain
+from tapemagic.programs.tracing.trace import is_plain
 from tapemagic.programs.use_counts import Uses
 
 SMALL = 1024

@@ -22,7 +22,7 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.programs.program import Input, Node, Program, Site
 from tapemagic.programs.signature import LEAF, is_single, taken_apart
 from tapemagic.programs.statements import Statement, statements
-from tapemagic.programs.symbol import Symbol
+from tapemagic.programs.tracing.symbol import Symbol
 
 LONGEST = 60
 """The number of characters of a name above which it is cut off."""

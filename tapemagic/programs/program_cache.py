@@ -13,8 +13,6 @@ from tapemagic.engine.collector import uncollected
 from tapemagic.engine.events import user_line
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
-from tapemagic.programs.call_tracing import TracedCall
-from tapemagic.programs.calls import is_raised_by_the_user, way_of_error
 from tapemagic.programs.changes import changed_parameter, why_changing
 from tapemagic.programs.compiling import Compiled, path_of, release
 from tapemagic.programs.guards import Guards, first_change
@@ -31,9 +29,11 @@ from tapemagic.programs.reasons import (
 )
 from tapemagic.programs.side_effects import DRAWS, output_noted, random_states
 from tapemagic.programs.signature import Call, may_change, signature, without_identities
-from tapemagic.programs.symbol import Symbol
-from tapemagic.programs.trace import Trace, is_followed, tracing
-from tapemagic.programs.trace_comparison import difference
+from tapemagic.programs.tracing.call_tracing import TracedCall
+from tapemagic.programs.tracing.calls import is_raised_by_the_user, way_of_error
+from tapemagic.programs.tracing.symbol import Symbol
+from tapemagic.programs.tracing.trace import Trace, is_followed, tracing
+from tapemagic.programs.tracing.trace_comparison import difference
 
 TRIES = 3
 """The number of calls that may change what the function closes over, as the first call of a model builds its layers."""

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from tapemagic.engine.events import CELL_FILE
-from tapemagic.programs.dynamic_shapes import BY_NUMBERS, SELECTING
+from tapemagic.programs.tracing.dynamic_shapes import BY_NUMBERS, SELECTING
 
 EXIT = "takes a value out of the program"
 NO_PART = "cannot be part of a program"

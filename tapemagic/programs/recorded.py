@@ -25,8 +25,8 @@ from tapemagic.programs.passes import simplified
 from tapemagic.programs.program import Guard, Node, Program, arguments_of, nodes_in
 from tapemagic.programs.rerun import Mark, Placed, RecordTrace, Rerun, Words
 from tapemagic.programs.source import Text
-from tapemagic.programs.symbol import Symbol
-from tapemagic.programs.trace import tracing
+from tapemagic.programs.tracing.symbol import Symbol
+from tapemagic.programs.tracing.trace import tracing
 
 LONGEST = 60
 """The most characters of the names of sources in the first sentence of a docstring."""

@@ -18,13 +18,13 @@ from tapemagic.engine.tape.recorder import Contents
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
-from tapemagic.programs.calls import user_frame
 from tapemagic.programs.custom import symbols_in
 from tapemagic.programs.literals import literal
 from tapemagic.programs.naming import give_name, identifier
 from tapemagic.programs.program import Node, Site
-from tapemagic.programs.symbol import Symbol, held
-from tapemagic.programs.trace import MOST_NODES, Trace
+from tapemagic.programs.tracing.calls import user_frame
+from tapemagic.programs.tracing.symbol import Symbol, held
+from tapemagic.programs.tracing.trace import MOST_NODES, Trace
 
 FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
 """Arguments which a record does not hold, and which do not change numbers, but for a dtype, which the result shows."""

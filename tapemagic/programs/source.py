@@ -27,7 +27,7 @@ from tapemagic.programs.literals import literal
 from tapemagic.programs.local_names import LocalNames
 from tapemagic.programs.naming import identifier
 from tapemagic.programs.program import Program
-from tapemagic.programs.trace import is_plain
+from tapemagic.programs.tracing.trace import is_plain
 from tapemagic.programs.writer import Writer
 
 

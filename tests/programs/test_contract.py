@@ -1,7 +1,7 @@
 """The contract of tm.function, by pitfalls as users write them: a program or eager, and right numbers in any case."""
 
 # The functions are those of users, as they come.
-# ruff: noqa: B006, D103, NPY002, PLW0603, PTH123, SIM115, T201
+# ruff: noqa: B006, D101, D102, D103, D105, D107, NPY002, PLW0603, PTH123, T201
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import functools
 import logging
 import os
 import random
+import tempfile
 import time
 import types
 from collections import deque
@@ -27,6 +28,8 @@ from tapemagic import nn, tf
 from tapemagic.programs.function import Function
 
 Case = tuple[Callable[[Any], Any], list[Callable[[], Any]]]
+
+FOLDER = tempfile.TemporaryDirectory()
 
 rate = 0.5
 count = 0
@@ -87,7 +90,10 @@ def an_attribute_of_a_class() -> Case:
 
 def a_nested_dict() -> Case:
     h: Any = {"lr": 0.1, "decay": {"k": 2.0}}
-    return lambda x: x * h["lr"] * h["decay"]["k"], [putting(h["decay"], "k", 3.0), putting(h, "lr", 1)]
+    return lambda x: x * h["lr"] * h["decay"]["k"], [
+        putting(h["decay"], "k", 3.0),
+        putting(h, "lr", 1),
+    ]
 
 
 def a_mutable_default() -> Case:
@@ -347,7 +353,10 @@ def methods_by_composed_names() -> Case:
 def attributes_of_all_kinds() -> Case:
     c: Any = Config()
     c.a, c.b = 1.0, 2.0
-    return lambda x: sum(x * v for v in vars(c).values()), [setting(c, "b", 3.0), setting(c, "d", 4.0)]
+    return lambda x: sum(x * v for v in vars(c).values()), [
+        setting(c, "b", 3.0),
+        setting(c, "d", 4.0),
+    ]
 
 
 def the_text_of_an_object() -> Case:
@@ -670,10 +679,9 @@ def a_file() -> Case:
 
 
 def numpy_s_file() -> Case:
-    np.save("/tmp/test_contract.npy", np.ones(3))  # noqa: S108
-    return lambda x: x * np.load("/tmp/test_contract.npy"), [  # noqa: S108
-        lambda: np.save("/tmp/test_contract.npy", np.zeros(3))  # noqa: S108
-    ]
+    path = os.path.join(FOLDER.name, "numbers.npy")  # noqa: PTH118
+    np.save(path, np.ones(3))
+    return lambda x: x * np.load(path), [lambda: np.save(path, np.zeros(3))]
 
 
 def a_type() -> Case:
@@ -723,7 +731,10 @@ EAGER: tuple[tuple[Callable[[], Case], str], ...] = (
     (random_numbers_of_numpy, "it draws random numbers (line"),
     (a_branch_on_a_random_number, "it draws random numbers (line"),
     (a_branch_on_the_package_s_random_number, "a random number cannot be part of a program (line"),
-    (a_branch_on_scipy_s_random_number, "it reads stats, of the library scipy, which may do more than compute (line"),
+    (
+        a_branch_on_scipy_s_random_number,
+        "it reads stats, of the library scipy, which may do more than compute (line",
+    ),
     (a_generator_around_it, "it reads rng, a Generator, which draws random numbers (line"),
     (random_numbers_of_python, "it reads random, which draws random numbers (line"),
     (dropout, "it draws random numbers in a layer, as Dropout does in training (line"),
@@ -736,11 +747,17 @@ EAGER: tuple[tuple[Callable[[], Case], str], ...] = (
     (a_counter_of_an_object, "it changes self.n (line"),
     (the_last_value_of_an_object, "it changes self.last (line"),
     (a_schedule_with_a_counter, "it changes s.step (line"),
-    (the_next_value_of_an_iterator, "it reads it, a range_iterator, which gives something else each time (line"),
+    (
+        the_next_value_of_an_iterator,
+        "it reads it, a range_iterator, which gives something else each time (line",
+    ),
     (an_array_that_it_writes_into, "it changes a (line"),
     (a_try, "it catches errors, and a program raises none on the way (line"),
     (a_finally, "it catches errors, and a program raises none on the way (line"),
-    (suppressed_errors, "it reads contextlib, of the library contextlib, which may do more than compute (line"),
+    (
+        suppressed_errors,
+        "it reads contextlib, of the library contextlib, which may do more than compute (line",
+    ),
     (an_own_context, "it catches errors, and a program raises none on the way (line"),
     (a_deque, "it reads q, a deque, whose changes cannot be seen (line"),
     (a_set, "it reads s, a set, whose changes cannot be seen (line"),

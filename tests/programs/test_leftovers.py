@@ -510,7 +510,7 @@ def test_what_cannot_be_replaced() -> None:
 
 def test_an_ordinary_trace_is_not_searched_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stores nothing leaves nothing, of which the references to the trace tell."""
-    monkeypatch.setattr("tapemagic.programs.call_tracing.put_values", None)
+    monkeypatch.setattr("tapemagic.programs.tracing.call_tracing.put_values", None)
     v, data = tm.Variable([1.0, 2.0]), (np.ones(2), tm.constant([2.0, 3.0]))
 
     @tm.function

@@ -14,9 +14,9 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.errors import ImmutableError
-from tapemagic.programs.error_handling import handling
 from tapemagic.programs.program import Guard
-from tapemagic.programs.trace import MOST_NODES
+from tapemagic.programs.tracing.error_handling import handling
+from tapemagic.programs.tracing.trace import MOST_NODES
 from tests.programs.interpreting import Once, plain, same_bits
 
 X = np.array([1.0, -2.0, 3.0])

@@ -46,7 +46,7 @@ from tapemagic.programs.program import (
     arguments_of,
     replaced,
 )
-from tapemagic.programs.symbol import method
+from tapemagic.programs.tracing.symbol import method
 
 LEAST = 2**20
 """The number of bytes from which on arrays are computed in blocks.

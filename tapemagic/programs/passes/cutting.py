@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine import registry
 from tapemagic.programs.program import Kind, Node, arguments_of
-from tapemagic.programs.symbol import Method
+from tapemagic.programs.tracing.symbol import Method
 
 BLOCK = 2**17
 """The most bytes of the largest array in a block: a few such arrays fit into the second-level cache of a processor."""

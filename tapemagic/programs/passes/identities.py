@@ -18,7 +18,7 @@ from tapemagic.programs.passes.known_signs import never_negative_zero
 from tapemagic.programs.passes.layout import lines, repeats
 from tapemagic.programs.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.programs.program import Constant, Kind, Node
-from tapemagic.programs.symbol import method
+from tapemagic.programs.tracing.symbol import method
 
 
 @of_numbers

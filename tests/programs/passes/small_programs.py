@@ -10,8 +10,8 @@ import numpy as np
 from tapemagic.programs.passes import rewritten, simplified
 from tapemagic.programs.passes.dead_code import without_dead_code
 from tapemagic.programs.program import Constant, Guard, Node, Program, replaced
-from tapemagic.programs.symbol import held
-from tapemagic.programs.trace import tracing
+from tapemagic.programs.tracing.symbol import held
+from tapemagic.programs.tracing.trace import tracing
 
 Pass = Callable[[Program], Program]
 

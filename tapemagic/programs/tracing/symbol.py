@@ -14,8 +14,9 @@ import numpy as np
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor import operators
 from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.programs.calls import ARRAYS_AT_ONCE, reads_an_attribute, text_or, way_out
-from tapemagic.programs.dynamic_shapes import (
+from tapemagic.programs.object_kinds import is_made_by_frompyfunc
+from tapemagic.programs.tracing.calls import ARRAYS_AT_ONCE, reads_an_attribute, text_or, way_out
+from tapemagic.programs.tracing.dynamic_shapes import (
     MEMORY,
     SELECTING,
     SHAPING,
@@ -25,7 +26,6 @@ from tapemagic.programs.dynamic_shapes import (
     bound,
     depends_on_numbers,
 )
-from tapemagic.programs.object_kinds import is_made_by_frompyfunc
 
 METHODS = frozenset(
     [

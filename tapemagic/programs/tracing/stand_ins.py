@@ -11,7 +11,7 @@ from typing import Any
 
 from tapemagic.engine.tensor.tensor import Tensor, put_value, unwrap
 from tapemagic.programs.entries import slots_of
-from tapemagic.programs.symbol import Symbol, held
+from tapemagic.programs.tracing.symbol import Symbol, held
 
 MAX_DEPTH = 5
 """The number of tuples inside each other up to which they are rebuilt."""

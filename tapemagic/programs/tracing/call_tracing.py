@@ -36,9 +36,9 @@ from tapemagic.programs.object_kinds import is_leaf
 from tapemagic.programs.passes.in_place import LEAST
 from tapemagic.programs.program import Program, arguments_of, nodes_in
 from tapemagic.programs.signature import LEAF, Call, is_contiguous, is_data, is_single, taken_apart
-from tapemagic.programs.stand_ins import put_values, references, survivors
-from tapemagic.programs.symbol import Symbol, held, put_held
-from tapemagic.programs.trace import Trace
+from tapemagic.programs.tracing.stand_ins import put_values, references, survivors
+from tapemagic.programs.tracing.symbol import Symbol, held, put_held
+from tapemagic.programs.tracing.trace import Trace
 
 ARRAYS = (Tensor, np.ndarray)
 VALUES = (*ARRAYS, np.generic)

@@ -20,8 +20,6 @@ from tapemagic.engine.recording import Absent, live, open_blocks
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
-from tapemagic.programs.calls import ARRAYS_AT_ONCE, user_frame
-from tapemagic.programs.error_handling import handling
 from tapemagic.programs.naming import Names
 from tapemagic.programs.object_kinds import is_by_the_user
 from tapemagic.programs.program import (
@@ -36,7 +34,9 @@ from tapemagic.programs.program import (
     kind_of,
 )
 from tapemagic.programs.reasons import a_or_an
-from tapemagic.programs.symbol import Symbol, has_symbol, held, shaped_by_data
+from tapemagic.programs.tracing.calls import ARRAYS_AT_ONCE, user_frame
+from tapemagic.programs.tracing.error_handling import handling
+from tapemagic.programs.tracing.symbol import Symbol, has_symbol, held, shaped_by_data
 
 INDEX = np.dtype(np.intp)
 TRUTH = kind_of(False)
