@@ -69,6 +69,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "programs.program": (),
     "programs.names": ("programs.program",),
     "programs.object_kinds": ("engine.events",),
+    "programs.tracing.dynamic_shapes": (),
+    "programs.reasons": ("engine.events", "programs.tracing.dynamic_shapes"),
     "programs.side_effects": ("engine", "programs.object_kinds", "programs.reasons"),
     "lazy": ("errors", "engine"),
     "distributed": ("errors", "engine", "lazy"),

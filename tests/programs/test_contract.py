@@ -1,7 +1,7 @@
 """The contract of tm.function, by pitfalls as users write them: a program or eager, and right numbers in any case."""
 
 # The functions are those of users, as they come.
-# ruff: noqa: B006, D101, D102, D103, D105, D107, NPY002, PLW0603, PTH123, T201
+# ruff: noqa: B006, D101, D102, D103, NPY002, PLW0108, PLW0603, PTH123, T201
 
 from __future__ import annotations
 
@@ -781,11 +781,11 @@ def results(case: Callable[[], Case], wrap: Callable[[Any], Any]) -> tuple[list[
     """The results of calls between which something changes, and the function that was called."""
     f, changes = case()
     g = wrap(f)
-    found = []
+    found: list[Any] = []
     for change in (lambda: None, *changes):
         change()
-        for k in range(4 if len(changes) < 10 else 1):
-            found.append(np.asarray(g(tm.constant([1.0 + k, 2.0, 3.0]))))
+        calls = range(4 if len(changes) < 10 else 1)
+        found += [np.asarray(g(tm.constant([1.0 + k, 2.0, 3.0]))) for k in calls]
     return found, g
 
 
