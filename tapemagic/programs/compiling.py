@@ -20,7 +20,7 @@ from tapemagic.programs.passes import simplified
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.signature import Call
 from tapemagic.programs.source import Text
-from tapemagic.programs.tracing.trace_comparison import GivenVariable
+from tapemagic.programs.tracing.trace_comparison import ArgumentVariable
 from tapemagic.programs.writer import Writer
 
 _number = count(1).__next__
@@ -32,7 +32,7 @@ class Compiled:
     Attributes
     ----------
     program : Program
-    entry : Signature
+    entry : SignatureEntry
         The signature for which it was made.
     guards : Guards
         What the function closed over, as it was when it was traced.
@@ -85,7 +85,7 @@ class Compiled:
         before, failed = self.path[: guard - 1], self.path[guard - 1]
         return (*before, not failed) if isinstance(failed, bool) else before
 
-    def adopts(self, now: Guards) -> bool:
+    def rebind_if_unchanged(self, now: Guards) -> bool:
         """Whether the program holds for what the function closes over now; it is checked for that from then on."""
         if first_change(self.guards, now) is not None:
             return False
@@ -121,7 +121,7 @@ def release(program: Program) -> None:
         if not isinstance(variable, Variable):
             return variable
         place = program.notes["given"].get(id(variable))
-        return weakref.ref(variable) if place is None else GivenVariable(place)
+        return weakref.ref(variable) if place is None else ArgumentVariable(place)
 
     for node in program.inputs:
         node.origin = released(node.origin)

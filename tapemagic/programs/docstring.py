@@ -13,7 +13,7 @@ from tapemagic.programs.derivatives import meaning
 from tapemagic.programs.formatting import WIDTH
 from tapemagic.programs.naming import returned
 from tapemagic.programs.program import Constant, Input, Node, Program
-from tapemagic.programs.tracing.trace_comparison import GivenVariable
+from tapemagic.programs.tracing.trace_comparison import ArgumentVariable
 
 
 def docstring(
@@ -83,7 +83,7 @@ def described(node: Node) -> str:
 
 def _origin(program: Program, node: Input) -> str:
     words = program.notes.get("inputs", {}).get(node)
-    is_variable = isinstance(node.origin, Variable | ref | GivenVariable)
+    is_variable = isinstance(node.origin, Variable | ref | ArgumentVariable)
     return f", {words}" if words else ", the value of a Variable" * is_variable
 
 
@@ -115,7 +115,7 @@ def _results(
 
 def _key(origin: Any) -> Any:
     """The identity of a Variable, or of the one weak reference to it; or its place among the arguments."""
-    return origin if isinstance(origin, GivenVariable) else id(origin)
+    return origin if isinstance(origin, ArgumentVariable) else id(origin)
 
 
 def _section(title: str, items: Sequence[tuple[str, str]]) -> list[str]:

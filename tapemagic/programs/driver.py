@@ -21,8 +21,8 @@ from tapemagic.programs.driver_function import (
 )
 from tapemagic.programs.entries import contents, is_empty
 from tapemagic.programs.guards import Guards
-from tapemagic.programs.miss import MISS, STALE, failure
-from tapemagic.programs.object_kinds import NUMBERS, Keys, other_keys, same_leaf
+from tapemagic.programs.miss import MISS, STALE, miss_from_error
+from tapemagic.programs.object_kinds import NUMBERS, Keys, keys_changed_code, same_leaf
 from tapemagic.programs.program import Loop, Program
 from tapemagic.programs.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.programs.source import Retrace
@@ -65,7 +65,7 @@ class Driver:
         compiled: Any,
     ) -> None:
         self.namespace: dict[str, Any] = {
-            "q_MISS": MISS, "q_STALE": STALE, "q_failure": failure,
+            "q_MISS": MISS, "q_STALE": STALE, "q_miss_from_error": miss_from_error,
             "q_same_leaf": same_leaf, "q_new": new, "q_tensor": (Tensor,),
             "q_clock": clock, "q_contents": contents, "q_is_empty": is_empty, "q_Keys": Keys,
             "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
@@ -174,7 +174,7 @@ class Driver:
         if not known:
             self._require(f"{expression}.__class__ is not {self._constant(kind)}")
         if kind is dict:
-            self._require(other_keys(expression, structure[1], self._constant))
+            self._require(keys_changed_code(expression, structure[1], self._constant))
             parts = structure[2:]
             inner = [f"{expression}[{key!r}]" for key in ordered(dict.fromkeys(structure[1]))]
         else:

@@ -47,7 +47,7 @@ def lines_of(
         lines += [f"                {line}" for line in written]
     lines += [
         "        except Exception:",
-        "            q_missed = q_failure(q_parts)",
+        "            q_missed = q_miss_from_error(q_parts)",
         f"        return q_miss({given}, q_missed)",
     ]
     return lines, starts

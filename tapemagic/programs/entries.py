@@ -46,7 +46,7 @@ class Entry:
     what: Any
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """The dict, list or cell in which an object is stored, and its key there.
 
     Methods that a user class overrides are not called: they may do more than store.
@@ -72,11 +72,11 @@ class Place(NamedTuple):
             return None
 
 
-INSIDE = Place(None, None)
+INSIDE = Location(None, None)
 """The place of an object in a tuple, which is replaced with the tuple."""
 
 
-CHECKED = Place(None, 0)
+CHECKED = Location(None, 0)
 """The place of a class that code only asks for by ``isinstance``."""
 
 
@@ -91,7 +91,7 @@ def plain_class(x: Any) -> Any:
     return next((kind for kind in PLAIN_CLASSES if isinstance(x, kind)), type(x))
 
 
-class Strong:
+class StrongReference:
     """Replaces a weak reference to an object that allows none."""
 
     __slots__ = ("_object",)
@@ -109,7 +109,7 @@ def reference(x: Any) -> Any:
     try:
         return weakref.ref(x)
     except TypeError:
-        return Strong(x)
+        return StrongReference(x)
 
 
 def defaults_of(f: FunctionType) -> Iterator[tuple[str, str, Any]]:
@@ -136,7 +136,7 @@ def data_kind(x: Any) -> Any:
     return type(x), *value_key(value)
 
 
-def why_odd_array(x: Any) -> str:
+def why_unsupported_array(x: Any) -> str:
     """Why a program cannot read an array, or changes of it could not be seen; '' if it can."""
     if not is_data(x):
         return f"an array of the class {type(x).__name__}: make it np.asarray(x)"

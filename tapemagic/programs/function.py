@@ -14,7 +14,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import FunctionError, OptionError
 from tapemagic.programs.miss import Miss
 from tapemagic.programs.program import Program
-from tapemagic.programs.program_cache import Programs
+from tapemagic.programs.program_cache import ProgramCache
 from tapemagic.programs.tracing.trace import is_followed
 
 INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
@@ -32,7 +32,7 @@ class Replayed:
     __slots__ = ()
 
     python_function: Callable[..., Any]
-    _programs: Programs
+    _programs: ProgramCache
 
     @property
     def programs(self) -> list[Program]:
@@ -106,9 +106,9 @@ class Function(Replayed):
         update_wrapper(self, python_function)
         self.python_function = python_function
         self.max_programs = max_programs
-        self._programs = Programs(max_programs, warns)
+        self._programs = ProgramCache(max_programs, warns)
         self._programs.serve(self)
-        self._bound: dict[int, tuple[Any, Programs]] = {}
+        self._bound: dict[int, tuple[Any, ProgramCache]] = {}
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """The function as a method of an object, with programs of its own for each."""
@@ -116,12 +116,12 @@ class Function(Replayed):
             return self
         return BoundFunction(self, owner)
 
-    def programs_of(self, owner: Any) -> Programs:
+    def programs_of(self, owner: Any) -> ProgramCache:
         """The programs of the function as a method of an object, which are forgotten with it."""
         known = self._bound.get(id(owner))
         if known is not None and known[0]() is owner:
             return known[1]
-        made = Programs(self.max_programs, self._programs.warns)
+        made = ProgramCache(self.max_programs, self._programs.warns)
         bound, i = self._bound, id(owner)
 
         def forget(_: Any) -> None:
@@ -130,7 +130,7 @@ class Function(Replayed):
         try:
             bound[i] = weakref.ref(owner, forget), made
         except TypeError:
-            made.stays_eager(
+            made.disable(
                 f"objects of the class {type(owner).__name__} cannot be referred to weakly: "
                 "add '__weakref__' to its __slots__"
             )

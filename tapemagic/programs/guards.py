@@ -41,7 +41,7 @@ from tapemagic.programs.entries import (
     INSIDE,
     KEPT,
     Entry,
-    Place,
+    Location,
     contents,
     data_kind,
     defaults_of,
@@ -52,21 +52,21 @@ from tapemagic.programs.entries import (
     plain_class,
     reference,
     slots_of,
-    why_odd_array,
+    why_unsupported_array,
 )
 from tapemagic.programs.module_names import PRIVATE
-from tapemagic.programs.names import READS_ANY, Names, names_in, names_in_text
+from tapemagic.programs.names import READS_ANY, Names, names_in, names_in_string
 from tapemagic.programs.object_kinds import (
     GENERATORS,
-    SHOWN_BY_TYPE,
+    INTERCHANGEABLE_TYPES,
     WRAPPERS,
     is_container,
     is_leaf,
     is_user_class,
     is_user_code,
     is_user_module,
+    keys_changed_code,
     keys_of,
-    other_keys,
     same_leaf,
     unwatched,
 )
@@ -127,7 +127,7 @@ class Guards:
         The objects that the names in these lines refer to.
     data : dict of int to (str, str)
         The local variable in these lines, and the path, of every array, tensor and variable, by its identity.
-    places : list of Place
+    places : list of Location
         Where arrays and tensors are stored.
     refusal : str
         Why the function has to stay eager; '' if it need not.
@@ -159,7 +159,7 @@ class Guards:
         self.namespace: dict[str, Any] = {}
         self.data: dict[int, tuple[str, str]] = {}
         self.objects: dict[int, Any] = {}
-        self.places: list[Place] = []
+        self.places: list[Location] = []
         self.refusal = ""
         self._visited: dict[int, tuple[str, Any]] = {}
         self._inside: set[int] = set()
@@ -180,7 +180,7 @@ class Guards:
             for k, x in enumerate(state if isinstance(state, list) else ()):
                 if is_leaf(x):
                     setting = f"{self._constant('s', state)}[{k}]"
-                    self._visit(setting, x, "a setting", Place(state, k))
+                    self._visit(setting, x, "a setting", Location(state, k))
         while self._queue and not self.refusal:
             expand, local, x, path = self._queue.popleft()
             expand(local, x, path)
@@ -255,7 +255,7 @@ class Guards:
     def _refuse(self, reason: str, site: Site | None) -> None:
         self.refusal = self.refusal or with_place(reason, line_of(site))
 
-    def _visit(self, expression: str, x: Any, path: str, place: Place | None = None) -> None:
+    def _visit(self, expression: str, x: Any, path: str, place: Location | None = None) -> None:
         """Note one object, and the condition for it; `place` is where a traced value can replace it."""
         known = self._visited.get(id(x))
         if known is not None:
@@ -303,7 +303,7 @@ class Guards:
         """Return True if a trace replaces an object that was found before, wherever it is stored."""
         return not isinstance(x, Variable) and (id(x) in self.data or id(x) in self._inside)
 
-    def _visit_leaf(self, expression: str, x: Any, path: str, place: Place | None) -> None:
+    def _visit_leaf(self, expression: str, x: Any, path: str, place: Location | None) -> None:
         self.entries.append(Entry(path, "leaf", x))
         self._require(f"{expression} is not {self._constant('k', x)}")
         if isinstance(x, ModuleType):
@@ -337,7 +337,7 @@ class Guards:
             self._makes_dates = True
         self.makes_text = self.makes_text or "%" in text
         if self.reads_any:
-            self.names.update(names_in_text(text))
+            self.names.update(names_in_string(text))
 
     def _visit_built_in(self, x: Any, path: str) -> None:
         """Note a built-in function, by whatever name it is called."""
@@ -352,7 +352,7 @@ class Guards:
         elif is_user_class(owner):
             self._visit(self._constant("o", owner), owner, path)
 
-    def _visit_data(self, expression: str, x: Any, path: str, place: Place | None) -> None:
+    def _visit_data(self, expression: str, x: Any, path: str, place: Location | None) -> None:
         local = self._remember(expression, x)
         self.data[id(x)] = local, path
         self.objects[id(x)] = x
@@ -364,7 +364,7 @@ class Guards:
         reason = LAZY if is_lazy(unwrap(x)) else ""
         if isinstance(x, np.ndarray):
             self._makes_dates = self._makes_dates or x.dtype.kind == "M"
-            reason = reason or why_odd_array(x)
+            reason = reason or why_unsupported_array(x)
             if self.fixed or reason or x.dtype.kind not in NUMBERS:
                 place = None
         if reason:
@@ -443,7 +443,7 @@ class Guards:
             expression = f"{local}.__closure__[{k}].cell_contents"
             if local.startswith(f"{PRIVATE}f_"):
                 expression = f"{self._constant('c', cell)}.cell_contents"
-            self._visit(expression, value, whole, Place(cell, None))
+            self._visit(expression, value, whole, Location(cell, None))
         for name in ("__defaults__", "__kwdefaults__"):
             value = getattr(x, name)
             if value:
@@ -486,7 +486,7 @@ class Guards:
             if name in scope:
                 value = scope[name]
                 is_called = name not in found.checked or not isinstance(value, type)
-                place = Place(scope, name) if is_called else CHECKED
+                place = Location(scope, name) if is_called else CHECKED
                 self._visit(f"{dictionary}[{name!r}]", value, f"{where}{name}", place)
                 continue
             self.entries.append(Entry(f"{where}{name}", "absent", None))
@@ -498,7 +498,7 @@ class Guards:
             elif value is not None and getattr(value, "__module__", "") != "builtins":
                 # IPython puts its `display` there, and gettext its `_`.
                 names = self._constant("b", vars(builtins))
-                self._visit(f"{names}[{name!r}]", value, name, Place(vars(builtins), name))
+                self._visit(f"{names}[{name!r}]", value, name, Location(vars(builtins), name))
         for name in sorted(modules_of(found.modules, scope)):
             self._visit(self._constant("m", sys.modules[name]), sys.modules[name], name)
 
@@ -525,7 +525,7 @@ class Guards:
             names = names | ({"__getattr__"} & scope.keys())
             self._require(f"len({local}.__dict__) != {self._constant('n', len(scope))}")
         for name in sorted(names):
-            place = Place(scope, name)
+            place = Location(scope, name)
             self._visit(f"{local}.__dict__[{name!r}]", scope[name], f"{path}.{name}", place)
 
     def _look_at_library(self, x: ModuleType, path: str) -> None:
@@ -599,8 +599,8 @@ class Guards:
             self._require_keys(local, list(x))
             for k, key in enumerate(list(x)):
                 shown = repr(key) if is_leaf(key) else str(k)
-                text = shown if type(key) in SHOWN_BY_TYPE else self._constant("k", key)
-                place = Place(x, key)
+                text = shown if type(key) in INTERCHANGEABLE_TYPES else self._constant("k", key)
+                place = Location(x, key)
                 self._visit(f"{local}[{text}]", place.get(), f"{path}[{shown}]", place)
             factory = getattr(x, "default_factory", None)
             if factory is not None:
@@ -608,7 +608,7 @@ class Guards:
         else:
             inside = INSIDE if type(x) is tuple and id(x) in self._inside else None
             for k in range(plain.__len__(x)):
-                place = Place(x, k)
+                place = Location(x, k)
                 value = place.get()
                 known = place if plain is list else inside
                 if type(value) is tuple and known is INSIDE:
@@ -623,7 +623,7 @@ class Guards:
 
     def _require_keys(self, local: str, keys: list[Any]) -> None:
         self.entries.append(Entry("", "leaf", keys))
-        self._require(other_keys(local, keys_of(keys), partial(self._constant, "k")))
+        self._require(keys_changed_code(local, keys_of(keys), partial(self._constant, "k")))
 
     def _expand_instance(self, local: str, x: Any, path: str) -> None:
         kind = type(x)
@@ -663,7 +663,7 @@ class Guards:
                 self._require(f"{d}[{name!r}] is not {self._constant('k', value)}")
                 continue
             dotted = f"{path}.{name}" if path else name
-            self._visit(f"{d}[{name!r}]", value, dotted, Place(attributes, name))
+            self._visit(f"{d}[{name!r}]", value, dotted, Location(attributes, name))
         for name in sorted(names - attributes.keys() - ignored):
             if hasattr(kind, name):
                 self._require(f"{name!r} in {d}")

@@ -17,7 +17,7 @@ from tapemagic.programs.module_names import ModuleNames
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.reasons import line_of
 from tapemagic.programs.source import above, head_of
-from tapemagic.programs.tracing.trace_comparison import GivenVariable
+from tapemagic.programs.tracing.trace_comparison import ArgumentVariable
 from tapemagic.programs.writer import Writer
 
 
@@ -68,7 +68,7 @@ def _arguments(program: Program, key: Sequence[Any]) -> Iterator[str]:
     """The arguments of a program: arrays by their kinds, anything else by its value."""
     given = {}
     for node in program.inputs:
-        place = node.origin.place if isinstance(node.origin, GivenVariable) else node.origin
+        place = node.origin.place if isinstance(node.origin, ArgumentVariable) else node.origin
         given[place] = node
     places = range(len(program.notes["arguments"]))
     for what, same in groupby(places, lambda k: _argument(given.get(k), key[k])):

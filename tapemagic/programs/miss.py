@@ -40,7 +40,7 @@ CHANGED = (LookupError, AttributeError, TypeError, ValueError)
 """The errors that checks raise if something that a function closes over is not there any more."""
 
 
-def failure(parts: Sequence[tuple[int, object]]) -> Miss:
+def miss_from_error(parts: Sequence[tuple[int, object]]) -> Miss:
     """The way on after a line of a driver raised the error that is handled now.
 
     Parameters

@@ -109,7 +109,7 @@ def names_in(whole: CodeType) -> Names:
                 for one in (name,) if isinstance(name, str) else name:
                     lines[_field_of(each.opname, kind)].setdefault(one, line)
             earlier, before = before, each
-    texts = frozenset(text for code in codes_in(whole) for text in texts_in(code.co_consts))
+    texts = frozenset(text for code in codes_in(whole) for text in strings_in(code.co_consts))
     names = found["global"] | found["attribute"]
     shows = "formats" in flags or not MAKES_TEXT.isdisjoint(names) or any("%" in x for x in texts)
     return Names(
@@ -194,21 +194,21 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
             yield from codes_in(constant)
 
 
-def texts_in(constants: Iterable[Any]) -> Iterator[str]:
+def strings_in(constants: Iterable[Any]) -> Iterator[str]:
     """The strings among constants, and in tuples and sets of these."""
     for x in constants:
         if type(x) is str:
             yield x
         elif type(x) in (tuple, frozenset):
-            yield from texts_in(x)
+            yield from strings_in(x)
 
 
-def names_in_text(text: str) -> Iterator[str]:
+def names_in_string(text: str) -> Iterator[str]:
     """The names of attributes in a string: dotted names, or those in the fields of a format.
 
     Examples
     --------
-    >>> list(names_in_text("model.rate")), list(names_in_text("{0.rate:{1.width}}")), list(names_in_text("The rate."))
+    >>> [*names_in_string("model.rate")], [*names_in_string("{0.rate:{1.width}}")], [*names_in_string("The rate.")]
     (['model', 'rate'], ['rate', 'width'], [])
     """
     if "{" not in text:
@@ -224,7 +224,7 @@ def names_in_text(text: str) -> Iterator[str]:
         for part in (name or "").split(".")[1:]:
             yield part.partition("[")[0]
         if width:
-            yield from names_in_text(width)
+            yield from names_in_string(width)
 
 
 def site_of_return(function: Any) -> Site | None:

@@ -45,10 +45,10 @@ Named = namedtuple("Named", "field")  # noqa: PYI024 (only the kind of its field
 
 NUMBERS = (int, float, complex, bool, str, bytes)
 
-SHOWN_BY_TYPE = frozenset({int, bool, str, bytes, NoneType})
+INTERCHANGEABLE_TYPES = frozenset({int, bool, str, bytes, NoneType})
 """Types of which equal values are the same value."""
 
-VALUES = (
+IMMUTABLE_TYPES = (
     *(NoneType, EllipsisType, NotImplementedType, range, slice, frozenset, np.generic, np.dtype),
     *(enum.Enum, fractions.Fraction, decimal.Decimal, dt.date, dt.time),
     *(dt.timedelta, dt.tzinfo, re.Pattern, pathlib.PurePath),
@@ -57,7 +57,7 @@ VALUES = (
 
 WRAPPERS = (staticmethod, classmethod, property, functools.partial, functools.cached_property)
 
-NAMED = (
+IDENTITY_TYPES = (
     *(type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.mean), CodeType),
     *(GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType),
     *(MethodWrapperType, WrapperDescriptorType, type(np._NoValue), type(Named.field)),
@@ -66,11 +66,11 @@ NAMED = (
 )
 """The types of objects that are the same as long as they are identical."""
 
-LEAVES = (*VALUES, *NAMED)
+LEAVES = (*IMMUTABLE_TYPES, *IDENTITY_TYPES)
 
 CONTAINERS = (list, tuple, dict)
 
-STORING = (
+STATELESS_BASES = (
     *(object, list, tuple, dict, OrderedDict, defaultdict, BaseException, Exception, *NUMBERS),
     SimpleNamespace,
 )
@@ -122,7 +122,7 @@ def same_leaf(a: Any, b: Any) -> bool:
     """
     if a is b:
         return True
-    if type(a) is not type(b) or isinstance(a, NAMED):
+    if type(a) is not type(b) or isinstance(a, IDENTITY_TYPES):
         return False
     if isinstance(a, float | complex | np.inexact):
         return repr(a) == repr(b)
@@ -130,29 +130,29 @@ def same_leaf(a: Any, b: Any) -> bool:
         return all(map(same_leaf, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same_leaf, a, b))
-    if type(a) in NUMBERS or isinstance(a, VALUES):
-        return bool(exact(a) == exact(b))
+    if type(a) in NUMBERS or isinstance(a, IMMUTABLE_TYPES):
+        return bool(exact_key(a) == exact_key(b))
     return False
 
 
-def exact(x: Any) -> tuple[Any, ...]:
+def exact_key(x: Any) -> tuple[Any, ...]:
     """A value of which the comparison tells types, and the signs of zeros, from each other.
 
     Examples
     --------
-    >>> exact((1, 0.0)) == exact((True, 0.0)), exact((1, 0.0)) == exact((1, -0.0))
+    >>> exact_key((1, 0.0)) == exact_key((True, 0.0)), exact_key((1, 0.0)) == exact_key((1, -0.0))
     (False, False)
-    >>> exact(frozenset({2, 1})) == exact(frozenset({1, 2.0}))
+    >>> exact_key(frozenset({2, 1})) == exact_key(frozenset({1, 2.0}))
     False
     """
     if isinstance(x, float | complex | np.inexact | range):
         return type(x), repr(x)
     if isinstance(x, tuple):
-        return type(x), *map(exact, x)
+        return type(x), *map(exact_key, x)
     if isinstance(x, slice):
-        return type(x), exact(x.start), exact(x.stop), exact(x.step)
+        return type(x), exact_key(x.start), exact_key(x.stop), exact_key(x.step)
     if isinstance(x, frozenset):
-        return type(x), frozenset(map(exact, x))
+        return type(x), frozenset(map(exact_key, x))
     return type(x), x
 
 
@@ -168,7 +168,7 @@ class Keys(tuple[Any, ...]):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Keys) and [*map(exact, self)] == [*map(exact, other)]
+        return isinstance(other, Keys) and [*map(exact_key, self)] == [*map(exact_key, other)]
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -182,16 +182,16 @@ def keys_of(x: Iterable[Any]) -> tuple[Any, ...]:
     return keys if all(type(key) is str for key in keys) else Keys(keys)
 
 
-def other_keys(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) -> str:
+def keys_changed_code(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) -> str:
     """Code that tells whether a dict has other keys than those of `keys_of`, or another order.
 
     Examples
     --------
-    >>> other_keys("d", keys_of({"a": 1}), repr), other_keys("d", keys_of({1.0: 1}), repr)
+    >>> keys_changed_code("d", keys_of({"a": 1}), repr), keys_changed_code("d", keys_of({1.0: 1}), repr)
     ("[*d] != ['a']", 'q_Keys(d) != (1.0,)')
     """
     kinds = [*map(type, keys)]
-    if not SHOWN_BY_TYPE.issuperset(kinds):
+    if not INTERCHANGEABLE_TYPES.issuperset(kinds):
         return f"q_Keys({x}) != {constant(keys)}"
     others = f"[*{x}] != {constant(list(keys))}"
     return others if {*kinds} <= {str} else f"{others} or [*map(type, {x})] != {constant(kinds)}"
@@ -205,21 +205,21 @@ def is_container(x: Any) -> bool:
 def is_instance(x: Any) -> bool:
     """Whether something is an object of a class written in Python, all of whose state are attributes."""
     kind: Any = type(x)
-    return shows_its_state(kind)
+    return has_only_python_state(kind)
 
 
 @functools.lru_cache(4096)
-def shows_its_state(kind: type) -> bool:
+def has_only_python_state(kind: type) -> bool:
     """Whether all that an object of a class knows are attributes, and not hidden in C.
 
     Examples
     --------
-    >>> shows_its_state(fractions.Fraction), shows_its_state(type(iter([])))
+    >>> has_only_python_state(fractions.Fraction), has_only_python_state(type(iter([])))
     (True, False)
     """
-    if any(is_made_in_c(base) for base in kind.__mro__ if base not in STORING):
+    if any(is_made_in_c(base) for base in kind.__mro__ if base not in STATELESS_BASES):
         return False
-    return kind is SimpleNamespace or kind not in STORING
+    return kind is SimpleNamespace or kind not in STATELESS_BASES
 
 
 def is_made_in_c(kind: type) -> bool:
@@ -241,18 +241,18 @@ def is_user_code(code: CodeType) -> bool:
     return origin_of(code.co_filename) == ""
 
 
-def is_by_the_user(x: Any) -> bool:
+def may_run_user_code(x: Any) -> bool:
     """Whether something that can be called runs code of the user's, or changes an object: a trace does not see it.
 
     Examples
     --------
-    >>> is_by_the_user(lambda x: x), is_by_the_user([].append)
+    >>> may_run_user_code(lambda x: x), may_run_user_code([].append)
     (True, True)
-    >>> is_by_the_user(np.sin), is_by_the_user(functools.partial(np.sum, axis=0))
+    >>> may_run_user_code(np.sin), may_run_user_code(functools.partial(np.sum, axis=0))
     (False, False)
     """
     if isinstance(x, functools.partial):
-        return is_by_the_user(x.func) or not all(map(is_leaf, (*x.args, *x.keywords.values())))
+        return may_run_user_code(x.func) or not all(map(is_leaf, (*x.args, *x.keywords.values())))
     if isinstance(x, MethodType | BuiltinFunctionType):
         return not (x.__self__ is None or isinstance(x.__self__, ModuleType))
     if isinstance(x, np.ufunc):
@@ -298,14 +298,14 @@ ACCESS = (
 
 
 @functools.lru_cache(4096)
-def own_access(kind: type) -> str:
+def overridden_method(kind: type) -> str:
     """The method of a user's class of lists or dicts that stands in the place of Python's own; empty if it has none.
 
     What such a list or dict holds, and what it gives, may be two things.
 
     Examples
     --------
-    >>> own_access(dict)
+    >>> overridden_method(dict)
     ''
     """
     if not issubclass(kind, dict | list | tuple):

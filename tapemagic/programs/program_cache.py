@@ -1,4 +1,4 @@
-"""Programs of one function: for each signature, and for each way through it; and when to make another one."""
+"""ProgramCache of one function: for each signature, and for each way through it; and when to make another one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tapemagic.programs.tracing.call_tracing import TracedCall
 from tapemagic.programs.tracing.calls import is_raised_by_the_user, way_of_error
 from tapemagic.programs.tracing.symbol import Symbol
 from tapemagic.programs.tracing.trace import Trace, is_followed, tracing
-from tapemagic.programs.tracing.trace_comparison import difference
+from tapemagic.programs.tracing.trace_comparison import first_difference
 
 TRIES = 3
 """The number of calls that may change what the function closes over, as the first call of a model builds its layers."""
@@ -55,7 +55,7 @@ DEFECT = "its program could not be written, which is a defect of tapemagic's: pl
 Path = tuple[Any, ...]
 
 
-class Signature:
+class SignatureEntry:
     """The programs of calls with one signature, and whatever else is known of these.
 
     Attributes
@@ -89,7 +89,7 @@ class Signature:
         self.why_ways = ""
 
 
-class Programs:
+class ProgramCache:
     """The programs of one function, or of one method of one object.
 
     Attributes
@@ -99,10 +99,10 @@ class Programs:
     """
 
     def __init__(self, most: int, warns: bool = True) -> None:
-        self.driver: Callable[..., Any] = _none
+        self.driver: Callable[..., Any] = _always_miss
         self._served: Any = None
         self._most = most
-        self._signatures: dict[Any, Signature] = {}
+        self._signatures: dict[Any, SignatureEntry] = {}
         self._why_all = ""
         self._why_more = ""
         self._changing = ""
@@ -112,7 +112,7 @@ class Programs:
 
     def reset(self) -> None:
         """Forget everything."""
-        self._begin_with(None)
+        self._set_driver(None)
         self._signatures = {}
         self._eager_after = {}
         self._why_all = self._why_more = self._changing = ""
@@ -121,18 +121,18 @@ class Programs:
     def serve(self, function: Any) -> None:
         """Let a `Function` call the driver of the program which held last, by its attribute ``__call__``."""
         self._served = weakref.ref(function)
-        self._begin_with(None)
+        self._set_driver(None)
 
-    def _begin_with(self, compiled: Compiled | None) -> None:
+    def _set_driver(self, compiled: Compiled | None) -> None:
         """Let the next call begin with a program; without one, with a look for one."""
-        self.driver = _none if compiled is None else compiled.driver
+        self.driver = _always_miss if compiled is None else compiled.driver
         served = self._served and self._served()
         if served is not None:
             function = served.python_function
             entry = _without_program if compiled is None else compiled.driver_for
             served.__call__ = entry(function, partial(self.call, function))
 
-    def stays_eager(self, why: str) -> None:
+    def disable(self, why: str) -> None:
         """Make no program of any call."""
         self._why_all = why
 
@@ -183,10 +183,10 @@ class Programs:
             if left:
                 self._eager_after[known] = left - 1
                 return function(*args, **kwargs)
-            other = self._other_way(missed, function, args, kwargs)
+            other = self._try_other_programs(missed, function, args, kwargs)
             if other.__class__ is not Miss:
                 return other
-            if self._stays_eager(missed.program.entry, other):
+            if self._must_stay_eager(missed.program.entry, other):
                 self._eager_after[known] = OFTEN * (other is missed)
                 return self._eager(function, args, kwargs)
         return self._without_program(function, args, kwargs)
@@ -201,9 +201,9 @@ class Programs:
             if call.odd:
                 self._why_more = f"one of its arguments is {call.odd}"
             elif self._count() < self._most:
-                entry = self._signatures.setdefault(call.key, Signature())
+                entry = self._signatures.setdefault(call.key, SignatureEntry())
             else:
-                self._is_full(call)
+                self._note_limit_reached(call)
         if entry is None or entry.why_eager:
             return self._eager(function, args, kwargs)
         known, found = self._replayed(entry, function, args, kwargs, call)
@@ -213,28 +213,28 @@ class Programs:
             return function(*args, **kwargs)
         full = self._count() >= self._most
         if full and (entry.full or not self._is_pending(entry, known)):
-            self._is_full(call)
+            self._note_limit_reached(call)
             return self._eager(function, args, kwargs)
         return self._traced(entry, function, args, kwargs, call, full)
 
-    def _other_way(self, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
+    def _try_other_programs(self, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
         """The result by a program for another way through the function; the last `Miss` if there is none."""
         if missed.error:
-            return self._raising(missed, function, args, kwargs)
+            return self._rerun_after_error(missed, function, args, kwargs)
         tried = {missed.program}
         for each in list(missed.program.entry.programs):
             if each not in tried and each.agrees(missed.program.way_after(missed.guard)):
                 tried.add(each)
                 result = each.driver(*args, **kwargs)
                 if result.__class__ is not Miss:
-                    self._begin_with(each)
+                    self._set_driver(each)
                     return result
                 if result.error:
-                    return self._raising(result, function, args, kwargs)
+                    return self._rerun_after_error(result, function, args, kwargs)
                 missed = result if result.program is not None else missed
         return missed
 
-    def _stays_eager(self, entry: Signature, missed: Miss) -> bool:
+    def _must_stay_eager(self, entry: SignatureEntry, missed: Miss) -> bool:
         """Whether the way that a call takes is known to be no program, or there are too many programs."""
         if entry.why_eager:
             return True
@@ -243,11 +243,11 @@ class Programs:
             return True
         full = self._count() >= self._most and not self._is_pending(entry, known)
         if full:
-            self._is_full()
+            self._note_limit_reached()
         return full
 
     @staticmethod
-    def _is_pending(entry: Signature, known: Path) -> bool:
+    def _is_pending(entry: SignatureEntry, known: Path) -> bool:
         return any(path_of(program)[: len(known)] == known for program, *_ in entry.pending)
 
     def _count(self) -> int:
@@ -260,7 +260,7 @@ class Programs:
         return count
 
     def _replayed(
-        self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call
+        self, entry: SignatureEntry, function: Any, args: Any, kwargs: Any, call: Call
     ) -> tuple[Path | None, Any]:
         """The result by one of the programs; if none holds, what is known of the way through the function."""
         known: Path = ()
@@ -271,13 +271,13 @@ class Programs:
             result = each.driver(*args, **kwargs)
             if result is STALE:
                 now = now or Guards(function, call.objects, entry.fixed)
-                if not each.adopts(now):
+                if not each.rebind_if_unchanged(now):
                     continue
                 result = each.driver(*args, **kwargs)
             if result.__class__ is Miss and result.error:
-                return None, self._raising(result, function, args, kwargs)
+                return None, self._rerun_after_error(result, function, args, kwargs)
             if result.__class__ is not Miss:
-                self._begin_with(each)
+                self._set_driver(each)
                 if entry.programs[0] is not each:
                     entry.programs = [each, *(x for x in entry.programs if x is not each)]
                 return None, result
@@ -286,7 +286,7 @@ class Programs:
         return known, None
 
     @classmethod
-    def _raising(cls, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
+    def _rerun_after_error(cls, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
         """Run a function of which the program raised an error: it raises it again, or catches it and goes on."""
         result = cls._run(function, args, kwargs)
         missed.program.entry.why_ways = (
@@ -313,7 +313,7 @@ class Programs:
         self._warn(function)
         return result
 
-    def _is_full(self, call: Call | None = None) -> None:
+    def _note_limit_reached(self, call: Call | None = None) -> None:
         """Note that there are as many programs as there may be, and what may have led to them."""
         found = f"; {self._changing}, which it reads, changes between calls" * bool(self._changing)
         instead = "give numbers that change as arrays or tensors, arrays of one shape, and what changes as an argument"
@@ -353,7 +353,7 @@ class Programs:
     # Traces.
 
     def _traced(
-        self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call, full: bool
+        self, entry: SignatureEntry, function: Any, args: Any, kwargs: Any, call: Call, full: bool
     ) -> Any:
         """Run the function, and write down what it computes."""
         with _lock:
@@ -364,7 +364,7 @@ class Programs:
                 result = self._trace(entry, guards, function, args, kwargs, call)
         if hopeless:
             entry.full = True
-            self._is_full(call)
+            self._note_limit_reached(call)
             return self._eager(function, args, kwargs)
         if why:
             entry.why_eager = why
@@ -375,7 +375,13 @@ class Programs:
         return result
 
     def _trace(
-        self, entry: Signature, guards: Guards, function: Any, args: Any, kwargs: Any, call: Call
+        self,
+        entry: SignatureEntry,
+        guards: Guards,
+        function: Any,
+        args: Any,
+        kwargs: Any,
+        call: Call,
     ) -> Any:
         effects: dict[str, Any] = {}
         trace = Trace(named=bool(entry.pending))
@@ -397,7 +403,7 @@ class Programs:
         acts = bool(effects)
         after = Guards(function, call.objects, entry.fixed)
         changed = first_change(guards, after, strictly=True)
-        unchanged = one.changed_nothing() and not (acts or changed or trace.drawn_on)
+        unchanged = one.changed_nothing() and not (acts or changed or trace.first_draw_site)
         own = failure is not None and (failure is trace.raised or is_own(failure))
         found = [] if failure is not None else [result]  # what is left in it is replaced there
         self._clean(one, after, known)
@@ -410,8 +416,8 @@ class Programs:
             return self._failed(entry, failure, way, may_repeat, function, args, kwargs)
         if may_repeat:
             found = [function(*args, **kwargs)]  # nothing can be replaced in an iterator that runs
-        if trace.drawn_on is not None and not changed:
-            effects[DRAWN_BY_LAYER] = trace.drawn_on
+        if trace.first_draw_site is not None and not changed:
+            effects[DRAWN_BY_LAYER] = trace.first_draw_site
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
         if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
@@ -423,14 +429,14 @@ class Programs:
             entry.fixed = True
             entry.programs, entry.pending = [], []
         elif reason:
-            self._is_eager(entry, path_of(program), reason)
+            self._mark_eager(entry, path_of(program), reason)
         else:
-            self._compare(entry, program, guards, call)
+            self._match_pending(entry, program, guards, call)
         return found[0]
 
     def _failed(
         self,
-        entry: Signature,
+        entry: SignatureEntry,
         error: Any,
         way: Any,
         may_repeat: bool,
@@ -447,7 +453,7 @@ class Programs:
             result = self._run(function, args, kwargs)
         how, site = way
         reason = in_words(how, line_of(site))
-        self._is_eager(entry, (), reason)
+        self._mark_eager(entry, (), reason)
         if not may_repeat:
             error.add_note(
                 f"tapemagic.function: {reason}. Some of it is done already, so that it is not called again; the next "
@@ -485,7 +491,7 @@ class Programs:
         return ""
 
     @staticmethod
-    def _is_eager(entry: Signature, path: Path, reason: str) -> None:
+    def _mark_eager(entry: SignatureEntry, path: Path, reason: str) -> None:
         """Note that a way through the function is no program; without guards, that there is no other way."""
         entry.eager_paths.append(path)
         entry.pending = [x for x in entry.pending if path_of(x[0]) != path]
@@ -494,7 +500,9 @@ class Programs:
         else:
             entry.why_ways = reason
 
-    def _compare(self, entry: Signature, program: Program, guards: Guards, call: Call) -> None:
+    def _match_pending(
+        self, entry: SignatureEntry, program: Program, guards: Guards, call: Call
+    ) -> None:
         """Make a program of a trace that is the same as one before; wait for a second one if there is none."""
         path = path_of(program)
         known = [guards.data.get(id(x)) for x in call.leaves]
@@ -505,7 +513,7 @@ class Programs:
             if changed is not None:
                 self._changing = changed
                 continue
-            found = difference(other, program)
+            found = first_difference(other, program)
             del entry.pending[k]
             if found is None:
                 try:
@@ -513,14 +521,14 @@ class Programs:
                         compiled = Compiled(program, call, guards, entry)
                 except Exception as error:  # noqa: BLE001 (the call has its result already)
                     what = f"{type(error).__name__}: {error}"
-                    self._is_eager(entry, path, f"{DEFECT} ({what})")
+                    self._mark_eager(entry, path, f"{DEFECT} ({what})")
                     return
                 entry.programs = [compiled, *entry.programs]
                 entry.tries = 0
                 self._eager_after = {}
-                self._begin_with(compiled)
+                self._set_driver(compiled)
             else:
-                self._is_eager(entry, path, with_place(found.reason, line_of(found.site)))
+                self._mark_eager(entry, path, with_place(found.reason, line_of(found.site)))
             return
         guards.forget()
         release(program)
@@ -540,7 +548,7 @@ def same_arguments(a: Call, b: Call) -> bool:
     return a.key == b.key and all(x is y for x, y in zip(a.leaves, b.leaves, strict=True))
 
 
-def _none(*args: Any, **kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)
+def _always_miss(*args: Any, **kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)
     return MISS
 
 

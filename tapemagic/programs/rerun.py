@@ -23,8 +23,8 @@ from tapemagic.programs.literals import literal
 from tapemagic.programs.naming import give_name, identifier
 from tapemagic.programs.program import Node, Site
 from tapemagic.programs.tracing.calls import user_frame
-from tapemagic.programs.tracing.symbol import Symbol, held
-from tapemagic.programs.tracing.trace import MOST_NODES, Trace
+from tapemagic.programs.tracing.symbol import Symbol, concrete
+from tapemagic.programs.tracing.trace import MAX_NODES, Trace
 
 FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
 """Arguments which a record does not hold, and which do not change numbers, but for a dtype, which the result shows."""
@@ -43,7 +43,7 @@ SHORT = 8
 UNNAMED = "which had no name where this was written"
 
 TOO_LONG = (
-    f"what the tape recorded and its derivative are more than {MOST_NODES:,} operations, which is the most that are "
+    f"what the tape recorded and its derivative are more than {MAX_NODES:,} operations, which is the most that are "
     "written as a program: record fewer iterations"
 )
 
@@ -236,7 +236,7 @@ class Rerun:
 
     def run(self, needed: Sequence[int]) -> None:
         """Run the records at some positions, oldest first."""
-        if len(needed) > MOST_NODES:
+        if len(needed) > MAX_NODES:
             raise SourceError(TOO_LONG)
         self._ran = needed
         for position in needed:
@@ -427,7 +427,7 @@ class Rerun:
             if getattr(now, "shape", None) != y.shape or now.dtype != y.dtype:
                 return False
             if exact and not isinstance(y, Absent):
-                if not _close(held(now), y):
+                if not _close(concrete(now), y):
                     return False
             elif record.operation.ignores - FORM:
                 return False

@@ -20,13 +20,13 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.programs.object_kinds import (
     CONTAINERS,
     GENERATORS,
-    VALUES,
+    IMMUTABLE_TYPES,
     is_instance,
     is_leaf,
     is_user_class,
     is_user_code,
     is_user_module,
-    own_access,
+    overridden_method,
 )
 from tapemagic.programs.reasons import a_or_an
 
@@ -126,7 +126,7 @@ def impure_library(x: Any) -> str:
         name, is_user = x.__module__, is_user_class(x)
         if is_user:
             return next(filter(None, map(impure_library, x.__mro__[1:])), "")
-    elif isinstance(x, (VALUES, MethodType)):
+    elif isinstance(x, (IMMUTABLE_TYPES, MethodType)):
         return ""
     else:
         name = str(getattr(x, "__module__", None) or "")
@@ -237,7 +237,7 @@ def _why_hiding(x: Any, what: str) -> str:
             return f"{what}, whose class has its own {name}: write the attributes themselves"
     if own and is_user_class(type(kind)):
         return f"{what}, whose class has its own metaclass: give it as arrays or numbers"
-    method = own_access(kind)
+    method = overridden_method(kind)
     if method:
         return f"{what}, whose class has its own {method}: give it as a dict or list"
     if isinstance(x, CONTAINERS) or is_instance(x):

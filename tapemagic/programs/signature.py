@@ -13,11 +13,11 @@ from tapemagic.engine.tensor.coercion import NUMBERS, PLAIN_ARRAYS
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.programs.object_kinds import (
-    exact,
+    exact_key,
     has_parts,
     is_leaf,
     keys_of,
-    own_access,
+    overridden_method,
 )
 from tapemagic.programs.side_effects import CLOCK, NOW, why_unwatchable
 
@@ -142,7 +142,7 @@ def is_single(x: Any) -> bool:
     kind: Any = type(x)
     if kind in SINGLE or isinstance(x, Traced) or not isinstance(x, STRUCTURES):
         return True
-    return bool(own_access(kind))
+    return bool(overridden_method(kind))
 
 
 def alias(x: Any, place: int, places: dict[Any, int]) -> int:
@@ -206,4 +206,4 @@ def static_key(x: Any) -> tuple[Any, ...]:
         hash(x)
     except TypeError:
         return type(x), repr(x)
-    return exact(x)
+    return exact_key(x)

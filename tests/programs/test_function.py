@@ -20,8 +20,8 @@ import pytest
 import tapemagic as tm
 from tapemagic import tf
 from tapemagic.errors import EagerWarning, FunctionError, OptionError
-from tapemagic.programs import trace
 from tapemagic.programs.function import Function
+from tapemagic.programs.tracing import trace
 
 Point = namedtuple("Point", "a b")
 x, y = tm.constant([1.0, 2.0, 3.0]), tm.constant([4.0, 5.0, 6.0])
@@ -406,7 +406,7 @@ def test_under_a_live_tape_and_inside_another_function() -> None:
 
 def test_more_than_the_largest_number_of_operations(monkeypatch: Any) -> None:
     """It stays eager."""
-    monkeypatch.setattr(trace, "MOST_NODES", 200)
+    monkeypatch.setattr(trace, "MAX_NODES", 200)
 
     def f(x: Any) -> Any:
         for _ in range(210):

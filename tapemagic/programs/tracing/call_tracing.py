@@ -28,7 +28,7 @@ from tapemagic.engine.tensor.variable import (
 )
 from tapemagic.programs.changes import parameter_of
 from tapemagic.programs.driver import Reached
-from tapemagic.programs.entries import Place
+from tapemagic.programs.entries import Location
 from tapemagic.programs.guards import Guards
 from tapemagic.programs.names import site_of_parameter, site_of_return
 from tapemagic.programs.naming import identifier, name_inputs, name_results
@@ -37,7 +37,7 @@ from tapemagic.programs.passes.in_place import LEAST
 from tapemagic.programs.program import Program, arguments_of, nodes_in
 from tapemagic.programs.signature import LEAF, Call, is_contiguous, is_data, is_single, taken_apart
 from tapemagic.programs.tracing.stand_ins import put_values, references, survivors
-from tapemagic.programs.tracing.symbol import Symbol, held, put_held
+from tapemagic.programs.tracing.symbol import Symbol, concrete, set_concrete
 from tapemagic.programs.tracing.trace import Trace
 
 ARRAYS = (Tensor, np.ndarray)
@@ -76,7 +76,7 @@ class TracedCall:
         self._stand_ins: dict[int, Any] = {}
         self._kept: list[Any] = []
         self._variables: list[tuple[Variable, Symbol, Any, Any, bool]] = []
-        self._places: list[tuple[Place, Any, Any]] = []
+        self._places: list[tuple[Location, Any, Any]] = []
         self._ours: set[int] = set()
         self.nbytes = 0
 
@@ -141,8 +141,8 @@ class TracedCall:
     def _enter(self) -> None:
         """Put symbols into Variables, which another thread may have assigned just now, and all stand-ins."""
         for variable, symbol, *_ in self._variables:
-            while not exchange_if(variable, held(symbol), symbol):
-                put_held(symbol, value_of(variable))
+            while not exchange_if(variable, concrete(symbol), symbol):
+                set_concrete(symbol, value_of(variable))
         for place, stand_in, _ in self._places:
             place.put(stand_in)
 
@@ -232,12 +232,12 @@ class TracedCall:
                 now = value_of(variable)
                 mine = type(now) is Symbol
                 if mine and self._trace.node(now) is node and now is symbol:
-                    exchange_if(variable, symbol, held(symbol))
+                    exchange_if(variable, symbol, concrete(symbol))
                 elif not mine and not self._trace.is_assigned(variable, now):
                     continue  # another thread assigned it
                 elif done:
                     assigned.append((variable, now))
-                    exchange(variable, held(now))
+                    exchange(variable, concrete(now))
                 else:
                     exchange(variable, before)
             for place, stand_in, original in self._places:
@@ -425,7 +425,7 @@ class TracedCall:
         known = {id(variable) for variable, *_ in self._variables}
         for variable in living():
             if id(variable) not in known and type(value_of(variable)) is Symbol:
-                exchange(variable, held(value_of(variable)))
+                exchange(variable, concrete(value_of(variable)))
         for place in after.places:
             x = place.get()
             plain = self._outside(x)
@@ -452,9 +452,9 @@ class TracedCall:
 def without_symbols(x: Any) -> Any:
     """A value with arrays and NumPy scalars in place of symbols."""
     if type(x) is Symbol:
-        return held(x)
+        return concrete(x)
     if isinstance(x, Tensor) and type(unwrap(x)) is Symbol:
-        put_value(x, held(unwrap(x)))
+        put_value(x, concrete(unwrap(x)))
     elif type(x) is tuple:
         parts = tuple(map(without_symbols, x))
         return x if all(a is b for a, b in zip(parts, x, strict=True)) else parts

@@ -11,7 +11,7 @@ from typing import Any
 
 from tapemagic.engine.tensor.tensor import Tensor, put_value, unwrap
 from tapemagic.programs.entries import slots_of
-from tapemagic.programs.tracing.symbol import Symbol, held
+from tapemagic.programs.tracing.symbol import Symbol, concrete
 
 MAX_DEPTH = 5
 """The number of tuples inside each other up to which they are rebuilt."""
@@ -44,7 +44,7 @@ def put_values(trace: Any, stand_ins: list[tuple[Any, Any]]) -> None:
     What is elsewhere, as in a suspended generator, stays a symbol, which computes as its value does.
     """
     olds: list[Any] = [x for x in gc.get_referrers(trace) if type(x) is Symbol]
-    news: list[Any] = [held(x) for x in olds]
+    news: list[Any] = [concrete(x) for x in olds]
     while stand_ins:
         x, made = stand_ins.pop()
         olds.append(made)

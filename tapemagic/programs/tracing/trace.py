@@ -21,7 +21,7 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
 from tapemagic.programs.naming import Names
-from tapemagic.programs.object_kinds import is_by_the_user
+from tapemagic.programs.object_kinds import may_run_user_code
 from tapemagic.programs.program import (
     SINGLE,
     Back,
@@ -36,7 +36,7 @@ from tapemagic.programs.program import (
 from tapemagic.programs.reasons import a_or_an
 from tapemagic.programs.tracing.calls import ARRAYS_AT_ONCE, user_frame
 from tapemagic.programs.tracing.error_handling import handling
-from tapemagic.programs.tracing.symbol import Symbol, has_symbol, held, shaped_by_data
+from tapemagic.programs.tracing.symbol import Symbol, concrete, has_symbol, shaped_by_data
 
 INDEX = np.dtype(np.intp)
 TRUTH = kind_of(False)
@@ -53,10 +53,10 @@ NUMBERS = (*ARRAYS, bool, int, float, complex)
 CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
 """The errors of calls that depend on numbers: a function that catches one goes on in a way without a guard."""
 
-MOST_NODES = 20_000
+MAX_NODES = 20_000
 """The number of nodes above which a function stays eager."""
 
-MOST_REASONS = 8
+MAX_REASONS = 8
 """The number of reasons that a trace keeps: the first ones."""
 
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
@@ -72,9 +72,9 @@ def _references(symbol: Symbol) -> tuple[float, float]:
     return _count(array), 0.0 if array.base is None else _count(array.base)
 
 
-_OWN = frozenset({_references(Symbol(None, None, np.zeros(2)[k:])) for k in (0, 1)}) | {
-    _references(Symbol(None, None, np.zeros(2)))
-}
+UNSHARED_REFCOUNTS = frozenset(
+    {_references(Symbol(None, None, np.zeros(2)[k:])) for k in (0, 1)}
+) | {_references(Symbol(None, None, np.zeros(2)))}
 """The numbers of references where nothing else refers to the memory: versions of Python count differently."""
 
 
@@ -90,7 +90,7 @@ class Trace:
         The user's names for values, and his lines.
     named : bool
         Whether they are noted, and the parts of reverse sweeps.
-    drawn_on : Site or None
+    first_draw_site : Site or None
         The first line on which something of `tapemagic.nn` asks for random numbers.
     exposed : bool
         Whether the function may have written into an array that it did not make, or may do so from here on.
@@ -110,7 +110,7 @@ class Trace:
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._assigned: dict[int, Any] = {}
         self._adjoints: dict[int, tuple[Any, dict[Node, Back]]] = {}
-        self.drawn_on: Site | None = None
+        self.first_draw_site: Site | None = None
         self.exposed = False
         self.raised: BaseException | None = None
         self.errstate: Any = np.geterr()
@@ -151,7 +151,7 @@ class Trace:
 
     def value(self, args: Any) -> Any:
         """Nested arguments with the values in place of symbols."""
-        return held(args)
+        return concrete(args)
 
     def reads(self, args: Any) -> bool:
         """Whether a symbol is among nested arguments."""
@@ -172,10 +172,10 @@ class Trace:
         """
         values = []
         for x in args:
-            values.append(x._held if type(x) is Symbol else held(x))  # noqa: PERF401 (quicker)
+            values.append(x._held if type(x) is Symbol else concrete(x))  # noqa: PERF401 (quicker)
         compute = compute or function
         try:
-            result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
+            result = compute(*values, **concrete(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
             self.leave(f"{a_or_an(type(error).__name__)} that the function catches")
             self.raised = error
@@ -185,8 +185,8 @@ class Trace:
         if function is operator.getitem and shaped_by_data(args[1]):
             self.leave("x[mask]")
             return result
-        if len(self.body) >= MOST_NODES:
-            self.leave(f"more than {MOST_NODES:,} operations")
+        if len(self.body) >= MAX_NODES:
+            self.leave(f"more than {MAX_NODES:,} operations")
             self.close()
             return result
         node = self.node
@@ -244,7 +244,7 @@ class Trace:
             self.leave(how)
         if how or not self.writes or not out._held.flags.writeable:
             self.exposed = True
-            function(*held(inputs), **held(kwargs), out=out._held)
+            function(*concrete(inputs), **concrete(kwargs), out=out._held)
             return out
         try:
             computed = self.call(function, inputs, kwargs)
@@ -261,7 +261,7 @@ class Trace:
             if not (out.flags.c_contiguous or out.flags.f_contiguous):
                 self.leave("an operation in place on an array whose axes are permuted in memory")
                 self.exposed = True
-                out._held[...] = held(computed)
+                out._held[...] = concrete(computed)
                 return out
             order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
             computed = self.call(np.array, (computed,), {"order": order})
@@ -275,7 +275,7 @@ class Trace:
     @staticmethod
     def _written_into_copy(function: Any, inputs: Any, kwargs: Any, out: Symbol) -> None:
         """Let NumPy raise the error of an operation in place, if there is one."""
-        function(*held(inputs), **held(kwargs), out=np.copy(out._held))
+        function(*concrete(inputs), **concrete(kwargs), out=np.copy(out._held))
 
     @staticmethod
     def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
@@ -287,7 +287,7 @@ class Trace:
         if given and isinstance(out._node.origin, Variable):
             return ""
         del array
-        if given or _references(out) not in _OWN:
+        if given or _references(out) not in UNSHARED_REFCOUNTS:
             return "an operation in place on an array that has other names"
         return ""
 
@@ -320,17 +320,17 @@ class Trace:
 
     def draws(self) -> None:
         """Note the line on which a layer asks for a generator of random numbers."""
-        if self.writes and self.drawn_on is None:
-            self.drawn_on = self.site()
+        if self.writes and self.first_draw_site is None:
+            self.first_draw_site = self.site()
 
     def leave(self, how: str) -> None:
         """Note that a value leaves the trace, on the line that is running."""
-        if self.writes and len(self.reasons) < MOST_REASONS:
+        if self.writes and len(self.reasons) < MAX_REASONS:
             self.leave_at(how, self.site())
 
     def leave_at(self, how: str, site: Site | None) -> None:
         """Note that a value leaves the trace on a line, or before or after the call."""
-        if self.writes and len(self.reasons) < MOST_REASONS and (how, site) not in self.reasons:
+        if self.writes and len(self.reasons) < MAX_REASONS and (how, site) not in self.reasons:
             self.reasons.append((how, site))
 
     def node(self, x: Any) -> Any:
@@ -363,7 +363,7 @@ class Trace:
 
     def _look_at(self, x: Any) -> None:
         """Leave the trace for an argument that changes by itself, or does what is not written down."""
-        if is_by_the_user(x):
+        if may_run_user_code(x):
             self.leave(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
         elif not callable(x) and not is_plain(x):
             self.leave(f"an argument of type {type(x).__name__}")

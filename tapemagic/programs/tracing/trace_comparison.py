@@ -19,7 +19,7 @@ CHANGES = (
 OTHERWISE = "two calls with arguments of the same kinds compute something else: give what they depend on as an argument"
 
 
-class GivenVariable(NamedTuple):
+class ArgumentVariable(NamedTuple):
     """The origin of an input: the value of a Variable among the arguments."""
 
     place: int
@@ -39,14 +39,14 @@ class Difference(NamedTuple):
     site: Site | None
 
 
-def difference(a: Program, b: Program) -> Difference | None:
+def first_difference(a: Program, b: Program) -> Difference | None:
     """The first difference of two traces; None if they made the same calls with the same constants.
 
     Examples
     --------
-    >>> difference(Program([], [], [1], []), Program([], [], [1], [])) is None
+    >>> first_difference(Program([], [], [1], []), Program([], [], [1], [])) is None
     True
-    >>> difference(Program([], [], [1.5], []), Program([], [], [2.5], [])).site is None
+    >>> first_difference(Program([], [], [1.5], []), Program([], [], [2.5], [])).site is None
     True
     """
     if origins(a) != origins(b):
@@ -90,7 +90,7 @@ def identity(origin: Any, program: Program) -> Any:
     """The place of a Variable among the arguments, or its identity; any other origin itself."""
     if isinstance(origin, Variable):
         place = program.notes["given"].get(id(origin))
-        return id(origin) if place is None else GivenVariable(place)
+        return id(origin) if place is None else ArgumentVariable(place)
     return id(origin()) if isinstance(origin, weakref.ref) else origin
 
 
