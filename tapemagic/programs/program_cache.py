@@ -186,7 +186,11 @@ class ProgramCache:
             other = self._try_other_programs(missed, function, args, kwargs)
             if other.__class__ is not Miss:
                 return other
-            if self._must_stay_eager(missed.program.entry, other):
+            known_eager = self._must_stay_eager(missed.program.entry, other)
+            if not known_eager and self._is_at_limit(missed.program.entry, other):
+                self._note_limit_reached()
+                known_eager = True
+            if known_eager:
                 self._eager_after[known] = OFTEN * (other is missed)
                 return self._eager(function, args, kwargs)
         return self._without_program(function, args, kwargs)
@@ -234,17 +238,17 @@ class ProgramCache:
                 missed = result if result.program is not None else missed
         return missed
 
-    def _must_stay_eager(self, entry: SignatureEntry, missed: Miss) -> bool:
-        """Whether the way that a call takes is known to be no program, or there are too many programs."""
-        if entry.why_eager:
-            return True
+    @staticmethod
+    def _must_stay_eager(entry: SignatureEntry, missed: Miss) -> bool:
+        """Return True if the branches that a call takes are known to be no program."""
         known = missed.program.way_after(missed.guard)
-        if known and any(path[: len(known)] == known for path in entry.eager_paths):
-            return True
-        full = self._count() >= self._most and not self._is_pending(entry, known)
-        if full:
-            self._note_limit_reached()
-        return full
+        is_eager = known and any(path[: len(known)] == known for path in entry.eager_paths)
+        return bool(entry.why_eager or is_eager)
+
+    def _is_at_limit(self, entry: SignatureEntry, missed: Miss) -> bool:
+        """Return True if no program can be added for the branches that a call takes."""
+        known = missed.program.way_after(missed.guard)
+        return self._count() >= self._most and not self._is_pending(entry, known)
 
     @staticmethod
     def _is_pending(entry: SignatureEntry, known: Path) -> bool:
