@@ -21,7 +21,7 @@ def why_changing(
     path = changed
     owner, dot, attribute = changed.rpartition(".")
     if dot and attribute.startswith("_"):
-        # An attribute of a library's object, which the user knows as a whole.
+        # An attribute of a library's object, which user code sees only as one object.
         x = next((e.what() for e in guards.entries if e.role == "object" and e.path == owner), None)
         if type(x).__module__.partition(".")[0] == "tapemagic":
             path = owner
@@ -70,7 +70,7 @@ def parameter_of(function: Any, args: Any, kwargs: Any, x: Any) -> str:
 
 
 def changed_parameter(function: Any, args: Any, kwargs: Any, structure: Any) -> str:
-    """The first parameter whose argument no longer has the structure that it had before a call; '' if none.
+    """The first parameter whose argument no longer has the structure that it had before a call; or ''.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Programs made ready to run: passes, text, Python's compiler, and the driver around it."""
+"""Compile a program: run the passes, write its text, and compile the driver around it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _number = count(1).__next__
 
 
 class Compiled:
-    """A program that can be called with arguments.
+    """A compiled program, which can be called with arguments.
 
     Attributes
     ----------
@@ -35,11 +35,11 @@ class Compiled:
     entry : SignatureEntry
         The signature for which it was made.
     guards : Guards
-        What the function closed over, as it was when it was traced.
+        Everything that the function could reach when it was traced.
     path : tuple
-        The ways at its guards.
+        The branches taken at its guards.
     number : int
-        How many programs were made until it was.
+        The number of this program: programs are counted in the order in which they are made.
     driver : callable
         Called with the arguments; gives the result, or a `Miss`.
     """
@@ -66,7 +66,7 @@ class Compiled:
         release(self.program)
 
     def driver_for(self, function: Any, miss: Any) -> Any:
-        """A driver for calls of the user's function, which asks `miss` for the result if the program does not hold."""
+        """Return a driver for calls of `function`, which calls `miss` if the program does not match."""
         return driver(self._code, self._namespace, function, miss)
 
     @cached_property
@@ -75,18 +75,18 @@ class Compiled:
         return str(Text(self.program))
 
     def agrees(self, known: tuple[Any, ...]) -> bool:
-        """Whether the program takes a way of which the beginning is known."""
+        """Return True if the program takes these branches first."""
         return self.path[: len(known)] == known
 
     def way_after(self, guard: int) -> tuple[Any, ...]:
-        """The beginning of the way that a call takes after a guard failed; empty if that is not known."""
+        """Return the first branches of a call whose guard failed, or () if they are unknown."""
         if not self._all_guards:
             return ()
         before, failed = self.path[: guard - 1], self.path[guard - 1]
         return (*before, not failed) if isinstance(failed, bool) else before
 
     def rebind_if_unchanged(self, now: Guards) -> bool:
-        """Whether the program holds for what the function closes over now; it is checked for that from then on."""
+        """Check the program against what the function reaches now; if nothing has changed, use these guards."""
         if first_change(self.guards, now) is not None:
             return False
         for name, value in now.namespace.items():
@@ -96,7 +96,7 @@ class Compiled:
         return True
 
     def is_dead(self) -> bool:
-        """Whether a variable or an object of the program does not exist any more."""
+        """Return True if a variable or an object of the program no longer exists."""
         return self.guards.is_dead()
 
 
@@ -105,7 +105,7 @@ def _handed_back(args: Any, kwargs: Any, missed: Miss) -> Miss:  # noqa: ARG001
 
 
 def path_of(program: Program) -> tuple[Any, ...]:
-    """The ways that a program takes at its guards: truth values, and shapes that depend on numbers."""
+    """The branches of a program: bools at its guards, and shapes that depend on numbers."""
     found: list[Any] = []
     for entry in [x for x in program.body if type(x) is Guard]:
         node = entry.condition
@@ -115,7 +115,7 @@ def path_of(program: Program) -> tuple[Any, ...]:
 
 
 def release(program: Program) -> None:
-    """Let a program refer to its Variables weakly: it does not keep them alive."""
+    """Replace the Variables of a program by weak references, so that it doesn't keep them alive."""
 
     def released(variable: Any) -> Any:
         if not isinstance(variable, Variable):

@@ -28,12 +28,12 @@ DEFAULT = "the default of "
 
 @dataclass(slots=True)
 class Entry:
-    """One object that a function can reach.
+    """A guarded object.
 
     Attributes
     ----------
     path : str
-        The expression by which the function's code reads it.
+        The expression that reads the object in the function's code.
     role : {'leaf', 'object', 'data', 'variable', 'again', 'container', 'code', 'absent'}
         A number, string or the like; an object by identity; an array or tensor; one that was found before under
         another path; a container by its class and length; the code of a function; a name without a value.
@@ -47,7 +47,7 @@ class Entry:
 
 
 class Location(NamedTuple):
-    """The dict, list or cell in which an object is stored, and its key there.
+    """A dict, list or cell that stores an object, and its key.
 
     Methods that a user class overrides are not called: they may do more than store.
     """
@@ -56,14 +56,14 @@ class Location(NamedTuple):
     key: Any
 
     def put(self, value: Any) -> None:
-        """Store another object there."""
+        """Store another object."""
         if isinstance(self.owner, CellType):
             self.owner.cell_contents = value
         else:
             plain_class(self.owner).__setitem__(self.owner, self.key, value)
 
     def get(self) -> Any:
-        """The object that is there now; None if there is none."""
+        """Return the stored object, or None."""
         try:
             if isinstance(self.owner, CellType):
                 return self.owner.cell_contents
@@ -77,7 +77,7 @@ INSIDE = Location(None, None)
 
 
 CHECKED = Location(None, 0)
-"""The place of a class that code only asks for by ``isinstance``."""
+"""The place of a class that code only uses in ``isinstance``."""
 
 
 def plain_class(x: Any) -> Any:
@@ -92,7 +92,7 @@ def plain_class(x: Any) -> Any:
 
 
 class StrongReference:
-    """Replaces a weak reference to an object that allows none."""
+    """A callable reference to an object that allows no weak references."""
 
     __slots__ = ("_object",)
 
@@ -100,12 +100,12 @@ class StrongReference:
         self._object = x
 
     def __call__(self) -> Any:
-        """The object."""
+        """Return the object."""
         return self._object
 
 
 def reference(x: Any) -> Any:
-    """A weak reference to an object; a strong one if it allows none."""
+    """Return a weak reference to an object, or a strong one if necessary."""
     try:
         return weakref.ref(x)
     except TypeError:
@@ -113,7 +113,7 @@ def reference(x: Any) -> Any:
 
 
 def defaults_of(f: FunctionType) -> Iterator[tuple[str, str, Any]]:
-    """Each parameter of a function that has a default, the expression of the default, and the default.
+    """Yield the parameters with defaults, the expression of each default, and its value.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def why_unsupported_array(x: Any) -> str:
 
 
 def is_special(name: str, value: Any) -> bool:
-    """Return True if an attribute of a class is a method that Python calls by itself.
+    """Return True if an attribute of a class is a method that Python calls automatically.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def contents(x: Any) -> bytes:
 
 
 def has_data(x: Any) -> bool:
-    """Return True if a tuple has arrays or tensors in it."""
+    """Return True if a tuple contains arrays or tensors."""
     return any(isinstance(part, ARRAYS) or (type(part) is tuple and has_data(part)) for part in x)
 
 
@@ -179,7 +179,7 @@ def has_objects(value: Any) -> bool:
 
 
 def library_names(kind: type) -> frozenset[str]:
-    """The names of attributes in the methods of a class, as far as libraries define these."""
+    """The names in the methods of a class that libraries define."""
     return names_of_bases(
         tuple(base for base in kind.__mro__ if base is not object and not is_user_class(base))
     )

@@ -89,10 +89,10 @@ from tapemagic.programs.side_effects import (
 )
 
 MAX_OBJECTS = 20_000
-"""The number of objects in reach above which a function stays eager."""
+"""The maximum number of reachable objects; a function that reaches more stays eager."""
 
 FEW = 3
-"""The number of inherited names up to which each of them is looked up in a class at each call."""
+"""The maximum number of inherited names that are looked up one by one; more are compared as a list."""
 
 BASES = 2
 """The number of classes in the method resolution order of one that is derived from `object` only."""
@@ -108,7 +108,7 @@ FROZEN = frozenset({"__setattr__", "__delattr__"})
 
 
 class Guards:
-    """Everything that a function can reach besides its arguments, as it is now.
+    """Everything that a function can reach besides its arguments, at this moment.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Guards:
     arguments : iterable of object
         Arguments that a program takes for granted by identity, such as a model.
     fixed : bool, optional
-        Whether arrays in reach are constants of a program, whose numbers are compared at each call.
+        Whether reachable arrays are constants of a program, whose numbers are compared at each call.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Guards:
     places : list of Location
         Where arrays and tensors are stored.
     refusal : str
-        Why the function has to stay eager; '' if it need not.
+        Why the function must stay eager; '' if it can be a program.
     """
 
     def __init__(self, function: Any, arguments: Iterable[Any] = (), fixed: bool = False) -> None:
@@ -153,7 +153,7 @@ class Guards:
         return len(self.names), *flags
 
     def _walk(self) -> None:
-        """Visit everything that is in reach by the names that are known so far."""
+        """Visit everything that the names collected so far lead to."""
         self.entries: list[Entry] = []
         self.lines: list[str] = []
         self.namespace: dict[str, Any] = {}
@@ -192,15 +192,15 @@ class Guards:
         if self._now and (self._makes_dates or self.site_of("datetime64")):
             self._refuse(CLOCK, self._now)
 
-    # What others ask.
+    # Queries.
 
     def path(self, x: Any) -> str:
-        """The expression by which the function reads an object; '' if it reads none."""
+        """Return the expression in the function's code that reads an object, or ''."""
         found = (e.path for e in self.entries if e.role == "object" and e.what() is x)
         return next(found, "")
 
     def site_of(self, path: str) -> Site | None:
-        """The line on which an object of a path is changed, or first read, as far as that can be told."""
+        """Return the line that assigns the last name of a path, or first reads it; None if unknown."""
         name = path.removeprefix(DEFAULT).rpartition(".")[2].partition("[")[0]
         for how in ("local",) if path.startswith(DEFAULT) else ("assigned", "read"):
             for code, names in self.codes.items():
@@ -215,7 +215,7 @@ class Guards:
         return known is not None and known[1] is x
 
     def local(self, x: Any) -> str:
-        """The local variable in the lines for an object in reach."""
+        """Return the local variable in the lines for a reachable object."""
         return self._visited[id(x)][0]
 
     def forget(self) -> None:
@@ -226,7 +226,7 @@ class Guards:
         self._classes.clear()
 
     def is_dead(self) -> bool:
-        """Return True if an object in reach no longer exists, or a function has other code."""
+        """Return True if a reachable object no longer exists, or the code of a function has changed."""
         return any(
             entry.what() is None
             if entry.role in {"object", "variable"}
@@ -256,7 +256,7 @@ class Guards:
         self.refusal = self.refusal or with_place(reason, line_of(site))
 
     def _visit(self, expression: str, x: Any, path: str, place: Location | None = None) -> None:
-        """Note one object, and the condition for it; `place` is where a traced value can replace it."""
+        """Visit one object and require it to stay the same; a traced value can replace it at `place`."""
         known = self._visited.get(id(x))
         if known is not None:
             self.entries.append(Entry(path, "again", known[0]))
@@ -340,7 +340,7 @@ class Guards:
             self.names.update(names_in_string(text))
 
     def _visit_built_in(self, x: Any, path: str) -> None:
-        """Note a built-in function, by whatever name it is called."""
+        """Visit a built-in function under any name."""
         name, owner = x.__name__, x.__self__
         if owner is None or isinstance(owner, ModuleType):
             if name in REFUSED and getattr(owner, "__name__", "") == "builtins":
@@ -385,7 +385,7 @@ class Guards:
         self._require(f"q_contents({local}) != {self._constant('w', found)}")
 
     def _keep(self, local: str, x: Any, path: str) -> None:
-        """Require an array or tensor to be the same, which some code reads where no symbol can replace it."""
+        """Require an array or tensor to be the same: it is also stored where no symbol can replace it."""
         if isinstance(x, tuple):
             for part in x:
                 if isinstance(part, KEPT) and self.is_reachable(part):
@@ -430,7 +430,7 @@ class Guards:
             found = f"{path or x.__name__}.__code__"
             self.entries.append(Entry(found, "code", (reference(x), code)))
             self._require(f"{local}.__code__ is not {self._constant('c', code)}")
-        elif x.__name__ in READS_ANY:  # such as dataclasses.asdict, by whatever name it is called
+        elif x.__name__ in READS_ANY:  # dataclasses.asdict under any name
             self.reads_any = True
         for k, (name, cell) in enumerate(zip(code.co_freevars, x.__closure__ or (), strict=True)):
             whole = f"{path}.{name}" if path and not is_own else name
@@ -458,7 +458,7 @@ class Guards:
             self._visit_globals(x, self.codes[code])
 
     def _note_code(self, code: CodeType) -> Names:
-        """Note the names in a function's code, and what it may do by way of them."""
+        """Collect the names in a function's code."""
         found = names_in(code)
         self.names |= found.attributes
         self.makes_text = self.makes_text or found.makes_text
@@ -573,13 +573,13 @@ class Guards:
             whole = whole and not name.startswith("__")
             if whole or name in names or is_special(name, value):
                 seen.add(name)
-                # dataclasses wrap __repr__ in a function that asks for the thread
+                # dataclasses wrap __repr__ in a function that reads the thread id
                 inner = inspect.unwrap(value) if name in SHOWING else value
                 expression = f"{local}[{name!r}]" + ".__wrapped__" * (inner is not value)
                 self._visit(expression, inner, f"{path}.{name}")
 
     def _require_names(self, local: str, x: type, names: set[str]) -> None:
-        """Require that a class defines the same names: another one may hide an inherited attribute."""
+        """Require that a class defines the same names: a new name may hide an inherited attribute."""
         own = vars(x)
         if self.reads_any:
             self._require_keys(local, list(own))
@@ -681,7 +681,7 @@ def modules_of(imported: Iterable[str], scope: dict[str, Any]) -> set[str]:
 
 
 def first_change(a: Guards, b: Guards, strictly: bool = False) -> str | None:
-    """The path of the first difference of two states of what a function can reach; None if there is none.
+    """Return the path of the first difference between two states of reachable objects, or None.
 
     Parameters
     ----------

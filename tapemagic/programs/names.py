@@ -1,4 +1,4 @@
-"""Names in the code of a function: globals and attributes, each with its line, and what the code does with them."""
+"""Names in the code of a function: globals and attributes with their lines, and special operations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JOINS_TEXT = MAKES_TEXT | {"join", "lower", "removeprefix", "replace"}
 
 
 class Names(NamedTuple):
-    """The names in a piece of code, and in the functions inside it.
+    """The names in the code of a function, including nested functions.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Names(NamedTuple):
     elsewhere : frozenset of str
         Attributes that are read from something else than ``self``.
     checked : frozenset of str
-        Globals that are only asked for by ``isinstance(x, name)``.
+        Globals that are only used in ``isinstance(x, name)``.
     modules : frozenset of str
         Modules that the code imports itself.
     texts : frozenset of str
@@ -166,21 +166,21 @@ def _is_call(instruction: Any) -> bool:
 
 
 def _is_self(instruction: Any) -> bool:
-    """Whether an instruction loads ``self`` or ``cls``, which is no array."""
+    """Return True if an instruction loads ``self`` or ``cls``, which can't be an array."""
     name = None if instruction is None else instruction.argval
     return (name[-1:] if isinstance(name, tuple) else (name,)) in {("self",), ("cls",)}
 
 
 @lru_cache(512)
 def kind_of(operation: str) -> str:
-    """What kind of name an instruction has: '' if it has none that counts."""
+    """Return the kind of an instruction's name, or ''."""
     if operation == "IMPORT_NAME":
         return "module"
     if operation.endswith(("_GLOBAL", "_GLOBALS", "_NAME")):
         return "global"
     if "ATTR" in operation or "METHOD" in operation or operation == "IMPORT_FROM":
         return "attribute"
-    # LOAD_FAST_AND_CLEAR is the beginning of an inlined comprehension (PEP 709): it reads nothing of the user's.
+    # LOAD_FAST_AND_CLEAR is the beginning of an inlined comprehension (PEP 709): it reads no user variable.
     if "LOAD_FAST" in operation and not operation.endswith("_AND_CLEAR"):
         return "local"
     return "enclosing" if "DEREF" in operation else ""
@@ -195,7 +195,7 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def strings_in(constants: Iterable[Any]) -> Iterator[str]:
-    """The strings among constants, and in tuples and sets of these."""
+    """Yield the strings among constants, and in tuples and sets of constants."""
     for x in constants:
         if type(x) is str:
             yield x

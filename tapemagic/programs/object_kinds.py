@@ -1,4 +1,4 @@
-"""Kinds of objects that a function can reach: those that never change, those whose changes can be seen, and others."""
+"""Kinds of objects that a function can read: values that never change, and objects whose changes can be seen."""
 
 from __future__ import annotations
 
@@ -41,19 +41,20 @@ from tapemagic.engine.events import origin_of
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
-Named = namedtuple("Named", "field")  # noqa: PYI024 (only the kind of its field counts)
+# The type of its field, `_tuplegetter`, has no public name.
+Named = namedtuple("Named", "field")  # noqa: PYI024 (only the type of its field counts)
 
 NUMBERS = (int, float, complex, bool, str, bytes)
 
 INTERCHANGEABLE_TYPES = frozenset({int, bool, str, bytes, NoneType})
-"""Types of which equal values are the same value."""
+"""Types whose equal values can replace each other."""
 
 IMMUTABLE_TYPES = (
     *(NoneType, EllipsisType, NotImplementedType, range, slice, frozenset, np.generic, np.dtype),
     *(enum.Enum, fractions.Fraction, decimal.Decimal, dt.date, dt.time),
     *(dt.timedelta, dt.tzinfo, re.Pattern, pathlib.PurePath),
 )
-"""The types of values that never change, beside numbers and text."""
+"""The types of values that never change, besides numbers and strings."""
 
 WRAPPERS = (staticmethod, classmethod, property, functools.partial, functools.cached_property)
 
@@ -64,7 +65,7 @@ IDENTITY_TYPES = (
     *(operator.itemgetter, operator.attrgetter, operator.methodcaller),
     *(type(threading.Lock()), type(threading.RLock()), *WRAPPERS),
 )
-"""The types of objects that are the same as long as they are identical."""
+"""The types of objects that are compared by identity."""
 
 LEAVES = (*IMMUTABLE_TYPES, *IDENTITY_TYPES)
 
@@ -74,11 +75,11 @@ STATELESS_BASES = (
     *(object, list, tuple, dict, OrderedDict, defaultdict, BaseException, Exception, *NUMBERS),
     SimpleNamespace,
 )
-"""The types without state of their own beside contents and attributes, from which classes are derived."""
+"""Base classes whose only state is their contents and attributes."""
 
 
 def is_leaf(x: Any) -> bool:
-    """Whether something cannot change, or is taken for what it is by its identity.
+    """Return True for a value that never changes, and for an object that is compared by identity.
 
     Examples
     --------
@@ -91,12 +92,12 @@ def is_leaf(x: Any) -> bool:
 
 @functools.lru_cache(4096)
 def is_leaf_class(kind: type) -> bool:
-    """Whether the objects of a class are leaves; the answer is kept, as some of these classes take long to ask."""
+    """Return True if the objects of a class are leaves; cached, because some abstract classes are slow to ask."""
     return kind in NUMBERS or kind is object or issubclass(kind, LEAVES)
 
 
 def has_parts(x: Any) -> bool:
-    """Whether a leaf is a class or module of the user's, or a partial function, with attributes that may change.
+    """Return True for a user class or module, and for a partial function: their attributes may change.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def has_parts(x: Any) -> bool:
 
 
 def same_leaf(a: Any, b: Any) -> bool:
-    """Whether two leaves are the same object, or equal numbers or text of one type.
+    """Return True if two leaves are the same object, or equal numbers or strings of one type.
 
     Examples
     --------
@@ -125,7 +126,7 @@ def same_leaf(a: Any, b: Any) -> bool:
     if type(a) is not type(b) or isinstance(a, IDENTITY_TYPES):
         return False
     if isinstance(a, float | complex | np.inexact):
-        return repr(a) == repr(b)
+        return repr(a) == repr(b)  # == takes -0.0 for 0.0, and tells nan from nan
     if isinstance(a, slice):
         return all(map(same_leaf, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
     if isinstance(a, list):
@@ -136,7 +137,7 @@ def same_leaf(a: Any, b: Any) -> bool:
 
 
 def exact_key(x: Any) -> tuple[Any, ...]:
-    """A value of which the comparison tells types, and the signs of zeros, from each other.
+    """A form of a value whose comparison distinguishes types and the signs of zeros.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def exact_key(x: Any) -> tuple[Any, ...]:
 
 
 class Keys(tuple[Any, ...]):
-    """The keys of a dict in their order, which are equal to others of the same types alone.
+    """The keys of a dict in their order, which equal only keys of the same types.
 
     Examples
     --------
@@ -177,13 +178,13 @@ class Keys(tuple[Any, ...]):
 
 
 def keys_of(x: Iterable[Any]) -> tuple[Any, ...]:
-    """The keys of a dict: a plain tuple, if all are text."""
+    """The keys of a dict: a plain tuple if all are strings."""
     keys = tuple(x)
     return keys if all(type(key) is str for key in keys) else Keys(keys)
 
 
 def keys_changed_code(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) -> str:
-    """Code that tells whether a dict has other keys than those of `keys_of`, or another order.
+    """Code that is true if a dict has other keys than those of `keys_of`, or another order.
 
     Examples
     --------
@@ -198,19 +199,19 @@ def keys_changed_code(x: str, keys: tuple[Any, ...], constant: Callable[[Any], s
 
 
 def is_container(x: Any) -> bool:
-    """Whether something holds others by position or key."""
+    """Return True for a list, tuple or dict."""
     return isinstance(x, CONTAINERS)
 
 
 def is_instance(x: Any) -> bool:
-    """Whether something is an object of a class written in Python, all of whose state are attributes."""
+    """Return True for an object whose class is written in Python, and whose state is its attributes."""
     kind: Any = type(x)
     return has_only_python_state(kind)
 
 
 @functools.lru_cache(4096)
 def has_only_python_state(kind: type) -> bool:
-    """Whether all that an object of a class knows are attributes, and not hidden in C.
+    """Return True if no class in the hierarchy is written in C, where state could be hidden.
 
     Examples
     --------
@@ -223,8 +224,8 @@ def has_only_python_state(kind: type) -> bool:
 
 
 def is_made_in_c(kind: type) -> bool:
-    """Whether a class is written in C: then it defines methods that are not functions of Python's."""
-    # A Python class may borrow such a method (`__hash__ = object.__hash__`), which is another class's.
+    """Return True if a class is written in C: then it defines methods that aren't Python functions."""
+    # A Python class may borrow such a method (`__hash__ = object.__hash__`): its `__objclass__` is the owner.
     return any(
         isinstance(x, WrapperDescriptorType | MethodDescriptorType) and x.__objclass__ is kind
         for x in vars(kind).values()
@@ -232,17 +233,17 @@ def is_made_in_c(kind: type) -> bool:
 
 
 def unwatched(kind: type) -> frozenset[str]:
-    """The names of attributes of a class on which no result depends, by its ``__tape_unwatched__``."""
+    """The attributes of a class that no result depends on, from its ``__tape_unwatched__``."""
     return getattr(kind, "__tape_unwatched__", frozenset())
 
 
 def is_user_code(code: CodeType) -> bool:
-    """Whether a function is written in a file or a cell of the user's."""
+    """Return True for code in a user file or a notebook cell."""
     return origin_of(code.co_filename) == ""
 
 
 def may_run_user_code(x: Any) -> bool:
-    """Whether something that can be called runs code of the user's, or changes an object: a trace does not see it.
+    """Return True if calling `x` may run user code or change an object, which a trace would not see.
 
     Examples
     --------
@@ -263,18 +264,18 @@ def may_run_user_code(x: Any) -> bool:
 
 
 def is_made_by_frompyfunc(ufunc: Any) -> bool:
-    """Whether a ufunc calls a function of Python's for each element.
+    """Return True if a ufunc calls a Python function for each element.
 
     Examples
     --------
     >>> is_made_by_frompyfunc(np.frompyfunc(lambda x: x, 1, 1)), is_made_by_frompyfunc(np.sin)
     (True, False)
     """
-    return bool(ufunc.__name__.endswith(" (vectorized)"))
+    return bool(ufunc.__name__.endswith(" (vectorized)"))  # the only mark that NumPy leaves
 
 
 def is_user_class(kind: type) -> bool:
-    """Whether a class is written in a file or a cell of the user's."""
+    """Return True for a class in a user file or a notebook cell."""
     module = sys.modules.get(kind.__module__)
     if kind.__module__ == "builtins":  # a class made by exec without a `__name__` says so, too
         return not is_made_in_c(kind) and getattr(builtins, kind.__name__, None) is not kind
@@ -294,14 +295,14 @@ ACCESS = (
     "update",
     "values",
 )
-"""Methods by which lists, tuples and dicts are read and changed."""
+"""The methods that read and change lists, tuples and dicts."""
 
 
 @functools.lru_cache(4096)
 def overridden_method(kind: type) -> str:
-    """The method of a user's class of lists or dicts that stands in the place of Python's own; empty if it has none.
+    """The method of list or dict that a user class overrides; '' if it overrides none.
 
-    What such a list or dict holds, and what it gives, may be two things.
+    The items that such an object stores may differ from those that it returns.
 
     Examples
     --------
@@ -315,7 +316,7 @@ def overridden_method(kind: type) -> str:
 
 
 def is_user_module(module: Any) -> bool:
-    """Whether a module is a file of the user's, a folder of such, the notebook itself, or made by a program."""
+    """Return True for a user file, a folder of these, the notebook itself, and a module made by code."""
     file = getattr(module, "__file__", None)
     if file is None:
         made = getattr(module, "__spec__", None) is None

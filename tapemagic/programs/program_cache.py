@@ -1,4 +1,4 @@
-"""ProgramCache of one function: for each signature, and for each way through it; and when to make another one."""
+"""The programs of one function, for each signature and each branch, and when to trace another one."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from tapemagic.programs.tracing.trace import Trace, is_followed, tracing
 from tapemagic.programs.tracing.trace_comparison import first_difference
 
 TRIES = 3
-"""The number of calls that may change what the function closes over, as the first call of a model builds its layers."""
+"""The number of calls that may change an object in reach, as the first call of a model builds its layers."""
 
 OFTEN = 100
-"""The number of calls that stay eager after one guard without another look for a program."""
+"""The number of eager calls after one failed guard before the programs are searched again."""
 
 SMALL = 1 << 20
-"""The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
+"""The maximum bytes of all reachable arrays that may be constants, whose numbers are compared at each call."""
 
 _lock = threading.RLock()
-"""Held by the thread that traces."""
+"""The lock of the thread that traces."""
 
 COMPUTING = frozenset(f.__code__.co_filename for f in (Trace.call, Symbol.__len__))
 """The files in which NumPy computes with the values of symbols."""
@@ -56,26 +56,26 @@ Path = tuple[Any, ...]
 
 
 class SignatureEntry:
-    """The programs of calls with one signature, and whatever else is known of these.
+    """The programs of one signature, the traces that wait for a second one, and reasons to stay eager.
 
     Attributes
     ----------
     programs : list of Compiled
-        The one that held last is the first.
+        The first one is the program that matched last.
     pending : list of (Program, Guards, object)
-        Traces that were not compared with a second one yet, and which arguments are objects in reach.
+        Traces without a second one yet, and which arguments are also reachable objects.
     eager_paths : list of Path
-        Ways through the function that are no programs.
+        Branches through the function that cannot be programs.
     tries : int
-        The number of traces since the last program in which something in reach was changed.
+        The number of traces since the last program that changed a reachable object.
     fixed : bool
-        Whether arrays in reach are constants, since the function does something with them that is no program.
+        Whether reachable arrays are constants, because the function takes their numbers out of the program.
     full : bool
-        Whether there are as many programs as there may be, and none of them is waited for.
+        Whether the limit of programs is reached, and no trace waits for a second one.
     why_eager : str
         Why there is no program; empty if there is one, or may be one.
     why_ways : str
-        Why some ways through the function are no programs.
+        Why some branches through the function stay eager.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class ProgramCache:
     Attributes
     ----------
     driver : callable
-        That of the program which held last.
+        The driver of the program that matched last.
     """
 
     def __init__(self, most: int, warns: bool = True) -> None:
@@ -119,12 +119,12 @@ class ProgramCache:
         self._warned = False
 
     def serve(self, function: Any) -> None:
-        """Let a `Function` call the driver of the program which held last, by its attribute ``__call__``."""
+        """Let a `Function` call the driver of the program that matched last, through its attribute ``__call__``."""
         self._served = weakref.ref(function)
         self._set_driver(None)
 
     def _set_driver(self, compiled: Compiled | None) -> None:
-        """Let the next call begin with a program; without one, with a look for one."""
+        """Let the next call try this program first, or search for one if it is None."""
         self.driver = _always_miss if compiled is None else compiled.driver
         served = self._served and self._served()
         if served is not None:
@@ -133,7 +133,7 @@ class ProgramCache:
             served.__call__ = entry(function, partial(self.call, function))
 
     def disable(self, why: str) -> None:
-        """Make no program of any call."""
+        """Keep all calls eager for this reason."""
         self._why_all = why
 
     def list(self) -> list[Program]:
@@ -142,7 +142,7 @@ class ProgramCache:
 
     @property
     def why_eager(self) -> str:
-        """The reasons for which there are no programs, or not for all calls."""
+        """The reasons why all or some calls stay eager."""
         reasons = [self._why_all]
         for entry in [*self._signatures.values()]:
             reasons += [entry.why_eager, entry.why_ways]
@@ -156,7 +156,7 @@ class ProgramCache:
         return f"<tapemagic.function {name}: {found}{', eager' * bool(self.why_eager)}>"
 
     def source(self, name: str, args: Any, kwargs: Any) -> str:
-        """The text of the programs for arguments like these; of all, if there are none."""
+        """The source of the programs for these kinds of arguments, or of all programs without arguments."""
         entries = dict(self._signatures)
         key = signature(args, kwargs).key
         if key in entries:
@@ -176,7 +176,7 @@ class ProgramCache:
         )
 
     def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
-        """Call the function by another program than the last one, or trace it."""
+        """Run another program than the last one, or trace the function."""
         if missed.program is not None:
             known = missed.program, missed.guard
             left = self._eager_after.get(known, 0)
@@ -196,7 +196,7 @@ class ProgramCache:
         return self._without_program(function, args, kwargs)
 
     def _without_program(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """Call the function by any program that holds, or trace it."""
+        """Run any program that matches, or trace the function."""
         if self._why_all:
             return self._eager(function, args, kwargs)
         call = signature(args, kwargs)
@@ -222,7 +222,7 @@ class ProgramCache:
         return self._traced(entry, function, args, kwargs, call, full)
 
     def _try_other_programs(self, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
-        """The result by a program for another way through the function; the last `Miss` if there is none."""
+        """Return the result of a program for other branches, or the last `Miss`."""
         if missed.error:
             return self._rerun_after_error(missed, function, args, kwargs)
         tried = {missed.program}
@@ -240,7 +240,7 @@ class ProgramCache:
 
     @staticmethod
     def _must_stay_eager(entry: SignatureEntry, missed: Miss) -> bool:
-        """Return True if the branches that a call takes are known to be no program."""
+        """Return True if the branches of a call are known to stay eager."""
         known = missed.program.way_after(missed.guard)
         is_eager = known and any(path[: len(known)] == known for path in entry.eager_paths)
         return bool(entry.why_eager or is_eager)
@@ -255,7 +255,7 @@ class ProgramCache:
         return any(path_of(program)[: len(known)] == known for program, *_ in entry.pending)
 
     def _count(self) -> int:
-        """The number of programs, and of those that wait for a second trace; dead ones are dropped."""
+        """Count the programs and the traces that wait for a second one, and drop dead programs."""
         count = 0
         for entry in [*self._signatures.values()]:
             if len(entry.programs) > 1 or len(self._signatures) >= self._most:
@@ -266,7 +266,7 @@ class ProgramCache:
     def _replayed(
         self, entry: SignatureEntry, function: Any, args: Any, kwargs: Any, call: Call
     ) -> tuple[Path | None, Any]:
-        """The result by one of the programs; if none holds, what is known of the way through the function."""
+        """Return the result of a matching program, or the first branches that the call takes."""
         known: Path = ()
         now: Guards | None = None
         for each in list(entry.programs):
@@ -291,7 +291,7 @@ class ProgramCache:
 
     @classmethod
     def _rerun_after_error(cls, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
-        """Run a function of which the program raised an error: it raises it again, or catches it and goes on."""
+        """Run a function whose program raised an error: either the function raises it again, or it catches it."""
         result = cls._run(function, args, kwargs)
         missed.program.entry.why_ways = (
             f"it catches {a_or_an(getattr(missed.error, '__name__', 'error'))}"
@@ -300,7 +300,9 @@ class ProgramCache:
 
     @staticmethod
     def _run(function: Any, args: Any, kwargs: Any) -> Any:
-        """Run a function; if it raises an error, its Variables keep their values, as with a program."""
+        """Run a function; if it raises an error, set its Variables back, as a program leaves them unchanged."""
+        # A program assigns Variables after its last line, so an error leaves them unchanged. The function itself may
+        # have assigned some before it failed.
         call = signature(args, kwargs)
         reached = Guards(function, call.objects).objects.values()
         variables = {id(x): x for x in (*call.leaves, *reached) if isinstance(x, Variable)}
@@ -318,7 +320,7 @@ class ProgramCache:
         return result
 
     def _note_limit_reached(self, call: Call | None = None) -> None:
-        """Note that there are as many programs as there may be, and what may have led to them."""
+        """Record why no further program is compiled: the function has reached `max_programs`."""
         found = f"; {self._changing}, which it reads, changes between calls" * bool(self._changing)
         instead = "give numbers that change as arrays or tensors, arrays of one shape, and what changes as an argument"
         kind = "" if call is None else self._other_object(call)
@@ -333,9 +335,9 @@ class ProgramCache:
         self._why_more = f"{many}{found}: {instead}"
 
     def _other_object(self, call: Call) -> str:
-        """The class of an argument that is known by its identity, and was another object at earlier calls."""
+        """The class of an argument that was a different object at earlier calls, or ''."""
         kinds = [type(x).__name__ for x in call.objects]
-        if self._changing in kinds:  # in the place of one that does not exist any more
+        if self._changing in kinds:  # it replaced an object that no longer exists
             return self._changing
         wanted = without_identities(call.key)
         alike = sum(without_identities(key) == wanted for key in [*self._signatures])
@@ -359,7 +361,7 @@ class ProgramCache:
     def _traced(
         self, entry: SignatureEntry, function: Any, args: Any, kwargs: Any, call: Call, full: bool
     ) -> Any:
-        """Run the function, and write down what it computes."""
+        """Run the function and record what it computes."""
         with _lock:
             guards = Guards(function, call.objects, entry.fixed)
             why = guards.refusal
@@ -387,6 +389,9 @@ class ProgramCache:
         kwargs: Any,
         call: Call,
     ) -> Any:
+        # The order matters: random states and guards are read before the call and again after it, while symbols are
+        # still where the function stored them, so that every change is seen. Only then are symbols replaced, and only
+        # a call that changed nothing may be repeated.
         effects: dict[str, Any] = {}
         trace = Trace(named=bool(entry.pending))
         one = TracedCall(trace, guards, call)
@@ -401,6 +406,7 @@ class ProgramCache:
                 self._clean(one, guards, known)
                 raise
             failure = error
+        # Two equal traces prove nothing here: `if uniform() < 0.5` is equal twice in half of all cases.
         if states != random_states():
             site = guards.site_of("random") or guards.site_of("normal")
             effects[DRAWS] = site
@@ -448,9 +454,9 @@ class ProgramCache:
         args: Any,
         kwargs: Any,
     ) -> Any:
-        """The result of a call whose trace raised an error, if it can be made once more; it stays eager from then on.
+        """Repeat a call whose trace raised an error, if nothing was changed; later calls stay eager.
 
-        An error that the function raises without a trace, too, is its own, and says nothing about programs.
+        If the function raises the error without a trace as well, it is the function's own error.
         """
         result = None
         if may_repeat:
@@ -468,7 +474,7 @@ class ProgramCache:
 
     @staticmethod
     def _clean(one: TracedCall, after: Guards, known: float) -> None:
-        """Leave nothing of a trace in the user's data; `known` is the number of references to it before the call."""
+        """Remove symbols from user data; `known` is the number of references to the trace before the call."""
         one.clean(after)
         if after is not one.guards:
             after.forget()
@@ -478,7 +484,7 @@ class ProgramCache:
     def _reason(
         trace: Any, effects: Any, one: Any, program: Program, args: Any, kwargs: Any, call: Call
     ) -> str:
-        """The reason why a trace is no program; empty if it is one."""
+        """Why a trace cannot become a program; '' if it can."""
         if effects:
             why, site = next(iter(effects.items()))
             return with_place(why, line_of(site))
@@ -496,7 +502,7 @@ class ProgramCache:
 
     @staticmethod
     def _mark_eager(entry: SignatureEntry, path: Path, reason: str) -> None:
-        """Note that a way through the function is no program; without guards, that there is no other way."""
+        """Record that these branches stay eager; without guards, that all calls of this signature do."""
         entry.eager_paths.append(path)
         entry.pending = [x for x in entry.pending if path_of(x[0]) != path]
         if not entry.programs or len(entry.eager_paths) > TRIES:
@@ -507,7 +513,8 @@ class ProgramCache:
     def _match_pending(
         self, entry: SignatureEntry, program: Program, guards: Guards, call: Call
     ) -> None:
-        """Make a program of a trace that is the same as one before; wait for a second one if there is none."""
+        """Compile a trace that equals an earlier one, or keep it until there is a second one."""
+        # One trace cannot tell a constant from a clock, a counter or a cached value: two equal ones are required.
         path = path_of(program)
         known = [guards.data.get(id(x)) for x in call.leaves]
         for k, (other, earlier, as_known) in enumerate(entry.pending):
@@ -548,7 +555,7 @@ def is_own(error: Exception) -> bool:
 
 
 def same_arguments(a: Call, b: Call) -> bool:
-    """Whether the arguments of a call are what they were before, down to the objects in lists and dicts."""
+    """Return True if a call left its arguments unchanged, including the objects in lists and dicts."""
     return a.key == b.key and all(x is y for x, y in zip(a.leaves, b.leaves, strict=True))
 
 
@@ -557,7 +564,7 @@ def _always_miss(*args: Any, **kwargs: Any) -> Miss:  # noqa: ARG001 (as of a dr
 
 
 def _without_program(function: Any, miss: Any) -> Callable[..., Any]:
-    """The driver of a function that has no program yet."""
+    """Return the driver of a function that has no program yet."""
 
     def driver(*args: Any, **kwargs: Any) -> Any:
         if is_followed():

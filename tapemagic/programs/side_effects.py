@@ -1,4 +1,4 @@
-"""What a call may do besides computing: libraries that only compute, random draws, output."""
+"""Side effects of a call: which libraries only compute, random draws, output."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ HIDING = {
     **dict.fromkeys(("save_weights", "load_weights"), f"which uses a file: {OUTSIDE}"),
     "__subclasses__": "which finds classes that it does not name: write their names",
 }
-"""Attributes by which code reads what cannot be watched, and why."""
+"""Attributes that make everything readable, and the words about them."""
 
 NUMPY_FILES = frozenset(
     {"load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "open_memmap"}
@@ -107,7 +107,7 @@ def is_pure(module: str) -> bool:
 
 
 def impure_library(x: Any) -> str:
-    """The library of an object that may do more than compute; '' if there is none.
+    """Return the library of an object that may do more than compute, or ''.
 
     Examples
     --------
@@ -139,6 +139,7 @@ def impure_library(x: Any) -> str:
 
 def random_states() -> Any:
     """The states of the global generators of NumPy and Python, which differ after each draw."""
+    # NumPy's normal numbers come in pairs: the second one changes only `has_gauss`, so the whole state is compared.
     return _frozen(np.random.get_state(legacy=False)), random.getstate()  # noqa: NPY002
 
 
@@ -150,7 +151,7 @@ def _frozen(state: Any) -> Any:
 
 
 class NotedStream:
-    """A stream to the screen that notes the first line of the user's which writes to it."""
+    """A stream to the screen that records the first line of user code which writes to it."""
 
     def __init__(self, stream: Any, effects: dict[str, Any]) -> None:
         self._stream = stream
@@ -229,7 +230,7 @@ def why_unwatchable(x: Any) -> str:
 
 
 def _why_hiding(x: Any, what: str) -> str:
-    """Why the attributes or items of an object may not be what its class shows; '' if they are."""
+    """Why the attributes or items of an object may be computed by user code, or ''."""
     kind: Any = type(x)
     own = [base for base in kind.__mro__ if is_user_class(base)]
     for name in ("__getattr__", "__getattribute__"):

@@ -1,4 +1,4 @@
-"""A call of a function while it is traced: what it works on has symbols inside, and gets its own values back."""
+"""A traced call: arrays in its arguments and in reach are replaced by symbols, and restored afterwards."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ PLAIN = (list, tuple)
 
 
 class TracedCall:
-    """One call of a function that is traced.
+    """A traced call of a function.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class TracedCall:
     function : callable
         That which is called.
     nbytes : int
-        After it: the bytes of the arrays in reach for which there were symbols.
+        After the call: the bytes of the reachable arrays that were replaced by symbols.
     """
 
     def __init__(self, trace: Trace, guards: Guards, call: Call) -> None:
@@ -81,7 +81,7 @@ class TracedCall:
         self.nbytes = 0
 
     def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
-        """The program of the call, and its result."""
+        """Run the call, and return its program and result."""
         self._prepare()
         self.function = function
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
@@ -104,7 +104,7 @@ class TracedCall:
         return program, outside
 
     def changed_nothing(self) -> bool:
-        """Whether a call that raised an error changed none of the arrays, lists and dicts that it was given."""
+        """Return True if a failed call changed none of its array, list and dict arguments."""
         for _, copy, before in self._copies:
             now = contents_of(copy)
             if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
@@ -116,7 +116,7 @@ class TracedCall:
     # Before the call.
 
     def _prepare(self) -> None:
-        """Make a symbol for every Variable, and for the arrays and tensors in reach."""
+        """Make a symbol for every Variable, and for every reachable array and tensor."""
         data, given = self.guards.data, {id(x): k for k, x in enumerate(self._call.leaves)}
         found = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
         found |= {i: x for i, x in self.guards.objects.items() if isinstance(x, Variable)}
@@ -147,7 +147,7 @@ class TracedCall:
             place.put(stand_in)
 
     def _stand_in(self, x: Any) -> Any:
-        """The symbol for an array in reach, a tensor with one, or a tuple of such."""
+        """Return the replacement of a reachable array, tensor, or tuple of these."""
         if id(x) in self._stand_ins:
             return self._stand_ins[id(x)]
         if type(x) is tuple:
@@ -176,7 +176,7 @@ class TracedCall:
         return with_value(x, symbol) if isinstance(x, Tensor) else symbol
 
     def _argument(self, k: int, x: Any) -> Any:
-        """The stand-in for a leaf of the arguments."""
+        """Return the replacement of a leaf of the arguments."""
         if isinstance(x, Variable):
             self._originals.setdefault(id(x), ("argument", k))
             return x
@@ -202,7 +202,7 @@ class TracedCall:
         return made
 
     def _rebuilt(self, x: Any, given: Iterator[Any]) -> Any:
-        """Nested arguments with stand-ins; a list or dict without any of these is the caller's own."""
+        """Rebuild nested arguments with stand-ins; lists and dicts without arrays stay the same objects."""
         if is_single(x):
             return next(given)
         kind = type(x)
@@ -225,7 +225,7 @@ class TracedCall:
     # After the call.
 
     def _restored(self, done: bool) -> list[tuple[Variable, Any]]:
-        """Give everything its own value back; the Variables that were assigned, and their new values."""
+        """Restore all values, and return the assigned Variables with their new values."""
         assigned = []
         try:
             for variable, symbol, node, before, _ in self._variables:
@@ -265,7 +265,7 @@ class TracedCall:
                 original.update(items)
 
     def _outside(self, x: Any) -> Any:
-        """A value without symbols: the caller's own object for a stand-in."""
+        """Return a value without symbols: the original object for a stand-in."""
         known = self._symbols.get(id(x))
         if known is not None and known[1] is x:
             return known[0]
@@ -302,11 +302,11 @@ class TracedCall:
         return program, result if structure == LEAF and not found else self._result(result)
 
     def _leave(self, how: str) -> None:
-        """Note that the result cannot come out of a program."""
+        """Record that a program cannot return this result."""
         self._trace.leave_at(how, site_of_return(self.function))
 
     def _result(self, x: Any) -> Any:
-        """A result without symbols; the caller's own lists, and those that the function made, stay these objects."""
+        """Return a result without symbols; lists and dicts stay the same objects."""
         if id(x) in self._copied:
             return self._copied[id(x)]
         kind = type(x)
@@ -323,7 +323,7 @@ class TracedCall:
         return x
 
     def _check_structure(self, x: Any, structure: Any, met: set[int]) -> None:
-        """Leave the trace if the result is a list that was there before, or twice, or of a class of its own."""
+        """Refuse a result that contains an earlier list, the same list twice, or a custom class."""
         if structure == LEAF:
             return
         kind = type(x)
@@ -344,7 +344,7 @@ class TracedCall:
             self._check_structure(part, None, met)
 
     def _leaves(self, found: list[Any]) -> list[tuple[str, Any]]:
-        """The ways in which a driver makes the leaves of the result: one that is there twice is made once."""
+        """How a driver makes the leaves of the result: a leaf that occurs twice is made once."""
         leaves: list[tuple[str, Any]] = []
         first: dict[int, int] = {}
         for k, x in enumerate(found):
@@ -355,7 +355,7 @@ class TracedCall:
         return leaves
 
     def _leaf(self, x: Any) -> tuple[str, Any]:
-        """The way in which a driver makes one leaf of the result."""
+        """How a driver makes one leaf of the result."""
         original = self._originals.get(id(x))
         if original is not None and self._is_unchanged(x):
             return original
@@ -390,7 +390,7 @@ class TracedCall:
         return x if plain else None
 
     def _inputs(self, program: Program) -> list[Any]:
-        """All arguments in their order, then the Variables that the program reads, then other arrays that it reads."""
+        """Order the inputs: arguments, then Variables, then other arrays that the program reads."""
         if all(isinstance(x.origin, int) for x in self._trace.inputs):
             return self._trace.inputs  # in the order of the arguments
         ends = nodes_in([program.results, [node for _, node in program.assigned]])
@@ -409,7 +409,7 @@ class TracedCall:
         return sorted(inputs, key=place)
 
     def out_of_reach(self, program: Program) -> Variable | None:
-        """A Variable that the program reads or assigns, and to which no name in its code leads."""
+        """Return a Variable that the program uses, but that no name in its code leads to."""
         read = [x.origin for x in program.inputs if isinstance(x.origin, Variable)]
         variable: Variable
         for variable in (*read, *(variable for variable, _ in program.assigned)):
@@ -418,7 +418,7 @@ class TracedCall:
         return None
 
     def clean(self, after: Guards) -> None:
-        """Take symbols out of Variables and of all places in reach, and forget what represented values."""
+        """Remove symbols from Variables and from all reachable places, and forget the stand-ins."""
         for x, made in self._symbols.values():
             if isinstance(x, Tensor):
                 put_id(x, id_of(made))  # as a tape that lives on knows it
@@ -438,7 +438,7 @@ class TracedCall:
             found.clear()
 
     def references(self) -> float:
-        """The number of references to the trace: more than before the call as long as there are symbols."""
+        """Count the references to the trace, which each symbol adds to."""
         return references(self._trace)
 
     def put_values(self, known: float) -> None:
@@ -450,7 +450,7 @@ class TracedCall:
 
 
 def without_symbols(x: Any) -> Any:
-    """A value with arrays and NumPy scalars in place of symbols."""
+    """Return a value with arrays and NumPy scalars instead of symbols."""
     if type(x) is Symbol:
         return concrete(x)
     if isinstance(x, Tensor) and type(unwrap(x)) is Symbol:
@@ -467,5 +467,5 @@ def contents_of(x: Any) -> list[Any]:
 
 
 def is_part(x: Any) -> Callable[[Any], bool]:
-    """Tells whether something is not a given list or dict itself, so that it is packed one level deep."""
+    """Return a test for the parts of a list or dict, so that it is packed one level deep."""
     return lambda part: part is not x

@@ -1,4 +1,4 @@
-"""Stand-ins that a traced call leaves behind: lists, dicts, attributes and variables get the values instead."""
+"""Replace the symbols and stand-ins that a traced call has stored in lists, dicts, attributes and variables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tapemagic.programs.entries import slots_of
 from tapemagic.programs.tracing.symbol import Symbol, concrete
 
 MAX_DEPTH = 5
-"""The number of tuples inside each other up to which they are rebuilt."""
+"""The maximum depth of nested tuples that are rebuilt."""
 
 references: Callable[[Any], float] = getattr(sys, "getrefcount", lambda _: float("nan"))
 """The number of references to an object: nan where Python does not count them, so that any may be left."""
@@ -41,7 +41,7 @@ def survivors(stand_ins: dict[int, tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 def put_values(trace: Any, stand_ins: list[tuple[Any, Any]]) -> None:
     """Replace the symbols of a closed trace by their values, and stand-ins by what they represent.
 
-    What is elsewhere, as in a suspended generator, stays a symbol, which computes as its value does.
+    Elsewhere, such as in a suspended generator, a symbol stays, which computes like its value.
     """
     olds: list[Any] = [x for x in gc.get_referrers(trace) if type(x) is Symbol]
     news: list[Any] = [concrete(x) for x in olds]
@@ -71,7 +71,7 @@ def put_values(trace: Any, stand_ins: list[tuple[Any, Any]]) -> None:
 
 
 def _put(holder: Any, values: dict[int, Any]) -> None:
-    """Replace objects in one that refers to them."""
+    """Replace objects in one holder: a list, dict, cell, tensor or object."""
     kind: Any = type(holder)
     if kind is Symbol:
         return
@@ -87,7 +87,7 @@ def _put(holder: Any, values: dict[int, Any]) -> None:
     elif issubclass(kind, dict):
         _put_in_dict(holder, values)
     else:
-        # The attributes of an object may be stored without a dict, as long as nobody asks for it.
+        # The attributes of an object may be stored without a dict, until code reads it.
         with suppress(AttributeError):
             _put_in_dict(object.__getattribute__(holder, "__dict__"), values)
         for base in kind.__mro__:

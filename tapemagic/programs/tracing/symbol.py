@@ -1,4 +1,4 @@
-"""Symbol: an array, or a NumPy scalar, whose computations are written down in a trace."""
+"""Symbol: represents an array or NumPy scalar, and records its computations in a trace."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ METHODS = frozenset(
         "view",
     ]
 )
-"""The methods of arrays that are written down, as far as this version of NumPy has them; any other leaves the trace."""
+"""The methods of arrays that are recorded; any other method stops the trace."""
 
 TEXTS = frozenset({np.array2string, np.array_repr, np.array_str})
-"""The functions that make a text of an array."""
+"""Functions that turn an array into text."""
 
 CONVERSION_METHODS = frozenset({"item", "tolist", "tobytes"})
-"""The methods that give Python's numbers, or bytes."""
+"""Methods that return Python numbers or bytes."""
 
 SHAPED_BY_ARGUMENTS = frozenset(
     {"diagonal", "repeat", "reshape", "squeeze", "swapaxes", "transpose"}
@@ -104,7 +104,7 @@ def attribute(name: str) -> Any:
 
 
 def _of_memory(name: str) -> Any:
-    """An attribute that tells of an array's memory: where the user's code reads it, the program does not know it."""
+    """Return a property for the memory of an array, which stops the trace if user code reads it."""
 
     def read(symbol: Symbol) -> Any:
         if origin_of(sys._getframe(1).f_code.co_filename) == "":
@@ -124,7 +124,7 @@ def _change(name: str) -> Any:
 
 
 class Symbol:
-    """Stands for a value while a function is traced: it computes with the value, and writes down what it computes.
+    """A value in a traced call: it computes like the value, and records each computation.
 
     To Python it is an instance of the value's own class, so that all code takes the ways that it takes without it.
 
@@ -229,7 +229,7 @@ class Symbol:
         return function(*concrete(args), **concrete(kwargs), out=concrete(out))
 
     def _called(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """The result of a function of NumPy's that is not a ufunc."""
+        """Call a NumPy function other than a ufunc."""
         name = f"np.{function.__name__}"
         if function in WRITING:
             self._leave(f"{name} into an array")
@@ -276,13 +276,13 @@ class Symbol:
         return self._call(method(name), self, *args, **kwargs)
 
     def _leave(self, how: str) -> Any:
-        """The value itself: from here on the trace does not know what becomes of it, unless nobody can change it."""
+        """Return the value, which leaves the trace: later changes of it are not recorded."""
         self._trace.leave(how)
         self._trace.exposed = self._trace.exposed or not issubclass(type(self._held), np.generic)
         return self._held
 
     def _as_scalar(self, how: str) -> Any:
-        """The value itself, of which a number or a text is made, and nothing that shares its memory."""
+        """Return the value for a conversion to a number or text, which shares no memory with it."""
         self._trace.leave(how)
         return self._held
 
@@ -350,7 +350,7 @@ class Symbol:
 
 
 def set_concrete(symbol: Symbol, value: Any) -> None:
-    """Let a symbol stand for another value of the same kind, before anything was computed with it."""
+    """Give a symbol another value of the same kind, before it is used."""
     symbol._held = value
 
 
@@ -359,7 +359,7 @@ PLAIN = frozenset({np.ndarray, np.float64, np.float32, int, float, bool, str, ty
 
 
 def concrete(value: Any) -> Any:
-    """Nested arguments with the values in place of symbols."""
+    """Replace symbols by their values in nested arguments."""
     kind = type(value)
     if kind is Symbol:
         return value._held
@@ -414,7 +414,7 @@ def has_symbol(value: Any) -> bool:
 
 
 def _has_integer_symbol(values: Any) -> bool:
-    """Whether a symbol of whole numbers or truth values is among nested arguments."""
+    """Return True if nested arguments contain a symbol of integers or bools."""
     kind = type(values)
     if kind is Symbol:
         return np.asarray(values._held).dtype.kind in "biu"
@@ -438,18 +438,20 @@ PYTHON: dict[Any, Any] = {
     for name, function in {**BINARY, **COMPARISONS, **UNARY}.items()
     if name != "divmod"
 } | {np.divmod: divmod}
-"""The operators of Python, by the functions of NumPy as which they are written down."""
+"""Python operators by the NumPy functions that record them."""
 
 BINARY["pow"] = operator.pow  # x**2 is np.square on arrays, and another algorithm on NumPy scalars
 OPERATORS = {np.power: operator.pow}
-"""The functions as which an operator is written down that NumPy has made a call of its function."""
+"""Functions that record an operator which NumPy has turned into a function call."""
 
 BINARY_OPERATION = dis.opmap["BINARY_OP"]
 NUMBERS = (bool, int, float, complex)
 
 
 def _is_operator(frame: Any, inputs: Any) -> bool:
-    """Whether NumPy makes a call of an operator on one of its scalars and a symbol: on scalars that is another one."""
+    """Return True if an operator on a NumPy scalar and a symbol arrives as a function call."""
+    # Operators on two NumPy scalars run in `scalarmath`, whose rounding may differ from that of the ufunc. The frame
+    # tells them from a call of the ufunc by user code: its current instruction is BINARY_OP.
     for x in inputs:
         if issubclass(type(x), np.generic):
             break
@@ -464,7 +466,7 @@ def _is_operator(frame: Any, inputs: Any) -> bool:
 
 
 def _operate(function: Any, *operands: Any) -> Any:
-    """The result of an operator: of NumPy's function, but for plain Python numbers."""
+    """Apply an operator: as the NumPy function, except on plain Python numbers."""
     python = PYTHON.get(function, function)
     trace: Any = None
     plain = True
@@ -483,7 +485,7 @@ def _operate(function: Any, *operands: Any) -> Any:
 
 
 def concrete_leaf(x: Any) -> Any:
-    """The value in the place of a symbol; anything else as it is."""
+    """The value of a symbol; any other object unchanged."""
     return x._held if type(x) is Symbol else x
 
 
@@ -513,7 +515,7 @@ VALUES = (np.ndarray, np.generic)
 
 
 def _is_operand(other: Any) -> bool:
-    """Whether a symbol computes with something; if not, it leaves the operator to that."""
+    """Return True if a symbol computes with `other`; otherwise `other` handles the operator."""
     if type(other) is Symbol or isinstance(other, VALUES):
         return True
     return not hasattr(type(other), "__array_ufunc__")

@@ -1,4 +1,4 @@
-"""Comparison of two traces of one function: they are the same program, or something in it changes by itself."""
+"""Compare two traces of one function: a difference shows that a value changes from call to call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHANGES = (
     "a value differs between two calls with arguments of the same kinds, as a random number does, or the time: "
     "give it as an argument"
 )
-"""The reason for which a function stays eager, if a constant of its program is another one at the second call."""
+"""Why a function stays eager whose constants differ at the second call."""
 
 OTHERWISE = "two calls with arguments of the same kinds compute something else: give what they depend on as an argument"
 
@@ -32,7 +32,7 @@ class Difference(NamedTuple):
     ----------
     reason : str
     site : Site or None
-        The user's line at which they part.
+        The line of user code at which they diverge.
     """
 
     reason: str
@@ -129,7 +129,7 @@ def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
 
 
 def same_values(a: Any, b: Any) -> bool:
-    """Whether two arrays or NumPy scalars are the same to the bit.
+    """Return True if two arrays or NumPy scalars have the same bits.
 
     Examples
     --------
