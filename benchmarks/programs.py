@@ -21,8 +21,8 @@ from benchmarks import threads
 from benchmarks.program_workloads import JAX, TORCH, Runs
 from benchmarks.run import arrays
 from tapemagic.programs import statements
+from tapemagic.programs.code_names import names_in
 from tapemagic.programs.function import function
-from tapemagic.programs.names import names_in
 from tapemagic.programs.naming import identifier
 
 

@@ -67,7 +67,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "kernels": ("engine",),
     "programs": ("errors", "engine", "kernels"),
     "programs.program": (),
-    "programs.names": ("programs.program",),
+    "programs.code_names": ("programs.program",),
     "programs.object_kinds": ("engine.events",),
     "programs.tracing.dynamic_shapes": (),
     "programs.reasons": ("engine.events", "programs.tracing.dynamic_shapes"),

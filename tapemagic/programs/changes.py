@@ -8,8 +8,8 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from tapemagic.engine.nest import is_leaf, ordered
+from tapemagic.programs.code_names import names_in
 from tapemagic.programs.guards import Guards
-from tapemagic.programs.names import names_in
 from tapemagic.programs.reasons import UNCHANGED, line_of, with_place
 from tapemagic.programs.signature import Call, taken_apart
 

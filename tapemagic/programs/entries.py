@@ -13,7 +13,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.names import codes_in
+from tapemagic.programs.code_names import codes_in
 from tapemagic.programs.object_kinds import WRAPPERS, is_instance, is_leaf, is_user_class
 from tapemagic.programs.signature import is_data, value_key
 

@@ -34,6 +34,7 @@ from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.programs.code_names import READS_ANY, Names, names_in, names_in_string
 from tapemagic.programs.entries import (
     CHECKED,
     DATA,
@@ -55,7 +56,6 @@ from tapemagic.programs.entries import (
     why_unsupported_array,
 )
 from tapemagic.programs.module_names import PRIVATE
-from tapemagic.programs.names import READS_ANY, Names, names_in, names_in_string
 from tapemagic.programs.object_kinds import (
     GENERATORS,
     INTERCHANGEABLE_TYPES,

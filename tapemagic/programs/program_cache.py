@@ -14,11 +14,11 @@ from tapemagic.engine.events import user_line
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.programs.changes import changed_parameter, why_changing
+from tapemagic.programs.code_names import site_of_parameter
 from tapemagic.programs.compiling import Compiled, path_of, release
 from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.joint_source import text_of_all
 from tapemagic.programs.miss import MISS, STALE, Miss
-from tapemagic.programs.names import site_of_parameter
 from tapemagic.programs.program import Program
 from tapemagic.programs.reasons import (
     DRAWN_BY_LAYER,

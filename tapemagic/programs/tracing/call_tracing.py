@@ -27,10 +27,10 @@ from tapemagic.engine.tensor.variable import (
     value_of,
 )
 from tapemagic.programs.changes import parameter_of
+from tapemagic.programs.code_names import site_of_parameter, site_of_return
 from tapemagic.programs.driver import Reached
 from tapemagic.programs.entries import Location
 from tapemagic.programs.guards import Guards
-from tapemagic.programs.names import site_of_parameter, site_of_return
 from tapemagic.programs.naming import identifier, name_inputs, name_results
 from tapemagic.programs.object_kinds import is_leaf
 from tapemagic.programs.passes.in_place import LEAST
