@@ -69,7 +69,8 @@ def _arguments(program: Program, key: Sequence[Any]) -> Iterator[str]:
     given = {}
     for node in program.inputs:
         place = node.origin.place if isinstance(node.origin, GivenVariable) else node.origin
-        given[place] = node
+        if isinstance(place, int):  # no key is made of a weak reference, which hashes its Variable
+            given[place] = node
     places = range(len(program.notes["arguments"]))
     for what, same in groupby(places, lambda k: _argument(given.get(k), key[k])):
         names = ", ".join(program.notes["arguments"][k] for k in same)
