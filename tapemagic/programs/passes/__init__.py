@@ -14,8 +14,6 @@ from tapemagic.programs.passes import scalar_operands as literals
 from tapemagic.programs.passes import shape_rules as shapes
 from tapemagic.programs.passes.blocking import in_blocks
 from tapemagic.programs.passes.dead_code import without_dead_code
-from tapemagic.programs.passes.in_place import in_place
-from tapemagic.programs.passes.pairs import in_pairs
 from tapemagic.programs.passes.rewriting import Rule, Rules, RuleTable, rewritten
 from tapemagic.programs.passes.separate_results import with_separate_results
 from tapemagic.programs.program import Program
@@ -45,8 +43,7 @@ def simplified(program: Program) -> Program:
     """A program after all passes."""
     needed = without_dead_code(program)
     shorter = without_dead_code(rewritten(needed, RULES, merge=True))
-    paired = in_pairs(with_separate_results(shorter, program) or needed)
-    return in_place(in_blocks(paired))
+    return in_blocks(with_separate_results(shorter, program) or needed)
 
 
 __all__ = ["RULES", "rewritten", "simplified", "together"]

@@ -15,6 +15,9 @@ import numpy as np
 from tapemagic.programs.program import Constant, Input, Kind, Node
 from tapemagic.programs.symbol import method
 
+MIN_CHECKED_BYTES = 2**17
+"""The number of bytes of a Variable from which on its layout is checked at each call, so that rules may rely on it."""
+
 
 class Layouts:
     """The nodes of which the layout is known; they are noted in the order of execution."""
