@@ -16,23 +16,26 @@ from tapemagic.programs.formatting import WIDTH
 from tapemagic.programs.module_names import ModuleNames
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.reasons import line_of
-from tapemagic.programs.source import above, head_of
+from tapemagic.programs.source import Text, above, head_of
 from tapemagic.programs.trace_comparison import GivenVariable
 from tapemagic.programs.writer import Writer
 
 
-def text_of_all(found: Sequence[tuple[Compiled, Sequence[Any]]]) -> str:
+def text_of_all(found: Sequence[tuple[Compiled, Sequence[Any]]], as_run: bool = False) -> str:
     """The source of programs: functions ``f``, ``f_2`` and so on, with the same lines above them.
 
     Parameters
     ----------
     found : sequence of (Compiled, sequence of object)
         Programs, and the keys of their arguments.
+    as_run : bool, optional
+        Whether to show the calls that are made, with large arrays in blocks.
     """
-    if len(found) == 1:
-        return found[0][0].text
+    programs = [each.program if as_run else each.readable for each, _ in found]
+    if len(programs) == 1:
+        return str(Text(programs[0]))
     module = ModuleNames()
-    writers = [Writer(each.program, module=module) for each, _ in found]
+    writers = [Writer(program, module=module) for program in programs]
     lines = above(writers)
     labels = list(_labels(found))
     for writer, words in zip(writers, labels, strict=True):

@@ -165,7 +165,7 @@ class Programs:
         found = f"{count} program{'s' * (count != 1)}"
         return f"<tapemagic.function {name}: {found}{', eager' * bool(self.why_eager)}>"
 
-    def source(self, name: str, args: Any, kwargs: Any) -> str:
+    def source(self, name: str, args: Any, kwargs: Any, as_run: bool = False) -> str:
         """The text of the programs for arguments like these; of all, if there are none."""
         entries = dict(self._signatures)
         key = signature(args, kwargs).key
@@ -175,7 +175,7 @@ class Programs:
             entries = {}
         found = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
         if found:
-            return text_of_all(sorted(found, key=lambda each: each[0].number))
+            return text_of_all(sorted(found, key=lambda each: each[0].number), as_run)
         reasons = [self._why_all, *(x.why_eager for x in entries.values())]
         reasons += [self._why_more, self._why_now]
         why = next(filter(None, reasons), "")

@@ -593,3 +593,55 @@ def test_lines_of_the_users_own_gradient_are_its_lines():
     ]
     assert "    # second derivative, back through: low = np.maximum(upstream, -1) (1 of 2)" in lines
     assert "    # back through: return x * 1.5, grad" not in lines
+
+
+def test_the_source_has_no_blocks_unless_the_program_that_runs_is_asked_for():
+    """Both compute the same to the bit without sums; with one they may round differently."""
+
+    @tm.function
+    def bell(x):
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            y = x * np.exp(-x * x)
+        return y, tape.gradient(y, x)
+
+    @tm.function
+    def total(x):
+        return np.sum(x * np.exp(-x * x))
+
+    x = np.linspace(-2.0, 3.0, 200_001)
+    for f, compare in (
+        (bell, np.testing.assert_array_equal),
+        (total, np.testing.assert_allclose),
+    ):
+        results = [f(tm.constant(x)) for _ in range(3)][-1]
+        readable, as_run = f.source(), f.source(as_run=True)
+        assert not any(word in readable for word in ("out=", "for ", "u1 *=", "empty"))
+        assert "    for start in range(0, 200_001, 16_384):\n" in as_run
+        texts = [f.source(tm.constant(x), as_run=k) for k in (False, True)]
+        assert texts == [readable, as_run]
+        for text in texts:
+            names: dict[str, Any] = {}
+            exec(text, names)  # noqa: S102 (the text is the package's own)
+            for found, right in zip(leaves(names[f.__name__](x)), leaves(results), strict=True):
+                compare(found, right, *([1e-13] if f is total else []))
+
+
+def test_sources_of_several_programs_and_of_small_ones_as_they_run():
+    """Where there are no blocks, the program that runs is the one that is shown."""
+    f = tm.function(lambda x: x * x)
+    for size in (200_000, 3):
+        for _ in range(2):
+            f(tm.constant(np.ones(size)))
+    small = tm.constant(np.ones(3))
+    assert f.source(small) == f.source(small, as_run=True)
+    assert f.source() == f.source(as_run=True)  # one product is no chain
+
+
+def test_the_source_of_a_tape_has_no_blocks():
+    """It is written to be read, and nothing runs it before it is pasted."""
+    x = tm.Variable(np.linspace(-2.0, 3.0, 200_001))
+    with tm.GradientTape() as tape:
+        y = x * np.exp(-x * x)
+    text = tape.source(y, x)
+    assert not any(word in text for word in ("out=", "for ", "empty"))

@@ -31,7 +31,7 @@ def traced() -> None:
     """Calls that make the program."""
     for _ in range(3):
         roots(tm.constant(np.full(150_000, 3.0)))
-    assert "for start in range" in roots.source()
+    assert "for start in range" in roots.source(as_run=True)
 
 
 def test_each_call_warns_once_as_without_blocks() -> None:

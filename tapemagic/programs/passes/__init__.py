@@ -1,7 +1,8 @@
-"""Passes: each makes a program shorter or quicker, and computes the same to the bit, but for sums in blocks.
+"""Passes: functions from Program to Program that make programs shorter or faster.
 
-A pass is a function from Program to Program. Those which look at one call and its arguments at a time are rules for
-`rewritten`, and make one walk together.
+Passes that look at one call and its arguments at a time are rules for `rewritten`, which applies them in one walk.
+`simplified` changes no bit of a result and makes a program easier to read. `in_blocks`, which a program runs through
+before it is compiled, makes it harder to read, and rounds sums differently.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import Any
 from tapemagic.programs.passes import constant_folding, factors, identities, reductions
 from tapemagic.programs.passes import scalar_operands as literals
 from tapemagic.programs.passes import shape_rules as shapes
-from tapemagic.programs.passes.blocking import in_blocks
 from tapemagic.programs.passes.dead_code import without_dead_code
 from tapemagic.programs.passes.rewriting import Rule, Rules, RuleTable, rewritten
 from tapemagic.programs.passes.separate_results import with_separate_results
@@ -40,10 +40,10 @@ RULES = together(
 
 
 def simplified(program: Program) -> Program:
-    """A program after all passes."""
+    """Apply all passes except `in_blocks`."""
     needed = without_dead_code(program)
     shorter = without_dead_code(rewritten(needed, RULES, merge=True))
-    return in_blocks(with_separate_results(shorter, program) or needed)
+    return with_separate_results(shorter, program) or needed
 
 
 __all__ = ["RULES", "rewritten", "simplified", "together"]
