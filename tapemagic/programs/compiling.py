@@ -11,7 +11,6 @@ import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.programs.closure import Closure, same_closures
-from tapemagic.programs.derivatives import keep_meanings
 from tapemagic.programs.driver import Driver
 from tapemagic.programs.driver_function import driver
 from tapemagic.programs.miss import Miss
@@ -19,8 +18,9 @@ from tapemagic.programs.passes import simplified
 from tapemagic.programs.passes.blocking import in_blocks
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.signature import Call
+from tapemagic.programs.text.derivatives import keep_meanings
+from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.trace_comparison import GivenVariable
-from tapemagic.programs.writer import Writer
 
 _number = count(1).__next__
 

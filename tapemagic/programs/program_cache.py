@@ -29,7 +29,6 @@ from tapemagic.programs.effects import (
     observed_calls,
     shuffles,
 )
-from tapemagic.programs.joint_source import text_of_all
 from tapemagic.programs.miss import MISS, STALE, Miss
 from tapemagic.programs.parameters import changed_parameter
 from tapemagic.programs.program import Program
@@ -44,6 +43,7 @@ from tapemagic.programs.reasons import (
     with_place,
 )
 from tapemagic.programs.signature import Call, may_change, signature, without_identities
+from tapemagic.programs.text.joint_source import text_of_all
 from tapemagic.programs.trace import Trace, is_followed, tracing
 from tapemagic.programs.trace_comparison import difference
 

@@ -19,13 +19,13 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap, wrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError, OptionError, SourceError
-from tapemagic.programs.derivatives import derivative_name
-from tapemagic.programs.naming import give_name, identifier
 from tapemagic.programs.passes import simplified
 from tapemagic.programs.program import Guard, Node, Program, arguments_of, nodes_in
 from tapemagic.programs.rerun import Mark, Placed, RecordTrace, Rerun, Words
-from tapemagic.programs.source import Text
 from tapemagic.programs.symbol import Symbol
+from tapemagic.programs.text.derivatives import derivative_name
+from tapemagic.programs.text.naming import give_name, identifier
+from tapemagic.programs.text.source import Text
 from tapemagic.programs.trace import tracing
 
 LONGEST = 60

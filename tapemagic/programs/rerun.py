@@ -20,10 +20,10 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
 from tapemagic.programs.calls import user_frame
 from tapemagic.programs.custom import symbols_in
-from tapemagic.programs.literals import literal
-from tapemagic.programs.naming import give_name, identifier
 from tapemagic.programs.program import Node, Site
 from tapemagic.programs.symbol import Symbol, held
+from tapemagic.programs.text.literals import literal
+from tapemagic.programs.text.naming import give_name, identifier
 from tapemagic.programs.trace import MOST_NODES, Trace
 
 FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}

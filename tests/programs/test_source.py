@@ -19,8 +19,8 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracebacks import free_of_others
 from tapemagic.programs.function import function
-from tapemagic.programs.literals import literal
-from tapemagic.programs.source import Text
+from tapemagic.programs.text.literals import literal
+from tapemagic.programs.text.source import Text
 from tests.programs import source_cases as cases
 from tests.programs.interpreting import plain, same_bits
 from tests.programs.source_cases import CASES, regression, slope

@@ -9,7 +9,6 @@ import random
 import numpy as np
 import pytest
 
-from tapemagic.programs.module_names import PRIVATE
 from tapemagic.programs.program import (
     Back,
     Constant,
@@ -23,8 +22,9 @@ from tapemagic.programs.program import (
     Store,
     kind_of,
 )
-from tapemagic.programs.source import Text
-from tapemagic.programs.writer import Writer
+from tapemagic.programs.text.local_names import PRIVATE
+from tapemagic.programs.text.source import Text
+from tapemagic.programs.text.writer import Writer
 from tests.programs.running import both_ways, in_driver, pasted
 
 NUMBER = Kind((2,), np.dtype(float), True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapemagic.programs.statements import statements_in
+from tapemagic.programs.text.statements import statements_in
 
 NAMES = {
     "y = x": ("y",),

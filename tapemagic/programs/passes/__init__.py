@@ -13,7 +13,7 @@ from typing import Any
 from tapemagic.programs.passes import constant_folding, factors, identities, reductions
 from tapemagic.programs.passes import scalar_operands as literals
 from tapemagic.programs.passes import shape_rules as shapes
-from tapemagic.programs.passes.dead_code import without_dead_code
+from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.passes.rewriting import Rule, Rules, RuleTable, rewritten
 from tapemagic.programs.passes.separate_results import with_separate_results
 from tapemagic.programs.program import Program

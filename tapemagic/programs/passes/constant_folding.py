@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.literals import literal
 from tapemagic.programs.passes.known_numbers import as_scalar, fill_of
 from tapemagic.programs.passes.layout import lines, repeats
 from tapemagic.programs.passes.purity import is_pure
@@ -23,6 +22,7 @@ from tapemagic.programs.program import (
     kind_of,
     replaced,
 )
+from tapemagic.programs.text.literals import literal
 
 LARGEST = 1 << 16
 """The number of elements up to which results become constants; arrays of one number may have any."""

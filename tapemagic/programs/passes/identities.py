@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.expressions import POWERS_ARE_PRODUCTS
 from tapemagic.programs.passes.known_numbers import fill_of, number
 from tapemagic.programs.passes.known_signs import never_negative_zero
 from tapemagic.programs.passes.layout import lines, repeats
 from tapemagic.programs.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.programs.program import Constant, Kind, Node
 from tapemagic.programs.symbol import method
+from tapemagic.programs.text.expressions import POWERS_ARE_PRODUCTS
 
 
 @of_numbers

@@ -20,7 +20,7 @@ from tapemagic.programs.passes import (
 )
 from tapemagic.programs.passes import scalar_operands as literals
 from tapemagic.programs.passes import shape_rules as shapes
-from tapemagic.programs.passes.dead_code import without_dead_code
+from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.program import Program
 from tests.programs.passes.small_programs import calls, interpreted, same_bits, traced
 from tests.shares import each

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.programs.expressions import POWERS_ARE_PRODUCTS
 from tapemagic.programs.passes import (
     constant_folding,
     factors,
@@ -19,9 +18,10 @@ from tapemagic.programs.passes import (
 )
 from tapemagic.programs.passes import scalar_operands as literals
 from tapemagic.programs.passes import shape_rules as shapes
-from tapemagic.programs.passes.dead_code import without_dead_code
+from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.passes.separate_results import with_separate_results
 from tapemagic.programs.program import Back, Constant, Guard, Input, Node, Program, kind_of
+from tapemagic.programs.text.expressions import POWERS_ARE_PRODUCTS
 from tests.programs.passes.small_programs import alone, calls, interpreted, passed, traced
 from tests.programs.running import both_ways
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic import kernels
-from tapemagic.programs.literals import LONGEST, literal, weak_literal
 from tapemagic.programs.program import Constant, Kind, Node
 from tapemagic.programs.symbol import Method, method
+from tapemagic.programs.text.literals import LONGEST, literal, weak_literal
 
 ATOM, POWER, SIGN = 20, 15, 14
 

@@ -9,16 +9,16 @@ from typing import Any
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.programs.closure import same_closures
-from tapemagic.programs.comments import statement_of_guard
 from tapemagic.programs.compiling import Compiled, path_of
-from tapemagic.programs.docstring import described
-from tapemagic.programs.formatting import WIDTH
-from tapemagic.programs.module_names import ModuleNames
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.reasons import line_of
-from tapemagic.programs.source import Text, above, head_of
+from tapemagic.programs.text.comments import statement_of_guard
+from tapemagic.programs.text.docstring import described
+from tapemagic.programs.text.formatting import WIDTH
+from tapemagic.programs.text.local_names import ModuleNames
+from tapemagic.programs.text.source import Text, above, head_of
+from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.trace_comparison import GivenVariable
-from tapemagic.programs.writer import Writer
 
 
 def text_of_all(found: Sequence[tuple[Compiled, Sequence[Any]]], as_run: bool = False) -> str:

@@ -2,25 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.derivatives import derivative_name
-from tapemagic.programs.expressions import home_of, is_numpys
-from tapemagic.programs.formatting import WIDTH, laid_out
-from tapemagic.programs.module_names import PRIVATE, ModuleNames
-from tapemagic.programs.naming import UNSHARED, identifier
 from tapemagic.programs.program import Node
+from tapemagic.programs.text.derivatives import derivative_name
+from tapemagic.programs.text.expressions import home_of, is_numpys
+from tapemagic.programs.text.formatting import WIDTH, laid_out
+from tapemagic.programs.text.naming import UNSHARED, identifier
+from tapemagic.programs.text.use_counts import Uses
 from tapemagic.programs.trace import is_plain
-from tapemagic.programs.use_counts import Uses
+
+PRIVATE = "q_"
+"""The beginning of the names of a driver's own values: no value of a program that runs in it has such a name."""
 
 SMALL = 1024
 """The most bytes of an array that is kept until the end of a short program."""
 
 NUMPYS = "np_"
 """The beginning of the names that functions of NumPy's have of their own."""
+
+
+@dataclass
+class ModuleNames:
+    """The lines above the functions of a source, by their names.
+
+    Attributes
+    ----------
+    imports : dict of str to list of str
+        What is imported from each module.
+    namespace : dict of str to object
+        What cannot be imported.
+    functions : dict of callable to str
+        The text by which each is called.
+    bound : dict of str to object, or None
+        Functions of modules by names of their own, ``np_sin`` for ``np.sin``: to look for one in NumPy takes a third of
+        the time of a call on numbers. None in a source that is read.
+    objects : dict of object to str
+        The names in `namespace`, by what they stand for.
+    constants : dict of str to str
+        The names of arrays by their texts.
+    reserved : set of str
+        All names that stand for something.
+    """
+
+    imports: dict[str, list[str]] = field(default_factory=dict)
+    namespace: dict[str, Any] = field(default_factory=dict)
+    functions: dict[Any, str] = field(default_factory=dict)
+    bound: dict[str, Any] | None = None
+    objects: dict[Any, str] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
+    reserved: set[str] = field(default_factory=set)
 
 
 class LocalNames:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.formatting import WIDTH
 from tapemagic.programs.program import Guard, Node, Program, Site, statement_of
+from tapemagic.programs.text.formatting import WIDTH
 
 ALLOCATIONS = frozenset({np.empty, np.empty_like, list})
 """Functions that make what a loop writes into."""

@@ -20,15 +20,15 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from tapemagic.programs.docstring import docstring
-from tapemagic.programs.expressions import home_of
-from tapemagic.programs.formatting import laid_out
-from tapemagic.programs.literals import literal
-from tapemagic.programs.local_names import LocalNames
-from tapemagic.programs.naming import identifier
 from tapemagic.programs.program import Program
+from tapemagic.programs.text.docstring import docstring
+from tapemagic.programs.text.expressions import home_of
+from tapemagic.programs.text.formatting import laid_out
+from tapemagic.programs.text.literals import literal
+from tapemagic.programs.text.local_names import LocalNames
+from tapemagic.programs.text.naming import identifier
+from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.trace import is_plain
-from tapemagic.programs.writer import Writer
 
 
 class Retrace(Exception):  # noqa: N818 (no error, but a turn in the way through a function)

@@ -8,20 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.comments import Comments, NoComments
-from tapemagic.programs.expressions import (
-    ATOM,
-    AUGMENTED,
-    Expression,
-    Expressions,
-    calls_numpy_alone,
-    takes_float,
-)
-from tapemagic.programs.formatting import WIDTH, laid_out
-from tapemagic.programs.literals import literal, quoted
-from tapemagic.programs.local_names import LocalNames
-from tapemagic.programs.module_names import ModuleNames
-from tapemagic.programs.naming import identifier, returned
 from tapemagic.programs.program import (
     Constant,
     Guard,
@@ -34,7 +20,20 @@ from tapemagic.programs.program import (
     arguments_of,
     statement_of,
 )
-from tapemagic.programs.use_counts import Uses
+from tapemagic.programs.text.comments import Comments, NoComments
+from tapemagic.programs.text.expressions import (
+    ATOM,
+    AUGMENTED,
+    Expression,
+    Expressions,
+    calls_numpy_alone,
+    takes_float,
+)
+from tapemagic.programs.text.formatting import WIDTH, laid_out
+from tapemagic.programs.text.literals import literal, quoted
+from tapemagic.programs.text.local_names import LocalNames, ModuleNames
+from tapemagic.programs.text.naming import identifier, returned
+from tapemagic.programs.text.use_counts import Uses
 
 LONGEST = 72
 """The number of characters above which an expression is not written into another one."""

@@ -9,10 +9,10 @@ from typing import Any
 from weakref import ref
 
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.derivatives import meaning
-from tapemagic.programs.formatting import WIDTH
-from tapemagic.programs.naming import returned
 from tapemagic.programs.program import Constant, Input, Node, Program
+from tapemagic.programs.text.derivatives import meaning
+from tapemagic.programs.text.formatting import WIDTH
+from tapemagic.programs.text.naming import returned
 from tapemagic.programs.trace_comparison import GivenVariable
 
 
