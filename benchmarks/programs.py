@@ -60,7 +60,7 @@ TURN = 0.03
 KEPT = (
     names_in.cache_clear,
     statements._by_code.clear,
-    statements._found.cache_clear,
+    statements._parsed.cache_clear,
     identifier.cache_clear,
 )
 """These forget what is known of functions, with which the same one is traced again in less time than a user's first."""

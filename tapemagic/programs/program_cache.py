@@ -43,7 +43,7 @@ from tapemagic.programs.reasons import (
     with_place,
 )
 from tapemagic.programs.signature import Call, may_change, signature, without_identities
-from tapemagic.programs.text.joint_source import text_of_all
+from tapemagic.programs.text.joint_source import joint_source
 from tapemagic.programs.trace import Trace, is_followed, tracing
 from tapemagic.programs.trace_comparison import difference
 
@@ -175,7 +175,7 @@ class Programs:
             entries = {}
         found = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
         if found:
-            return text_of_all(sorted(found, key=lambda each: each[0].number), as_run)
+            return joint_source(sorted(found, key=lambda each: each[0].number), as_run)
         reasons = [self._why_all, *(x.why_eager for x in entries.values())]
         reasons += [self._why_more, self._why_now]
         why = next(filter(None, reasons), "")

@@ -554,7 +554,7 @@ def test_the_number_of_a_condition_is_said():
 
     text = program_text(f, tm.constant([1.0, 2.0]))
     assert (
-        '"""Raised where the function would take another way, with the number of the condition."'
+        '"""Raised where the function would take another branch, with the number of the condition."'
         in text
     )
     assert "raise Retrace(1)" in text

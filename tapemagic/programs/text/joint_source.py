@@ -1,4 +1,4 @@
-"""Several programs of one function as one text: above each stands for which calls it is."""
+"""The source of several programs of one function, with a comment above each that says which calls it serves."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.trace_comparison import GivenVariable
 
 
-def text_of_all(found: Sequence[tuple[Compiled, Sequence[Any]]], as_run: bool = False) -> str:
-    """The source of programs: functions ``f``, ``f_2`` and so on, with the same lines above them.
+def joint_source(programs: Sequence[tuple[Compiled, Sequence[Any]]], as_run: bool = False) -> str:
+    """Write programs as functions ``f``, ``f_2`` and so on that share imports and constants.
 
     Parameters
     ----------
-    found : sequence of (Compiled, sequence of object)
-        Programs, and the keys of their arguments.
+    programs : sequence of (Compiled, sequence of object)
+        The programs, with the keys of their arguments.
     as_run : bool, optional
-        Whether to show the calls that are made, with large arrays in blocks.
+        Whether to write the programs that run, with large arrays in blocks.
     """
-    programs = [each.program if as_run else each.readable for each, _ in found]
+    shown_programs = [each.program if as_run else each.readable for each, _ in programs]
     if len(programs) == 1:
-        return str(Text(programs[0]))
+        return str(Text(shown_programs[0]))
     module = ModuleNames()
-    writers = [Writer(program, module=module) for program in programs]
+    writers = [Writer(program, module=module) for program in shown_programs]
     lines = above(writers)
-    labels = list(_labels(found))
+    labels = list(_labels(programs))
     for writer, words in zip(writers, labels, strict=True):
         label = textwrap.wrap(
             f"{writer.name} is for {'; '.join(words)}",
@@ -51,53 +51,54 @@ def text_of_all(found: Sequence[tuple[Compiled, Sequence[Any]]], as_run: bool = 
     return "\n".join(lines[:-1])
 
 
-def _labels(found: Sequence[tuple[Compiled, Sequence[Any]]]) -> Iterator[list[str]]:
-    """The words about each program: its arguments, its way, and what it reads, if another one has the same words."""
-    met: list[tuple[Compiled, list[str]]] = []
-    names = {name for each, _ in found for name in each.program.notes["arguments"]}
-    for each, key in found:
-        left = each.program.notes["defaults"].items()
-        known = [f"{name} = {shown(value)}" for name, value in left if name in names]
-        words = [*_arguments(each.program, key), *known, *_way(each.program)]
-        met.append((each, words))
-    for each, words in met:
-        twin = next((x for x, known in met if x is not each and known == words), None)
+def _labels(programs: Sequence[tuple[Compiled, Sequence[Any]]]) -> Iterator[list[str]]:
+    """Describe each program by its arguments and its path, and by a value that it reads if that is ambiguous."""
+    labels: list[tuple[Compiled, list[str]]] = []
+    names = {name for each, _ in programs for name in each.program.notes["arguments"]}
+    for each, key in programs:
+        # Defaults are said where another call passes the parameter.
+        defaults = each.program.notes["defaults"].items()
+        left = [f"{name} = {shown(value)}" for name, value in defaults if name in names]
+        labels.append((each, [*_arguments(each.program, key), *left, *_path_label(each.program)]))
+    for each, words in labels:
+        twin = next((x for x, same in labels if x is not each and same == words), None)
         path = None if twin is None else same_closures(twin.closure, each.closure)
         read = [] if path is None else [_reading(each, path)]
         yield [*words, *read] or ["the call without arguments"]
 
 
 def _arguments(program: Program, key: Sequence[Any]) -> Iterator[str]:
-    """The arguments of a program: arrays by their kinds, anything else by its value."""
-    given = {}
+    """Describe the arguments of a program: arrays by shape and dtype, anything else by its value."""
+    inputs = {}
     for node in program.inputs:
         place = node.origin.place if isinstance(node.origin, GivenVariable) else node.origin
-        if isinstance(place, int):  # no key is made of a weak reference, which hashes its Variable
-            given[place] = node
+        # The origin of a Variable that is read is a weak reference. As a key it would hash the Variable, which raises.
+        if isinstance(place, int):
+            inputs[place] = node
     places = range(len(program.notes["arguments"]))
-    for what, same in groupby(places, lambda k: _argument(given.get(k), key[k])):
+    for what, same in groupby(places, lambda k: _argument(inputs.get(k), key[k])):
         names = ", ".join(program.notes["arguments"][k] for k in same)
         if what:
             yield f"{names}{what}"
 
 
 def _argument(node: Any, key: Any) -> str:
-    """The words behind the name of an argument; none for an object, which is the same at each call."""
+    """Describe an argument after its name. Return '' for an object, which is the same at each call."""
     if node is not None:
         return f": {described(node)}"
     kind, value = key[:2]
     return "" if kind is object else f" = {value if kind in (float, complex) else shown(value)}"
 
 
-def _way(program: Program) -> Iterator[str]:
-    """The truth values of the conditions of a program, with their lines."""
+def _path_label(program: Program) -> Iterator[str]:
+    """Describe the values of the conditions of a program, with their lines."""
     guards = [entry for entry in program.body if isinstance(entry, Guard)]
-    ways: dict[Any, tuple[Guard, list[Any]]] = {}
-    for guard, way in zip(guards, path_of(program), strict=True):
+    conditions: dict[Any, tuple[Guard, list[Any]]] = {}
+    for guard, value in zip(guards, path_of(program), strict=True):
         place, order = statement_of_guard(guard)
         key = (place and place[:2], order)
-        ways.setdefault(key, (guard, []))[1].append(way)
-    for (place, order), (guard, values) in ways.items():
+        conditions.setdefault(key, (guard, []))[1].append(value)
+    for (place, order), (guard, values) in conditions.items():
         text = program.notes["statements"].get(place, "").rstrip(":")
         what = f'"{text}" ({line_of(guard.site)})' if text else "a check"
         what = f"the derivative of {what}" if order else what
@@ -105,7 +106,7 @@ def _way(program: Program) -> Iterator[str]:
 
 
 def _times(values: Sequence[Any]) -> str:
-    """Truth values one after the other, as of the condition of a loop.
+    """Describe successive values of one condition, such as that of a loop.
 
     Examples
     --------
@@ -118,13 +119,13 @@ def _times(values: Sequence[Any]) -> str:
     )
 
 
-def _value(way: Any) -> str:
-    """A truth value in words; or a shape that depends on numbers."""
-    return str(way).lower() if isinstance(way, bool) else f"of a shape {way[1]}"
+def _value(value: Any) -> str:
+    """Describe a bool, or a shape that depends on numbers."""
+    return str(value).lower() if isinstance(value, bool) else f"of a shape {value[1]}"
 
 
 def _reading(program: Compiled, path: str) -> str:
-    """The words for a value that a program reads beside its arguments, and another one does not."""
+    """Describe a value outside the arguments that only this program reads."""
     leaves = (x.what for x in program.closure.entries if x.path == path and x.role == "leaf")
     value = next(map(shown, leaves), "")
     return f"{path} = {value}" if value else f"another {path}"

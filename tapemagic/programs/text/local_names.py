@@ -1,4 +1,4 @@
-"""Names within a program: one for each value, and for each function and object that it calls or reads."""
+"""Names in the text of a program: for values, functions, and other objects."""
 
 from __future__ import annotations
 
@@ -17,37 +17,38 @@ from tapemagic.programs.text.use_counts import Uses
 from tapemagic.programs.trace import is_plain
 
 PRIVATE = "q_"
-"""The beginning of the names of a driver's own values: no value of a program that runs in it has such a name."""
+"""Prefix of the names in generated drivers. No value of a program has such a name, because programs run in drivers."""
 
 SMALL = 1024
-"""The most bytes of an array that is kept until the end of a short program."""
+"""Maximum bytes of an array whose memory a short program keeps until its end, so that its name stays unique."""
 
 NUMPYS = "np_"
-"""The beginning of the names that functions of NumPy's have of their own."""
+"""Prefix of the names of NumPy functions in drivers."""
 
 
 @dataclass
 class ModuleNames:
-    """The lines above the functions of a source, by their names.
+    """Names at the top of a source, shared by its functions: imports, constants, and objects without source.
 
     Attributes
     ----------
     imports : dict of str to list of str
-        What is imported from each module.
+        The names to import from each module.
     namespace : dict of str to object
-        What cannot be imported.
+        Objects that can't be imported.
     functions : dict of callable to str
-        The text by which each is called.
+        The text of each function.
     bound : dict of str to object, or None
-        Functions of modules by names of their own, ``np_sin`` for ``np.sin``: to look for one in NumPy takes a third of
-        the time of a call on numbers. None in a source that is read.
+        Functions of modules under global names, ``np_sin`` for ``np.sin``, in a driver. None in a source for readers.
     objects : dict of object to str
-        The names in `namespace`, by what they stand for.
+        The names in `namespace` by object.
     constants : dict of str to str
         The names of arrays by their texts.
     reserved : set of str
-        All names that stand for something.
+        All names in use.
     """
+
+    # `bound`: looking up the attribute of `np` takes a third of the time of a call on numbers.
 
     imports: dict[str, list[str]] = field(default_factory=dict)
     namespace: dict[str, Any] = field(default_factory=dict)
@@ -59,13 +60,13 @@ class ModuleNames:
 
 
 class LocalNames:
-    """The names in the source of a program: none stands for two things at a time.
+    """The names in the source of a program. At any line, a name has one meaning.
 
     Parameters
     ----------
     uses : Uses
     module : ModuleNames
-        Names that stand above the function, and maybe above others.
+        Names above the function, which other functions may share.
     """
 
     def __init__(self, uses: Uses, module: ModuleNames) -> None:
@@ -80,132 +81,132 @@ class LocalNames:
         self._numbers: dict[str, tuple[str, int]] = {}
 
     def imports(self) -> list[str]:
-        """The statements that import functions, but for NumPy's, in order."""
-        found = sorted(self.module.imports.items(), key=lambda item: item[0].lower())
+        """Return the sorted import statements, without ``import numpy as np``."""
         lines = []
-        for module, names in found:
+        for module, names in sorted(self.module.imports.items(), key=lambda item: item[0].lower()):
             line = f"from {module} import {', '.join(sorted(names))}"
             long = f"from {module} import ({', '.join(sorted(names))})"
             lines += [line] if len(line) <= WIDTH else laid_out(long)
         return lines
 
     def of(self, node: Node) -> str | None:
-        """The name that a node got; None if it has none yet."""
+        """Return the name that was assigned to a node, if any."""
         return self._names.get(node)
 
-    def reserve(self, wanted: str) -> str:
-        """A name that nothing has, and nothing else will have."""
-        wanted = self._apart(wanted)
-        name, k = wanted, 1
+    def reserve(self, word: str) -> str:
+        """Return a new name, such as the given word, that no other object or value gets."""
+        word = self._without_prefix(word)
+        name, k = word, 1
         while name in self._reserved or name in UNSHARED or name in self._holders:
             k += 1
-            name = f"{wanted}_{k}"
+            name = f"{word}_{k}"
         self._reserved.add(name)
         return name
 
-    def reserve_above(self, wanted: str) -> str:
-        """The same, for what stands above the function."""
-        name = self.reserve(wanted)
+    def reserve_above(self, word: str) -> str:
+        """Like `reserve`, for an object that is defined above the function."""
+        name = self.reserve(word)
         self.module.reserved.add(name)
         return name
 
     def share(self, node: Node, name: str) -> None:
-        """Give a node a name that was reserved."""
+        """Assign a reserved name to a node."""
         self._names[node] = name
 
     def pass_on(self, before: Node, node: Node) -> None:
-        """Give a node the name of the array into which it is written, which nobody reads afterwards, or is a buffer."""
+        """Assign the name of an array to the node that is written into the array, which nothing reads afterwards."""
         name = self._names[node] = self._names[before]
         if self._holders.get(name) is before and not self._uses.is_kept(before):
             self._holders[name] = node
 
-    def give(self, node: Node, wanted: str = "") -> str:
-        """Give a node a name: that of a value which is not read any more may serve again."""
-        wanted = self._apart(wanted or self.wanted(node))
-        self._take_back()
-        free = self._free.setdefault(wanted, [])
+    def assign_name(self, node: Node, word: str = "") -> str:
+        """Name a node, maybe by the name of a value that no later line reads."""
+        word = self._without_prefix(word or self.preferred_name(node))
+        self._release_names()
+        free = self._free.setdefault(word, [])
         name = ""
         while free and not name:
-            name = self._numbered(wanted, heappop(free))
-            if self._is_taken(name, wanted):
+            name = self._numbered(word, heappop(free))
+            if self._is_taken(name, word):
                 name = ""
         if not name:
-            k = self._next.get(wanted, 1)
-            name = self._numbered(wanted, k)
-            while self._is_taken(name, wanted):
+            k = self._next.get(word, 1)
+            name = self._numbered(word, k)
+            while self._is_taken(name, word):
                 k += 1
-                name = self._numbered(wanted, k)
-            self._next[wanted] = k + 1
-            self._numbers[name] = wanted, k
+                name = self._numbered(word, k)
+            self._next[word] = k + 1
+            self._numbers[name] = word, k
         self._holders[name] = node
         self._names[node] = name
         if not self._uses.is_kept(node):
             self._uses.freed.append(node)
         return name
 
-    def _apart(self, wanted: str) -> str:
-        """A name that begins otherwise than those of a driver, in which the program runs, and of functions there."""
-        if self.module.bound is not None and wanted.startswith((PRIVATE, NUMPYS)):
-            return f"x_{wanted}"
-        return wanted
+    def _without_prefix(self, word: str) -> str:
+        """Return a word that can't be the name of a value or a function of the driver around the program."""
+        if self.module.bound is not None and word.startswith((PRIVATE, NUMPYS)):
+            return f"x_{word}"
+        return word
 
-    def _take_back(self) -> None:
-        """Let the names of values that are not read any more serve again."""
+    def _release_names(self) -> None:
+        """Make the names of values that no later line reads available again."""
         freed, self._uses.freed = self._uses.freed, []
         for node in freed:
             name = self._names.get(node, "")
             if self._holders.get(name) is node and name in self._numbers:
-                wanted, k = self._numbers[name]
-                if wanted or self._is_worth_its_memory(node):
-                    heappush(self._free[wanted], k)
+                word, k = self._numbers[name]
+                if word or self._is_worth_its_memory(node):
+                    heappush(self._free[word], k)
 
-    def _is_taken(self, name: str, wanted: str) -> bool:
-        """Whether something has a name, or the user's own value that he did not call so."""
-        theirs = name != wanted and name in self._users
-        if theirs or name in self._reserved or name in UNSHARED:
+    def _is_taken(self, name: str, word: str) -> bool:
+        """Return True if a name is in use, or if it's a numbered word that the user's code has as a name."""
+        is_users = name != word and name in self._users
+        if is_users or name in self._reserved or name in UNSHARED:
             return True
         return self._uses.is_kept(self._holders.get(name))
 
     def _is_worth_its_memory(self, node: Node) -> bool:
-        """Whether the name of a value serves again, and so its memory: in a long program, or for a large array."""
+        """Return True if a later value should take the name of this one, which frees its memory."""
+        # In short programs, one name for each small value is easier to read.
         kind: Any = node.kind
         kinds = kind if type(kind) is tuple else (kind,)
         return self._uses.is_long or any(x.size * x.dtype.itemsize > SMALL for x in kinds)
 
     @staticmethod
-    def _numbered(wanted: str, k: int) -> str:
-        """``x``, ``x_2``, ``x_3``; ``u1``, ``u2``, ``u3`` for values without a name."""
-        if not wanted:
+    def _numbered(word: str, k: int) -> str:
+        """Return ``x``, ``x_2``, ``x_3``, or ``u1``, ``u2``, ``u3`` for values without a name."""
+        if not word:
             return f"u{k}"
-        return wanted if k == 1 else f"{wanted}_{k}"
+        return word if k == 1 else f"{word}_{k}"
 
-    def wanted(self, node: Node) -> str:
-        """The name that a node should have; empty if it has none."""
+    def preferred_name(self, node: Node) -> str:
+        """Return the user's name for a node, or ``d_x`` for a derivative, or ''."""
         name = identifier(node.name)
         if name or node.back is None:
             return name
-        known = self.known(node.back.to)
-        return derivative_name(node.back.order, known) if known else ""
+        source = self._source_name(node.back.to)
+        return derivative_name(node.back.order, source) if source else ""
 
-    def known(self, node: Node | None) -> str:
-        """The name of a value of which an adjoint is to be named; empty for one that only the sweep knows."""
+    def _source_name(self, node: Node | None) -> str:
+        """Return the name of a value whose derivative gets a name, or '' for a value that only the sweep computes."""
         if node is None or (not node.name and node.back is not None):
             return ""
         name = self._names.get(node, "")
         return name if self._holders.get(name) is node else identifier(node.name)
 
     def function(self, function: Any) -> str:
-        """The text by which a function is called; it is imported, if it is none of NumPy's."""
+        """Return the text of a function. A function that isn't NumPy's is imported."""
         try:
-            known = self.module.functions
-            if function not in known:
-                known[function] = self._named(function)
-            return known[function]
-        except TypeError:  # of the user's, and not hashable
+            texts = self.module.functions
+            if function not in texts:
+                texts[function] = self._named(function)
+            return texts[function]
+        except TypeError:  # a user function that isn't hashable
             return self._named(function)
 
     def _named(self, function: Any) -> str:
-        """The text by which a function is called, or its own name, which stands for it from then on."""
+        """Return the text of a function, or its global name in a driver."""
         text, bound = self._text_of(function), self.module.bound
         if bound is None:
             return text
@@ -221,21 +222,22 @@ class LocalNames:
             return f"{self.function(owner)}.{function.__name__}"
         home = home_of(function)
         if home is None:
-            return self.thing(function, str(getattr(function, "__name__", "function")))
+            return self.object_name(function, str(getattr(function, "__name__", "function")))
         module, name = home
         if module == "builtins":
             return name
         if module == "numpy" or module.startswith("numpy."):
             return f"np{module.removeprefix('numpy')}.{name}"
-        known = self.reserve_above(name)
-        self.module.imports.setdefault(module, []).append(name + f" as {known}" * (known != name))
-        return known
+        alias = self.reserve_above(name)
+        self.module.imports.setdefault(module, []).append(name + f" as {alias}" * (alias != name))
+        return alias
 
-    def thing(self, value: Any, name: str) -> str:
-        """The name of an object that has no source."""
+    def object_name(self, value: Any, word: str) -> str:
+        """Return the name of an object that has no source."""
+        # The key has the type, because 1, 1.0 and True are equal. `namespace` keeps the object, so its id stays valid.
         key = (type(value), value) if is_plain(value) else id(value)
-        known = self.module.objects.get(key)
-        if known is None:
-            known = self.module.objects[key] = self.reserve_above(identifier(name) or "value")
-            self.module.namespace[known] = value
-        return known
+        name = self.module.objects.get(key)
+        if name is None:
+            name = self.module.objects[key] = self.reserve_above(identifier(word) or "value")
+            self.module.namespace[name] = value
+        return name

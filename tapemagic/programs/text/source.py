@@ -1,17 +1,17 @@
-"""The source of a program: NumPy as one would write it by hand, in the user's names. Its statements are what runs.
+"""The source of a program: NumPy as you'd write it by hand, with the user's names.
 
-A value has the name by which the user's statements know it; one that has none stands inside the expression that reads
-it, or is called ``u1``, ``u2`` and so on. ``d_h`` is the derivative with respect to ``h`` of what a tape's gradient was
-asked for, and ``d2_h`` that of a second gradient, which differentiates the first one.
+A value has the user's name for it. A value without a name is nested in the expression that reads it, or is called
+``u1``, ``u2`` and so on. ``d_h`` is the derivative of the target with respect to ``h``, and ``d2_h`` a derivative of a
+gradient.
 
-Above the lines that come from a statement of the user's stands this statement as a comment, unless the line is the
-statement; above those of its derivative, ``back through:`` and the statement. ``(2 of 3)`` behind it: it ran three
-times, in a loop or in a function that was called again, and this is the second time.
+The user's statement is a comment above the lines that compute it, unless the line is the statement. ``back through:``
+and the statement are the comment above the lines of its derivative. ``(2 of 3)`` after a statement means that it ran
+three times, in a loop or in a function that was called again, and that this is the second run.
 
-The parameters are the arrays among the user's arguments, in their order; then the Variables that the program reads, as
-it reads them; then other arrays of the user's, and constants too long to be written down. Results in nested lists,
-tuples and dicts stand one after the other, as the user's function has them; the docstring tells the keys of dicts. The
-new values of Variables come after them, in the order of the parameters.
+The parameters are the arrays among the user's arguments in their order, then the Variables in the order in which the
+program reads them, then other arrays, and constants that are too long for a literal. The results are flat, in the order
+of the user's nested lists, tuples and dicts, and the docstring names the keys of dicts. The new values of Variables
+follow, in the order of the parameters.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.trace import is_plain
 
 
-class Retrace(Exception):  # noqa: N818 (no error, but a turn in the way through a function)
-    """Raised by a program where the user's function would take another way."""
+class Retrace(Exception):  # noqa: N818 (not an error: the function takes another branch)
+    """Raised by a program where the user's function would take another branch."""
 
 
 RETRACE = '''class Retrace(Exception):
-    """Raised where the function would take another way, with the number of the condition."""
+    """Raised where the function would take another branch, with the number of the condition."""
 '''
 
 
 class Text:
-    """The source of a program, and what its names stand for.
+    """The source of a program, and the objects that its names refer to.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ class Text:
         The name of the function in the source.
     lines : list of str
     sites : dict of int to Site
-        The user's statement behind each line of the source, counted from 1.
+        The user's statement for each line of the source, counted from 1.
     nodes : dict of int to list of Node
         The nodes that a line of the source computes.
     namespace : dict of str to object
-        What has no source: functions and objects that cannot be imported.
+        Functions and objects that have no source and can't be imported.
     fixed : tuple of Constant
-        Arrays that have no source, and the user's own that he may write into: the last parameters of the function.
+        Arrays without a literal, and arrays that the user may write into: the last parameters of the function.
     """
 
     def __init__(self, program: Program) -> None:
@@ -78,28 +78,28 @@ class Text:
 
 
 def above(writers: Sequence[Writer]) -> list[str]:
-    """The lines above functions that share the names there: imports, constants, and the error for another way."""
+    """Return the lines above functions that share them: imports, constants, and the class `Retrace`."""
     names = writers[-1].names
     lines = [f"{name} = {text}" for text, name in names.module.constants.items()]
     for name, value in list(names.module.namespace.items()):
-        made = _constructed(value, names)
-        if made:
+        call = _constructed(value, names)
+        if call:
             del names.module.namespace[name]
         lines.append(
-            f"{name} = {made}" if made else f"# {name} is not written here: {_named(value)}"
+            f"{name} = {call}" if call else f"# {name} is not written here: {_named(value)}"
         )
     body = [line.text for writer in writers for line in writer.body]
     code = [line for line in body if not line.lstrip().startswith("#")]
     used = any("np." in line for line in [*lines, *code])
     blocks = ["import numpy as np"] * used + names.imports(), lines
-    found = [line for block in blocks if block for line in (*block, "")]
+    head = [line for block in blocks if block for line in (*block, "")]
     if any(writer.guards for writer in writers):
-        found += [""] * bool(found) + [*RETRACE.splitlines(), ""]
-    return [*found, ""] if found else []
+        head += [""] * bool(head) + [*RETRACE.splitlines(), ""]
+    return [*head, ""] if head else []
 
 
 def _constructed(value: Any, names: LocalNames) -> str:
-    """The call that makes a frozen record of numbers; empty for anything else."""
+    """Return the call that creates a frozen dataclass of numbers, or '' for other objects."""
     kind = type(value)
     if not is_dataclass(value) or not is_plain(value) or home_of(kind) is None:
         return ""
@@ -111,12 +111,12 @@ def _constructed(value: Any, names: LocalNames) -> str:
 
 def _named(value: Any) -> str:
     kind, name = type(value).__name__, getattr(value, "__name__", "")
-    known = isinstance(name, str) and name.isidentifier()
-    return f"the {kind} {name}" if known else f"an object of type {kind}"
+    has_name = isinstance(name, str) and name.isidentifier()
+    return f"the {kind} {name}" if has_name else f"an object of type {kind}"
 
 
 def head_of(writer: Writer) -> list[str]:
-    """The first lines of the function, and its docstring."""
+    """Return the ``def`` line of the function, and its docstring."""
     lines = laid_out(f"def {writer.name}({', '.join(writer.parameters)})", "", ":")
     program = writer.program
     name = identifier(program.name) or writer.name
