@@ -125,7 +125,7 @@ def test_an_order_is_a_number_from_1_to_9(order: Any) -> None:
     x = tm.Variable(2.0)
     with tm.GradientTape() as tape:
         y = x * x
-    with pytest.raises(OptionError, match="whole number from 1 to 9"):
+    with pytest.raises(OptionError, match="an integer from 1 to 9"):
         tape.source(y, x, order)
     with pytest.raises(NotATensorError):
         tape.source(y, 3.0)
@@ -263,7 +263,7 @@ def test_a_custom_gradient_that_leaves_the_tape() -> None:
     source = tape.source(y, x)
 
     assert ("x", "mask") == parameters(source)
-    assert "What left the tape (.numpy()) is a constant here" in source.replace("\n    ", " ")
+    assert "Values that the tape doesn't track (.numpy()) are constants here" in source.replace("\n    ", " ")
     _, slope = function_in(source)(np.array([1.0, -2.0]), np.array([1.0, 0.0]))
     assert [1.0, 0.0] == slope.tolist()
 
@@ -427,7 +427,7 @@ def test_a_mask_has_its_name(by_tape: bool) -> None:
 def note_in(source: str) -> str:
     """What the notes of a docstring say of values that left the tape."""
     words = " ".join(source.split())
-    return words.partition("What left the tape")[2].partition(", as it was")[0]
+    return words.partition("Values that the tape doesn't track")[2].partition(", with")[0]
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -441,9 +441,9 @@ def test_a_number_that_left_the_tape_beside_the_way(power: int) -> None:
         b = np.sum(x * v)
         assert float(b) != 0
         way = np.sum(x * int(x[0]) if x[0] > 1 else x)
-    assert "(float()) is a constant here" in note_in(tape.source(b, x))
+    assert "(float()) are constants here" in note_in(tape.source(b, x))
     assert not note_in(tape.source(y, x))
-    assert " (np.greater, int()) is a constant here" == note_in(tape.source(way, x))
+    assert " (np.greater, int()) are constants here" == note_in(tape.source(way, x))
 
 
 def test_a_mask_that_was_drawn() -> None:
@@ -459,7 +459,7 @@ def test_a_mask_that_was_drawn() -> None:
         z = np.sum(np.where(order > -2.0, x, 0) * np.array([[1.0, 0.0], [0.0, 1.0]]))
     text = tape.source(y, x)
     assert "mask = np.eye(2, dtype=np.bool)" in text
-    assert "The mask that dropout drew is a constant here" in " ".join(text.split())
+    assert "The random mask of dropout is a constant here" in " ".join(text.split())
     assert "The mask" not in tape.source(z, x)
     assert "mask = np.ones(2, np.bool)\nconstant = np.eye(2)" in tape.source(z, x)
 
@@ -470,7 +470,7 @@ def test_constants_stay_visible() -> None:
     with tm.GradientTape(persistent=True) as tape:
         y = w * x
         z = w + w * np.sin(x)
-    note = "What was computed from constants, which the tape does not watch, is a number here."
+    note = "Values computed from constants, which the tape doesn't watch, are numbers here."
 
     text = tape.source(y, w)
     assert ("w", "x") == parameters(text)
