@@ -33,6 +33,7 @@ def symbols_in(pullback: Any, of_tensor: Find, of_array: Find) -> Iterator[None]
     """
     undo: list[Callable[[], Any]] = []
     try:
+        # A list, because replacing values changes what the search would find.
         for holder, name in list(_holders(pullback, "", set(), DEEPEST)):
             _replace_value(holder, name, of_tensor, of_array, undo)
         yield
@@ -44,6 +45,7 @@ def symbols_in(pullback: Any, of_tensor: Find, of_array: Find) -> Iterator[None]
 def _replace_value(
     holder: Any, name: str, of_tensor: Find, of_array: Find, undo: list[Callable[[], Any]]
 ) -> None:
+    # A Variable is a Tensor, but its value may be changed by other threads, hence `exchange`.
     if isinstance(holder, Variable):
         symbol = of_tensor(holder, name)
         if symbol is not None:
@@ -66,7 +68,7 @@ def _holders(x: Any, name: str, seen: set[int], depth: int) -> Iterator[tuple[An
     """Yield the tensors and the cells with arrays that an object refers to, each once, with their names."""
     if id(x) in seen or not depth:
         return
-    seen.add(id(x))
+    seen.add(id(x))  # `pullback` keeps the objects alive, so their ids stay valid
     if isinstance(x, Tensor | Variable) or (isinstance(x, CellType) and _holds_array(x)):
         yield x, name
     else:

@@ -78,6 +78,7 @@ def recorded_program(
         If the records can't be written as a program.
     """
     targets = [x for group in groups for x in group]
+    # Running the records again must not be recorded by other tapes, nor repeat their warnings.
     with silence(), np.errstate(all="ignore"), tracing(trace := RecordTrace(words.places)):
         rerun = Rerun(trace, contents, words)
         parameters: dict[int, Any] = {}
@@ -104,11 +105,12 @@ def recorded_program(
         program.notes["times"] = {**trace.names.times, **notes["times"]}
     trace.names.forget()
     rerun.note_exits()
-    program.notes["read"] = True
+    program.notes["read"] = True  # this text isn't run, so the passes favor readability
     program.notes["notes"] = list(dict.fromkeys(rerun.notes))
     program.notes["inputs"] = rerun.meanings
     program.notes["results"] = meanings
     program = simplified(program)
+    # Equal gradients are one node, which `with_separate_results` copies for each result.
     _name_copies(program.results[len(targets) :], [parameters.get(_key(x)) for x in sources])
     # A guard's value comes from stand-ins, so the program may be for a branch that the user's code didn't take.
     if rerun.guessed and any(isinstance(entry, Guard) for entry in program.body):
@@ -255,7 +257,7 @@ def _ones(x: Any, trace: RecordTrace) -> Any:
     """Return the gradient that a sweep starts with as a constant of the program, so that the sweep is traced."""
     value = ones(unwrap(x))
     node = trace.node(value)
-    node.given = False
+    node.given = False  # the user didn't choose these numbers, so they may be called "ones"
     return wrap(Symbol(trace, node, value))
 
 

@@ -253,6 +253,7 @@ class Rerun:
     def note_exits(self) -> None:
         """Add notes if the targets depend on numbers that the tape doesn't track, or on random numbers."""
         records = [Record._make(self.contents.records[k]) for k in self._ran]
+        # An exit matters if a later record reads its value, or may have read its number as a constant.
         values = {i for record in records for i in record.ids}
         exits = [e for e in self.contents.events if e.kind == "exit"]
         hows = [
@@ -293,11 +294,13 @@ class Rerun:
         """Return True if an argument may come from numbers after a time, because it contains one or a long number."""
         if is_id(i) or x is None or isinstance(x, Absent):
             return False
+        # Other ids are stamps: minus the time at which a result was computed that no tape recorded.
         if i not in (CONSTANT, FOREIGN):
             return -i > time
         value = np.asarray(x)
         if value.dtype.kind not in "iufc" or (value.ndim and self._name_of(value, i)):
             return False
+        # A short number that differs from the exits was typed by the user. A long one was probably computed.
         numbers = value.ravel()[:LITERAL]
         return bool(np.isin(numbers, exits).any()) or any(
             len(str(v)) > SHORT for v in numbers.tolist()
@@ -357,6 +360,7 @@ class Rerun:
         for name, array in self.words.arrays:
             if array is value:
                 return name
+        # The tape copies plain arrays, so only their numbers can be compared.
         if i != FOREIGN:
             return ""
         for name, array in self.words.arrays:
@@ -379,6 +383,7 @@ class Rerun:
     def _parameter(self, value: Any, name: str, i: int, what: str = "") -> Any:
         """Return the symbol of a new parameter. `what` describes a parameter without a user's name."""
         kept = self._kept.get(i) if isinstance(value, Absent) else value
+        # Ones keep most functions defined, unlike zeros: log, division.
         stand_in = np.ones(value.shape, value.dtype)[()] if kept is None else kept
         symbol = self.trace.input(len(self.trace.inputs), stand_in, identifier(name))
         if what:
@@ -416,7 +421,10 @@ class Rerun:
                     self._inexact.update(x._node for x in results if type(x) is Symbol)
                 self._name_constants(params.values())
                 return results
-            del self.trace.body[before:], self.trace.reasons[left:]
+            del (
+                self.trace.body[before:],
+                self.trace.reasons[left:],
+            )  # the traces of a failed attempt
         return None
 
     def _name_constants(self, params: Iterable[Any]) -> None:
@@ -528,6 +536,7 @@ def _close(result: Any, y: Any) -> bool:
     finite = np.abs(y)[np.isfinite(y)] if y.ndim else np.abs(y)
     top = np.max(finite, initial=0.0) if np.ndim(finite) else finite
     scale = float(top) if np.isfinite(top) else 0.0
+    # The error of a sum is relative to its largest terms, not to the result, hence `atol`.
     bound = 256 * float(np.finfo(y.dtype).eps)
     with np.errstate(all="ignore"):
         return bool(np.allclose(result, y, rtol=bound, atol=bound * scale, equal_nan=True))

@@ -41,6 +41,7 @@ def warned_once() -> Any:
     >>> [str(each.message) for each in caught]
     ['divide by zero encountered in log']
     """
+    # In the mode "log", NumPy calls `write` of the object that np.errstate got as `call`.
     modes = np.geterr()
     if "log" in modes.values() or "call" in modes.values():
         return np.errstate()

@@ -212,7 +212,7 @@ class _LoopBuilder:
             part = Node(operator.getitem, args, {}, kind, reader.site, _of_rule(reader))
             self._parts[outer, cut] = part
             self.loop.body.append(part)
-        elif outer.name:
+        elif outer.name:  # a part that is read twice gets a statement, and so a name
             part.name, part.back = f"{outer.name}_part", None
         return part
 

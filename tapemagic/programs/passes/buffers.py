@@ -59,6 +59,7 @@ class _Walk:
         for entry in loop.body:
             if isinstance(entry, Store) and entry.index is not None:
                 self._stores.setdefault(entry.value, entry)
+        # `u1[:3]` or `[u1]` may outlive the value, so such a value gets its own memory.
         self._shared = {x for e in loop.body if not only_reads(e) for x in arguments_of(e)}
         self._instead: dict[Node, Node] = {}
         self._buffers: dict[Node, Node] = {}
@@ -91,6 +92,7 @@ class _Walk:
         if target is None:
             return new
         first = node.args[0]
+        # u1 *= x is shorter than np.multiply(u1, x, out=u1), but the value can't get a name of its own.
         unnamed = isinstance(first, Node) and not (is_named(first) or is_named(node))
         if unnamed and self._buffer_of(first) is target and node.function in AUGMENTED:
             new.function = AUGMENTED[node.function]

@@ -47,6 +47,7 @@ def folded(node: Node, rewriting: Rewriting) -> Node | None:
     if node.kind.size > MAX_FOLDED_SIZE and not all(fill_of(x) is not None for x in read):
         return None
     args, kwargs = replaced(node.args, _value), replaced(node.kwargs, _value)
+    # A call that warns must warn at each call of the program, so warnings are errors here.
     try:
         with np.errstate(all="raise"):
             value = node.function(*args, **kwargs)
@@ -54,6 +55,7 @@ def folded(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     if not isinstance(value, np.ndarray | np.generic) or kind_of(value) != node.kind:
         return None
+    # A view of a constant would become a copy, and a result of the program could no longer share memory with it.
     if isinstance(value, np.ndarray) and any(np.may_share_memory(value, _value(x)) for x in read):
         return None
     is_users = any(x.given for x in read)  # type: ignore[attr-defined]
@@ -72,6 +74,7 @@ def filled(node: Node, rewriting: Rewriting) -> Node | None:
     """Replace ``ones_like(x)`` and ``zeros_like(x)`` by constants."""
     if len(node.args) != 1 or node.kwargs:
         return None
+    # The result has the layout of the argument (order="K").
     if lines(node.kind.shape) > 1 and not rewriting.layouts.contiguous(node.args[0]):
         return None
     value = np.full(node.kind.shape, BY_SHAPE[node.function], node.kind.dtype)

@@ -31,6 +31,8 @@ def merged(node: Node, rewriting: Rewriting) -> Node | None:
     product = a * b
     if not abs(b) >= 1 or not is_power_of_two(b) or not abs(product) < float(info.max) / 4:
         return None
+    # Below a quarter of the largest number, no rounding leads to an overflow. If both factors are powers of two, the
+    # products overflow for the same x.
     doubles = abs(a) >= 1 and is_power_of_two(a)
     if not doubles and not abs(b) * largest(x) < float(info.max) / 4:
         return None

@@ -52,6 +52,7 @@ def over_one(node: Node, rewriting: Rewriting) -> Node | None:
         return rewriting.same(x, node)
     if not node.kind.is_array or not _is(x, node) or not is_power_of_two(divisor):
         return None
+    # The inverse must be a normal number of the dtype; 2**14 is also one in float16.
     inverse = 1.0 / float(divisor)
     if not np.finfo(node.kind.dtype).smallest_normal <= abs(inverse) <= 2.0**14:
         return None
@@ -138,7 +139,7 @@ def _opposite(x: Any, node: Node, rewriting: Rewriting) -> Node | None:
         return None
     for k, part in enumerate(x.args):
         opposite: Any = None
-        if part.__class__ in (int, float) and part < 0:
+        if part.__class__ in (int, float) and part < 0:  # not -0.0
             opposite = -part
         elif _is_negative(part) and part.kind.dtype.kind == "f":
             opposite = part.args[0]

@@ -54,6 +54,7 @@ class Layouts:
         function = node.function
         if has_order(node):
             return False
+        # A ufunc without a signature allocates its result in the order of its arguments (order="K").
         if isinstance(function, np.ufunc) and function.signature is None:
             return len(node.kind.shape) < 2 or self._all_agree(node)
         if function in VIEWS:

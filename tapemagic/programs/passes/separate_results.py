@@ -72,12 +72,14 @@ def with_separate_results(program: Program, before: Program) -> Program | None:
             outside = isinstance(root, Input | Constant)
             if (root if outside else owners.setdefault(root, old_root)) is old_root:
                 return node
+        # Constants belong to the program, which would return the same array at each call.
         copied.append(old_root)
         body.append(Node(np.copy, (node,), {}, node.kind, old.site, back=old.back, name=old.name))
         return body[-1]
 
     def as_seen(node: Any, old: Any, how: str) -> Any:
         if how == "array" and is_array(node):
+            # np.broadcast_to returns a read-only array, and x[...] a view.
             if is_spread(old) and not is_spread(node):
                 body.append(Node(np.broadcast_to, (node, node.kind.shape), {}, node.kind, old.site))
                 return body[-1]

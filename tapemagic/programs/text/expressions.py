@@ -194,7 +194,7 @@ class Expressions:
             options["axis"] = axis[0]
         text = ", ".join(f"{key}={self.value(x).text}" for key, x in options.items())
         of, name = self.value(node.args[0]), REDUCTIONS[node.function]
-        if node.args[0].function is list:
+        if node.args[0].function is list:  # lists have no method `sum`
             return Expression(f"np.{name}({', '.join(filter(None, [of.text, text]))})", depth=1)
         return Expression(f"{of.within(ATOM)}.{name}({text})", depth=self._depth(node))
 

@@ -128,6 +128,7 @@ def _number(x: Any) -> str | None:
         return _complex(complex(x))
     if kind != "f":
         return None
+    # str(x) is the shortest text that identifies a number of this dtype: 0.1 for np.float32(0.1).
     return str(x).replace("e+", "e") if np.isfinite(x) else _float(float(x))
 
 
@@ -145,6 +146,7 @@ def _array(x: Any) -> Any:
         return
     dtype = _dtype(x.dtype)
     shape = str(x.shape[0]) if x.ndim == 1 else repr(x.shape)
+    # An array that repeats elements (stride 0) must stay one, see `gives`.
     if x.size and x.ndim and not any(x.strides):
         number = literal(x.flat[0].item() if x.dtype == np.float64 else x.flat[0])
         yield f"np.broadcast_to({number}, {shape})"

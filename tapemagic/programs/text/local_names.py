@@ -116,6 +116,7 @@ class LocalNames:
     def pass_on(self, before: Node, node: Node) -> None:
         """Assign the name of an array to the node that is written into the array, which nothing reads afterwards."""
         name = self._names[node] = self._names[before]
+        # A buffer is read again in the next iteration, so it stays the holder of its name.
         if self._holders.get(name) is before and not self._uses.is_kept(before):
             self._holders[name] = node
 
@@ -125,6 +126,7 @@ class LocalNames:
         self._release_names()
         free = self._free.setdefault(word, [])
         name = ""
+        # The lowest free number first (a heap), as you'd write it: u1, u2, then u1 again.
         while free and not name:
             name = self._numbered(word, heappop(free))
             if self._is_taken(name, word):

@@ -136,6 +136,7 @@ class Names:
         for call in self._calls.values():
             if call.statement is not None:
                 self._read(call, call.statement)
+        # Values that get a name only from a parameter or a global name.
         for call in self._calls.values():
             for name, value in _variables(call.frame):
                 give_names(name, value)
@@ -158,7 +159,8 @@ class Names:
 
     def _begin(self, call: Call, statement: Statement, file: str) -> None:
         place = file, statement.line
-        # Before Python 3.12 (PEP 709), a comprehension has a frame. Its runs don't count as runs of the statement.
+        # A generator expression has a frame, and before Python 3.12 (PEP 709) any comprehension. Its iterations don't
+        # count as runs of the statement.
         if call.frame.f_code.co_name in COMPREHENSIONS:
             self._inner.add(place)
             self.times.setdefault(place, 1)

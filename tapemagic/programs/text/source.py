@@ -79,7 +79,7 @@ class Text:
 
 def above(writers: Sequence[Writer]) -> list[str]:
     """Return the lines above functions that share them: imports, constants, and the class `Retrace`."""
-    names = writers[-1].names
+    names = writers[-1].names  # all writers share its `module`
     lines = [f"{name} = {text}" for text, name in names.module.constants.items()]
     for name, value in list(names.module.namespace.items()):
         call = _constructed(value, names)
@@ -89,6 +89,7 @@ def above(writers: Sequence[Writer]) -> list[str]:
             f"{name} = {call}" if call else f"# {name} is not written here: {_named(value)}"
         )
     body = [line.text for writer in writers for line in writer.body]
+    # Comments are the user's statements, whose "np." needs no import.
     code = [line for line in body if not line.lstrip().startswith("#")]
     used = any("np." in line for line in [*lines, *code])
     blocks = ["import numpy as np"] * used + names.imports(), lines

@@ -125,6 +125,7 @@ def _statement(node: ast.stmt, lines: list[str], shift: int) -> tuple[Statement,
     elif not body and ";" not in text:
         text = line.encode()[node.col_offset : node.end_col_offset].decode()  # ast counts bytes
     else:
+        # The columns of a head, or of one of several statements on a line, don't say where a comment starts.
         text = text.partition("  #")[0].rstrip()
     inner = _inside(getattr(node, "value", None) or getattr(node, "test", None), lines)
     names = [*_assigned(node), *(x.target.id for x in inner if isinstance(x, ast.NamedExpr))]

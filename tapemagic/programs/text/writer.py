@@ -97,8 +97,6 @@ class Writer:
         The expressions of the results in the order of the program. ``return`` has the user's order.
     """
 
-    # The bare and the readable text have the same statements, so a line of one is a line of the other in tracebacks.
-
     def __init__(
         self, program: Program, bare: bool = False, module: ModuleNames | None = None
     ) -> None:
@@ -125,7 +123,8 @@ class Writer:
         self.name = self.names.reserve_above(identifier(program.name) or "program")
         for entry in self.uses.entries():
             if isinstance(entry, Node) and not calls_numpy_alone(entry):
-                self._write.call(entry)  # names functions before values
+                # Functions and imports get their names first. A value of the user's called `relu` becomes `relu_2`.
+                self._write.call(entry)
         self._name_parameters()
         for entry in program.body:
             self._add(entry)
@@ -148,7 +147,7 @@ class Writer:
     def _name_parameters(self) -> None:
         for node in self.program.inputs:
             self.parameters.append(self.names.assign_name(node, identifier(node.name) or "x"))
-            self.uses.keep([node])
+            self.uses.keep([node])  # until all parameters have names, so that no two share one
         shared = self.names.module.constants
         for constant in self.uses.constants:
             text = None if constant.by_reference else literal(constant.value)
@@ -254,6 +253,7 @@ class Writer:
             return False
         if not self._is_intermediate(node, reader):
             return False
+        # A nested call runs under the np.errstate of its reader, and below the comment of the reader's statement.
         if isinstance(reader, Guard):
             return bool(reader.site == node.site and node.errstate is None)
         if isinstance(reader, Store):
@@ -281,7 +281,7 @@ class Writer:
         node = composed.node
         self.uses.done(composed.reads)
         line = composed.expression.text
-        if not self._has_memory(node):
+        if not self._reuse_name(node):
             line = f"{self._target(node)} = {line}"
         self._begin(node, line)
         if line.startswith("_ = ") and not self._bare:
@@ -289,12 +289,13 @@ class Writer:
         self._line(line, node.site, [node, *composed.inside])
         self._take_floats([node])
 
-    def _has_memory(self, node: Node) -> bool:
-        """Return True if a value needs no new name, because it's written into an array. It gets the array's name."""
+    def _reuse_name(self, node: Node) -> bool:
+        """Name a value after the array it's written into, and return True, unless it needs a new name."""
         is_statement = node.function in AUGMENTED
         written = node.args[0] if is_statement else node.kwargs.get("out")
         if written is None or (self.names.preferred_name(node) and not is_statement):
             return False
+        # A part of an array, such as y[part], has no name. Its value needs one only if something reads it.
         if self.names.of(written) is None:
             return not self.uses.is_kept(node)
         self.names.pass_on(written, node)
@@ -315,6 +316,7 @@ class Writer:
         errstate: dict[str, str] = {}
         if node.errstate:
             errstate = {k: v for k, v in node.errstate.items() if self._usual.get(k) != v}
+        # A comment of a new statement ends the block of np.errstate, because comments are outside it.
         if self._errstate and (
             errstate != self._errstate or statement_of(node) != self.comments.statement
         ):
@@ -389,7 +391,7 @@ class Writer:
         order += range(len(order), len(self.returned))
         text = ", ".join(self.returned[k] for k in order) or "()"
         if len(text) > WIDTH - len("    return "):
-            text = f"({text})"
+            text = f"({text})"  # `laid_out` breaks lines at brackets only
         if self.comments.statement is not None and len(self.body) > 3:
             self.body.append(Line(""))
         self._line(f"return {text}")
@@ -435,6 +437,7 @@ def plain_name(constant: Constant, text: str = "", written: Iterable[str] = ()) 
     """
     if constant.kind.dtype == bool:
         return "mask"
+    # "zeros" or "ones", also for np.broadcast_to(0.0, 3), which repeats one element in memory.
     word = text.partition("(")[0].removeprefix("np.")
     if word == "broadcast_to":
         word = {0: "zeros", 1: "ones"}.get(constant.value.flat[0], "")
