@@ -68,7 +68,7 @@ def test_rounds_of_a_loop_are_counted():
 
 
 def test_programs_of_another_value_that_is_read_say_which():
-    """Calls with one signature lead to several programs where what the function reads is another one."""
+    """Calls with one signature lead to several programs if a value that the function reads changes."""
     factor = 2.0
 
     @tm.function
@@ -116,7 +116,7 @@ def test_defaults_that_other_calls_give_are_said():
 
 
 def test_programs_without_arguments_that_read_one_variable():
-    """Each is for another value that it reads; the Variable itself is compared with nothing."""
+    """Labels name the value that differs. The Variable is neither compared nor hashed."""
     w, data, rate = tm.Variable([1.0, 2.0]), np.ones(2), 0.1
 
     @tm.function

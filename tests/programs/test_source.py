@@ -29,7 +29,7 @@ NAMES = [case[0].__name__ for case in CASES]
 
 
 def value(x):
-    """A leaf as what a program takes for it."""
+    """Return a leaf in the form that a program takes as an argument."""
     return (
         np.array(x)
         if isinstance(x, Traced) and x.ndim
@@ -45,7 +45,7 @@ def held(variable):
 
 
 def traced(f, args, kwargs):
-    """The function after the calls that trace it, its program, and the text of it."""
+    """Return the function after the calls that trace it, with its program and the program's text."""
     variables = {
         id(x): x for x in (vars(sys.modules[f.__module__])).values() if isinstance(x, Variable)
     }
@@ -67,7 +67,7 @@ def traced(f, args, kwargs):
 
 
 def in_order(result):
-    """The leaves of a result in the order in which its dicts have them."""
+    """Return the leaves of a result in the order of its dicts."""
     if isinstance(result, dict):
         return [leaf for part in result.values() for leaf in in_order(part)]
     if isinstance(result, list | tuple):
@@ -97,7 +97,7 @@ def written():
 
 
 def test_pasted_into_a_script_the_source_gives_what_the_eager_function_gives(written, tmp_path):
-    """Each text is a script of its own; the results are the same to the bit."""
+    """Run each text as a script, and compare the results to the bit."""
     for name, (text, inputs, _) in written.items():
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
         (tmp_path / f"{name}.in").write_bytes(pickle.dumps(inputs))
@@ -198,7 +198,7 @@ def test_assignments_and_gradients_have_the_users_names():
 
 
 def of(x):
-    """One statement of a function of its own."""
+    """Return the inverse, in a function with a single statement."""
     return np.linalg.inv(x)
 
 
@@ -271,7 +271,7 @@ def test_the_time_of_a_line_is_said():
 
 
 class Hostile:
-    """An object that fails whoever looks at it."""
+    """An object whose attributes and methods raise an error."""
 
     @property
     def __class__(self):
@@ -297,7 +297,7 @@ def test_hostile_values_of_the_users_are_let_alone():
 
 
 def test_constants_lie_in_memory_as_they_did() -> None:
-    """The way in which products and sums are rounded depends on it."""
+    """Products and sums round differently in another memory layout."""
     filled = np.broadcast_to(1.0, (5, 2))
     turned = np.arange(6.0).reshape(2, 3).T
     for array, text in (
@@ -324,7 +324,7 @@ def test_constants_lie_in_memory_as_they_did() -> None:
 
 
 def test_values_without_a_name_never_have_one_of_the_users() -> None:
-    """They are u1, u2, ...; also a later version of a value has no name that is another value's."""
+    """Such values are u1, u2, and so on. A later version of a value takes no user's name either."""
 
     def f(x: Any, u1: Any) -> Any:
         y = np.sin(x) * np.cos(x) + np.tan(np.sin(x)) * u1
@@ -460,7 +460,7 @@ def of_sine(x: Any, w: Any) -> Any:
 
 @pytest.mark.parametrize("f", [of_product, of_sum, of_sine])
 def test_gradients_that_passes_find_elsewhere_keep_their_names(f):
-    """They are named by their sources, and said to be their gradients."""
+    """Gradients that a pass replaces by an equal value are named and described by their sources."""
     text = program_text(f, np.arange(3.0), tm.constant([1.0, 2.0, 3.0]))
     assert "    d_w = " in text
     assert "d_w : array of shape (3,), float64, the gradient with respect to w" in text
@@ -547,7 +547,7 @@ def test_a_call_that_is_made_for_its_error_alone_says_so(fixed):
 
 
 def test_the_number_of_a_condition_is_said():
-    """What is raised has it."""
+    """Retrace has the number of its condition."""
 
     def f(x):
         return x if np.sum(x) > 0 else -x
@@ -572,7 +572,7 @@ def bounded(x):
 
 
 def test_lines_of_the_users_own_gradient_are_its_lines():
-    """Those of the function stand above its values, and what is differentiated comes from them in turn."""
+    """Statements of a custom gradient are comments above its values, and again above their derivatives."""
 
     def f(x):
         with tm.GradientTape() as outer:
@@ -596,7 +596,7 @@ def test_lines_of_the_users_own_gradient_are_its_lines():
 
 
 def test_the_source_has_no_blocks_unless_the_program_that_runs_is_asked_for():
-    """Both compute the same to the bit without sums; with one they may round differently."""
+    """Without sums, both texts compute the same bits. With sums they may round differently."""
 
     @tm.function
     def bell(x):
@@ -628,7 +628,7 @@ def test_the_source_has_no_blocks_unless_the_program_that_runs_is_asked_for():
 
 
 def test_sources_of_several_programs_and_of_small_ones_as_they_run():
-    """Where there are no blocks, the program that runs is the one that is shown."""
+    """Without blocks, both sources are equal."""
     f = tm.function(lambda x: x * x)
     for size in (200_000, 3):
         for _ in range(2):
@@ -639,7 +639,7 @@ def test_sources_of_several_programs_and_of_small_ones_as_they_run():
 
 
 def test_the_source_of_a_tape_has_no_blocks():
-    """It is written to be read, and nothing runs it before it is pasted."""
+    """A tape's source is written for readers."""
     x = tm.Variable(np.linspace(-2.0, 3.0, 200_001))
     with tm.GradientTape() as tape:
         y = x * np.exp(-x * x)

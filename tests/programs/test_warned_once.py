@@ -35,7 +35,7 @@ def traced() -> None:
 
 
 def test_each_call_warns_once_as_without_blocks() -> None:
-    """Each line warns as often as on whole arrays."""
+    """A line in a loop over blocks warns once, as on whole arrays."""
     x = tm.constant(np.linspace(-1.0, 1.0, 150_000))
     assert sorted(messages(roots, x)) == sorted(messages(roots.python_function, x))
 

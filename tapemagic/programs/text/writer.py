@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.programs.passes.separate_results import base
 from tapemagic.programs.program import (
     Constant,
     Guard,
@@ -448,14 +449,7 @@ def plain_name(constant: Constant, text: str = "", written: Iterable[str] = ()) 
     return "constant" if by_chance else word
 
 
-VIEWS: frozenset[Any] = frozenset(
-    {np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.ravel}
-    | {np.broadcast_to, np.real, np.imag, np.diagonal, np.asarray, np.flip, np.atleast_1d}
-)
-
-
 def shares_memory(x: Any) -> bool:
     """Return True if a result is, or may be a view of, an array of the program that the caller could write into."""
-    while isinstance(x, Node) and x.function in VIEWS and x.args:
-        x = x.args[0]
-    return isinstance(x, Constant) and not x.by_reference and x.kind.is_array
+    root = base(x) if isinstance(x, Node) else None
+    return isinstance(root, Constant) and not root.by_reference and root.kind.is_array
