@@ -56,14 +56,14 @@ def _options(node: Node) -> tuple[Node, dict[str, Any]] | None:
         return None
     x, *rest = node.args
     options = {"axis": rest[0]} if rest else {"axis": node.kwargs.get("axis")}
-    rest = {key: value for key, value in node.kwargs.items() if key != "axis"}
+    kwargs = {key: value for key, value in node.kwargs.items() if key != "axis"}
     if not isinstance(x, Node) or x.kind.__class__ is not Kind or not x.kind.is_array:
         return None
-    if rest.get("keepdims") is False:
-        del rest["keepdims"]
-    if set(rest) - {"keepdims"} or isinstance(rest.get("keepdims"), Node):
+    if kwargs.get("keepdims") is False:
+        del kwargs["keepdims"]
+    if set(kwargs) - {"keepdims"} or isinstance(kwargs.get("keepdims"), Node):
         return None
-    return x, options | rest
+    return x, options | kwargs
 
 
 def one_summand(node: Node, rewriting: Rewriting) -> Node | None:
