@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from tapemagic.programs.passes import constant_folding, factors, identities, reductions
-from tapemagic.programs.passes import scalar_operands as literals
-from tapemagic.programs.passes import shape_rules as shapes
+from tapemagic.programs.passes import (
+    constant_folding,
+    factors,
+    identities,
+    reductions,
+    scalar_operands,
+    shape_rules,
+)
 from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.passes.rewriting import Rule, Rules, RuleTable, rewritten
 from tapemagic.programs.passes.separate_results import with_separate_results
@@ -30,11 +35,11 @@ def together(*some: Rules) -> RuleTable:
 
 RULES = together(
     constant_folding.RULES,
-    shapes.RULES,
+    shape_rules.RULES,
     reductions.RULES,
     identities.RULES,
     factors.RULES,
-    literals.RULES,
+    scalar_operands.RULES,
 )
 """The rules for the walk that merges equal calls."""
 

@@ -16,10 +16,10 @@ from tapemagic.programs.passes import (
     identities,
     reductions,
     rewritten,
+    scalar_operands,
+    shape_rules,
     simplified,
 )
-from tapemagic.programs.passes import scalar_operands as literals
-from tapemagic.programs.passes import shape_rules as shapes
 from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.program import Program
 from tests.programs.passes.small_programs import calls, interpreted, same_bits, traced
@@ -32,8 +32,8 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "identities": lambda program: rewritten(program, identities.RULES),
     "factors": lambda program: rewritten(program, factors.RULES),
     "reductions": lambda program: rewritten(program, reductions.RULES),
-    "shapes": lambda program: rewritten(program, shapes.RULES),
-    "literals": lambda program: rewritten(program, literals.RULES),
+    "shapes": lambda program: rewritten(program, shape_rules.RULES),
+    "literals": lambda program: rewritten(program, scalar_operands.RULES),
     "all": simplified,
 }
 

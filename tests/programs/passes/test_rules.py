@@ -14,10 +14,10 @@ from tapemagic.programs.passes import (
     identities,
     reductions,
     rewritten,
+    scalar_operands,
+    shape_rules,
     simplified,
 )
-from tapemagic.programs.passes import scalar_operands as literals
-from tapemagic.programs.passes import shape_rules as shapes
 from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.passes.separate_results import with_separate_results
 from tapemagic.programs.program import Back, Constant, Guard, Input, Node, Program, kind_of
@@ -287,12 +287,12 @@ def test_a_sum_of_one_number() -> None:
 )  # fmt: skip
 def test_shapes(f: Callable[..., Any], rest: str) -> None:
     """A call that changes nothing is left out, if the values are known to lie in memory alike."""
-    assert left(f, shapes.RULES, x=M) == rest
+    assert left(f, shape_rules.RULES, x=M) == rest
 
 
 def test_a_number_that_was_made_an_array() -> None:
     """An array of a number, indexed by (), is the number."""
-    assert left(lambda x: np.copy(x)[()], shapes.RULES, x=ONE) == "return x"
+    assert left(lambda x: np.copy(x)[()], shape_rules.RULES, x=ONE) == "return x"
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_a_number_that_was_made_an_array() -> None:
 )
 def test_literals(f: Callable[..., Any], x: Any, rest: str) -> None:
     """A number is written as Python's only where it keeps its dtype."""
-    assert left(f, literals.RULES, x=x) == rest
+    assert left(f, scalar_operands.RULES, x=x) == rest
 
 
 def test_results_stay_apart() -> None:
