@@ -13,7 +13,7 @@ import numpy as np
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable, exchange
 
-DEEPEST = 12
+MAX_DEPTH = 12
 """Maximum depth of the search for tensors in functions, lists and dicts."""
 
 Find = Callable[[Any, str], Any]
@@ -34,7 +34,7 @@ def symbols_in(pullback: Any, of_tensor: Find, of_array: Find) -> Iterator[None]
     undo: list[Callable[[], Any]] = []
     try:
         # A list, because replacing values changes what the search would find.
-        for holder, name in list(_holders(pullback, "", set(), DEEPEST)):
+        for holder, name in list(_holders(pullback, "", set(), MAX_DEPTH)):
             _replace_value(holder, name, of_tensor, of_array, undo)
         yield
     finally:

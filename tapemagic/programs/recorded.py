@@ -31,7 +31,7 @@ from tapemagic.programs.text.naming import give_name, identifier
 from tapemagic.programs.text.source import Text
 from tapemagic.programs.trace import tracing
 
-LONGEST = 60
+MAX_LENGTH = 60
 """Maximum number of characters of the names of sources in the first sentence of a docstring."""
 
 Group = Sequence[Any]
@@ -394,7 +394,7 @@ def _listed(names: Sequence[str], what: str) -> str:
     """Join names as in a sentence. A list that is too long becomes the number of names."""
     *first, last = [printable_name(x) for x in names] or ["nothing"]
     words = f"{', '.join(first)} and {last}" if first else last
-    return f"{len(names)} {what}" if first and len(words) > LONGEST else words
+    return f"{len(names)} {what}" if first and len(words) > MAX_LENGTH else words
 
 
 def printable_name(name: str) -> str:

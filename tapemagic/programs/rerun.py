@@ -29,7 +29,7 @@ from tapemagic.programs.trace import MOST_NODES, Trace
 FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
 """Arguments that records don't keep, and that don't change numbers. A dtype does, but the result shows it."""
 
-MOST_EXITS = 3
+MAX_EXITS = 3
 """Maximum number of exits that a note names."""
 
 CONVERSIONS = frozenset(
@@ -37,7 +37,7 @@ CONVERSIONS = frozenset(
 )
 """Exits that keep the number, which may only have been printed or logged."""
 
-SHORT = 8
+MAX_TYPED_LENGTH = 8
 """Maximum number of characters of a number that a user writes. Longer numbers were computed."""
 
 UNNAMED = "which had no name where this was written"
@@ -47,7 +47,7 @@ TOO_LONG = (
     "record fewer iterations"
 )
 
-LITERAL = 8
+MAX_LITERAL_SIZE = 8
 """Maximum number of elements of an unnamed array that a program writes as a literal."""
 
 
@@ -264,7 +264,7 @@ class Rerun:
         ]
         if hows:
             self.notes.append(
-                f"Values that the tape doesn't track ({', '.join(dict.fromkeys(map(str, hows[:MOST_EXITS])))}) are "
+                f"Values that the tape doesn't track ({', '.join(dict.fromkeys(map(str, hows[:MAX_EXITS])))}) are "
                 "constants here, with their values when this was recorded."
             )
         if any(i < FOREIGN for i in values):
@@ -284,7 +284,7 @@ class Rerun:
         if event.what not in CONVERSIONS:
             return True
         left = self._kept.get(event.number)
-        numbers = np.ravel([] if left is None else left)[:LITERAL]
+        numbers = np.ravel([] if left is None else left)[:MAX_LITERAL_SIZE]
         if event.what == "int()" and numbers.dtype.kind == "f":
             numbers = np.trunc(numbers)
         pairs = zip(record.values, record.ids, strict=True)
@@ -301,9 +301,9 @@ class Rerun:
         if value.dtype.kind not in "iufc" or (value.ndim and self._name_of(value, i)):
             return False
         # A short number that differs from the exits was typed by the user. A long one was probably computed.
-        numbers = value.ravel()[:LITERAL]
+        numbers = value.ravel()[:MAX_LITERAL_SIZE]
         return bool(np.isin(numbers, exits).any()) or any(
-            len(str(v)) > SHORT for v in numbers.tolist()
+            len(str(v)) > MAX_TYPED_LENGTH for v in numbers.tolist()
         )
 
     def _run(self, position: int, record: Record) -> None:
@@ -522,7 +522,7 @@ def _values_kept(records: Sequence[Any]) -> dict[int, Any]:
 
 def _is_short(x: Any) -> bool:
     """Return True if a program writes an array as a literal."""
-    return bool(x.size <= LITERAL or literal(x) is not None)
+    return bool(x.size <= MAX_LITERAL_SIZE or literal(x) is not None)
 
 
 def _same(a: Any, b: Any) -> bool:

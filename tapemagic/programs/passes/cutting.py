@@ -12,7 +12,7 @@ from tapemagic.engine import registry
 from tapemagic.programs.program import Kind, Node, arguments_of
 from tapemagic.programs.symbol import Method
 
-BLOCK = 2**17
+MAX_BLOCK_BYTES = 2**17
 """Maximum bytes of the largest array in a block."""
 # A few arrays of 128 KiB fit in the second-level cache of a core. x·exp(-x²) in benchmarks.programs, with 2 MB per core
 # (Xeon, November 2026): 2.6 to 3.2 ms from 2**16 to 2**19, 4.1 ms for 2**14, 5.6 ms and more from 2**20.
@@ -74,7 +74,7 @@ def cut_of(kind: Kind, least: int) -> Cut | None:
     if size < least:
         return None
     for axis, length in enumerate(kind.shape):
-        if size // length * kind.dtype.itemsize <= BLOCK // 4:
+        if size // length * kind.dtype.itemsize <= MAX_BLOCK_BYTES // 4:
             return Cut(len(kind.shape) - axis, length)
     return None
 
@@ -181,7 +181,7 @@ def rows_of_block(length: int, nbytes: int) -> int:
     """
     # No block has a single row, not even the last. The memory layout of one row may differ from that of several rows,
     # and with it NumPy's algorithm for functions such as the cube root.
-    rows = BLOCK * length // nbytes
+    rows = MAX_BLOCK_BYTES * length // nbytes
     rows = 1 << (rows.bit_length() - 1) if rows else 0
     while rows > 1 and length % rows == 1:
         rows -= 1

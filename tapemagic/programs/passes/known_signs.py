@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.programs.passes.known_numbers import number
 from tapemagic.programs.program import Kind, Node
 
-DEPTH = 6
+MAX_DEPTH = 6
 """Maximum depth of calls that are examined for a value."""
 
 NOT_NEGATIVE = frozenset({np.exp, np.exp2, np.cosh, np.absolute, np.fabs, np.hypot, np.square})
@@ -23,7 +23,7 @@ SAME_NUMBERS = frozenset({np.negative, np.absolute, np.positive, np.copy, np.res
 """Functions that keep the absolute values of their first argument."""
 
 
-def never_negative_zero(x: Any, depth: int = DEPTH) -> bool:
+def never_negative_zero(x: Any, depth: int = MAX_DEPTH) -> bool:
     """Return True if no element of a real value can be -0.0.
 
     Examples
@@ -52,7 +52,7 @@ def never_negative_zero(x: Any, depth: int = DEPTH) -> bool:
     return False
 
 
-def largest(x: Any, depth: int = DEPTH) -> float:
+def largest(x: Any, depth: int = MAX_DEPTH) -> float:
     """Return a bound of the absolute values of a real value, ignoring nan. Without a known bound, it's infinite.
 
     Examples

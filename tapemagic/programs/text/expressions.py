@@ -15,7 +15,7 @@ import numpy as np
 from tapemagic import kernels
 from tapemagic.programs.program import Constant, Kind, Node
 from tapemagic.programs.symbol import Method, method
-from tapemagic.programs.text.literals import LONGEST, literal, weak_literal
+from tapemagic.programs.text.literals import MAX_LENGTH, literal, weak_literal
 
 ATOM, POWER, SIGN = 20, 15, 14
 
@@ -258,7 +258,7 @@ class Expressions:
             fields = ", ".join(self.value(part).text for part in x)
             return Expression(f"{self._function(type(x))}({fields})", depth=1)
         short = literal(x)
-        if short is not None and len(short) <= LONGEST:
+        if short is not None and len(short) <= MAX_LENGTH:
             return number(short)
         if callable(x):
             return Expression(self._function(x))

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-LONGEST = 76
+MAX_LENGTH = 76
 """Maximum number of characters of an array literal."""
 
-MOST_ELEMENTS = 16
+MAX_ELEMENTS = 16
 """Maximum number of elements of an array literal with a list of numbers."""
 
-MOST_BITS = 200
-"""An int of this many bits or more is no literal."""
+MAX_BITS = 200
+"""Ints of this many bits or more have no literal."""
 
 TYPES = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "bytes"}
 
@@ -32,7 +32,7 @@ def literal(x: Any) -> str | None:
     'np.broadcast_to(np.ones((3, 1)), (2, 3, 4))'
     """
     kind = type(x)
-    if x is None or kind in (bool, range) or (kind is int and x.bit_length() < MOST_BITS):
+    if x is None or kind in (bool, range) or (kind is int and x.bit_length() < MAX_BITS):
         return repr(x)
     if kind is str or kind is bytes:
         return quoted(x)
@@ -47,7 +47,9 @@ def literal(x: Any) -> str | None:
     if isinstance(x, type):
         return TYPES.get(x)
     if kind is np.ndarray:
-        return next((text for text in _array(x) if len(text) <= LONGEST and gives(text, x)), None)
+        return next(
+            (text for text in _array(x) if len(text) <= MAX_LENGTH and gives(text, x)), None
+        )
     if isinstance(x, np.generic):
         return _scalar(x)
     return None
@@ -174,10 +176,10 @@ def _array(x: Any) -> Any:
     if x.ndim == 2 and x.shape[0] == x.shape[1] and x.shape[0] > 1:
         yield f"np.eye({x.shape[0]})"
         yield f"np.eye({x.shape[0]}, dtype={dtype})"
-        diagonal = _items(np.diagonal(x)) if x.shape[0] <= MOST_ELEMENTS else None
+        diagonal = _items(np.diagonal(x)) if x.shape[0] <= MAX_ELEMENTS else None
         if x.shape[0] > 2 and diagonal is not None:
             yield f"np.diag({diagonal})"
-    if x.size <= MOST_ELEMENTS:
+    if x.size <= MAX_ELEMENTS:
         items = _items(x)
         if items is not None:
             yield f"np.array({items})"

@@ -19,7 +19,7 @@ from tapemagic.programs.trace import is_plain
 PRIVATE = "q_"
 """Prefix of the names in generated drivers. No value of a program has such a name, because programs run in drivers."""
 
-SMALL = 1024
+MAX_KEPT_BYTES = 1024
 """Maximum bytes of an array whose memory a short program keeps until its end, so that its name stays unique."""
 
 NUMPYS = "np_"
@@ -173,7 +173,7 @@ class LocalNames:
         # In short programs, one name for each small value is easier to read.
         kind: Any = node.kind
         kinds = kind if type(kind) is tuple else (kind,)
-        return self._uses.is_long or any(x.size * x.dtype.itemsize > SMALL for x in kinds)
+        return self._uses.is_long or any(x.size * x.dtype.itemsize > MAX_KEPT_BYTES for x in kinds)
 
     @staticmethod
     def _numbered(word: str, k: int) -> str:

@@ -24,7 +24,7 @@ from tapemagic.programs.signature import LEAF, is_single, taken_apart
 from tapemagic.programs.symbol import Symbol
 from tapemagic.programs.text.statements import Statement, statements
 
-LONGEST = 60
+MAX_LENGTH = 60
 """Maximum number of characters of a name."""
 
 UNSHARED = frozenset(dir(builtins)) | {"np", "Retrace", "l", "O", "I", "_"}
@@ -47,7 +47,7 @@ def identifier(text: str) -> str:
     """
     # Python normalizes identifiers to NFKC, so "ﬁ" and "fi" are one name.
     text = unicodedata.normalize("NFKC", text)
-    name = re.sub(r"\W+_*", "_", text)[:LONGEST].strip("_")
+    name = re.sub(r"\W+_*", "_", text)[:MAX_LENGTH].strip("_")
     if not name or not name.isprintable():
         return ""
     if not name.isidentifier():

@@ -13,7 +13,7 @@ from tapemagic.engine.events import source_lines
 BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
 """Fields of compound statements that contain statements."""
 
-LONGEST = 200
+MAX_LENGTH = 200
 """Maximum number of characters of a statement."""
 
 MAX_CACHED_FUNCTIONS = 256
@@ -167,4 +167,4 @@ def _shown(text: str) -> str:
     """Return a text on one line, without unprintable characters."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() else " " for c in text)
-    return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
+    return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 4] + " ..."

@@ -8,7 +8,7 @@ from typing import Any
 
 from tapemagic.programs.program import Constant, Loop, Node, Program, arguments_of, nodes_in
 
-LONG = 200
+MAX_SHORT_PROGRAM = 200
 """Maximum number of calls and loops of a program that counts as short."""
 
 
@@ -60,7 +60,7 @@ class Uses:
     @property
     def is_long(self) -> bool:
         """Return True if a program is too long to be read at a glance."""
-        return len(self._program.body) > LONG
+        return len(self._program.body) > MAX_SHORT_PROGRAM
 
     def _count(self) -> None:
         left, readers = self._left, self._readers

@@ -36,10 +36,10 @@ from tapemagic.programs.text.local_names import LocalNames, ModuleNames
 from tapemagic.programs.text.naming import identifier, returned
 from tapemagic.programs.text.use_counts import Uses
 
-LONGEST = 72
+MAX_LENGTH = 72
 """Maximum number of characters of an expression with nested expressions."""
 
-DEEPEST = 10
+MAX_DEPTH = 10
 """Maximum depth of calls and operators in one statement."""
 
 UNREAD = "# nothing reads this value, but its call may raise an error"
@@ -214,7 +214,7 @@ class Writer:
             self._inlined = {part.node: part.expression for part in taken}
             expression = self._expression(entry)
             self._inlined = {}
-            if len(expression.text) <= LONGEST and expression.depth <= DEEPEST:
+            if len(expression.text) <= MAX_LENGTH and expression.depth <= MAX_DEPTH:
                 inside = {part.node for part in taken}
                 reads = [node for node in arguments if node not in inside]
                 reads += [node for part in taken for node in part.reads]

@@ -86,7 +86,7 @@ def check_same(build: Builder, *results: Node, count: int = 1) -> Program:
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 256 numbers."""
-    monkeypatch.setattr(cutting, "BLOCK", 2048)
+    monkeypatch.setattr(cutting, "MAX_BLOCK_BYTES", 2048)
 
 
 def numbers(*shape: int, dtype: Any = float, seed: int = 0) -> Any:
