@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import linecache
 import weakref
-from functools import cached_property
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.derivatives import keep_meanings
 from tapemagic.programs.driver import Driver
 from tapemagic.programs.driver_function import driver
 from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.miss import Miss
 from tapemagic.programs.passes import simplified
+from tapemagic.programs.passes.blocking import in_blocks
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.signature import Call
-from tapemagic.programs.source import Text
+from tapemagic.programs.text.derivatives import keep_meanings
+from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.tracing.trace_comparison import ArgumentVariable
-from tapemagic.programs.writer import Writer
 
 _number = count(1).__next__
 
@@ -32,6 +31,9 @@ class Compiled:
     Attributes
     ----------
     program : Program
+        The program that runs.
+    readable : Program
+        The program that `source` shows: `program` before large arrays are computed in blocks.
     entry : SignatureEntry
         The signature for which it was made.
     guards : Guards
@@ -46,8 +48,9 @@ class Compiled:
 
     def __init__(self, program: Program, call: Call, guards: Guards, entry: Any) -> None:
         self.entry = entry
-        self.program = simplified(program)
-        keep_meanings(self.program, program)
+        self.readable = simplified(program)
+        keep_meanings(self.readable, program)
+        self.program = in_blocks(self.readable)
         self.guards = guards
         self.path = path_of(program)
         self._all_guards = path_of(self.program) == self.path
@@ -63,16 +66,11 @@ class Compiled:
         self._code = written.code(file)
         self.driver = driver(self._code, self._namespace, None, _handed_back)
         guards.forget()
-        release(self.program)
+        release(self.program, self.readable)
 
     def driver_for(self, function: Any, miss: Any) -> Any:
         """Return a driver for calls of `function`, which calls `miss` if the program does not match."""
         return driver(self._code, self._namespace, function, miss)
-
-    @cached_property
-    def text(self) -> str:
-        """The source, with its docstring and comments; what runs are its statements."""
-        return str(Text(self.program))
 
     def agrees(self, known: tuple[Any, ...]) -> bool:
         """Return True if the program takes these branches first."""
@@ -114,16 +112,18 @@ def path_of(program: Program) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def release(program: Program) -> None:
-    """Replace the Variables of a program by weak references, so that it doesn't keep them alive."""
+def release(*programs: Program) -> None:
+    """Replace the Variables of the forms of a program by weak references, which don't keep them alive."""
+    given = programs[0].notes["given"]
 
     def released(variable: Any) -> Any:
         if not isinstance(variable, Variable):
             return variable
-        place = program.notes["given"].get(id(variable))
+        place = given.get(id(variable))
         return weakref.ref(variable) if place is None else ArgumentVariable(place)
 
-    for node in program.inputs:
-        node.origin = released(node.origin)
-    program.assigned = [(released(variable), node) for variable, node in program.assigned]
-    program.notes["given"] = {}
+    for program in programs:
+        for node in program.inputs:
+            node.origin = released(node.origin)
+        program.assigned = [(released(variable), node) for variable, node in program.assigned]
+        program.notes["given"] = {}

@@ -25,10 +25,10 @@ from tapemagic.programs.miss import MISS, STALE, miss_from_error
 from tapemagic.programs.object_kinds import NUMBERS, Keys, keys_changed_code, same_leaf
 from tapemagic.programs.program import Loop, Program
 from tapemagic.programs.signature import LEAF, Call, is_data, strides_of, taken_apart
-from tapemagic.programs.source import Retrace
+from tapemagic.programs.text.source import Retrace
+from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.tracing.trace import is_followed
 from tapemagic.programs.warned_once import warned_once
-from tapemagic.programs.writer import Writer
 
 FEW = 4
 """The maximum number of tensors among the arguments whose pairs are all compared; more are compared as a set."""

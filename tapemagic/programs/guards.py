@@ -55,7 +55,6 @@ from tapemagic.programs.entries import (
     slots_of,
     why_unsupported_array,
 )
-from tapemagic.programs.module_names import PRIVATE
 from tapemagic.programs.object_kinds import (
     GENERATORS,
     INTERCHANGEABLE_TYPES,
@@ -87,6 +86,7 @@ from tapemagic.programs.side_effects import (
     TYPE,
     why_unwatchable,
 )
+from tapemagic.programs.text.local_names import PRIVATE
 
 MAX_OBJECTS = 20_000
 """The maximum number of reachable objects; a function that reaches more stays eager."""

@@ -183,7 +183,7 @@ class Input(Node):
     Attributes
     ----------
     origin : object
-        A `Variable`; or a number, the place among the leaves of the arguments; or what `closure` knows it by.
+        A `Variable`; or a number, the place among the leaves of the arguments; or a `Reached`.
     contiguous : bool
         Whether it is a matrix, or an array of more axes, that is C-contiguous at each call.
     """

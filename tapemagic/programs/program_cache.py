@@ -17,7 +17,6 @@ from tapemagic.programs.changes import changed_parameter, why_changing
 from tapemagic.programs.code_names import site_of_parameter
 from tapemagic.programs.compiling import Compiled, path_of, release
 from tapemagic.programs.guards import Guards, first_change
-from tapemagic.programs.joint_source import text_of_all
 from tapemagic.programs.miss import MISS, STALE, Miss
 from tapemagic.programs.program import Program
 from tapemagic.programs.reasons import (
@@ -29,6 +28,7 @@ from tapemagic.programs.reasons import (
 )
 from tapemagic.programs.side_effects import DRAWS, output_noted, random_states
 from tapemagic.programs.signature import Call, may_change, signature, without_identities
+from tapemagic.programs.text.joint_source import joint_source
 from tapemagic.programs.tracing.call_tracing import TracedCall
 from tapemagic.programs.tracing.calls import is_raised_by_the_user, way_of_error
 from tapemagic.programs.tracing.symbol import Symbol
@@ -155,7 +155,7 @@ class ProgramCache:
         found = f"{count} program{'s' * (count != 1)}"
         return f"<tapemagic.function {name}: {found}{', eager' * bool(self.why_eager)}>"
 
-    def source(self, name: str, args: Any, kwargs: Any) -> str:
+    def source(self, name: str, args: Any, kwargs: Any, as_run: bool = False) -> str:
         """The source of the programs for these kinds of arguments, or of all programs without arguments."""
         entries = dict(self._signatures)
         key = signature(args, kwargs).key
@@ -165,7 +165,7 @@ class ProgramCache:
             entries = {}
         found = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
         if found:
-            return text_of_all(sorted(found, key=lambda each: each[0].number))
+            return joint_source(sorted(found, key=lambda each: each[0].number), as_run)
         reasons = [self._why_all, *(x.why_eager for x in entries.values())]
         reasons += [self._why_more]
         why = next(filter(None, reasons), "")

@@ -77,7 +77,6 @@ class Network:
 
 
 def a_global_number() -> Case:
-    set_rate(0.5)
     return lambda x: x * rate, [lambda: set_rate(0.25), lambda: set_rate(2)]
 
 
@@ -242,7 +241,6 @@ def a_property() -> Case:
         def scale(self) -> float:
             return self.k * rate
 
-    set_rate(0.5)
     m = Model()
     return lambda x: x * m.scale, [setting(m, "k", 3.0), lambda: set_rate(0.1)]
 
@@ -256,7 +254,6 @@ def recursion() -> Case:
     def power(x: Any, n: int) -> Any:
         return x if n == 0 else power(x, n - 1) * rate
 
-    set_rate(0.5)
     return lambda x: power(x, 4), [lambda: set_rate(0.25)]
 
 
@@ -270,7 +267,6 @@ def a_generator_inside() -> Case:
         for k in range(3):
             yield x * k * rate
 
-    set_rate(0.5)
     return lambda x: sum(parts(x)), [lambda: set_rate(0.3)]
 
 
@@ -281,7 +277,6 @@ def asserts_and_branches() -> Case:
             return x * 2
         return x / 2 if rate < 0.4 else x - 1.0
 
-    set_rate(0.5)
     return f, [lambda: set_rate(0.25)]
 
 
@@ -346,7 +341,6 @@ def methods_by_composed_names() -> Case:
                 x = getattr(self, f"stage{k}")(x)
             return x
 
-    set_rate(0.5)
     return Model(), [lambda: set_rate(0.25)]
 
 
@@ -431,7 +425,6 @@ def an_own_dict_class() -> Case:
         def total(self) -> Any:
             return self["a"] + self["b"]
 
-    set_rate(0.5)
     table = Table(a=1.0)
     return lambda x: x * table.total(), [putting(table, "a", 2.0), lambda: set_rate(0.25)]
 
@@ -779,6 +772,7 @@ EAGER: tuple[tuple[Callable[[], Case], str], ...] = (
 
 def results(case: Callable[[], Case], wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
     """The results of calls between which something changes, and the function that was called."""
+    set_rate(0.5)
     f, changes = case()
     g = wrap(f)
     found: list[Any] = []

@@ -20,7 +20,6 @@ from tapemagic.engine.recording import Absent, live, open_blocks
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
-from tapemagic.programs.naming import Names
 from tapemagic.programs.object_kinds import may_run_user_code
 from tapemagic.programs.program import (
     SINGLE,
@@ -34,6 +33,7 @@ from tapemagic.programs.program import (
     kind_of,
 )
 from tapemagic.programs.reasons import a_or_an
+from tapemagic.programs.text.naming import Names
 from tapemagic.programs.tracing.calls import ARRAYS_AT_ONCE, user_frame
 from tapemagic.programs.tracing.error_handling import handling
 from tapemagic.programs.tracing.symbol import Symbol, concrete, has_symbol, shaped_by_data
