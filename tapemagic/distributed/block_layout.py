@@ -33,24 +33,28 @@ def planned(
     new_axis: Any,
 ) -> Any:
     """The lazy tensor that `map_blocks` returns."""
-    given = [x if isinstance(x, Traced) else argument(x, f, k) for k, x in enumerate(args)]
-    if not any(is_lazy(x._value) for x in given):
+    tensors = [x if isinstance(x, Traced) else argument(x, f, k) for k, x in enumerate(args)]
+    if not any(is_lazy(x._value) for x in tensors):
         raise OptionError(
             f"map_blocks was given no lazy argument: write {name_of(f)}(...) for arrays in memory, or "
             "tapemagic.constant(dask_array)"
         )
-    grid, layouts = _on_grid(given)
+    grid, layouts = _on_grid(tensors)
     out = _result_axes(len(grid), grid, _axes(drop_axis, "drop_axis"), _axes(new_axis, "new_axis"))
-    lengths = _given(chunks, out, grid) if chunks is not None else _found(given, layouts, out)
-    kind = _dtype(f, given, dtype)
+    lengths = (
+        _explicit_chunks(chunks, out, grid)
+        if chunks is not None
+        else _broadcast_chunks(tensors, layouts, out)
+    )
+    kind = _dtype(f, tensors, dtype)
     result = Result(Layout((), tuple(out)), tuple(lengths), kind)
     sent = Sent(name_of(f), kind, pickled(f, f))
-    return mapped(*given, blocks=BlockMap(sent, grid, layouts, [result]))
+    return mapped(*tensors, blocks=BlockMap(sent, grid, layouts, [result]))
 
 
-def _on_grid(given: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
+def _on_grid(tensors: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
     """The numbers of blocks along each axis, and how each argument lies on them."""
-    cuts = [x._value.chunks if is_lazy(x._value) else None for x in given]
+    cuts = [x._value.chunks if is_lazy(x._value) else None for x in tensors]
     ndim = max(len(cut) for cut in cuts if cut is not None)
     grid = [1] * ndim
     rows: list[tuple[int, ...] | None] = [None] * ndim
@@ -65,7 +69,7 @@ def _on_grid(given: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
                 )
             rows[axis], grid[axis] = lengths, len(lengths)
     layouts = []
-    for x, cut in zip(given, cuts, strict=True):
+    for x, cut in zip(tensors, cuts, strict=True):
         if cut is None:
             layouts.append(Layout((), (None,) * x.ndim))
             continue
@@ -75,7 +79,7 @@ def _on_grid(given: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
 
 def _own_axes(cut: tuple[tuple[int, ...], ...], grid: Sequence[int]) -> tuple[int | None, ...]:
     """For each axis of an argument that of the grid, or None where each block is given all of it."""
-    found = []
+    axes = []
     for lengths, (axis, count) in zip(
         cut, list(enumerate(grid))[len(grid) - len(cut) :], strict=True
     ):
@@ -84,8 +88,8 @@ def _own_axes(cut: tuple[tuple[int, ...], ...], grid: Sequence[int]) -> tuple[in
                 f"map_blocks was given {lengths[0]} numbers in one block beside {count} blocks of another argument "
                 f"along the same axis: write {_ADVICE}"
             )
-        found.append(axis if len(lengths) == count else None)
-    return tuple(found)
+        axes.append(axis if len(lengths) == count else None)
+    return tuple(axes)
 
 
 _ADVICE = (
@@ -99,10 +103,10 @@ def _short(lengths: Any) -> str:
 
 
 def _axes(value: Any, option: str) -> list[int]:
-    found = [value] if isinstance(value, int) else value
-    if not isinstance(found, list | tuple) or not all(type(axis) is int for axis in found):
+    axes = [value] if isinstance(value, int) else value
+    if not isinstance(axes, list | tuple) or not all(type(axis) is int for axis in axes):
         raise OptionError(f"{option} is an axis, or a list of axes, not {shown(value)}")
-    return list(found)
+    return list(axes)
 
 
 def _result_axes(
@@ -128,37 +132,39 @@ def _result_axes(
     return out
 
 
-def _given(chunks: Any, out: Sequence[int | None], grid: Sequence[int]) -> Chunks:
+def _explicit_chunks(chunks: Any, out: Sequence[int | None], grid: Sequence[int]) -> Chunks:
     """The lengths of the result's blocks as the user gives them."""
     if not isinstance(chunks, list | tuple) or len(chunks) != len(out):
         raise OptionError(
             f"chunks has one entry for each of the {len(out)} axes of the result, not {shown(chunks)}"
         )
-    found = []
+    result = []
     for entry, axis in zip(chunks, out, strict=True):
         count = 1 if axis is None else grid[axis]
         lengths = (entry,) * count if type(entry) is int else entry
-        whole = isinstance(lengths, list | tuple) and all(
+        is_valid = isinstance(lengths, list | tuple) and all(
             type(n) is int and n >= 0 for n in lengths
         )
-        if whole and any(lengths):  # a lazy array has no empty blocks
+        if is_valid and any(lengths):  # a lazy array has no empty blocks
             lengths = tuple(filter(None, lengths))
-        if not whole or len(lengths) != count:
+        if not is_valid or len(lengths) != count:
             raise OptionError(
                 f"chunks has the entry {shown(entry)} for an axis of {count} blocks: give their one length, or a "
                 "tuple of lengths"
             )
-        found.append(tuple(lengths))
-    return found
+        result.append(tuple(lengths))
+    return result
 
 
-def _found(given: Sequence[Traced], layouts: Sequence[Layout], out: Sequence[int | None]) -> Chunks:
+def _broadcast_chunks(
+    tensors: Sequence[Traced], layouts: Sequence[Layout], out: Sequence[int | None]
+) -> Chunks:
     """The lengths of the result's blocks: those of the arguments, broadcast."""
-    found = []
+    result = []
     for axis in out:
         cuts = {
             cut
-            for x, layout in zip(given, layouts, strict=True)
+            for x, layout in zip(tensors, layouts, strict=True)
             if is_lazy(x._value)
             for own, cut in zip(layout.axes, x._value.chunks, strict=True)
             if own == axis
@@ -169,8 +175,8 @@ def _found(given: Sequence[Traced], layouts: Sequence[Layout], out: Sequence[int
                 f"the arguments have the lengths {', '.join(str(cut[0]) for cut in sorted(longer))} along one axis: "
                 "give the lengths of the result's blocks with chunks="
             )
-        found.append(longer.pop() if axis is not None else (1,))
-    return found
+        result.append(longer.pop() if axis is not None else (1,))
+    return result
 
 
 def _small(x: Traced) -> Tensor:
@@ -183,16 +189,16 @@ def _small(x: Traced) -> Tensor:
 _LARGE = 1 << 16
 
 
-def _dtype(f: Callable[..., Any], given: Sequence[Traced], dtype: Any) -> np.dtype[Any]:
+def _dtype(f: Callable[..., Any], tensors: Sequence[Traced], dtype: Any) -> np.dtype[Any]:
     """The dtype of the result: as given, or as `f` gives it for blocks of ones."""
-    trial = [_small(x) if is_lazy(x._value) else wrap(x._value) for x in given]
-    wanted = None if dtype is None else of_numbers(dtype)
+    trial = [_small(x) if is_lazy(x._value) else wrap(x._value) for x in tensors]
+    requested = None if dtype is None else of_numbers(dtype)
     try:
         with silence(), recorded_reads() as reads, np.errstate(all="ignore"):
-            found = constant(f(*trial)).dtype
+            trial_dtype = constant(f(*trial)).dtype
     except Exception as error:  # noqa: BLE001 (whatever the user's function raises)
-        if wanted is not None:
-            return wanted
+        if requested is not None:
+            return requested
         raise OptionError(
             f"{name_of(f)} failed for blocks of ones, by which the dtype of the result is found: give "
             f"dtype='float64', or which it is ({type(error).__name__}: {error})"
@@ -203,4 +209,4 @@ def _dtype(f: Callable[..., Any], given: Sequence[Traced], dtype: Any) -> np.dty
                 f"{name_of(f)} reads the variable {variable.name!r}, of which the tape would get no gradient: give it "
                 f"as an argument, map_blocks(f, x, w), or its value alone, w.numpy()"
             )
-    return wanted or found
+    return requested or trial_dtype

@@ -91,13 +91,13 @@ class BlockMap:
         parts = [_without(x, layout.lead) for x, layout in zip(blocks, self.inputs, strict=True)]
         with silence():
             try:
-                found = self.function(*map(tensor_of, parts))
+                results = self.function(*map(tensor_of, parts))
             except Exception as error:
                 error.add_note(f"{name_of(self.function)} was called on block {tuple(number)}.")
                 raise
         return tuple(
             self._checked(y._value, result, number)
-            for y, result in zip(found, self.results, strict=True)
+            for y, result in zip(results, self.results, strict=True)
         )
 
     def _checked(self, y: Any, result: Result, number: tuple[int, ...]) -> Any:
@@ -196,8 +196,8 @@ class Pullback:
         with Tape() as tape:
             tape.watch(sources)
             results = self.function(*inputs)
-        found = tape.gradient(list(results), sources, list(map(_conjugated, gs)), "zero")
-        return tuple(map(_conjugated, found))
+        gradients = tape.gradient(list(results), sources, list(map(_conjugated, gs)), "zero")
+        return tuple(map(_conjugated, gradients))
 
 
 def _conjugated(g: Any) -> Any:
@@ -216,11 +216,11 @@ def _mapped(*arrays: Any, blocks: BlockMap) -> Any:
     name = f"map-blocks-{uuid4().hex}"
     sent = delayed(blocks, name=f"function-{name}", traverse=False)
     together, index = _together(name, sent, blocks, arrays)
-    found = tuple(
+    results = tuple(
         _picked(f"{name}-{k}", together, index, k, result)
         for k, result in enumerate(blocks.results)
     )
-    return found if len(found) > 1 else found[0]
+    return results if len(results) > 1 else results[0]
 
 
 def _together(
@@ -265,7 +265,7 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         else:
             index.append(axis)
             adjusted[axis] = cut
-    found = da.blockwise(
+    picked = da.blockwise(
         _pick,
         tuple(index),
         together,
@@ -278,14 +278,14 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         dtype=result.dtype,
         meta=np.empty((0,) * len(index), result.dtype),
     )
-    return apart(found, new)
+    return apart(picked, new)
 
 
-def _pick(found: Any, number: int) -> Any:
+def _pick(results: Any, number: int) -> Any:
     """One result of a block; axes that it lacks have one block, and Dask gives lists of one."""
-    while isinstance(found, list):
-        (found,) = found
-    return found[number]
+    while isinstance(results, list):
+        (results,) = results
+    return results[number]
 
 
 def _gradients(argnums: Sequence[int], g: Any, y: Any, *inputs: Any, blocks: BlockMap) -> list[Any]:
@@ -299,8 +299,8 @@ def _gradients(argnums: Sequence[int], g: Any, y: Any, *inputs: Any, blocks: Blo
             for row in zip(*gs, strict=True)
         ]
         return [np.stack(column) for column in zip(*rows, strict=True)]
-    found = mapped(*gs, *inputs, blocks=blocks.pullback(argnums, inputs))
-    parts = found if found.__class__ is tuple else (found,)
+    gradients = mapped(*gs, *inputs, blocks=blocks.pullback(argnums, inputs))
+    parts = gradients if gradients.__class__ is tuple else (gradients,)
     return [
         np.sum(part, axis=tuple(range(len(blocks.summed(k))))) if blocks.summed(k) else part
         for k, part in zip(argnums, parts, strict=True)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask.base import is_dask_collection
+from dask.base import compute, is_dask_collection
 from dask.delayed import Delayed
 from dask.layers import ArrayBlockIdDep
 
-from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.laziness import is_lazy, kept
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Traced, unwrap
@@ -74,8 +75,8 @@ class Partitions:
     ) -> tuple[list[Any], dict[Any, Any], list[Delayed]]:
         """The keys of ``function(problem, number, part)`` for each partition, tasks, and what else has tasks for it."""
         if all(isinstance(x, da.Array) for x in self.sources):
-            found = self._mapped_arrays(function, problem, name)
-            return [part.key for part in found], {}, found[:1]
+            delayed_parts = self._mapped_arrays(function, problem, name)
+            return [part.key for part in delayed_parts], {}, delayed_parts[:1]
         columns = [x.to_delayed().ravel() if isinstance(x, da.Array) else x for x in self.sources]
         tasks: dict[Any, Any] = {}
         for k, parts in enumerate(zip(*columns, strict=True)):
@@ -178,14 +179,14 @@ def _common_count(sources: list[Any], labels: list[str]) -> int:
     """The number of partitions, which is that of all sources."""
     first, name = sources[0], labels[0]
     count = _count(first)
-    for other, label in zip(sources[1:], labels[1:], strict=True):
-        if _count(other) != count:
+    for source, label in zip(sources[1:], labels[1:], strict=True):
+        if _count(source) != count:
             raise ShapeError(
-                f"{label} has {_count(other)} partitions, and {name} {count}: {_rechunk(first, other)}"
+                f"{label} has {_count(source)} partitions, and {name} {count}: {_rechunk(first, source)}"
             )
-        if isinstance(first, da.Array) and isinstance(other, da.Array) and _differ(first, other):
+        if isinstance(first, da.Array) and isinstance(source, da.Array) and _differ(first, source):
             raise ShapeError(
-                f"{label} is cut into rows {_shown(other)}, and {name} into {_shown(first)}: {_rechunk(first, other)}"
+                f"{label} is cut into rows {_shown(source)}, and {name} into {_shown(first)}: {_rechunk(first, source)}"
             )
     return count
 
@@ -200,10 +201,10 @@ def _differ(a: da.Array, b: da.Array) -> bool:
     return any(m != n and not math.isnan(m) and not math.isnan(n) for m, n in pairs)
 
 
-def _rechunk(first: Any, other: Any) -> str:
-    if not (isinstance(first, da.Array) and isinstance(other, da.Array)):
+def _rechunk(first: Any, second: Any) -> str:
+    if not (isinstance(first, da.Array) and isinstance(second, da.Array)):
         return "give data that are cut alike, for instance with repartition"
-    if first.shape[0] == other.shape[0]:
+    if first.shape[0] == second.shape[0]:
         return "write y.rechunk({0: x.chunks[0]}) to cut one as the other"
     return "they have to have as many rows"
 
@@ -211,3 +212,39 @@ def _rechunk(first: Any, other: Any) -> str:
 def _shown(x: da.Array) -> str:
     rows = x.chunks[0]
     return str(rows) if len(rows) <= 6 else f"({', '.join(map(str, rows[:5]))}, ...)"
+
+
+def rows_array(x: Any, what: str) -> da.Array:
+    """A Dask array of numbers, with rows, from one or from a lazy tensor; `what` names it in messages.
+
+    Raises
+    ------
+    NotNumbersError
+        If it holds no numbers, or is another collection of Dask's.
+    ShapeError
+        If it is a single number.
+    UnsupportedArgumentError
+        If its chunks have unknown lengths.
+    """
+    array: da.Array = kept(unwrap(x)).to_dask_array()
+    if not array.ndim:
+        raise ShapeError(
+            f"{what} is a single number: give an array whose first axis counts examples"
+        )
+    return array
+
+
+def row_ranges(arrays: Sequence[Any]) -> list[tuple[int, int]]:
+    """The first row of each chunk of the first Dask array among arrays, and the row after its last one."""
+    lengths = next(x.chunks[0] for x in arrays if isinstance(x, da.Array))
+    return [(a, b) for a, b in pairwise(accumulate(chain([0], lengths))) if b > a]
+
+
+def read_rows(arrays: Sequence[Any], start: int, stop: int) -> list[Any]:
+    """Some rows of each array, Dask arrays computed together by the current scheduler."""
+    return list(compute(*[x[start:stop] for x in arrays], traverse=False))
+
+
+def largest(ranges: Sequence[tuple[int, int]]) -> int:
+    """The number of rows in the largest chunk."""
+    return max((b - a for a, b in ranges), default=0)

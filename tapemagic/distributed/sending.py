@@ -88,8 +88,8 @@ def unpickled(content: bytes) -> tuple[Any, Arrival]:
     """The content of bytes, and what is known of its variables."""
     with silence():
         variables, rest = pickle.loads(content)  # noqa: S301 (our own bytes)
-        found = _Unpickler(io.BytesIO(rest), variables).load()
-    return found, Arrival(variables, Variable(0.0))
+        value = _Unpickler(io.BytesIO(rest), variables).load()
+    return value, Arrival(variables, Variable(0.0))
 
 
 @contextmanager

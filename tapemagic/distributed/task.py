@@ -135,15 +135,15 @@ class Problem:
 
     def combined(self, partials: Sequence[Partial | None]) -> Partial | None:
         """The sum of results, or their mean weighted by rows; None if there is none."""
-        found = [x for x in partials if x is not None]
-        if len(found) < 2:
-            return found[0] if found else None
-        rows = sum(x.rows for x in found)
-        weights = [x.rows / rows if self.reduce == "mean" else None for x in found]
-        columns = zip(*[x.gradients for x in found], strict=True)
+        present = [x for x in partials if x is not None]
+        if len(present) < 2:
+            return present[0] if present else None
+        rows = sum(x.rows for x in present)
+        weights = [x.rows / rows if self.reduce == "mean" else None for x in present]
+        columns = zip(*[x.gradients for x in present], strict=True)
         return Partial(
             rows,
-            _summed([x.loss for x in found], weights),
+            _summed([x.loss for x in present], weights),
             [_summed(column, weights) for column in columns],
         )
 

@@ -110,25 +110,25 @@ def value_and_grad(
 
     def loss_and_gradient(params: Any) -> tuple[Any, Any]:
         """The loss over all data, and its gradient in the structure of `params`."""
-        given = leaves(params, is_leaf=is_array)
+        values = leaves(params, is_leaf=is_array)
         if not leaves(params):
             raise OptionError(
                 "there are no parameters: give tensors, variables or arrays; a model has its trainable_variables once "
                 "it is built"
             )
         with silence():
-            sources = [_source(x, loss) for x in given]
-        for x in given:
+            sources = [_source(x, loss) for x in values]
+        for x in values:
             if isinstance(x, Traced):
                 record_exit(x, "tapemagic.distributed.value_and_grad()")
-        structure = pack(params, [None] * len(given), is_array)
+        structure = pack(params, [None] * len(values), is_array)
         problem = Problem(loss, structure, sources, reduce, partitions.count)
         with silence():
-            found = compute(problem, partitions, split_every, progress)
-        if found is None:
+            total = compute(problem, partitions, split_every, progress)
+        if total is None:
             raise ShapeError("all partitions are empty: there are no rows to compute the loss of")
-        gradients = [None if g is None else computed(g) for g in found.gradients]
-        return computed(found.loss), pack(structure, gradients)
+        gradients = [None if g is None else computed(g) for g in total.gradients]
+        return computed(total.loss), pack(structure, gradients)
 
     loss_and_gradient.__name__ = loss_and_gradient.__qualname__ = name_of(loss)
     return loss_and_gradient
@@ -142,5 +142,5 @@ def _source(x: Any, loss: Callable[..., Any]) -> Any:
             "a gradient with respect to data, let an ordinary tape watch them: x = tapemagic.constant(dask_array), "
             "tape.watch(x)"
         )
-    made = source_of(x, loss, 0)
-    return x if isinstance(x, Variable) else made._value
+    tensor = source_of(x, loss, 0)
+    return x if isinstance(x, Variable) else tensor._value

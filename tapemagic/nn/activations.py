@@ -364,8 +364,8 @@ def get(identifier: Any) -> Callable[[Any], Any]:
     """
     if identifier is None:
         return linear
-    found: Callable[[Any], Any] = find(identifier, _TABLE, "an activation")
-    return found
+    activation: Callable[[Any], Any] = find(identifier, _TABLE, "an activation")
+    return activation
 
 
 __all__ = ["get"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def share(value: Any, what: str) -> float:
     raise OptionError(f"{what} has to be a number from 0 on and less than 1, not {value!r}")
 
 
-def number(value: Any, what: str, least: float = -math.inf, most: float = math.inf) -> float:
+def number(value: Any, what: str, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     """A finite number between two limits, as a float; also from a NumPy number, or an array without axes.
 
     Raises
@@ -47,15 +48,15 @@ def number(value: Any, what: str, least: float = -math.inf, most: float = math.i
     1.0
     """
     plain = value.item() if isinstance(value, np.ndarray | np.generic) and not value.ndim else value
-    if _is_real(plain) and least <= plain <= most:
+    if _is_real(plain) and minimum <= plain <= maximum:
         return float(plain)
-    raise OptionError(f"{what} has to be {_range(least, most)}, not {value!r}")
+    raise OptionError(f"{what} has to be {_range(minimum, maximum)}, not {value!r}")
 
 
-def _range(least: float, most: float) -> str:
-    if math.isinf(most):
-        return "a finite number" if math.isinf(least) else f"a number from {least:g} on"
-    return f"a number between {least:g} and {most:g}"
+def _range(minimum: float, maximum: float) -> str:
+    if math.isinf(maximum):
+        return "a finite number" if math.isinf(minimum) else f"a number from {minimum:g} on"
+    return f"a number between {minimum:g} and {maximum:g}"
 
 
 def choice(value: Any, what: str, names: Collection[str]) -> str:
@@ -99,3 +100,61 @@ def _is_real(value: Any) -> bool:
         return real and math.isfinite(value)
     except OverflowError:  # a whole number too large for a float
         return False
+
+
+_FORMER = {"lr": "learning_rate", "beta1": "beta_1", "beta2": "beta_2", "eps": "epsilon"}
+
+
+def above(value: Any, name: str, least: float = 0.0) -> float:
+    """A finite number above a limit, as a float.
+
+    Raises
+    ------
+    OptionError
+        If it is something else.
+
+    Examples
+    --------
+    >>> above(2, "clipnorm")
+    2.0
+    """
+    if number(value, name) > least:
+        return float(value)
+    raise OptionError(f"{name} has to be a number above {least:g}, not {value!r}")
+
+
+def count(value: Any, name: str, least: int) -> int:
+    """A whole number that is not less than a limit.
+
+    Raises
+    ------
+    OptionError
+        If it is something else.
+
+    Examples
+    --------
+    >>> count(3, "ema_overwrite_frequency", 1)
+    3
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
+        return int(value)
+    raise OptionError(f"{name} has to be a whole number from {least} on, not {value!r}")
+
+
+def refuse_unknown(kind: str, unknown: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    """Raise an error for keywords that a class does not take.
+
+    Raises
+    ------
+    OptionError
+        If there are any.
+
+    Examples
+    --------
+    >>> refuse_unknown("SGD", {}, ("learning_rate",))
+    """
+    for name, value in unknown.items():
+        near = get_close_matches(name, names, n=1)
+        meant = _FORMER.get(name, near[0] if near else "")
+        advice = f"write {meant}={value!r}" if meant in names else f"it takes {', '.join(names)}"
+        raise OptionError(f"{kind} takes no {name!r}: {advice}")

@@ -33,17 +33,17 @@ def find(identifier: Any, table: Mapping[str, Any], what: str) -> Any:
     """
     if isinstance(identifier, str):
         try:
-            found = table[identifier]
+            value = table[identifier]
         except KeyError:
             raise OptionError(_unknown(identifier, table, what)) from None
     elif callable(identifier):
-        found = identifier
+        value = identifier
     else:
         raise OptionError(
             f"{what} is given by its name, as a function or an object, not as {identifier!r}: "
             f"write one of {', '.join(map(repr, table))}"
         )
-    return found() if isinstance(found, type) else found
+    return value() if isinstance(value, type) else value
 
 
 def snake_case(name: str) -> str:

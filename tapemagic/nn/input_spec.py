@@ -31,25 +31,28 @@ class InputSpec:
     (True, True, False, False)
     """
 
-    __slots__ = ("axes", "least", "lengths", "most")
+    __slots__ = ("axes", "lengths", "max_axes", "min_axes")
 
     def __init__(
-        self, axes: str = "...", lengths: Mapping[int, int] | None = None, least: int | None = None
+        self,
+        axes: str = "...",
+        lengths: Mapping[int, int] | None = None,
+        min_axes: int | None = None,
     ) -> None:
         names = axes.split(", ")
         count = sum(name != "..." for name in names)
         self.axes = axes
-        self.least = count if least is None else least
-        self.most = 64 if "..." in names else count
+        self.min_axes = count if min_axes is None else min_axes
+        self.max_axes = 64 if "..." in names else count
         self.lengths = tuple((lengths or {}).items())
 
     def built_for(self, lengths: Mapping[int, int]) -> InputSpec:
         """The same with the lengths that a layer was built for."""
-        return InputSpec(self.axes, lengths, self.least)
+        return InputSpec(self.axes, lengths, self.min_axes)
 
     def accepts(self, shape: Shape) -> bool:
         """Whether a layer takes inputs of a shape, in which None stands for any length."""
-        if not self.least <= len(shape) <= self.most:
+        if not self.min_axes <= len(shape) <= self.max_axes:
             return False
         for axis, length in self.lengths:  # noqa: SIM110 -- all() takes three times as long
             if shape[axis] != length and shape[axis] is not None:
@@ -62,22 +65,22 @@ class InputSpec:
             return ShapeError(
                 f"the layer {layer.path!r} takes one array or tensor with the axes ({self.axes}), not {shown(shape)}"
             )
-        if not self.least <= len(shape) <= self.most:
+        if not self.min_axes <= len(shape) <= self.max_axes:
             return ShapeError(
                 f"the layer {layer.path!r} takes inputs with the axes ({self.axes}), and got the shape "
                 f"{shape}{_advice(self, len(shape))}"
             )
         wrong = [(axis, n) for axis, n in self.lengths if shape[axis] not in (n, None)]
-        wanted = " and ".join(f"the length {n} along axis {axis}" for axis, n in wrong)
+        needed = " and ".join(f"the length {n} along axis {axis}" for axis, n in wrong)
         return ShapeError(
             f"the layer {layer.path!r} was built for inputs of the shape {layer.built_shape}, and got the shape "
-            f"{shape}: it needs {wanted}"
+            f"{shape}: it needs {needed}"
         )
 
 
 def _advice(spec: InputSpec, count: int) -> str:
     """Advice for an input that lacks one axis."""
-    if count != spec.least - 1:
+    if count != spec.min_axes - 1:
         return ""
     missing = ["for a batch of one, write x[None]"] if spec.axes.startswith("batch") else []
     if spec.axes.endswith("channels"):

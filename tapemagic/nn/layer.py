@@ -29,11 +29,10 @@ from tapemagic.errors import (
     UnsupportedArgumentError,
 )
 from tapemagic.nn import initializers, regularizers
-from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module
-from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of, symbols
+from tapemagic.nn.symbolic import call_symbolically, calls, has_symbolic, nodes_of, symbols
 
 Shape = tuple[int | None, ...]
 
@@ -112,7 +111,6 @@ class Layer(Module):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Scale(nn.Layer):
     ...     def build(self, input_shape):
@@ -248,7 +246,7 @@ class Layer(Module):
             and args[0].dtype == self._dtype
             and not kwargs
         ):
-            given = [args[0]]  # the usual case, without a look at what else there may be
+            inputs = [args[0]]  # the usual case, without a look at what else there may be
         else:
             if not args and "inputs" in kwargs:
                 args = (kwargs.pop("inputs"),)
@@ -256,7 +254,7 @@ class Layer(Module):
                 if training is not None:
                     kwargs["training"] = training
                 return call_symbolically(self, args, kwargs)
-            given = [self._as_input(x) for x in args]
+            inputs = [self._as_input(x) for x in args]
         stack = calls.stack
         if stack:
             training = stack[-1][1] if training is None else bool(training)
@@ -265,21 +263,21 @@ class Layer(Module):
             self._last_call = calls.number
             training = bool(training)
         spec = self.input_spec
-        if spec is not None and given:
-            shape = getattr(given[0], "shape", given[0])
+        if spec is not None and inputs:
+            shape = getattr(inputs[0], "shape", inputs[0])
             if not isinstance(shape, tuple) or not spec.accepts(shape):
                 raise spec.error(self, shape)
-        if not self.built and (given or spec is None):
-            self._build_for(given)
+        if not self.built and (inputs or spec is None):
+            self._build_for(inputs)
         if self._takes_training:
             kwargs["training"] = training
         stack.append((self, training))
         try:
             if is_observed() and self.is_boxed:
                 scope = Scope(self._path or self.name, type(self).__name__)
-                outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
+                outputs = call_in_scope(scope, self.call, inputs, kwargs, self.count_params)
             else:
-                outputs = self.call(*given, **kwargs)
+                outputs = self.call(*inputs, **kwargs)
             if self.activity_regularizer is not None:
                 self._penalize(outputs)
         finally:
@@ -292,9 +290,9 @@ class Layer(Module):
             batch = output.shape[0] if output.ndim else 1
             self.add_loss(self.activity_regularizer(output) / max(batch, 1))
 
-    def _build_for(self, given: list[Any]) -> None:
+    def _build_for(self, inputs: list[Any]) -> None:
         """Build the layer for the arguments of a call."""
-        self.build(shapes_of(given[0]) if given else None)
+        self.build(shapes_of(inputs[0]) if inputs else None)
 
     def _require_shape(self, shape: Any) -> None:
         """Raise an error for inputs of a shape that the layer does not take, or for what has no shape."""
@@ -411,13 +409,13 @@ class Layer(Module):
     @property
     def losses(self) -> list[Any]:
         """The terms that regularizers and `add_loss` add to the loss, of this layer and those in it."""
-        found: list[Any] = []
+        terms: list[Any] = []
         for _, module, _ in self._walk():
             if isinstance(module, Layer):
-                found += [regularizer(variable) for variable, regularizer in module._regularized]
+                terms += [regularizer(variable) for variable, regularizer in module._regularized]
                 if module._losses_of >= self._last_call:
-                    found += module._added_losses
-        return found
+                    terms += module._added_losses
+        return terms
 
     @property
     def weights(self) -> list[Variable]:
@@ -526,11 +524,11 @@ class Layer(Module):
         """
         variables = self.variables
         values = [np.asarray(unwrap(value)) for value in weights]
-        wanted = [tuple(variable.shape) for variable in variables]
-        if [value.shape for value in values] != wanted:
+        expected = [tuple(variable.shape) for variable in variables]
+        if [value.shape for value in values] != expected:
             built = "" if self.built else "; it is not built yet: call it on data first"
             raise ShapeError(
-                f"the layer {self.name!r} has weights of the shapes {wanted}, not "
+                f"the layer {self.name!r} has weights of the shapes {expected}, not "
                 f"{[value.shape for value in values]}{built}"
             )
         before = [variable.numpy() for variable in variables]
@@ -573,10 +571,10 @@ def shapes_of(inputs: Any) -> Any:
 
 def _unknown_argument(kind: type, name: str) -> UnsupportedArgumentError:
     """The error for an argument that a class of layers does not take."""
-    known = [
+    names = [
         x for base in kind.__mro__ if "__init__" in vars(base) for x in signature(base).parameters
     ]
-    near = get_close_matches(name, known, 1)
+    near = get_close_matches(name, names, 1)
     advice = f"did you mean {near[0]}=?" if near else "leave it out"
     return UnsupportedArgumentError(f"{kind.__name__} takes no argument {name!r}: {advice}")
 
@@ -586,3 +584,13 @@ def _is_numbers(x: Any) -> bool:
     if isinstance(x, list | tuple):
         return bool(x) and all(map(_is_numbers, x))
     return isinstance(x, int | float | np.generic)
+
+
+class Pointwise(Layer):
+    """A layer whose output has the shape of its input."""
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the input."""
+        if not isinstance(input_shape, list):
+            self._require_shape(tuple(input_shape))
+        return tuple(input_shape)

@@ -19,12 +19,12 @@ def keeping_logits(activation: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(activation)
     def kept(x: Any, *args: Any, **kwargs: Any) -> Any:
-        found = activation(x, *args, **kwargs)
-        if isinstance(x, Traced) and isinstance(found, Traced):
-            array = unwrap(found)
+        result = activation(x, *args, **kwargs)
+        if isinstance(x, Traced) and isinstance(result, Traced):
+            array = unwrap(result)
             if array.ndim:
-                _keep(array, (id_of(found), kind, args[0] if args else kwargs.get("axis", -1), x))
-        return found
+                _keep(array, (id_of(result), kind, args[0] if args else kwargs.get("axis", -1), x))
+        return result
 
     return kept
 
@@ -54,8 +54,8 @@ def logits_of(probabilities: Any, kind: str, axis: int = -1) -> Any:
     if entry is None:
         return None
     weak, number, activation, along, logits = entry
-    known = weak() is array and number == id_of(probabilities) and activation == kind
-    if not known or (kind == "softmax" and _place(along, array.ndim) != axis % array.ndim):
+    is_match = weak() is array and number == id_of(probabilities) and activation == kind
+    if not is_match or (kind == "softmax" and _place(along, array.ndim) != axis % array.ndim):
         return None
     return logits
 

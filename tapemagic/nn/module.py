@@ -107,7 +107,7 @@ class Module:
         >>> list(model.named_variables())
         ['layers/0/kernel', 'layers/0/bias', 'layers/1/kernel', 'layers/1/bias']
         """
-        found: dict[str, Variable] = {}
+        variables: dict[str, Variable] = {}
         seen: set[int] = set()
         for prefix, module, parts in self._walk():
             own = [part for part in parts if isinstance(part[1], Variable)]
@@ -116,8 +116,8 @@ class Module:
             for path, variable in own:
                 if id(variable) not in seen:
                     seen.add(id(variable))
-                    found[_free(f"{prefix}/{path}" if prefix else path, found)] = variable
-        return found
+                    variables[_free(f"{prefix}/{path}" if prefix else path, variables)] = variable
+        return variables
 
     def named_modules(self) -> dict[str, Module]:
         """All modules in this one by their paths, each before those in it; first itself, under the empty path.
@@ -133,7 +133,7 @@ class Module:
         """The modules with their paths, and with the variables and modules among the attributes of each."""
         if id(self) in _known:
             return _known[id(self)]
-        found: dict[str, tuple[str, Module, list[tuple[str, Any]]]] = {}
+        modules: dict[str, tuple[str, Module, list[tuple[str, Any]]]] = {}
         seen: set[int] = set()
         waiting: list[tuple[str, Module]] = [("", self)]
         while waiting:
@@ -141,13 +141,13 @@ class Module:
             if id(module) in seen:
                 continue
             seen.add(id(module))
-            path = _free(path, found)
+            path = _free(path, modules)
             parts = _parts(module)
-            found[path] = (path, module, parts)
+            modules[path] = (path, module, parts)
             for name, inner in reversed(parts):
                 if isinstance(inner, Module):
                     waiting.append((f"{path}/{name}" if path else name, inner))
-        return list(found.values())
+        return list(modules.values())
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -155,9 +155,9 @@ class Module:
 
         That is not done as long as there is a layer that was not built.
         """
-        found = self._walk()
-        if all(getattr(module, "built", True) for _, module, _ in found):
-            _known[id(self)] = found
+        modules = self._walk()
+        if all(getattr(module, "built", True) for _, module, _ in modules):
+            _known[id(self)] = modules
         try:
             yield
         finally:
@@ -165,8 +165,8 @@ class Module:
 
     def own_modules(self) -> list[Module]:
         """The modules among the attributes, also in lists, tuples and dicts, each once; not those inside of them."""
-        found = {id(part): part for _, part in _parts(self) if isinstance(part, Module)}
-        return list(found.values())
+        modules = {id(part): part for _, part in _parts(self) if isinstance(part, Module)}
+        return list(modules.values())
 
     @property
     def submodules(self) -> tuple[Module, ...]:
@@ -259,9 +259,9 @@ class Module:
         arrays = read(filepath, lambda stored: self._own_names(stored, source))
         self._assign(arrays)
 
-    def _own_names(self, given: Mapping[str, Any], source: str) -> list[str]:
+    def _own_names(self, stored: Mapping[str, Any], source: str) -> list[str]:
         """The names of all variables, if arrays of the same names and shapes are given beside the optimizer's."""
-        weights = {name: x for name, x in given.items() if not name.startswith(OPTIMIZER)}
+        weights = {name: x for name, x in stored.items() if not name.startswith(OPTIMIZER)}
         variables = self.named_variables()
         require_same(weights, variables, repr(self.name), source)
         return list(variables)
@@ -272,9 +272,9 @@ class Module:
 
     def __copy__(self) -> Module:
         """A module of its own with the same variables and modules in it."""
-        other = self.__class__.__new__(self.__class__)
-        other.__dict__.update(self.copied_attributes())
-        return other
+        duplicate = self.__class__.__new__(self.__class__)
+        duplicate.__dict__.update(self.copied_attributes())
+        return duplicate
 
     def copied_attributes(self) -> dict[str, Any]:
         """The attributes by their names, with lists and dicts copied, and anything else itself."""
@@ -311,7 +311,7 @@ class Module:
 
     def _trains(self, variable: Variable) -> bool:
         """Whether a variable of this module is trainable, or would be if the module were not frozen."""
-        return variable.trainable or any(variable is other for other in self._frozen)
+        return variable.trainable or any(variable is frozen for frozen in self._frozen)
 
 
 def _free(path: str, taken: Container[str]) -> str:
@@ -335,24 +335,24 @@ def _copied(value: Any) -> Any:
 
 def _parts(module: Module) -> list[tuple[str, Any]]:
     """The variables and modules among a module's attributes, also in lists, tuples and dicts, with their paths."""
-    found: list[tuple[str, Any]] = []
+    parts: list[tuple[str, Any]] = []
     for name, value in vars(module).copy().items():  # another thread may build it meanwhile
         if value.__class__ not in _OTHER and name not in _UNTRACKED:
-            _gather(name, value, (), found)
-    return found
+            _gather(name, value, (), parts)
+    return parts
 
 
-def _gather(path: str, value: Any, around: tuple[int, ...], found: list[tuple[str, Any]]) -> None:
+def _gather(path: str, value: Any, around: tuple[int, ...], parts: list[tuple[str, Any]]) -> None:
     kind = value.__class__
     if issubclass(kind, (Variable, Module)):
-        found.append((path, value))
+        parts.append((path, value))
     elif not issubclass(kind, (list, tuple, dict)):
         _OTHER.add(kind)
     elif value and id(value) not in around:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, part in items:
             if part.__class__ not in _OTHER:
-                _gather(f"{path}/{key}", part, (*around, id(value)), found)
+                _gather(f"{path}/{key}", part, (*around, id(value)), parts)
 
 
 _OTHER: set[type] = set()

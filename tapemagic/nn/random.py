@@ -56,9 +56,9 @@ def generator(seed: Any = None) -> np.random.Generator:
     >>> generator() is generator()
     True
     """
-    told = tracer()
-    if told is not None:
-        told.draws()
+    trace = tracer()
+    if trace is not None:
+        trace.draws()
     if seed is None:
         return _global[0]
     if isinstance(seed, np.random.Generator):

@@ -32,7 +32,6 @@ class Regularizer:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Positive(nn.regularizers.Regularizer):
     ...     def __call__(self, x):
@@ -65,11 +64,6 @@ class L1L2(Regularizer):
     l1, l2 : float, optional
         The factors of the absolute values and of the squares; not negative. None stands for 0.
 
-    Raises
-    ------
-    OptionError
-        If a factor is negative, infinite or no number.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -100,11 +94,6 @@ class L1(Regularizer):
     l1 : float, optional
         The factor, not negative.
 
-    Raises
-    ------
-    OptionError
-        If the factor is negative, infinite or no number.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -127,11 +116,6 @@ class L2(Regularizer):
     ----------
     l2 : float, optional
         The factor, not negative.
-
-    Raises
-    ------
-    OptionError
-        If the factor is negative, infinite or no number.
 
     Examples
     --------
@@ -157,11 +141,6 @@ class OrthogonalRegularizer(Regularizer):
         Not negative.
     mode : {'rows', 'columns'}, optional
         Which vectors are to become orthogonal.
-
-    Raises
-    ------
-    OptionError
-        If `factor` is negative, infinite or no number, or `mode` is another one.
 
     Examples
     --------

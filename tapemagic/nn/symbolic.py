@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -15,7 +16,26 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import NotNumbersError, ShapeError, TapeError
-from tapemagic.nn.calls import calls
+
+
+class Calls(threading.local):
+    """The calls of layers on a thread.
+
+    Attributes
+    ----------
+    stack : list of (Layer, bool)
+        The layers under way, the innermost last, each with whether it is called in training.
+    number : int
+        The number of outermost calls so far.
+    """
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[Any, bool]] = []
+        self.number = 0
+
+
+calls = Calls()
+
 
 Shape = tuple[int | None, ...]
 

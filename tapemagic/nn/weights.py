@@ -44,14 +44,14 @@ def write(path: Any, arrays: Mapping[str, Any]) -> None:
         If the file cannot be written.
     """
     path = _npz(path)
-    whole = Path(os.path.realpath(path))  # so that a link stays one
-    unfinished = whole.with_name(f".{uuid.uuid4().hex}.npz")
+    target = Path(os.path.realpath(path))  # so that a link stays one
+    unfinished = target.with_name(f".{uuid.uuid4().hex}.npz")
     try:
         with unfinished.open("xb") as file:
             _write_zip(file, arrays)
-        if whole.exists():
-            unfinished.chmod(whole.stat().st_mode & 0o7777)
-        unfinished.replace(whole)
+        if target.exists():
+            unfinished.chmod(target.stat().st_mode & 0o7777)
+        unfinished.replace(target)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
@@ -194,12 +194,12 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
     return np.lib.format.read_array(content, allow_pickle=False)
 
 
-def _npz(given: Any) -> Path:
-    if not isinstance(given, str | os.PathLike) or not str(given):
+def _npz(filepath: Any) -> Path:
+    if not isinstance(filepath, str | os.PathLike) or not str(filepath):
         raise OptionError(
-            f"filepath is the path of a file, not {shown(given)}: write 'model.weights.npz'"
+            f"filepath is the path of a file, not {shown(filepath)}: write 'model.weights.npz'"
         )
-    path = Path(given)
+    path = Path(filepath)
     if path.suffix != ".npz":
         raise OptionError(
             f"weights are kept in .npz files, not in {str(path)!r}: write {str(path.with_suffix('.npz'))!r}"
@@ -228,7 +228,7 @@ def optimizer_names(stored: Iterable[str], source: str) -> list[str]:
 
 
 def require_same(
-    given: Mapping[str, Any], wanted: Mapping[str, Any], whose: str, source: str
+    arrays: Mapping[str, Any], variables: Mapping[str, Any], whose: str, source: str
 ) -> None:
     """Raise an error that lists all differences between arrays that are given and those that are wanted.
 
@@ -245,26 +245,27 @@ def require_same(
         If a name is missing or unexpected, or a shape or kind of dtype differs.
     """
     lines = [
-        *_lines("missing", (name for name in wanted if name not in given)),
-        *_lines("not in the model", (name for name in given if name not in wanted)),
+        *_lines("missing", (name for name in variables if name not in arrays)),
+        *_lines("not in the model", (name for name in arrays if name not in variables)),
         *_lines(
             "of another shape",
             (
-                f"{name} {given[name].shape}, wanted {variable.shape}"
-                for name, variable in wanted.items()
-                if name in given and given[name].shape != variable.shape
+                f"{name} {arrays[name].shape}, wanted {variable.shape}"
+                for name, variable in variables.items()
+                if name in arrays and arrays[name].shape != variable.shape
             ),
         ),
         *_lines(
             "of another kind",
             (
-                f"{name} {given[name].dtype}, wanted {variable.dtype}"
-                for name, variable in wanted.items()
-                if name in given and not np.can_cast(given[name].dtype, variable.dtype, "same_kind")
+                f"{name} {arrays[name].dtype}, wanted {variable.dtype}"
+                for name, variable in variables.items()
+                if name in arrays
+                and not np.can_cast(arrays[name].dtype, variable.dtype, "same_kind")
             ),
         ),
     ]
-    if given and not wanted:
+    if arrays and not variables:
         raise WeightsError(
             f"{whose} has no variables yet, into which {source} could be loaded: call it on data, or build it, first"
         )

@@ -178,14 +178,14 @@ class CallbackList:
 
     def _of(self, hook: str) -> list[Callable[..., None]]:
         """The methods of a name that callbacks have of their own, Keras's older name standing for the new one."""
-        found = []
+        methods = []
         for callback in self.callbacks:
             for name in (hook, _OLD_NAMES.get(hook, hook)):
                 method = getattr(callback, name)
                 if getattr(method, "__func__", method) is not getattr(Callback, hook):
-                    found.append(method)
+                    methods.append(method)
                     break
-        return found
+        return methods
 
     def hears(self, hook: str) -> bool:
         """Whether any callback has a method of its own for an event."""
@@ -229,7 +229,7 @@ optional
         on_train_batch_end: Any = None,
         **kwargs: Any,
     ) -> None:
-        given = {
+        functions = {
             "on_epoch_begin": on_epoch_begin,
             "on_epoch_end": on_epoch_end,
             "on_train_begin": on_train_begin,
@@ -238,7 +238,7 @@ optional
             "on_train_batch_end": on_train_batch_end,
             **kwargs,
         }
-        for name, function in given.items():
+        for name, function in functions.items():
             if name not in {*HOOKS, *_OLD_NAMES.values()}:
                 raise OptionError(
                     f"callbacks have no method {name!r}: they have {', '.join(HOOKS)}"

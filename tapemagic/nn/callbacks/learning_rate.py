@@ -24,7 +24,6 @@ class LearningRateScheduler(Callback):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> model = nn.Sequential([nn.Dense(1)])
     >>> model.compile(nn.optimizers.SGD(1.0), "mse")
@@ -86,14 +85,8 @@ class ReduceLROnPlateau(MonitorCallback):
     min_lr : float, optional
         The smallest learning rate.
 
-    Raises
-    ------
-    OptionError
-        If `factor` is not less than 1.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> model = nn.Sequential([nn.Dense(1, "relu", kernel_initializer="zeros")])
     >>> model.compile(nn.optimizers.SGD(0.5), "mse")

@@ -25,11 +25,6 @@ class MonitorCallback(Callback):
         Whether less or more is better. "auto" tells it by the name: more of accuracies, less of losses and errors.
     min_delta : float
         By how much it has to get better to count.
-
-    Raises
-    ------
-    OptionError
-        If `mode` is unknown.
     """
 
     def __init__(self, monitor: str = "val_loss", mode: str = "auto", min_delta: float = 0) -> None:
@@ -69,8 +64,8 @@ class MonitorCallback(Callback):
 
     def value_in(self, logs: Mapping[str, Any] | None) -> float | None:
         """The number to watch; None, with a warning, if it is not there."""
-        found = (logs or {}).get(self.monitor)
-        if found is None:
+        value = (logs or {}).get(self.monitor)
+        if value is None:
             listed = ", ".join(map(repr, logs or {})) or "nothing"
             advice = "give validation_data to fit, or " if self.monitor.startswith("val_") else ""
             warnings.warn(
@@ -78,4 +73,4 @@ class MonitorCallback(Callback):
                 "choose one of these as monitor=",
                 stacklevel=2,
             )
-        return None if found is None else float(found)
+        return None if value is None else float(value)

@@ -98,9 +98,9 @@ class Progress(Callback):
         """Decide how many lines there will be."""
         self._training = True
         self._epochs = self.params["epochs"]
-        many = self._epochs - self.params.get("initial_epoch", 0)
+        count = self._epochs - self.params.get("initial_epoch", 0)
         self._every = (
-            round_number(many / LINES) if self.verbose == "auto" and many > 2 * LINES else 1
+            round_number(count / LINES) if self.verbose == "auto" and count > 2 * LINES else 1
         )
         self._start()
 
@@ -124,10 +124,10 @@ class Progress(Callback):
 
     def _show(self, done: int, logs: Mapping[str, Any]) -> None:
         """Show a number of batches; of many epochs, that of epochs."""
-        many = self._training and self._every > 1
+        by_epoch = self._training and self._every > 1
         if self._bar is None:
             in_terminal = self._stream.isatty()
-            total = self._epochs if many else self.params["steps"]
+            total = self._epochs if by_epoch else self.params["steps"]
             self._bar = Bar(
                 total=total,
                 file=self._stream,
@@ -139,7 +139,7 @@ class Progress(Callback):
             )
             self._bar.delay = 0
             self._bar.start_t = self._began
-        self._bar.n = self._epoch if many else done
+        self._bar.n = self._epoch if by_epoch else done
         self._bar.set_description_str(self._title, refresh=False)
         self._bar.set_postfix_str(described(logs), refresh=False)
         self._bar.refresh()

@@ -23,7 +23,7 @@ CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-")
 
 
 def download_file(
-    url: str, target: Path, wanted: Download, *, progress: bool = True, timeout: float = 30.0
+    url: str, target: Path, expected: Download, *, progress: bool = True, timeout: float = 30.0
 ) -> None:
     """Download a file to ``target``, or raise `DownloadError`.
 
@@ -36,15 +36,15 @@ def download_file(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _partial_file(target, stale_after=2 * timeout) as partial:
-            with _progress_bar(wanted, progress) as report:
-                _fill(partial, url, wanted, timeout, report)
+            with _progress_bar(expected, progress) as report:
+                _fill(partial, url, expected, timeout, report)
             partial.replace(target)
     except DownloadError:
         raise
     except OSError as error:
         raise DownloadError(
             f"{target} cannot be written: {error}. Give a folder in which you may write, and whose "
-            f"disk has {wanted.size:,} bytes left."
+            f"disk has {expected.size:,} bytes left."
         ) from error
 
 
@@ -93,7 +93,7 @@ def _age(path: Path) -> float:
 
 
 @contextmanager
-def _progress_bar(wanted: Download, shown: bool) -> Iterator[Callable[[int], None]]:
+def _progress_bar(expected: Download, shown: bool) -> Iterator[Callable[[int], None]]:
     """A function that is told how many bytes are there."""
     if not shown:
         yield lambda _: None
@@ -101,7 +101,7 @@ def _progress_bar(wanted: Download, shown: bool) -> Iterator[Callable[[int], Non
     from tqdm.auto import tqdm
 
     with tqdm(
-        desc=wanted.name, total=wanted.size, unit="B", unit_scale=True, unit_divisor=1024
+        desc=expected.name, total=expected.size, unit="B", unit_scale=True, unit_divisor=1024
     ) as bar:
 
         def report(there: int) -> None:
@@ -111,35 +111,35 @@ def _progress_bar(wanted: Download, shown: bool) -> Iterator[Callable[[int], Non
 
 
 def _fill(
-    partial: Path, url: str, wanted: Download, timeout: float, report: Callable[[int], None]
+    partial: Path, url: str, expected: Download, timeout: float, report: Callable[[int], None]
 ) -> None:
     """Download until the file is whole, resuming as long as every attempt brings something."""
     resumed = _size(partial) > 0
     while True:
         before = _size(partial)
-        if before < wanted.size:
-            failure = _attempt(partial, url, wanted, timeout, report)
+        if before < expected.size:
+            failure = _attempt(partial, url, expected, timeout, report)
             after = _size(partial)
             if failure and after > before:
                 resumed = True
                 continue
             if failure:
                 raise failure
-        if (found := _sha256(partial)) == wanted.sha256:
+        if (digest := _sha256(partial)) == expected.sha256:
             return
         beginning = partial.read_bytes()[:40]
         partial.unlink()
         if not resumed:
             raise DownloadError(
-                f"{url} has another content than expected: its SHA-256 sum is {found} and must be "
-                f"{wanted.sha256}; it begins with {beginning!r}. Nothing of it was kept. A proxy or "
+                f"{url} has another content than expected: its SHA-256 sum is {digest} and must be "
+                f"{expected.sha256}; it begins with {beginning!r}. Nothing of it was kept. A proxy or "
                 "a sign-in page may have answered in its place; another copy is given by url=."
             )
         resumed = False
 
 
 def _attempt(
-    partial: Path, url: str, wanted: Download, timeout: float, report: Callable[[int], None]
+    partial: Path, url: str, expected: Download, timeout: float, report: Callable[[int], None]
 ) -> DownloadError | None:
     """Ask the server for what is missing and append it; the failure that ended this, if one did."""
     there = _size(partial)
@@ -151,23 +151,23 @@ def _attempt(
         with error:
             return _refused(partial, url, error)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return _broken_off(url, there, wanted, str(getattr(error, "reason", error)), timeout)
+        return _broken_off(url, there, expected, str(getattr(error, "reason", error)), timeout)
     try:
         with answer:
             start = _start(answer, there)
             with partial.open("r+b" if start else "wb") as file:
                 file.seek(start)
-                there = _copy(answer, file, start, wanted, report)
+                there = _copy(answer, file, start, expected, report)
     except http.client.HTTPException as error:
-        return _broken_off(url, _size(partial), wanted, str(error), timeout)
-    if there > wanted.size:
+        return _broken_off(url, _size(partial), expected, str(error), timeout)
+    if there > expected.size:
         partial.unlink()
         raise DownloadError(
-            f"{url} is longer than the {wanted.size:,} bytes of {wanted.name}: it is another file. "
+            f"{url} is longer than the {expected.size:,} bytes of {expected.name}: it is another file. "
             "Nothing of it was kept; another copy is given by url=."
         )
-    if there < wanted.size:
-        return _broken_off(url, there, wanted, "the connection was closed", timeout)
+    if there < expected.size:
+        return _broken_off(url, there, expected, "the connection was closed", timeout)
     return None
 
 
@@ -185,13 +185,13 @@ def _start(answer: Any, there: int) -> int:
 
 
 def _copy(
-    answer: Any, file: BinaryIO, there: int, wanted: Download, report: Callable[[int], None]
+    answer: Any, file: BinaryIO, there: int, expected: Download, report: Callable[[int], None]
 ) -> int:
     """Append an answer to a file, up to one chunk more than is wanted; how long the file is then."""
-    while there <= wanted.size and (chunk := _chunk(answer)):
+    while there <= expected.size and (chunk := _chunk(answer)):
         file.write(chunk)
         there += len(chunk)
-        report(min(there, wanted.size))
+        report(min(there, expected.size))
     return there
 
 
@@ -213,13 +213,13 @@ def _refused(partial: Path, url: str, error: urllib.error.HTTPError) -> Download
 
 
 def _broken_off(
-    url: str, there: int, wanted: Download, reason: str, timeout: float
+    url: str, there: int, expected: Download, reason: str, timeout: float
 ) -> DownloadError:
     if "timed out" in reason:
         reason = f"the server was silent for {timeout:g} seconds"
     kept = "What came is kept, and the same call goes on from there. " if there else ""
     return DownloadError(
-        f"{url}: {there:,} of {wanted.size:,} bytes came, then: {reason}. {kept}See whether this "
+        f"{url}: {there:,} of {expected.size:,} bytes came, then: {reason}. {kept}See whether this "
         "machine has a connection; another place to download from is given by url=, and a file that "
         "you have by path."
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tapemagic.errors import DataFileError
-from tapemagic.nn.datasets.split import Array
+from tapemagic.nn.datasets.source import Array
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 """The dtype of the numbers, by the third byte of a file."""
@@ -66,10 +66,10 @@ def uncompressed(path: Path) -> bytes:
 def _header(path: Path, content: bytes) -> tuple[np.dtype[np.generic], tuple[int, ...], int]:
     """The dtype and the shape which a file states, and where its array begins."""
     if content[:2] != b"\0\0" or len(content) < 4 or content[2] not in TYPES:
-        found = f"it begins with {content[:SHOWN]!r}" if content else "it is empty"
+        beginning = f"it begins with {content[:SHOWN]!r}" if content else "it is empty"
         raise DataFileError(
             f"{path} is no IDX file: such a file begins with two bytes of zero, one for the dtype "
-            f"(8 for uint8) and one for the number of dimensions; {found}{_once_unpacked(path)}. "
+            f"(8 for uint8) and one for the number of dimensions; {beginning}{_once_unpacked(path)}. "
             "A page of a website may have been saved in its place. Download the file itself."
         )
     start = 4 + 4 * content[3]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.errors import OptionError
-from tapemagic.nn.datasets.split import Split, normalized
+from tapemagic.nn.datasets.source import Split, normalized
 
 WHITE = 16
 """The largest value of a pixel: all 16 pixels of a 4 × 4 block of the scanned digit were on."""

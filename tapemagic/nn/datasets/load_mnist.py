@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 
 from tapemagic.errors import DataFileError, MissingDataError, OptionError
-from tapemagic.nn.datasets.cache import cache_folder
 from tapemagic.nn.datasets.idx import read_idx
 from tapemagic.nn.datasets.npz import read_npz
-from tapemagic.nn.datasets.source import FASHION_MNIST, MNIST, Source
-from tapemagic.nn.datasets.split import Array, Split, normalized
+from tapemagic.nn.datasets.source import (
+    FASHION_MNIST,
+    MNIST,
+    Array,
+    Source,
+    Split,
+    cache_folder,
+    normalized,
+)
 
 WHITE = 255
 IDX_NAMES = (
@@ -159,7 +165,7 @@ def _load(
     place = cache_folder() / source.name if path is None else _path(source, path)
     if download:
         _download(source, place, url, progress, timeout)
-    split = _checked(place, _read(source, place, asked=repr(str(path)) if path else ""))
+    split = _checked(place, _read(source, place, path_text=repr(str(path)) if path else ""))
     return normalized(split, WHITE) if normalize else split
 
 
@@ -182,18 +188,18 @@ def _download(source: Source, place: Path, url: str | None, progress: bool, time
     if all(_find(place, name) for name in IDX_NAMES):
         return
     to_file = place.suffix == ".npz" and not place.is_dir()
-    if to_file and source.npz not in {wanted.name for wanted in source.downloads}:
+    if to_file and source.npz not in {file.name for file in source.downloads}:
         raise OptionError(
             f"{place} is not there, and {source.function}() downloads four files: give it the folder "
             f"to put them in, as in {source.function}({str(place.parent)!r}, download=True)."
         )
-    for wanted in source.downloads:
-        target = place if to_file else place / wanted.name
-        if not _find(place, wanted.name.removesuffix(".gz")):
+    for file in source.downloads:
+        target = place if to_file else place / file.name
+        if not _find(place, file.name.removesuffix(".gz")):
             download_file(
-                f"{(url or source.url).rstrip('/')}/{wanted.name}",
+                f"{(url or source.url).rstrip('/')}/{file.name}",
                 target,
-                wanted,
+                file,
                 progress=progress,
                 timeout=timeout,
             )
@@ -208,7 +214,7 @@ def _find(folder: Path, name: str) -> Path | None:
     return None
 
 
-def _read(source: Source, place: Path, asked: str) -> Split:
+def _read(source: Source, place: Path, path_text: str) -> Split:
     """The arrays in a file or a folder, as they are there."""
     if place.is_file():
         if place.suffix != ".npz":
@@ -219,22 +225,24 @@ def _read(source: Source, place: Path, asked: str) -> Split:
         return read_npz(place)
     if (place / source.npz).is_file():
         return read_npz(place / source.npz)
-    found = {name: _find(place, name) for name in IDX_NAMES}
-    if None in found.values():
-        raise MissingDataError(_what_is_missing(source, place, asked, found))
-    x_train, y_train, x_test, y_test = (read_idx(path) for path in found.values() if path)
+    paths = {name: _find(place, name) for name in IDX_NAMES}
+    if None in paths.values():
+        raise MissingDataError(_what_is_missing(source, place, path_text, paths))
+    x_train, y_train, x_test, y_test = (read_idx(path) for path in paths.values() if path)
     return (x_train, y_train), (x_test, y_test)
 
 
-def _what_is_missing(source: Source, place: Path, asked: str, found: dict[str, Path | None]) -> str:
-    missing = ", ".join(name for name, path in found.items() if path is None)
+def _what_is_missing(
+    source: Source, place: Path, path_text: str, paths: dict[str, Path | None]
+) -> str:
+    missing = ", ".join(name for name, path in paths.items() if path is None)
     if not place.exists():
         what = f"{place} is not there"
-    elif any(found.values()):
+    elif any(paths.values()):
         what = f"{place} lacks {missing} (each may be gzipped)"
     else:
         what = f"{place} has neither {source.npz} nor the four IDX files"
-    call = f"{source.function}({asked}{', ' if asked else ''}download=True)"
+    call = f"{source.function}({path_text}{', ' if path_text else ''}download=True)"
     return (
         f"{what}. Give {source.function}() the path of {source.npz}, or of a folder with it or with "
         f"the four IDX files ({', '.join(IDX_NAMES)}; gzipped or not), or download it there: {call}."

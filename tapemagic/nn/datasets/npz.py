@@ -13,7 +13,7 @@ import numpy as np
 
 from tapemagic.errors import DataFileError
 from tapemagic.nn.datasets.idx import AGAIN
-from tapemagic.nn.datasets.split import Array, Split
+from tapemagic.nn.datasets.source import Array, Split
 
 DAMAGED = (
     zipfile.BadZipFile,
@@ -42,12 +42,12 @@ def read_npz(path: Path) -> Split:
     content = io.BytesIO(path.read_bytes())
     try:
         with zipfile.ZipFile(content) as archive:
-            held = {name.removesuffix(".npy") for name in archive.namelist()}
-            if missing := [name for name in NAMES if name not in held]:
+            names = {name.removesuffix(".npy") for name in archive.namelist()}
+            if missing := [name for name in NAMES if name not in names]:
                 raise DataFileError(
                     f"{path} lacks {', '.join(missing)}: expected are the arrays "
                     f"{', '.join(NAMES)}, as in Keras's mnist.npz; it has "
-                    f"{', '.join(sorted(held)) or 'none'}."
+                    f"{', '.join(sorted(names)) or 'none'}."
                 )
             x_train, y_train, x_test, y_test = (_array(path, archive, name) for name in NAMES)
     except DataFileError:

@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def cache_folder() -> Path:
+    """``$TAPEMAGIC_DATA``, or ``tapemagic`` in the folder which the system has for caches."""
+    if chosen := os.environ.get("TAPEMAGIC_DATA"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) / "tapemagic" if local else Path.home() / "AppData/Local/tapemagic"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches/tapemagic"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tapemagic"
 
 
 @dataclass(frozen=True)
@@ -73,3 +92,18 @@ FASHION_MNIST = Source(
         ),
     ),
 )
+
+
+Array = NDArray[Any]
+Split = tuple[tuple[Array, Array], tuple[Array, Array]]
+"""``(x_train, y_train), (x_test, y_test)``."""
+
+
+def normalized(split: Split, white: int) -> Split:
+    """The same with images from 0 to 1 in float32, where ``white`` was the largest value."""
+    (x_train, y_train), (x_test, y_test) = split
+    return (_normalized(x_train, white), y_train), (_normalized(x_test, white), y_test)
+
+
+def _normalized(images: Array, white: int) -> Array:
+    return images.astype(np.float32) / np.float32(white)

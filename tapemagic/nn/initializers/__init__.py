@@ -8,39 +8,23 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.nn.identifiers import find, snake_case
-from tapemagic.nn.initializers.constants import Constant, Identity, Ones, Zeros
-from tapemagic.nn.initializers.distributions import RandomNormal, RandomUniform, TruncatedNormal
-from tapemagic.nn.initializers.initializer import Initializer, dtype_of
-from tapemagic.nn.initializers.orthogonal import Orthogonal
-from tapemagic.nn.initializers.scaling import (
-    GlorotNormal,
-    GlorotUniform,
-    HeNormal,
-    HeUniform,
-    LecunNormal,
-    LecunUniform,
-    VarianceScaling,
-)
-
-__all__ = [
-    "Constant",
-    "GlorotNormal",
-    "GlorotUniform",
-    "HeNormal",
-    "HeUniform",
-    "Identity",
-    "Initializer",
-    "LecunNormal",
-    "LecunUniform",
-    "Ones",
-    "Orthogonal",
-    "RandomNormal",
-    "RandomUniform",
-    "TruncatedNormal",
-    "VarianceScaling",
-    "Zeros",
-    "get",
-]
+from tapemagic.nn.initializers.constants import Constant as Constant
+from tapemagic.nn.initializers.constants import Identity as Identity
+from tapemagic.nn.initializers.constants import Ones as Ones
+from tapemagic.nn.initializers.constants import Zeros as Zeros
+from tapemagic.nn.initializers.distributions import RandomNormal as RandomNormal
+from tapemagic.nn.initializers.distributions import RandomUniform as RandomUniform
+from tapemagic.nn.initializers.distributions import TruncatedNormal as TruncatedNormal
+from tapemagic.nn.initializers.initializer import Initializer as Initializer
+from tapemagic.nn.initializers.initializer import dtype_of
+from tapemagic.nn.initializers.orthogonal import Orthogonal as Orthogonal
+from tapemagic.nn.initializers.scaling import GlorotNormal as GlorotNormal
+from tapemagic.nn.initializers.scaling import GlorotUniform as GlorotUniform
+from tapemagic.nn.initializers.scaling import HeNormal as HeNormal
+from tapemagic.nn.initializers.scaling import HeUniform as HeUniform
+from tapemagic.nn.initializers.scaling import LecunNormal as LecunNormal
+from tapemagic.nn.initializers.scaling import LecunUniform as LecunUniform
+from tapemagic.nn.initializers.scaling import VarianceScaling as VarianceScaling
 
 _CLASSES = (
     Constant,
@@ -59,6 +43,9 @@ _CLASSES = (
     VarianceScaling,
     Zeros,
 )
+__all__ = ["Initializer", "get"]
+__all__ += [kind.__name__ for kind in _CLASSES]
+
 _TABLE: dict[str, Any] = {
     **{snake_case(kind.__name__): kind for kind in _CLASSES},
     **{kind.__name__: kind for kind in _CLASSES},

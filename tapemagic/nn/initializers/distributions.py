@@ -60,13 +60,6 @@ class RandomNormal(RandomInitializer):
     mean : float, optional
     stddev : float, optional
         The standard deviation, not negative.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-
-    Raises
-    ------
-    OptionError
-        If `stddev` is negative, or `seed` no seed.
 
     Examples
     --------
@@ -93,13 +86,6 @@ class TruncatedNormal(RandomInitializer):
     mean : float, optional
     stddev : float, optional
         The standard deviation before numbers are drawn again, not negative.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-
-    Raises
-    ------
-    OptionError
-        If `stddev` is negative, or `seed` no seed.
 
     Examples
     --------
@@ -125,13 +111,6 @@ class RandomUniform(RandomInitializer):
     ----------
     minval, maxval : float, optional
         The limits.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-
-    Raises
-    ------
-    OptionError
-        If `minval` is larger than `maxval`, or `seed` no seed.
 
     Examples
     --------

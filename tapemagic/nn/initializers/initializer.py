@@ -18,7 +18,6 @@ class Initializer:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Counting(nn.initializers.Initializer):
     ...     def __call__(self, shape, dtype=None):
@@ -68,11 +67,11 @@ def lengths(shape: Any) -> tuple[int, ...]:
     >>> lengths([2, 3]), lengths(2)
     ((2, 3), (2,))
     """
-    given = tuple(shape) if isinstance(shape, Sequence | np.ndarray) else (shape,)
-    whole = all(isinstance(n, int | np.integer) and n >= 0 for n in given)
-    if not whole:
+    axes = tuple(shape) if isinstance(shape, Sequence | np.ndarray) else (shape,)
+    is_valid = all(isinstance(n, int | np.integer) and n >= 0 for n in axes)
+    if not is_valid:
         raise ShapeError(f"a shape is a tuple of whole numbers from 0 on, not {shape!r}")
-    return tuple(map(int, given))
+    return tuple(map(int, axes))
 
 
 def dtype_of(dtype: DTypeLike | None) -> np.dtype[Any]:

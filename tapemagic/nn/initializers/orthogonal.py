@@ -18,13 +18,6 @@ class Orthogonal(RandomInitializer):
     ----------
     gain : float, optional
         The factor.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
 
     Notes
     -----
@@ -41,7 +34,6 @@ class Orthogonal(RandomInitializer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> q = nn.initializers.Orthogonal(seed=1)((5, 3))
     >>> bool(np.allclose(q.T @ q, np.eye(3), atol=1e-6))

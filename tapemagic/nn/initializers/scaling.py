@@ -65,15 +65,8 @@ class VarianceScaling(RandomInitializer):
         Whether `n` is the number of inputs, outputs, or their mean; at least 1.
     distribution : {'truncated_normal', 'untruncated_normal', 'uniform'}, optional
         "normal" stands for "truncated_normal", that is, no number is more than 2.27 standard deviations off.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
     input_axes, output_axes : sequence of int, optional
         The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If an option has another value.
 
     Notes
     -----
@@ -103,8 +96,8 @@ class VarianceScaling(RandomInitializer):
             )
         self.scale = scale
         self.mode = choice(mode, "mode", MODES)
-        found = choice(distribution, "distribution", DISTRIBUTIONS)
-        self.distribution = "truncated_normal" if found == "normal" else found
+        name = choice(distribution, "distribution", DISTRIBUTIONS)
+        self.distribution = "truncated_normal" if name == "normal" else name
         self.input_axes = input_axes
         self.output_axes = output_axes
 
@@ -123,18 +116,6 @@ class VarianceScaling(RandomInitializer):
 
 class GlorotUniform(VarianceScaling):
     """Uniform random numbers between ±√(6 / (inputs + outputs)) [1]_, for layers with tanh and the like.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
 
     References
     ----------
@@ -156,18 +137,6 @@ class GlorotUniform(VarianceScaling):
 class GlorotNormal(VarianceScaling):
     """Normal random numbers of variance 2 / (inputs + outputs) [1]_, cut off at 2.27 standard deviations.
 
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
-
     References
     ----------
     .. [1] X. Glorot and Y. Bengio, "Understanding the difficulty of training deep feedforward neural networks",
@@ -187,18 +156,6 @@ class GlorotNormal(VarianceScaling):
 
 class HeUniform(VarianceScaling):
     """Uniform random numbers between ±√(6 / inputs) [1]_, for layers with relu.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
 
     References
     ----------
@@ -220,18 +177,6 @@ class HeUniform(VarianceScaling):
 class HeNormal(VarianceScaling):
     """Normal random numbers of variance 2 / inputs [1]_, cut off at 2.27 standard deviations, for layers with relu.
 
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
-
     References
     ----------
     .. [1] K. He, X. Zhang, S. Ren and J. Sun, "Delving deep into rectifiers: surpassing human-level performance on
@@ -252,18 +197,6 @@ class HeNormal(VarianceScaling):
 class LecunUniform(VarianceScaling):
     """Uniform random numbers between ±√(3 / inputs) [1]_.
 
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
-
     References
     ----------
     .. [1] Y. LeCun, L. Bottou, G. B. Orr and K.-R. Müller, "Efficient BackProp", in "Neural networks: tricks of the
@@ -283,18 +216,6 @@ class LecunUniform(VarianceScaling):
 
 class LecunNormal(VarianceScaling):
     """Normal random numbers of variance 1 / inputs [1]_, cut off at 2.27 standard deviations, for layers with selu.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
 
     References
     ----------

@@ -12,7 +12,7 @@ from tapemagic.nn import activations
 from tapemagic.nn.arguments import number
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Pointwise
 
 LARGE = {"float16": 3e4, "float32": 1e9, "float64": 1e9}
 """The number whose negative takes the place of minus infinity where a mask is False, as in Keras."""
@@ -25,16 +25,10 @@ class Activation(Pointwise):
     ----------
     activation : str or callable
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If there is no activation of that name.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Activation("relu")(np.array([-1.0, 2.0])).numpy()
     array([0., 2.], dtype=float32)
@@ -61,16 +55,10 @@ class ReLU(Pointwise):
     threshold : float, optional
         All as of `nn.activations.relu`, and none negative.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter is negative, or no number.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ReLU(max_value=6)(np.array([-1.0, 2.0, 8.0])).numpy()
     array([0., 2., 6.], dtype=float32)
@@ -103,16 +91,10 @@ class LeakyReLU(Pointwise):
     negative_slope : float, optional
         Not negative.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If the slope is negative, or no number.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.LeakyReLU()(np.array([-10.0, 2.0])).numpy()
     array([-3.,  2.], dtype=float32)
@@ -136,16 +118,10 @@ class ELU(Pointwise):
     ----------
     alpha : float, optional
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `alpha` is no number.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ELU()(np.array([-100.0, 2.0])).numpy()
     array([-1.,  2.], dtype=float32)
@@ -172,12 +148,7 @@ class PReLU(Pointwise):
     shared_axes : int or sequence of int, optional
         The axes along which one slope is shared, where 1 is the first one after the batch.
     **kwargs
-        `name`, `trainable` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `shared_axes` are no whole numbers from 1 on.
+        See `Layer`.
 
     References
     ----------
@@ -185,7 +156,6 @@ class PReLU(Pointwise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.PReLU(alpha_initializer="ones")(np.array([[-1.0, 2.0]])).numpy()
     array([[-1.,  2.]], dtype=float32)
@@ -234,7 +204,7 @@ class Softmax(Pointwise):
     ----------
     axis : int or sequence of int, optional
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Notes
     -----
@@ -242,7 +212,6 @@ class Softmax(Pointwise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Softmax()(np.zeros((1, 3)), mask=np.array([True, True, False])).numpy()
     array([[0.5, 0.5, 0. ]], dtype=float32)

@@ -113,12 +113,7 @@ class MultiHeadAttention(Layer):
     seed : int or numpy.random.Generator, optional
         Of dropout.
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----
@@ -132,7 +127,6 @@ class MultiHeadAttention(Layer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.MultiHeadAttention(num_heads=2, key_dim=4)
     >>> x = np.zeros((1, 5, 3))
@@ -214,8 +208,8 @@ class MultiHeadAttention(Layer):
         several = (query, value) if key is None else (query, value, key)
         return super().__call__(*several, **kwargs)
 
-    def _build_for(self, given: list[Any]) -> None:
-        self.build(*(x.shape for x in given))
+    def _build_for(self, inputs: list[Any]) -> None:
+        self.build(*(x.shape for x in inputs))
 
     def build(self, query_shape: Any, value_shape: Any = None, key_shape: Any = None) -> None:
         """Make the four projections."""

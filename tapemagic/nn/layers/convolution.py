@@ -110,20 +110,20 @@ class Convolution(Layer):
         """The batch, the places of the kernel, and the filters."""
         self._require_shape(tuple(input_shape))
         *batch, _ = input_shape
-        batch, known = batch[: -self.rank], batch[-self.rank :]
-        found = window_places(
-            known,
+        batch, spatial = batch[: -self.rank], batch[-self.rank :]
+        counts = window_places(
+            spatial,
             self.kernel_size,
             self.strides,
             self._padding(),
             self.dilation_rate,
             f"the layer {self.path!r}",
         )
-        return (*batch, *found, self.filters)
+        return (*batch, *counts, self.filters)
 
 
 def window_places(
-    known: Any, size: Any, strides: Any, padding: Any, dilations: Any, name: str
+    spatial: Any, size: Any, strides: Any, padding: Any, dilations: Any, name: str
 ) -> tuple[int | None, ...]:
     """The number of places of a window along each spatial axis; None along axes of unknown length.
 
@@ -133,9 +133,9 @@ def window_places(
     (None, 3)
     """
     roomy = max(n * gap for n, gap in zip(size, dilations, strict=True))
-    full = tuple(roomy if n is None else n for n in known)
+    full = tuple(roomy if n is None else n for n in spatial)
     window = sliding(size, strides, padding, dilations, full, name)
-    counts = zip(known, places(window, full), strict=True)
+    counts = zip(spatial, places(window, full), strict=True)
     return tuple(None if n is None else count for n, count in counts)
 
 
@@ -164,12 +164,7 @@ class Conv2D(Convolution):
     kernel_initializer, bias_initializer : str, callable or Initializer, optional
     kernel_regularizer, bias_regularizer : str, callable or Regularizer, optional
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----
@@ -204,12 +199,7 @@ class Conv1D(Convolution):
     kernel_initializer, bias_initializer : str, callable or Initializer, optional
     kernel_regularizer, bias_regularizer : str, callable or Regularizer, optional
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----

@@ -23,12 +23,7 @@ class Dense(Layer):
     kernel_initializer, bias_initializer : str, callable or Initializer, optional
     kernel_regularizer, bias_regularizer : str, callable or Regularizer, optional
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `units` is no positive whole number, or an activation, initializer or regularizer is unknown.
+        See `Layer`.
 
     Notes
     -----

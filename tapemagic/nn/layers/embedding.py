@@ -30,7 +30,7 @@ class Embedding(Layer):
     weights : array_like, optional
         The first vectors, of the shape (input_dim, output_dim).
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
@@ -46,7 +46,6 @@ class Embedding(Layer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.Embedding(3, 2, weights=[[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
     >>> layer(np.array([[2, 0]])).numpy()
@@ -75,9 +74,9 @@ class Embedding(Layer):
                 "nn.LSTM(8)(vectors, mask=numbers != 0)"
             )
         if weights is not None:
-            one = isinstance(weights, list) and len(weights) == 1 and np.ndim(weights[0]) == 2
+            is_listed = isinstance(weights, list) and len(weights) == 1 and np.ndim(weights[0]) == 2
             self.build((None,))
-            self.set_weights(weights if one else [weights])
+            self.set_weights(weights if is_listed else [weights])
 
     def build(self, input_shape: Any) -> None:  # noqa: ARG002 (any shape will do)
         """Make the vectors."""
@@ -92,10 +91,10 @@ class Embedding(Layer):
         """The vectors of the numbers."""
         numbers = as_array(inputs)
         require_computed(numbers, f"the layer {self.path!r}, which looks numbers up,", IN_PARTS)
-        others = _others(numbers)
-        if others.size:
+        invalid = _non_integers(numbers)
+        if invalid.size:
             raise DtypeError(
-                f"the layer {self.path!r} looks whole numbers up, and got {numbers.dtype}, such as {others[0]}: write "
+                f"the layer {self.path!r} looks whole numbers up, and got {numbers.dtype}, such as {invalid[0]}: write "
                 "x.astype(int), if that is meant"
             )
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.input_dim):
@@ -111,7 +110,7 @@ class Embedding(Layer):
         return (*input_shape, self.output_dim)
 
 
-def _others(numbers: Any) -> Any:
+def _non_integers(numbers: Any) -> Any:
     """The elements of an array that are no whole numbers."""
     if numbers.dtype.kind in "iu":
         return numbers.ravel()[:0]

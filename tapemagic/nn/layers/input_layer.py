@@ -63,8 +63,10 @@ class InputLayer(Layer):
                 "an Input takes either shape=, without the batch axis, and perhaps batch_size=, or batch_shape=: write "
                 "nn.Input((3,)) for batches of 3 features"
             )
-        given = (batch_size, *_lengths(shape)) if batch_shape is None else _lengths(batch_shape)
-        self.batch_shape = _lengths(given)
+        full_shape = (
+            (batch_size, *_lengths(shape)) if batch_shape is None else _lengths(batch_shape)
+        )
+        self.batch_shape = _lengths(full_shape)
         self._dtype = of_numbers(floatx() if dtype is None else dtype).name
         self.built = True
         self.begin()
@@ -155,7 +157,6 @@ def Input(  # noqa: N802 (Keras's name)
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> x = nn.Input((3,))
     >>> y = nn.Dense(2, activation="relu")(x)
@@ -180,8 +181,8 @@ def _lengths(shape: Any) -> tuple[int | None, ...]:
             f"the shape of an Input is a tuple, not {shape!r}: write shape=(3,)"
         ) from None
     for n in lengths:
-        whole = isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0
-        if not whole and n is not None:
+        is_length = isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0
+        if not is_length and n is not None:
             raise OptionError(
                 f"the lengths in the shape of an Input are whole numbers from 0 on, or None, not {n!r} as in {lengths}"
             )

@@ -23,7 +23,7 @@ class Merge(Layer):
     Parameters
     ----------
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
     """
 
     least, most = 1, 10**6
@@ -81,7 +81,6 @@ def as_function(kind: type[Merge]) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> as_function(Add)([np.array([[1.0]]), np.array([[2.0]])]).numpy()
     array([[3.]], dtype=float32)
     """
@@ -114,11 +113,6 @@ def _with_axes(x: Any, count: int) -> Any:
 class Add(ElementwiseMerge):
     """The sum of several inputs.
 
-    Parameters
-    ----------
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
     Raises
     ------
     ShapeError
@@ -126,7 +120,6 @@ class Add(ElementwiseMerge):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Add()([np.array([[1.0, 2.0]]), np.array([[10.0, 20.0]])]).numpy()
     array([[11., 22.]], dtype=float32)
@@ -138,11 +131,6 @@ class Add(ElementwiseMerge):
 class Subtract(ElementwiseMerge):
     """The first of two inputs minus the second.
 
-    Parameters
-    ----------
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
     Raises
     ------
     ShapeError
@@ -150,7 +138,6 @@ class Subtract(ElementwiseMerge):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Subtract()([np.array([[1.0, 2.0]]), np.array([[10.0, 20.0]])]).numpy()
     array([[ -9., -18.]], dtype=float32)
@@ -163,11 +150,6 @@ class Subtract(ElementwiseMerge):
 class Multiply(ElementwiseMerge):
     """The product of several inputs, element by element.
 
-    Parameters
-    ----------
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
     Raises
     ------
     ShapeError
@@ -175,7 +157,6 @@ class Multiply(ElementwiseMerge):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Multiply()([np.array([[1.0, 2.0]]), np.array([[10.0, 20.0]])]).numpy()
     array([[10., 40.]], dtype=float32)
@@ -187,11 +168,6 @@ class Multiply(ElementwiseMerge):
 class Average(ElementwiseMerge):
     """The average of several inputs.
 
-    Parameters
-    ----------
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
     Raises
     ------
     ShapeError
@@ -199,7 +175,6 @@ class Average(ElementwiseMerge):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Average()([np.array([[1.0, 2.0]]), np.array([[3.0, 6.0]])]).numpy()
     array([[2., 4.]], dtype=float32)
@@ -216,11 +191,6 @@ class Average(ElementwiseMerge):
 class Maximum(ElementwiseMerge):
     """The largest of several inputs, element by element.
 
-    Parameters
-    ----------
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
     Raises
     ------
     ShapeError
@@ -228,7 +198,6 @@ class Maximum(ElementwiseMerge):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Maximum()([np.array([[1.0, 2.0]]), np.array([[3.0, 0.0]])]).numpy()
     array([[3., 2.]], dtype=float32)
@@ -240,11 +209,6 @@ class Maximum(ElementwiseMerge):
 class Minimum(ElementwiseMerge):
     """The smallest of several inputs, element by element.
 
-    Parameters
-    ----------
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
     Raises
     ------
     ShapeError
@@ -252,7 +216,6 @@ class Minimum(ElementwiseMerge):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Minimum()([np.array([[1.0, 2.0]]), np.array([[3.0, 0.0]])]).numpy()
     array([[1., 0.]], dtype=float32)
@@ -268,7 +231,7 @@ class Concatenate(Merge):
     ----------
     axis : int, optional
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
@@ -279,7 +242,6 @@ class Concatenate(Merge):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Concatenate()([np.zeros((2, 3)), np.zeros((2, 4))]).shape
     (2, 7)
@@ -311,12 +273,10 @@ class Dot(Merge):
     normalize : bool, optional
         Whether to divide by the lengths of the vectors first, so that the products are cosines.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
-    OptionError
-        If `axes` are no such axes.
     ShapeError
         When it is called, if there are not two inputs of two or more axes, or the axes differ in length.
 
@@ -327,7 +287,6 @@ class Dot(Merge):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Dot(axes=1)([np.array([[1.0, 2.0]]), np.array([[10.0, 20.0]])]).numpy()
     array([[50.]], dtype=float32)

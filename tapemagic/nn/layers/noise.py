@@ -12,7 +12,7 @@ from tapemagic.engine.operations.windows import whole_numbers
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import number, share
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Pointwise
 from tapemagic.nn.random import generator
 
 
@@ -50,12 +50,7 @@ class Dropout(Noise):
     seed : int or numpy.random.Generator, optional
         Of the random numbers; None for the global generator.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `rate`, `noise_shape` or `seed` is something else.
+        See `Layer`.
 
     References
     ----------
@@ -64,7 +59,6 @@ class Dropout(Noise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.Dropout(0.5, seed=0)
     >>> layer(np.ones((1, 6)), training=True).numpy()
@@ -99,13 +93,13 @@ class Dropout(Noise):
 
 
 def _noise_shape(shape: Any) -> tuple[int | None, ...]:
-    given = shape if isinstance(shape, list | tuple) else ()
-    known = tuple(n for n in given if n is not None)
-    if not given or len(whole_numbers(known)) != len(known) or min(known, default=1) < 1:
+    lengths = shape if isinstance(shape, list | tuple) else ()
+    fixed = tuple(n for n in lengths if n is not None)
+    if not lengths or len(whole_numbers(fixed)) != len(fixed) or min(fixed, default=1) < 1:
         raise OptionError(
             f"the noise_shape of Dropout is a tuple of lengths and None, not {shape!r}: write (None, 1, None)"
         )
-    return tuple(given)
+    return tuple(lengths)
 
 
 class GaussianNoise(Noise):
@@ -118,16 +112,10 @@ class GaussianNoise(Noise):
     seed : int or numpy.random.Generator, optional
         Of the random numbers; None for the global generator.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `stddev` or `seed` is something else.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.GaussianNoise(0.1, seed=0)
     >>> layer(np.zeros((1, 3)), training=True).numpy().round(3)
@@ -136,7 +124,7 @@ class GaussianNoise(Noise):
 
     def __init__(self, stddev: float, seed: Any = None, **kwargs: Any) -> None:
         super().__init__(seed, **kwargs)
-        self.stddev = number(stddev, "stddev of GaussianNoise", least=0)
+        self.stddev = number(stddev, "stddev of GaussianNoise", minimum=0)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         """The inputs; in training, with noise."""
@@ -157,12 +145,7 @@ class GaussianDropout(Noise):
     seed : int or numpy.random.Generator, optional
         Of the random numbers; None for the global generator.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `rate` or `seed` is something else.
+        See `Layer`.
 
     References
     ----------
@@ -171,7 +154,6 @@ class GaussianDropout(Noise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GaussianDropout(0.5, seed=0)(np.ones((1, 3)), training=True).numpy().round(3)
     array([[1.126, 0.868, 1.64 ]], dtype=float32)

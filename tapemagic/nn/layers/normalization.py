@@ -15,7 +15,7 @@ from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import axis as whole_axis
 from tapemagic.nn.arguments import number
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Pointwise
 
 
 class ScaledNormalization(Pointwise):
@@ -38,7 +38,7 @@ class ScaledNormalization(Pointwise):
     ) -> None:
         super().__init__(**kwargs)
         self.axis = axis
-        self.epsilon = number(epsilon, f"epsilon of {type(self).__name__}", least=0)
+        self.epsilon = number(epsilon, f"epsilon of {type(self).__name__}", minimum=0)
         self.center = bool(center)
         self.scale = bool(scale)
         self.beta_initializer = beta_initializer
@@ -121,12 +121,7 @@ class BatchNormalization(ScaledNormalization):
     moving_mean_initializer, moving_variance_initializer : str, callable or Initializer, optional
     beta_regularizer, gamma_regularizer : str, callable or Regularizer, optional
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----
@@ -140,7 +135,6 @@ class BatchNormalization(ScaledNormalization):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.BatchNormalization(epsilon=0.0)
     >>> layer(np.array([[1.0], [3.0]]), training=True).numpy()
@@ -177,7 +171,7 @@ class BatchNormalization(ScaledNormalization):
             **kwargs,
         )
         self.axis = whole_axis(axis, "axis of BatchNormalization")
-        self.momentum = number(momentum, "momentum of BatchNormalization", least=0)
+        self.momentum = number(momentum, "momentum of BatchNormalization", minimum=0)
         self.moving_mean_initializer = moving_mean_initializer
         self.moving_variance_initializer = moving_variance_initializer
 
@@ -236,12 +230,7 @@ class LayerNormalization(ScaledNormalization):
     beta_initializer, gamma_initializer : str, callable or Initializer, optional
     beta_regularizer, gamma_regularizer : str, callable or Regularizer, optional
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----
@@ -253,7 +242,6 @@ class LayerNormalization(ScaledNormalization):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.LayerNormalization(epsilon=0.0)(np.array([[1.0, 3.0], [5.0, 1.0]])).numpy()
     array([[-1.,  1.],

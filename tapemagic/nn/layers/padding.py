@@ -40,16 +40,10 @@ class ZeroPadding2D(Layer):
     data_format : {None, 'channels_last'}, optional
         Other layouts are refused.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `padding` is something else.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ZeroPadding2D(((1, 0), (2, 2)))(np.ones((1, 3, 3, 1))).shape
     (1, 4, 7, 1)
@@ -85,16 +79,10 @@ class ZeroPadding1D(ZeroPadding2D):
     data_format : {None, 'channels_last'}, optional
         Other layouts are refused.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `padding` is something else.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ZeroPadding1D((2, 0))(np.ones((1, 3, 1))).numpy().ravel()
     array([0., 0., 1., 1., 1.], dtype=float32)
@@ -115,18 +103,15 @@ class Cropping2D(Layer):
     data_format : {None, 'channels_last'}, optional
         Other layouts are refused.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
-    OptionError
-        If `cropping` is something else.
     ShapeError
         When it is called, if nothing would be left.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Cropping2D(((1, 0), (2, 2)))(np.ones((1, 7, 7, 1))).shape
     (1, 6, 3, 1)
@@ -172,18 +157,15 @@ class Cropping1D(Cropping2D):
     data_format : {None, 'channels_last'}, optional
         Other layouts are refused.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
-    OptionError
-        If `cropping` is something else.
     ShapeError
         When it is called, if nothing would be left.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Cropping1D()(np.arange(4.0).reshape(1, 4, 1)).numpy().ravel()
     array([1., 2.], dtype=float32)
@@ -208,16 +190,10 @@ class UpSampling2D(Layer):
     interpolation : {'nearest'}, optional
         Others are refused.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.UpSampling2D((1, 2))(np.array([[1.0, 2.0]]).reshape(1, 1, 2, 1)).numpy().ravel()
     array([1., 1., 2., 2.], dtype=float32)
@@ -262,16 +238,10 @@ class UpSampling1D(UpSampling2D):
     size : int, optional
         How often.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `size` is no positive whole number.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.UpSampling1D(3)(np.ones((1, 2, 1))).shape
     (1, 6, 1)

@@ -33,12 +33,7 @@ class Pooling(Layer):
     data_format : {None, 'channels_last'}, optional
         Other layouts are refused.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
     """
 
     rank: int
@@ -72,11 +67,11 @@ class Pooling(Layer):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The batch, the places of the window, and the channels."""
         self._require_shape(tuple(input_shape))
-        batch, *known, channels = input_shape
+        batch, *spatial, channels = input_shape
         gaps = (1,) * self.rank
         name = f"the layer {self.path!r}"
-        found = window_places(known, self.pool_size, self.strides, self.padding, gaps, name)
-        return (batch, *found, channels)
+        counts = window_places(spatial, self.pool_size, self.strides, self.padding, gaps, name)
+        return (batch, *counts, channels)
 
 
 class MaxPooling2D(Pooling):
@@ -93,12 +88,7 @@ class MaxPooling2D(Pooling):
     data_format : {None, 'channels_last'}, optional
         Other layouts are refused.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----
@@ -106,7 +96,6 @@ class MaxPooling2D(Pooling):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.MaxPooling2D()(np.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0].numpy()
     array([[ 5.,  7.],
@@ -128,12 +117,7 @@ class MaxPooling1D(Pooling):
     data_format : {None, 'channels_last'}, optional
         All as of `MaxPooling2D`, along one axis.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----
@@ -141,7 +125,6 @@ class MaxPooling1D(Pooling):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.MaxPooling1D()(np.arange(4.0).reshape(1, 4, 1)).numpy().ravel()
     array([1., 3.], dtype=float32)
@@ -162,12 +145,7 @@ class AveragePooling2D(Pooling):
     data_format : {None, 'channels_last'}, optional
         All as of `MaxPooling2D`; where the window lies partly outside, the average is that of what lies inside.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----
@@ -175,7 +153,6 @@ class AveragePooling2D(Pooling):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.AveragePooling2D()(np.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0].numpy()
     array([[ 2.5,  4.5],
@@ -197,12 +174,7 @@ class AveragePooling1D(Pooling):
     data_format : {None, 'channels_last'}, optional
         All as of `AveragePooling2D`, along one axis.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----
@@ -210,7 +182,6 @@ class AveragePooling1D(Pooling):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.AveragePooling1D()(np.arange(4.0).reshape(1, 4, 1)).numpy().ravel()
     array([0.5, 2.5], dtype=float32)
@@ -237,12 +208,7 @@ class GlobalPooling(Layer):
     keepdims : bool, optional
         Whether the spatial axes stay, with length 1.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+        See `Layer`.
     """
 
     rank: int
@@ -278,16 +244,10 @@ class GlobalAveragePooling2D(GlobalPooling):
     keepdims : bool, optional
         Whether the output is (batch, 1, 1, channels) instead of (batch, channels).
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalAveragePooling2D()(np.arange(8.0).reshape(1, 2, 2, 2)).numpy()
     array([[3., 4.]], dtype=float32)
@@ -308,16 +268,10 @@ class GlobalAveragePooling1D(GlobalPooling):
     keepdims : bool, optional
         Whether the output is (batch, 1, channels) instead of (batch, channels).
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalAveragePooling1D()(np.arange(6.0).reshape(1, 3, 2)).numpy()
     array([[2., 3.]], dtype=float32)
@@ -346,12 +300,7 @@ class GlobalMaxPooling2D(GlobalPooling):
     keepdims : bool, optional
         Whether the output is (batch, 1, 1, channels) instead of (batch, channels).
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+        See `Layer`.
 
     Notes
     -----
@@ -359,7 +308,6 @@ class GlobalMaxPooling2D(GlobalPooling):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalMaxPooling2D()(np.arange(8.0).reshape(1, 2, 2, 2)).numpy()
     array([[6., 7.]], dtype=float32)
@@ -380,16 +328,10 @@ class GlobalMaxPooling1D(GlobalPooling):
     keepdims : bool, optional
         Whether the output is (batch, 1, channels) instead of (batch, channels).
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalMaxPooling1D()(np.arange(6.0).reshape(1, 3, 2)).numpy()
     array([[4., 5.]], dtype=float32)

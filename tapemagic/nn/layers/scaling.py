@@ -12,7 +12,7 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.config import epsilon
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Pointwise
 
 
 class Rescaling(Pointwise):
@@ -24,16 +24,10 @@ class Rescaling(Pointwise):
         Such as 1 / 255 for pixels.
     offset : float or array_like, optional
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `scale` or `offset` is not made of numbers.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Rescaling(1 / 255)(np.array([[0, 255]], np.uint8)).numpy()
     array([[0., 1.]], dtype=float32)
@@ -47,12 +41,12 @@ class Rescaling(Pointwise):
         self.offset = self._numbers(offset, "offset")
 
     def _numbers(self, value: Any, what: str) -> Any:
-        found = np.asarray(unwrap(value))
-        if found.dtype.kind not in "biuf":
+        array = np.asarray(unwrap(value))
+        if array.dtype.kind not in "biuf":
             raise OptionError(
                 f"the {what} of {type(self).__name__} is made of numbers, not {value!r}"
             )
-        return found.astype(self.dtype)
+        return array.astype(self.dtype)
 
     def call(self, inputs: Any) -> Any:
         """The scaled inputs."""
@@ -72,7 +66,7 @@ class Normalization(Pointwise):
     invert : bool, optional
         Whether to compute the inputs from the normalized ones instead.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
@@ -88,7 +82,6 @@ class Normalization(Pointwise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.Normalization()
     >>> layer.adapt(np.array([[1.0], [3.0]]))
@@ -140,7 +133,7 @@ class Normalization(Pointwise):
             self.adapt_variance = self.add_weight(shape, "ones", trainable=False, name="variance")
             self.count = self.add_weight((), np.zeros, "int64", trainable=False, name="count")
         else:
-            self._given = tuple(map(self._spread, (self.input_mean, self.input_variance)))
+            self._moments = tuple(map(self._spread, (self.input_mean, self.input_variance)))
         if self._kept:
             self.input_spec = InputSpec(", ".join(f"axis {i}" for i in range(rank)), lengths)
 
@@ -170,7 +163,7 @@ class Normalization(Pointwise):
         if not self.built:
             return None
         if self.input_mean is not None:
-            return self._given[which]
+            return self._moments[which]
         return np.reshape((self.adapt_mean, self.adapt_variance)[which], self._broadcast)
 
     def adapt(self, data: Any) -> None:
@@ -190,9 +183,11 @@ class Normalization(Pointwise):
             raise OptionError(
                 f"the layer {self.path!r} was given its mean and variance: leave them out, to find them by adapt()"
             )
-        whole = isinstance(data, np.ndarray | Traced | list | tuple) or hasattr(data, "__array__")
+        is_single = isinstance(data, np.ndarray | Traced | list | tuple) or hasattr(
+            data, "__array__"
+        )
         moments: list[tuple[int, Any, Any]] = []
-        for batch in [data] if whole else _batches(data):
+        for batch in [data] if is_single else _batches(data):
             x = np.asarray(unwrap(batch), np.float64)
             if not self.built:
                 self.build(x.shape)

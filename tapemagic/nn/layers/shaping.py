@@ -22,7 +22,7 @@ class Flatten(Layer):
     data_format : {None, 'channels_last'}, optional
         Other layouts are refused.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Notes
     -----
@@ -30,7 +30,6 @@ class Flatten(Layer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Flatten()(np.zeros((2, 4, 4, 3))).shape
     (2, 48)
@@ -61,16 +60,10 @@ class Reshape(Layer):
     target_shape : sequence of int
         Without the axis of the batch. One length may be -1: it is found from the others.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `target_shape` is something else.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Reshape((8, -1, 1))(np.zeros((2, 64))).shape
     (2, 8, 8, 1)
@@ -102,19 +95,19 @@ class Reshape(Layer):
             return (batch, *(None if n == -1 else n for n in self.target_shape))
         return (batch, *self._shape(rest, tuple(input_shape)))
 
-    def _shape(self, rest: Any, given: Any) -> tuple[int, ...]:
+    def _shape(self, rest: Any, input_shape: Any) -> tuple[int, ...]:
         """The new shape of examples of a shape."""
         size = math.prod(rest)
-        known = math.prod(n for n in self.target_shape if n != -1)
+        fixed = math.prod(n for n in self.target_shape if n != -1)
         if -1 not in self.target_shape:
-            fits, free = size == known, 0
+            fits, free = size == fixed, 0
         else:
-            fits, free = bool(known) and size % known == 0, size // known if known else 0
+            fits, free = bool(fixed) and size % fixed == 0, size // fixed if fixed else 0
         if not fits:
             raise ShapeError(
-                f"the layer {self.path!r} lays examples of {known} elements"
+                f"the layer {self.path!r} lays examples of {fixed} elements"
                 f"{' or a multiple' if -1 in self.target_shape else ''} out as {self.target_shape}, and got the shape "
-                f"{given}: its examples have {size}"
+                f"{input_shape}: its examples have {size}"
             )
         return tuple(free if n == -1 else n for n in self.target_shape)
 
@@ -127,16 +120,10 @@ class Permute(Layer):
     dims : sequence of int
         The axes in their new order, where 1 is the first one after the batch.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `dims` is no order of the numbers from 1 on.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Permute((2, 1))(np.zeros((5, 3, 4))).shape
     (5, 4, 3)
@@ -170,12 +157,7 @@ class RepeatVector(Layer):
     n : int
         How often.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `n` is no positive whole number.
+        See `Layer`.
 
     Notes
     -----
@@ -183,7 +165,6 @@ class RepeatVector(Layer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.RepeatVector(3)(np.array([[1.0, 2.0]])).numpy()
     array([[[1., 2.],

@@ -10,21 +10,14 @@ import numpy as np
 
 from tapemagic.errors import OptionError
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.layer import Layer
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Layer, Pointwise
 
 
 class Identity(Pointwise):
     """The input itself.
 
-    Parameters
-    ----------
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Identity()(np.array([1.0])).numpy()
     array([1.], dtype=float32)
@@ -48,12 +41,7 @@ class Lambda(Layer):
     arguments : mapping of str, optional
         More arguments of the function.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `function` cannot be called.
+        See `Layer`.
 
     Notes
     -----
@@ -61,7 +49,6 @@ class Lambda(Layer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Lambda(lambda x: x**2)(np.array([3.0])).numpy()
     array([9.], dtype=float32)
@@ -89,8 +76,8 @@ class Lambda(Layer):
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         """The value of the function."""
-        told = {"training": training} if self._hands_training_on else {}
-        return self.function(inputs, **told, **self.arguments)
+        options = {"training": training} if self._hands_training_on else {}
+        return self.function(inputs, **options, **self.arguments)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The given shape, or that of the output for zeros."""
@@ -108,12 +95,7 @@ class TimeDistributed(Layer):
     ----------
     layer : Layer
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `layer` is none.
+        See `Layer`.
 
     Notes
     -----
@@ -122,7 +104,6 @@ class TimeDistributed(Layer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.TimeDistributed(nn.Conv2D(4, 3))(np.zeros((2, 5, 8, 8, 1))).shape
     (2, 5, 6, 6, 4)

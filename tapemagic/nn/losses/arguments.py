@@ -107,7 +107,7 @@ def class_numbers(y_true: Any, y_pred: Any) -> Any:
         require_plain(type(y_true))
         labels = as_array(operand(y_true))
         if labels.dtype.kind not in "iu":
-            labels = _whole(labels)
+            labels = _as_integers(labels)
     if labels.ndim == y_pred.ndim and labels.ndim and labels.shape[-1] == 1:
         labels = labels[..., 0]
     if labels.shape != y_pred.shape[:-1]:
@@ -119,20 +119,20 @@ AS_WHOLE = "write np.astype(labels, int)"
 """The advice for labels of which it cannot be seen whether they are whole numbers."""
 
 
-def _whole(labels: Any) -> Any:
+def _as_integers(labels: Any) -> Any:
     """Labels of another dtype as whole numbers."""
     if labels.dtype.kind == "c":
         raise UnsupportedArgumentError(f"labels are whole numbers, not {labels.dtype}")
     require_computed(labels, f"the check that labels of {labels.dtype} are whole", AS_WHOLE)
     with np.errstate(invalid="ignore"):
-        whole = labels.astype(np.int64)
-    broken = whole != labels
+        integers = labels.astype(np.int64)
+    broken = integers != labels
     if np.any(broken):
         raise OptionError(
             f"a label is the number of a class, and {labels[broken].flat[0]} is no whole number: if the labels are "
             "probabilities, take CategoricalCrossentropy"
         )
-    return whole
+    return integers
 
 
 def _shape_error(labels: Any, y_pred: Any) -> ShapeError:

@@ -56,10 +56,6 @@ def binary_crossentropy(
     OptionError
         If `label_smoothing` is no share, a prediction is no probability, unless they are logits, or a target is not
         near to 0, to 1 or between them.
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If targets or predictions are complex.
 
     Notes
     -----
@@ -69,7 +65,6 @@ def binary_crossentropy(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.binary_crossentropy([[1.0, 0.0]], [[0.5, 0.5]]), 4)
     Tensor([0.6931], dtype=float32)
@@ -110,11 +105,10 @@ class BinaryCrossentropy(KnownLoss):
     axis : int, optional
         The axis of the mean over outputs.
     reduction, name, dtype : optional
-        As of `Loss`.
+        See `Loss`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.BinaryCrossentropy()([[1], [0]], [[0.5], [0.5]])), 4)
     0.6931
@@ -170,11 +164,6 @@ def binary_focal_crossentropy(
     Tensor
         Of the shape of the predictions without `axis`, in their dtype.
 
-    Raises
-    ------
-    OptionError, ShapeError, UnsupportedArgumentError
-        As of `binary_crossentropy`.
-
     References
     ----------
     .. [1] T.-Y. Lin, P. Goyal, R. Girshick, K. He and P. Dollár, "Focal loss for dense object detection", ICCV 2017,
@@ -182,7 +171,6 @@ def binary_focal_crossentropy(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.binary_focal_crossentropy([[1.0, 0.0]], [[0.5, 0.5]]), 4)
     Tensor([0.1733], dtype=float32)
@@ -211,11 +199,10 @@ class BinaryFocalCrossentropy(KnownLoss):
     from_logits, label_smoothing, axis : optional
         As of `BinaryCrossentropy`.
     reduction, name, dtype : optional
-        As of `Loss`.
+        See `Loss`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.BinaryFocalCrossentropy()([[1], [0]], [[0.5], [0.5]])), 4)
     0.1733

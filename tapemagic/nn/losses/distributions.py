@@ -32,10 +32,6 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     ------
     OptionError
         If one of them is no probability.
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
 
     References
     ----------
@@ -43,7 +39,6 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.kl_divergence([[0.5, 0.5]], [[0.25, 0.75]]), 4)
     Tensor([0.1438], dtype=float32)
@@ -59,14 +54,8 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
 class KLDivergence(KnownLoss):
     """The loss `kl_divergence`, averaged over the batch.
 
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.KLDivergence()([[0.5, 0.5]], [[0.25, 0.75]])), 4)
     0.1438
@@ -85,13 +74,6 @@ class KLDivergence(KnownLoss):
 def poisson(y_true: Any, y_pred: Any) -> Any:
     """The mean of ``y_pred - y_true * log(y_pred)`` along the last axis.
 
-    Parameters
-    ----------
-    y_true : array_like or Tensor
-        The targets, in the shape of the predictions, up to an axis of length 1 at the end.
-    y_pred : array_like or Tensor
-        The predictions, of shape (..., outputs).
-
     Returns
     -------
     Tensor
@@ -103,14 +85,9 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
     ------
     OptionError
         If a prediction is negative.
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.poisson([[1.0, 1.0]], [[1.0, 2.0]]), 4)
     Tensor([1.1534], dtype=float32)
@@ -129,14 +106,8 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
 class Poisson(KnownLoss):
     """The loss `poisson`, averaged over the batch.
 
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.Poisson()([[1.0, 1.0]], [[1.0, 2.0]])), 4)
     1.1534

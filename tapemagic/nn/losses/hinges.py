@@ -31,13 +31,6 @@ def hinge(y_true: Any, y_pred: Any) -> Any:
     Tensor
         Of shape (...), in the dtype of the predictions.
 
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -50,11 +43,6 @@ def hinge(y_true: Any, y_pred: Any) -> Any:
 
 class Hinge(KnownLoss):
     """The loss `hinge`, averaged over the batch.
-
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
 
     Examples
     --------
@@ -89,13 +77,6 @@ def squared_hinge(y_true: Any, y_pred: Any) -> Any:
     Tensor
         Of shape (...), in the dtype of the predictions.
 
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -108,11 +89,6 @@ def squared_hinge(y_true: Any, y_pred: Any) -> Any:
 
 class SquaredHinge(KnownLoss):
     """The loss `squared_hinge`, averaged over the batch.
-
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
 
     Examples
     --------
@@ -146,13 +122,6 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
         ``maximum(1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred), 0)`` along the last axis; of shape (...), in
         the dtype of the predictions.
 
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -161,17 +130,12 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
     """
     y_true, y_pred = pair(y_true, y_pred)
     right = np.sum(y_true * y_pred, axis=-1)
-    others = np.max((1 - y_true) * y_pred, axis=-1)
-    return np.maximum(others - right + 1, 0)
+    wrong = np.max((1 - y_true) * y_pred, axis=-1)
+    return np.maximum(wrong - right + 1, 0)
 
 
 class CategoricalHinge(KnownLoss):
     """The loss `categorical_hinge`, averaged over the batch.
-
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
 
     Examples
     --------

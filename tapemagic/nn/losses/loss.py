@@ -48,7 +48,6 @@ class Loss:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Largest(nn.losses.Loss):
     ...     def call(self, y_true, y_pred):
@@ -105,11 +104,11 @@ class Loss:
         UnsupportedArgumentError
             If they are complex.
         """
-        given = (*self._arguments(y_true, y_pred), sample_weight)
+        arguments = (*self._arguments(y_true, y_pred), sample_weight)
         if is_observed():
             scope = Scope(self.name, type(self).__name__)
-            return call_in_scope(scope, self._reduced, given, {})
-        return self._reduced(*given)
+            return call_in_scope(scope, self._reduced, arguments, {})
+        return self._reduced(*arguments)
 
     def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         """The losses of tensors, weighted and reduced."""
@@ -142,13 +141,12 @@ class LossFunctionWrapper(Loss):
         Called with targets and predictions, which are tensors of one dtype and, up to an axis of length 1 at the end,
         of one rank. It returns one loss for each example.
     reduction, name, dtype : optional
-        As of `Loss`.
+        See `Loss`.
     **kwargs
         Handed to the function.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> def cubes(y_true, y_pred):
     ...     return np.mean(np.abs(y_true - y_pred) ** 3, axis=-1)
@@ -185,7 +183,6 @@ def averaged(errors: Function) -> Function:
 
     Examples
     --------
-    >>> import numpy as np
     >>> averaged(np.subtract)([3.0, 4.0], [1.0, 1.0])
     np.float64(2.5)
     """

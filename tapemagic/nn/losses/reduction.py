@@ -75,12 +75,12 @@ def weighted(losses: Any, sample_weight: Any) -> tuple[Any, Any]:
     weights = real_numbers(sample_weight, losses.dtype, "sample weights")
     if not weights.ndim:
         return losses, weights
-    given = weights.shape
+    weights_shape = weights.shape
     losses, weights = same_rank(losses, weights)
     fits = all(n in {1, m} for n, m in zip(weights.shape, losses.shape, strict=False))
     if weights.ndim != losses.ndim or not fits:
         raise ShapeError(
-            f"sample weights of the shape {given} do not fit losses of the shape {losses.shape}: give one weight for "
+            f"sample weights of the shape {weights_shape} do not fit losses of the shape {losses.shape}: give one weight for "
             "each loss, or 1 as the length of an axis along which it is the same"
         )
     return losses, weights

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.operations.norms import l2_normalize
+from tapemagic.errors import OptionError
+from tapemagic.nn.arguments import number
 from tapemagic.nn.config import epsilon
 from tapemagic.nn.losses.arguments import pair
 from tapemagic.nn.losses.loss import KnownLoss, averaged
@@ -18,24 +22,10 @@ Reduction = str | None
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the squared differences along the last axis.
 
-    Parameters
-    ----------
-    y_true : array_like or Tensor
-        The targets, in the shape of the predictions, up to an axis of length 1 at the end.
-    y_pred : array_like or Tensor
-        The predictions, of shape (..., outputs).
-
     Returns
     -------
     Tensor
         ``mean((y_true - y_pred)**2, axis=-1)``, of shape (...), in the dtype of the predictions.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
 
     Examples
     --------
@@ -49,11 +39,6 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
 
 class MeanSquaredError(KnownLoss):
     """The loss `mean_squared_error`, averaged over the batch.
-
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
 
     Examples
     --------
@@ -76,25 +61,11 @@ class MeanSquaredError(KnownLoss):
 def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the absolute differences along the last axis.
 
-    Parameters
-    ----------
-    y_true : array_like or Tensor
-        The targets, in the shape of the predictions, up to an axis of length 1 at the end.
-    y_pred : array_like or Tensor
-        The predictions, of shape (..., outputs).
-
     Returns
     -------
     Tensor
         ``mean(abs(y_true - y_pred), axis=-1)``, of shape (...), in the dtype of the predictions.
         The derivative where they are equal is 0.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
 
     Examples
     --------
@@ -108,11 +79,6 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
 
 class MeanAbsoluteError(KnownLoss):
     """The loss `mean_absolute_error`, averaged over the batch.
-
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
 
     Examples
     --------
@@ -134,25 +100,11 @@ class MeanAbsoluteError(KnownLoss):
 def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the absolute differences in percent of the targets, along the last axis.
 
-    Parameters
-    ----------
-    y_true : array_like or Tensor
-        The targets, in the shape of the predictions, up to an axis of length 1 at the end.
-    y_pred : array_like or Tensor
-        The predictions, of shape (..., outputs).
-
     Returns
     -------
     Tensor
         ``100 * mean(abs(y_true - y_pred) / maximum(abs(y_true), 1e-7), axis=-1)``, of shape (...), in the dtype of the
         predictions.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
 
     Examples
     --------
@@ -167,11 +119,6 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
 
 class MeanAbsolutePercentageError(KnownLoss):
     """The loss `mean_absolute_percentage_error`, averaged over the batch.
-
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
 
     Examples
     --------
@@ -193,29 +140,14 @@ class MeanAbsolutePercentageError(KnownLoss):
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the squared differences of the logarithms, of 1 more each, along the last axis.
 
-    Parameters
-    ----------
-    y_true : array_like or Tensor
-        The targets, in the shape of the predictions, up to an axis of length 1 at the end.
-    y_pred : array_like or Tensor
-        The predictions, of shape (..., outputs).
-
     Returns
     -------
     Tensor
         ``mean((log(y_true + 1) - log(y_pred + 1))**2, axis=-1)``, of shape (...), in the dtype of the predictions.
         Numbers below 1e-7 count as 1e-7.
 
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.mean_squared_logarithmic_error([[0.0, 1.0]], [[1.0, 1.0]]), 4)
     Tensor([0.2402], dtype=float32)
@@ -228,14 +160,8 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
 class MeanSquaredLogarithmicError(KnownLoss):
     """The loss `mean_squared_logarithmic_error`, averaged over the batch.
 
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.MeanSquaredLogarithmicError()([[0.0, 1.0]], [[1.0, 1.0]])), 4)
     0.2402
@@ -248,3 +174,178 @@ class MeanSquaredLogarithmicError(KnownLoss):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(mean_squared_logarithmic_error, reduction, name, dtype)
+
+
+Reduction = str | None
+
+
+@averaged
+def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
+    """The mean of the Huber loss along the last axis: quadratic for small differences, linear for large ones [1]_.
+
+    Parameters
+    ----------
+    delta : float, optional
+        Where it becomes linear; positive.
+
+    Returns
+    -------
+    Tensor
+        The mean of ``e**2 / 2`` where ``e = abs(y_true - y_pred)`` is at most `delta`, and of
+        ``delta * e - delta**2 / 2`` elsewhere; of shape (...), in the dtype of the predictions.
+
+    Raises
+    ------
+    OptionError
+        If `delta` is not positive.
+
+    References
+    ----------
+    .. [1] P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics 35 (1964).
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.huber([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [3.0, 0.0]])
+    Tensor([0.25, 1.25], dtype=float32)
+    """
+    delta = _positive(delta)
+    y_true, y_pred = pair(y_true, y_pred)
+    error = y_pred - y_true
+    bounded = np.clip(error, -delta, delta)
+    return bounded * (error - bounded / 2)
+
+
+class Huber(KnownLoss):
+    """The loss `huber`, averaged over the batch.
+
+    Parameters
+    ----------
+    delta : float, optional
+        Where it becomes linear; positive.
+    reduction, name, dtype : optional
+        See `Loss`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.Huber()([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [3.0, 0.0]])
+    Tensor(0.75, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        delta: float = 1.0,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str = "huber_loss",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(huber, reduction, name, dtype, delta=_positive(delta))
+
+
+@averaged
+def log_cosh(y_true: Any, y_pred: Any) -> Any:
+    """The mean of the logarithm of the hyperbolic cosine of the differences, along the last axis.
+
+    Returns
+    -------
+    Tensor
+        ``mean(log(cosh(y_pred - y_true)), axis=-1)``, of shape (...), in the dtype of the predictions.
+        Nothing overflows.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.log_cosh([[0.0, 0.0]], [[1.0, 1000.0]])
+    Tensor([499.8703], dtype=float32)
+    """
+    y_true, y_pred = pair(y_true, y_pred)
+    error = y_pred - y_true
+    with np.errstate(invalid="ignore"):  # NumPy warns of NaN that was there
+        both = np.logaddexp(error, -error)
+    return both - math.log(2)
+
+
+class LogCosh(KnownLoss):
+    """The loss `log_cosh`, averaged over the batch.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> round(float(nn.losses.LogCosh()([[0.0, 0.0]], [[1.0, 0.0]])), 4)
+    0.2169
+    """
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str = "log_cosh",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(log_cosh, reduction, name, dtype)
+
+
+def _positive(delta: Any) -> float:
+    if not number(delta, "delta") > 0:
+        raise OptionError(f"delta is a positive number, not {delta!r}: write delta=1.0")
+    return float(delta)
+
+
+Reduction = str | None
+
+
+def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    """Minus the cosine of the angle between targets and predictions.
+
+    Parameters
+    ----------
+    axis : int, optional
+        The axis along which the vectors are.
+
+    Returns
+    -------
+    Tensor
+        The shape of the predictions without `axis`, in their dtype: -1 for vectors of the same direction, 1 for
+        opposite ones, and 0 where one of them is 0.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> np.round(nn.losses.cosine_similarity([[0.0, 1.0], [1.0, 1.0]], [[1.0, 0.0], [2.0, 2.0]]), 4)
+    Tensor([-0., -1.], dtype=float32)
+    """
+    y_true, y_pred = pair(y_true, y_pred)
+    least = max(epsilon() ** 2, float(np.finfo(y_pred.dtype).tiny))
+    return -np.sum(l2_normalize(y_true, axis, least) * l2_normalize(y_pred, axis, least), axis=axis)
+
+
+class CosineSimilarity(KnownLoss):
+    """The loss `cosine_similarity`, averaged over the batch.
+
+    Parameters
+    ----------
+    axis : int, optional
+        The axis along which the vectors are.
+    reduction, name, dtype : optional
+        See `Loss`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> round(float(nn.losses.CosineSimilarity()([[0.0, 1.0], [1.0, 1.0]], [[1.0, 0.0], [2.0, 2.0]])), 4)
+    -0.5
+    """
+
+    def __init__(
+        self,
+        axis: int = -1,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str = "cosine_similarity",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(cosine_similarity, reduction, name, dtype, axis=axis)

@@ -18,20 +18,10 @@ from tapemagic.nn.metrics.reduction import MeanMetricWrapper, numbers
 def accuracy(y_true: Any, y_pred: Any) -> Any:
     """1 where a prediction is the target, 0 elsewhere.
 
-    Parameters
-    ----------
-    y_true, y_pred : array_like
-        Of one shape, up to an axis of length 1 at the end.
-
     Returns
     -------
     Tensor
         Of their shape, in `nn.config.floatx`.
-
-    Raises
-    ------
-    ShapeError
-        If their shapes differ otherwise.
 
     Examples
     --------
@@ -45,11 +35,6 @@ def accuracy(y_true: Any, y_pred: Any) -> Any:
 
 class Accuracy(MeanMetricWrapper):
     """The share of predictions that are equal to their targets.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -67,8 +52,6 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
 
     Parameters
     ----------
-    y_true, y_pred : array_like
-        Of one shape, up to an axis of length 1 at the end.
     threshold : float, optional
         A larger prediction stands for 1; with logits, take 0.
 
@@ -76,11 +59,6 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
     -------
     Tensor
         Of their shape, in `nn.config.floatx`.
-
-    Raises
-    ------
-    ShapeError
-        If their shapes differ otherwise.
 
     Examples
     --------
@@ -98,7 +76,7 @@ class BinaryAccuracy(MeanMetricWrapper):
     Parameters
     ----------
     name, dtype : optional
-        As of `Metric`.
+        See `Metric`.
     threshold : float, optional
         A larger prediction stands for 1; with logits, take 0.
 
@@ -132,11 +110,6 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
         Of shape (...), in `nn.config.floatx`. Of equal predictions the first one counts; where one is
         NaN, none does.
 
-    Raises
-    ------
-    ShapeError
-        If their shapes differ.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -149,11 +122,6 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
 
 class CategoricalAccuracy(MeanMetricWrapper):
     """The share of right predictions, for targets with a number for each class.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -202,11 +170,6 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
 
 class SparseCategoricalAccuracy(MeanMetricWrapper):
     """The share of right predictions, for labels that are numbers of classes.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -259,7 +222,7 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
     ----------
     k : int, optional
     name, dtype : optional
-        As of `Metric`.
+        See `Metric`.
 
     Examples
     --------
@@ -326,7 +289,7 @@ class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
     ----------
     k : int, optional
     name, dtype : optional
-        As of `Metric`.
+        See `Metric`.
     from_sorted_ids : bool, optional
         Whether predictions are numbers of classes, the most probable first.
 
@@ -376,9 +339,11 @@ def _one_hot_pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
 def _in_top_k(labels: Any, y_pred: Any, k: int) -> Any:
     """Whether fewer than `k` predictions are larger than that of the label; not where one is NaN."""
     classes = y_pred.shape[-1]
-    known = (labels >= 0) & (labels < classes)
-    chosen = np.take_along_axis(y_pred, np.where(known, labels, 0)[..., None], axis=-1)
+    is_class = (labels >= 0) & (labels < classes)
+    chosen = np.take_along_axis(y_pred, np.where(is_class, labels, 0)[..., None], axis=-1)
     larger = np.sum(y_pred > chosen, axis=-1)
     return (
-        known & (larger < positive(k, "k of top-k accuracy")) & ~np.any(np.isnan(y_pred), axis=-1)
+        is_class
+        & (larger < positive(k, "k of top-k accuracy"))
+        & ~np.any(np.isnan(y_pred), axis=-1)
     )

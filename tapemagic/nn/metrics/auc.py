@@ -34,7 +34,7 @@ class AUC(Metric):
     summation_method : {'interpolation', 'majoring', 'minoring'}, optional
         Trapezes, larger or smaller rectangles. Under "PR", points are interpolated as counts [2]_.
     name, dtype : optional
-        As of `Metric`.
+        See `Metric`.
     thresholds : sequence of float, optional
         The inner thresholds, in place of `num_thresholds`.
     multi_label : bool, optional
@@ -45,11 +45,6 @@ class AUC(Metric):
         The weight of each column.
     from_logits : bool, optional
         Whether predictions are logits, before a sigmoid.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
 
     References
     ----------
@@ -129,16 +124,16 @@ class AUC(Metric):
             y_pred = sigmoid(y_pred)
         require_probabilities(y_pred, "write from_logits=True if they are logits")
         y_pred = np.clip(y_pred, 0, 1)
-        found = self._counts(y_true, y_pred, weights)
+        totals = self._counts(y_true, y_pred, weights)
         for part in Counts._fields:
-            getattr(self, part).assign_add(getattr(found, part), read_value=False)
+            getattr(self, part).assign_add(getattr(totals, part), read_value=False)
 
     def _counts(self, y_true: Any, y_pred: Any, weights: Any) -> Counts:
         """The numbers of decisions, with a column for each label if they are to be kept apart."""
         if not self.multi_label:
             if self.label_weights is not None:
-                given = 1 if weights is None else weights
-                weights = _spread(self.label_weights, y_pred.shape) * given
+                sample_weights = 1 if weights is None else weights
+                weights = _spread(self.label_weights, y_pred.shape) * sample_weights
             return counts(y_true, y_pred, self.thresholds, weights)
         if y_pred.ndim != 2:
             raise ShapeError(
@@ -162,11 +157,11 @@ class AUC(Metric):
         """The area, 0 at the beginning."""
         if not self._built:
             return np.sum(self.add_variable().read_value())
-        found = Counts(*(getattr(self, part).read_value() for part in Counts._fields))
+        totals = Counts(*(getattr(self, part).read_value() for part in Counts._fields))
         if self.curve == "PR" and self.summation_method == "interpolation":
-            areas = _interpolated(found)
+            areas = _interpolated(totals)
         else:
-            x, y = _points(found, self.curve)
+            x, y = _points(totals, self.curve)
             areas = (x[:-1] - x[1:]) * _heights(y, self.summation_method)
         if not self.multi_label:
             return np.sum(areas)
@@ -186,9 +181,9 @@ def _spread(label_weights: Any, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(label_weights, shape)
 
 
-def _points(found: Counts, curve: str) -> tuple[Any, Any]:
+def _points(totals: Counts, curve: str) -> tuple[Any, Any]:
     """The two coordinates of the curve, from the least threshold to the largest."""
-    right, wrong, right_no, wrong_no = found
+    right, wrong, right_no, wrong_no = totals
     recall = divide_no_nan(right, right + wrong_no)
     if curve == "ROC":
         return divide_no_nan(wrong, wrong + right_no), recall
@@ -209,17 +204,17 @@ def _heights(y: Any, method: str) -> Any:
     return np.maximum(y[:-1], y[1:]) if method == "majoring" else np.minimum(y[:-1], y[1:])
 
 
-def _interpolated(found: Counts) -> Any:
+def _interpolated(totals: Counts) -> Any:
     """The strips under the curve of precision over recall, where counts are interpolated."""
-    right = found.true_positives
-    positive = right + found.false_positives
+    right = totals.true_positives
+    positive = right + totals.false_positives
     more = right[:-1] - right[1:]
     slope = divide_no_nan(more, np.maximum(positive[:-1] - positive[1:], 0))
     intercept = right[1:] - slope * positive[1:]
     both = (positive[:-1] > 0) & (positive[1:] > 0)
     ratio = np.where(both, divide_no_nan(positive[:-1], np.maximum(positive[1:], 0)), 1)
     strips = slope * (more + intercept * np.log(ratio))
-    return divide_no_nan(strips, np.maximum(right[1:] + found.false_negatives[1:], 0))
+    return divide_no_nan(strips, np.maximum(right[1:] + totals.false_negatives[1:], 0))
 
 
 def _inner_thresholds(number: int, thresholds: Sequence[float] | None) -> list[float]:
@@ -230,7 +225,7 @@ def _inner_thresholds(number: int, thresholds: Sequence[float] | None) -> list[f
     return [n / (number - 1) for n in range(1, number - 1)]
 
 
-def _one_of(name: str, known: Sequence[str], given: Any, what: str) -> str:
-    if name not in known:
-        raise OptionError(f"{what} is one of {', '.join(known)}, not {given!r}")
+def _one_of(name: str, choices: Sequence[str], value: Any, what: str) -> str:
+    if name not in choices:
+        raise OptionError(f"{what} is one of {', '.join(choices)}, not {value!r}")
     return name

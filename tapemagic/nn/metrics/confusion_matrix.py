@@ -81,18 +81,18 @@ def confusion_matrix(
             )
     places = rows * size + columns
     if weights is None:
-        found = np.bincount(places, minlength=size * size)
+        matrix = np.bincount(places, minlength=size * size)
     else:
-        given = cast_exactly(as_array(operand(weights)), dtype)
-        if given.ndim and given.shape != rows.shape:
+        example_weights = cast_exactly(as_array(operand(weights)), dtype)
+        if example_weights.ndim and example_weights.shape != rows.shape:
             raise ShapeError(
-                f"weights of the shape {given.shape} do not fit labels of the shape {rows.shape}: give one for each"
+                f"weights of the shape {example_weights.shape} do not fit labels of the shape {rows.shape}: give one for each"
             )
-        found = np.bincount(places, np.broadcast_to(given, rows.shape), size * size)
-    return found.reshape(size, size).astype(dtype)
+        matrix = np.bincount(places, np.broadcast_to(example_weights, rows.shape), size * size)
+    return matrix.reshape(size, size).astype(dtype)
 
 
 def _numbers(classes: Any, what: str) -> Any:
     """Numbers of classes, without an axis of length 1 at the end."""
-    given = whole(operand(classes), what)
-    return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
+    numbers = whole(operand(classes), what)
+    return numbers[:, 0] if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers

@@ -75,16 +75,16 @@ class Decisions(Metric):
             chosen = _class(self.class_id, y_pred)
             y_true, y_pred = y_true[..., chosen], y_pred[..., chosen]
             weights = None if weights is None else weights[..., chosen]
-        found = counts(y_true, y_pred, self.thresholds, weights)
+        batch_counts = counts(y_true, y_pred, self.thresholds, weights)
         for part in self._counted:
-            getattr(self, part).assign_add(getattr(found, part), read_value=False)
+            getattr(self, part).assign_add(getattr(batch_counts, part), read_value=False)
 
-    def _share(self, part: str, other: str) -> Any:
+    def _share(self, part: str, rest: str) -> Any:
         """The share of one number in the sum with another."""
-        a, b = (getattr(self, name).read_value() for name in (part, other))
-        return self._one(divide_no_nan(a, a + b))
+        a, b = (getattr(self, name).read_value() for name in (part, rest))
+        return self._squeeze(divide_no_nan(a, a + b))
 
-    def _one(self, values: Any) -> Any:
+    def _squeeze(self, values: Any) -> Any:
         """A number for one threshold, an array for several."""
         return values[0] if len(self.thresholds) == 1 else values
 
@@ -111,12 +111,7 @@ class Precision(Decisions):
     class_id : int, optional
         Only this class counts.
     name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If a threshold is not from 0 to 1.
+        See `Metric`.
 
     Examples
     --------
@@ -149,11 +144,6 @@ class Recall(Decisions):
     ----------
     thresholds, top_k, class_id, name, dtype : optional
         As of `Precision`.
-
-    Raises
-    ------
-    OptionError
-        If a threshold is not from 0 to 1.
 
     Examples
     --------
@@ -194,16 +184,11 @@ class _Count(Decisions):
 
     def result(self) -> Any:
         """The number for each threshold."""
-        return self._one(getattr(self, self.counted).read_value())
+        return self._squeeze(getattr(self, self.counted).read_value())
 
 
 class TruePositives(_Count):
     """The number, or weight, of positive predictions with positive targets.
-
-    Parameters
-    ----------
-    thresholds, name, dtype : optional
-        As of `Precision`.
 
     Examples
     --------
@@ -218,11 +203,6 @@ class TruePositives(_Count):
 class FalsePositives(_Count):
     """The number, or weight, of positive predictions whose targets are not.
 
-    Parameters
-    ----------
-    thresholds, name, dtype : optional
-        As of `Precision`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -236,11 +216,6 @@ class FalsePositives(_Count):
 class TrueNegatives(_Count):
     """The number, or weight, of predictions that are not positive, and neither are their targets.
 
-    Parameters
-    ----------
-    thresholds, name, dtype : optional
-        As of `Precision`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -253,11 +228,6 @@ class TrueNegatives(_Count):
 
 class FalseNegatives(_Count):
     """The number, or weight, of predictions that are not positive, though their targets are.
-
-    Parameters
-    ----------
-    thresholds, name, dtype : optional
-        As of `Precision`.
 
     Examples
     --------

@@ -29,12 +29,7 @@ class FBetaScore(Metric):
     threshold : float, optional
         Larger than 0 and at most 1: a larger prediction is positive. Left out, the largest prediction of each example.
     name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+        See `Metric`.
 
     Examples
     --------
@@ -139,11 +134,6 @@ class F1Score(FBetaScore):
     ----------
     average, threshold, name, dtype : optional
         As of `FBetaScore`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
 
     Examples
     --------

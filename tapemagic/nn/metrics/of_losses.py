@@ -10,29 +10,26 @@ from numpy.typing import DTypeLike
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import class_numbers
 from tapemagic.nn.losses.binary import binary_crossentropy
-from tapemagic.nn.losses.categorical import categorical_crossentropy
+from tapemagic.nn.losses.categorical import (
+    categorical_crossentropy,
+    sparse_categorical_crossentropy,
+)
 from tapemagic.nn.losses.distributions import kl_divergence, poisson
 from tapemagic.nn.losses.hinges import categorical_hinge, hinge, squared_hinge
 from tapemagic.nn.losses.reduction import weighted
 from tapemagic.nn.losses.regression import (
+    cosine_similarity,
+    log_cosh,
     mean_absolute_error,
     mean_absolute_percentage_error,
     mean_squared_error,
     mean_squared_logarithmic_error,
 )
-from tapemagic.nn.losses.robust import log_cosh
-from tapemagic.nn.losses.similarity import cosine_similarity
-from tapemagic.nn.losses.sparse import sparse_categorical_crossentropy
 from tapemagic.nn.metrics.reduction import MeanMetricWrapper
 
 
 class MeanSquaredError(MeanMetricWrapper):
     """The mean of the squared differences.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -48,11 +45,6 @@ class MeanSquaredError(MeanMetricWrapper):
 class MeanAbsoluteError(MeanMetricWrapper):
     """The mean of the absolute differences.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -66,11 +58,6 @@ class MeanAbsoluteError(MeanMetricWrapper):
 
 class MeanAbsolutePercentageError(MeanMetricWrapper):
     """The mean of the absolute differences in percent of the targets.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -88,11 +75,6 @@ class MeanAbsolutePercentageError(MeanMetricWrapper):
 class MeanSquaredLogarithmicError(MeanMetricWrapper):
     """The mean of the squared differences of the logarithms, of 1 more each.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -108,11 +90,6 @@ class MeanSquaredLogarithmicError(MeanMetricWrapper):
 
 class LogCoshError(MeanMetricWrapper):
     """The mean of the logarithm of the hyperbolic cosine of the differences.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -135,7 +112,7 @@ class CosineSimilarity(MeanMetricWrapper):
     Parameters
     ----------
     name, dtype : optional
-        As of `Metric`.
+        See `Metric`.
     axis : int, optional
         The axis along which the vectors are.
 
@@ -155,11 +132,6 @@ class CosineSimilarity(MeanMetricWrapper):
 class Hinge(MeanMetricWrapper):
     """The mean of the hinge loss.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -173,11 +145,6 @@ class Hinge(MeanMetricWrapper):
 
 class SquaredHinge(MeanMetricWrapper):
     """The mean of the squared hinge loss.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -193,11 +160,6 @@ class SquaredHinge(MeanMetricWrapper):
 class CategoricalHinge(MeanMetricWrapper):
     """The mean of the categorical hinge loss.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -212,11 +174,6 @@ class CategoricalHinge(MeanMetricWrapper):
 class KLDivergence(MeanMetricWrapper):
     """The mean of the Kullback-Leibler divergence of the predicted from the target probabilities.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -230,11 +187,6 @@ class KLDivergence(MeanMetricWrapper):
 
 class Poisson(MeanMetricWrapper):
     """The mean of ``y_pred - y_true * log(y_pred)``.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -253,7 +205,7 @@ class BinaryCrossentropy(MeanMetricWrapper):
     Parameters
     ----------
     name, dtype : optional
-        As of `Metric`.
+        See `Metric`.
     from_logits : bool, optional
         Whether predictions are logits.
     label_smoothing : float, optional
@@ -288,7 +240,7 @@ class CategoricalCrossentropy(MeanMetricWrapper):
     Parameters
     ----------
     name, dtype : optional
-        As of `Metric`.
+        See `Metric`.
     from_logits : bool, optional
         Whether predictions are logits.
     label_smoothing : float, optional
@@ -327,7 +279,7 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
     Parameters
     ----------
     name, dtype : optional
-        As of `Metric`.
+        See `Metric`.
     from_logits : bool, optional
         Whether predictions are logits.
     ignore_class : int, optional
@@ -367,6 +319,6 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
             y_pred = as_tensor(real_numbers(y_pred))
             labels = class_numbers(y_true, np.moveaxis(y_pred, self._axis, -1))
             counted = (labels != self._ignored).astype(self.dtype)
-            given = 1 if sample_weight is None else sample_weight
-            sample_weight = np.multiply(*weighted(counted, given))
+            weights = 1 if sample_weight is None else sample_weight
+            sample_weight = np.multiply(*weighted(counted, weights))
         super().update_state(y_true, y_pred, sample_weight)

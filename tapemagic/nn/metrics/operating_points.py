@@ -70,12 +70,7 @@ class SensitivityAtSpecificity(_OperatingPoint):
     class_id : int, optional
         Only this class counts.
     name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+        See `Metric`.
 
     Examples
     --------
@@ -110,12 +105,7 @@ class SpecificityAtSensitivity(_OperatingPoint):
     class_id : int, optional
         Only this class counts.
     name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+        See `Metric`.
 
     Examples
     --------
@@ -150,12 +140,7 @@ class PrecisionAtRecall(_OperatingPoint):
     class_id : int, optional
         Only this class counts.
     name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+        See `Metric`.
 
     Examples
     --------
@@ -190,12 +175,7 @@ class RecallAtPrecision(_OperatingPoint):
     class_id : int, optional
         Only this class counts.
     name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+        See `Metric`.
 
     Examples
     --------

@@ -25,11 +25,6 @@ def numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
 class Sum(Metric):
     """The sum of all values, times their weights.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -55,11 +50,6 @@ class Sum(Metric):
 
 class Mean(Metric):
     """The mean of all values, with weights.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -113,13 +103,12 @@ class MeanMetricWrapper(Mean):
     fn : callable
         Called with the targets and predictions as they were given. It returns a number for each example.
     name, dtype : optional
-        As of `Metric`.
+        See `Metric`.
     **kwargs
         Handed to the function.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> metric = nn.metrics.MeanMetricWrapper(lambda y_true, y_pred: np.abs(y_true - y_pred), name="gap")
     >>> metric(np.array([1.0, 2.0]), np.array([1.0, 5.0]))
@@ -133,8 +122,10 @@ class MeanMetricWrapper(Mean):
         dtype: DTypeLike | None = None,
         **kwargs: Any,
     ) -> None:
-        found = getattr(fn, "name", None) or snake_case(getattr(fn, "__name__", type(fn).__name__))
-        super().__init__(name or found, dtype)
+        default_name = getattr(fn, "name", None) or snake_case(
+            getattr(fn, "__name__", type(fn).__name__)
+        )
+        super().__init__(name or default_name, dtype)
         self._fn = fn
         self._options = kwargs
 

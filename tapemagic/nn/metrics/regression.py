@@ -19,11 +19,6 @@ AGGREGATIONS = ("uniform_average", "variance_weighted_average", None)
 class RootMeanSquaredError(Mean):
     """The square root of the mean of the squared differences.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -56,12 +51,7 @@ class R2Score(Metric):
     num_regressors : int, optional
         The number of inputs of the model, for the adjusted score; 0 for the score itself.
     name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+        See `Metric`.
 
     Notes
     -----

@@ -35,13 +35,13 @@ def parsed_thresholds(thresholds: Any, default: float) -> list[float]:
     """
     if thresholds is None:
         return [default]
-    given = [float(t) for t in np.ravel(thresholds)]
-    wrong = [t for t in given if not 0 <= t <= 1]
-    if wrong or not given:
+    limits = [float(t) for t in np.ravel(thresholds)]
+    wrong = [t for t in limits if not 0 <= t <= 1]
+    if wrong or not limits:
         raise OptionError(
             f"thresholds are numbers from 0 to 1, not {wrong or thresholds}: write 0.5"
         )
-    return given
+    return limits
 
 
 @one_call
@@ -78,9 +78,9 @@ def counts(y_true: Any, y_pred: Any, thresholds: Any, weights: Any = None) -> Co
     def above(weights: Any) -> Any:
         """The weight of the scores above each threshold."""
         bins = np.bincount(places, weights, limits.size + 1)
-        found = np.empty(limits.size)
-        found[order] = np.cumsum(bins[::-1])[-2::-1]
-        return found
+        totals = np.empty(limits.size)
+        totals[order] = np.cumsum(bins[::-1])[-2::-1]
+        return totals
 
     hits, misses = weights * positive, weights * ~positive
     right, wrong = above(hits), above(misses)
@@ -98,11 +98,11 @@ def counted_pair(y_true: Any, y_pred: Any, sample_weight: Any, dtype: str) -> tu
         If one of them is complex.
     """
     y_pred, y_true = numbers(y_pred, dtype), numbers(y_true, dtype, "targets")
-    given = y_true.shape, y_pred.shape
+    shapes = y_true.shape, y_pred.shape
     y_pred, y_true = same_rank(y_pred, y_true)
     if y_true.shape != y_pred.shape:
         raise ShapeError(
-            f"targets of the shape {given[0]} and predictions of the shape {given[1]}: give a target of 0 or 1 for "
+            f"targets of the shape {shapes[0]} and predictions of the shape {shapes[1]}: give a target of 0 or 1 for "
             "each prediction"
         )
     if sample_weight is None:
@@ -114,7 +114,7 @@ def counted_pair(y_true: Any, y_pred: Any, sample_weight: Any, dtype: str) -> tu
         return y_true, y_pred, np.broadcast_to(weights, y_true.shape)
     except ValueError:
         raise ShapeError(
-            f"sample weights of the shape {np.shape(sample_weight)} do not fit predictions of the shape {given[1]}: "
+            f"sample weights of the shape {np.shape(sample_weight)} do not fit predictions of the shape {shapes[1]}: "
             "give one weight for each example"
         ) from None
 

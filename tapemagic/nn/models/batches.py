@@ -110,7 +110,7 @@ def _is_numbers(x: Any) -> bool:
 def _array(value: Any, what: str, dtype: Any) -> Any:
     require_plain(type(value))
     if is_lazy(unwrap(value)):
-        from tapemagic.distributed.rows import rows_array
+        from tapemagic.distributed.partitions import rows_array
 
         return _cast(rows_array(value, what), dtype)
     if isinstance(value, Traced):
@@ -119,8 +119,10 @@ def _array(value: Any, what: str, dtype: Any) -> Any:
     if array.dtype.kind == "O":
         array = _from_objects(array)
     if array.dtype.kind not in "fiubc":
-        other = (x for x in array.ravel().tolist() if not isinstance(x, int | float | np.number))
-        first = next(other, None)
+        non_numbers = (
+            x for x in array.ravel().tolist() if not isinstance(x, int | float | np.number)
+        )
+        first = next(non_numbers, None)
         text = isinstance(first, str | bytes)
         raise NotNumbersError(
             f"{what} holds {'text' if text else 'objects'} such as {shown(first)}, of the dtype {array.dtype}: "
@@ -154,11 +156,11 @@ def count_of(**data: Any) -> int:
         If they differ, or there are none.
     """
     counts = {
-        (name if len(found) == 1 else f"{name} (array {k})"): len(array)
+        (name if len(arrays) == 1 else f"{name} (array {k})"): len(array)
         for name, structure in data.items()
         if structure is not None
-        for found in [leaves(structure)]
-        for k, array in enumerate(found)
+        for arrays in [leaves(structure)]
+        for k, array in enumerate(arrays)
     }
     if len(set(counts.values())) > 1:
         first = list(counts.items())[:_LISTED]
@@ -177,8 +179,8 @@ def rows_of(structure: Any, rows: Rows) -> Any:
         if isinstance(rows, slice):
             return wrap(structure[rows].copy())
         return wrap(structure.take(rows, axis=0))
-    found = [rows_of(array, rows) for array in leaves(structure)]
-    return pack(structure, found)
+    parts = [rows_of(array, rows) for array in leaves(structure)]
+    return pack(structure, parts)
 
 
 class ArrayBatches:
@@ -306,24 +308,24 @@ class Chunks:
 
     def batches(self) -> Iterator[tuple[Any, Rows]]:
         """All batches; one that begins in a chunk goes on in the next."""
-        held: list[tuple[list[Any], Rows]] = []
+        pending: list[tuple[list[Any], Rows]] = []
         missing = self.batch_size
         for arrays, rows in self._read():
             start = 0
             while start < len(rows):
                 stop = min(start + missing, len(rows))
-                held.append(([array[start:stop] for array in arrays], rows[start:stop]))
+                pending.append(([array[start:stop] for array in arrays], rows[start:stop]))
                 missing -= stop - start
                 start = stop
                 if not missing:
-                    yield self._joined(held)
-                    held, missing = [], self.batch_size
-        if held:
-            yield self._joined(held)
+                    yield self._joined(pending)
+                    pending, missing = [], self.batch_size
+        if pending:
+            yield self._joined(pending)
 
     def _read(self) -> Iterator[tuple[list[Any], Rows]]:
         """The chunks, read one by one, with the numbers of their rows."""
-        from tapemagic.distributed.rows import read_rows, row_ranges
+        from tapemagic.distributed.partitions import read_rows, row_ranges
 
         arrays = leaves(self._present())
         ranges = row_ranges(arrays)
@@ -340,15 +342,15 @@ class Chunks:
     def _present(self) -> list[Any]:
         return [part for part in self.data if part is not None]
 
-    def _joined(self, held: list[tuple[list[Any], Rows]]) -> tuple[Any, Rows]:
+    def _joined(self, pending: list[tuple[list[Any], Rows]]) -> tuple[Any, Rows]:
         """The pieces of a batch as one, of tensors."""
-        parts = zip(*[arrays for arrays, _ in held], strict=True)
+        parts = zip(*[arrays for arrays, _ in pending], strict=True)
         present = iter(pack(self._present(), [np.concatenate(pieces) for pieces in parts]))
         x, y, weight = [None if part is None else next(present) for part in self.data]
         if self.class_weight is not None:
             weight = weights_of_classes(y, self.class_weight)
-        found = [None if part is None else rows_of(part, slice(None)) for part in (x, y, weight)]
-        return pack_x_y_sample_weight(*found), np.concatenate([rows for _, rows in held])
+        tensors = [None if part is None else rows_of(part, slice(None)) for part in (x, y, weight)]
+        return pack_x_y_sample_weight(*tensors), np.concatenate([rows for _, rows in pending])
 
 
 _END = object()
@@ -390,21 +392,21 @@ class IteratedBatches:
         self._epochs += 1
         if not self.endless or self._epochs == 1:
             self._iterator = _iterated(self.source)
-        given = 0
-        while not (self.endless and given == self.steps):
+        count = 0
+        while not (self.endless and count == self.steps):
             batch = self._next()
             if batch is _END:
                 break
-            given += 1
+            count += 1
             yield self._as_tensors(batch), None
-        if not given or (self.endless and given != self.steps):
-            wanted = f", which is to have {self.steps}" if self.endless else ""
+        if not count or (self.endless and count != self.steps):
+            requirement = f", which is to have {self.steps}" if self.endless else ""
             raise OptionError(
-                f"the data ended after {given} batches of epoch {self._epochs}{wanted}: give data that can be iterated "
+                f"the data ended after {count} batches of epoch {self._epochs}{requirement}: give data that can be iterated "
                 "anew for each epoch, or a generator that does not end, with steps_per_epoch="
             )
         if not self.endless:
-            self.steps = given
+            self.steps = count
             if hasattr(self.source, "on_epoch_end"):
                 self.source.on_epoch_end()
 
@@ -469,14 +471,14 @@ def weights_of_classes(y: Any, class_weight: Mapping[int, float]) -> Any:
         )
     if y.ndim > 1:
         y = np.argmax(y, axis=-1) if y.shape[-1] > 1 else y[..., 0]
-    whole = np.round(y).astype(int)
+    classes = np.round(y).astype(int)
     if not isinstance(class_weight, Mapping):
         raise OptionError(
             f"class_weight is a dict of weights by the numbers of classes, not {shown(class_weight)}"
         )
-    weights = np.ones(whole.shape)
+    weights = np.ones(classes.shape)
     for number, weight in class_weight.items():
-        weights[whole == number] = weight
+        weights[classes == number] = weight
     return weights
 
 

@@ -71,15 +71,15 @@ def outputs_by_name(outputs: Any, names: Sequence[str] | None, what: str) -> dic
                 f"{', '.join(map(repr, outputs)) or 'none'}"
             )
         return {name: outputs[name] for name in (names or outputs)}
-    found = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+    values = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
     if names is None:
-        names = [f"output_{k}" for k in range(len(found))]
-    if len(names) != len(found):
+        names = [f"output_{k}" for k in range(len(values))]
+    if len(names) != len(values):
         raise ShapeError(
-            f"the model has {len(names)} outputs, {', '.join(map(repr, names))}, and {what} has {len(found)} parts: "
+            f"the model has {len(names)} outputs, {', '.join(map(repr, names))}, and {what} has {len(values)} parts: "
             "give a list with one for each, or a dict by their names"
         )
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, values, strict=True))
 
 
 def is_several(outputs: Any) -> bool:
@@ -107,7 +107,7 @@ class CompiledLoss:
     """
 
     def __init__(self, loss: Any, weights: Any, names: Sequence[str] | None) -> None:
-        self.given, self.weights, self.names = loss, weights, names
+        self.settings, self.weights, self.names = loss, weights, names
         if not is_several(loss):
             losses.as_loss(loss)  # an unknown name is said at once
         for weight in leaves(weights):
@@ -158,13 +158,13 @@ class CompiledLoss:
         return outputs_by_name(y, list(predictions), "y")
 
     def _resolved(self, names: list[str]) -> dict[str, Part]:
-        given = _for_each(self.given, names, "loss")
+        specs = _for_each(self.settings, names, "loss")
         weights = (
             _for_each(self.weights, names, "loss_weights") if is_several(self.weights) else None
         )
-        several = sum(loss is not None for loss in given.values()) > 1
+        several = sum(loss is not None for loss in specs.values()) > 1
         parts = {}
-        for name, loss in given.items():
+        for name, loss in specs.items():
             if loss is not None:
                 weight = weights.get(name) if weights else self.weights
                 tracker = LossTracker(f"{name}_loss") if several else None
@@ -172,23 +172,23 @@ class CompiledLoss:
         return parts
 
 
-def _for_each(given: Any, names: list[str], what: str) -> dict[str, Any]:
+def _for_each(setting: Any, names: list[str], what: str) -> dict[str, Any]:
     """The part of each output in what was given: the same for all, or by names, or in a list; else None."""
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in names]
+    if isinstance(setting, Mapping):
+        unknown = [name for name in setting if name not in names]
         if unknown:
             raise OptionError(
                 f"{what} names {', '.join(map(repr, unknown))}, and the outputs of the model are "
                 f"{', '.join(map(repr, names))}"
             )
-        return {name: given.get(name) for name in names}
-    if isinstance(given, list | tuple):
-        if len(given) != len(names):
+        return {name: setting.get(name) for name in names}
+    if isinstance(setting, list | tuple):
+        if len(setting) != len(names):
             raise OptionError(
-                f"{what} has {len(given)} parts, and the model {len(names)} outputs, {', '.join(map(repr, names))}"
+                f"{what} has {len(setting)} parts, and the model {len(names)} outputs, {', '.join(map(repr, names))}"
             )
-        return dict(zip(names, given, strict=True))
-    return dict.fromkeys(names, given)
+        return dict(zip(names, setting, strict=True))
+    return dict.fromkeys(names, setting)
 
 
 class CompiledMetrics(Metric):
@@ -203,22 +203,22 @@ class CompiledMetrics(Metric):
 
     def __init__(self, metrics: Any, weighted: Any, names: Sequence[str] | None) -> None:
         super().__init__(name="compile_metrics")
-        self.given, self.names = (metrics, weighted), names
-        for part in self.given:
+        self.settings, self.names = (metrics, weighted), names
+        for part in self.settings:
             if part is not None and not is_several(part):
                 raise OptionError(
                     f"metrics are given in a list, not as {shown(part)}: write metrics=[{shown(part)}]"
                 )
-        self._found: list[tuple[str, str, Metric, bool]] | None = None
+        self._entries: list[tuple[str, str, Metric, bool]] | None = None
 
     @property
     def metrics(self) -> list[Metric]:
         """The metrics themselves; none before the first batch, whose shapes choose among accuracies."""
-        return [metric for _, _, metric, _ in self._found or ()]
+        return [metric for _, _, metric, _ in self._entries or ()]
 
     def update_state(self, y: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add a batch."""
-        if not any(self.given):
+        if not any(self.settings):
             return
         names = self.names
         if not is_several(y_pred):
@@ -227,12 +227,12 @@ class CompiledMetrics(Metric):
         single = len(predictions) == 1 and not is_several(y)
         listed = list(predictions)
         targets = dict.fromkeys(predictions, y) if single else outputs_by_name(y, listed, "y")
-        if self._found is None:
-            self._found = self._resolved(targets, predictions)
+        if self._entries is None:
+            self._entries = self._resolved(targets, predictions)
         weights = dict.fromkeys(predictions, sample_weight)
         if is_several(sample_weight):
             weights = outputs_by_name(sample_weight, listed, "sample_weight")
-        for output, _, metric, weighted in self._found:
+        for output, _, metric, weighted in self._entries:
             if weighted:
                 metric.update_state(targets[output], predictions[output], weights[output])
             else:
@@ -241,26 +241,26 @@ class CompiledMetrics(Metric):
     def _resolved(
         self, targets: Mapping[str, Any], predictions: Mapping[str, Any]
     ) -> list[tuple[str, str, Metric, bool]]:
-        found: list[tuple[str, str, Metric, bool]] = []
+        entries: list[tuple[str, str, Metric, bool]] = []
         names = list(predictions)
-        for weighted, given in enumerate(self.given):
-            for output, metrics in _metrics_for_each(given, names).items():
+        for weighted, specs in enumerate(self.settings):
+            for output, metrics in _metrics_for_each(specs, names).items():
                 for identifier in metrics:
                     metric = get_for(identifier, targets[output], predictions[output])
                     name = f"{output}_{metric.name}" if len(names) > 1 else metric.name
-                    found.append(
+                    entries.append(
                         (
                             output,
-                            _free(name, [x[1] for x in found], weighted),
+                            _free(name, [x[1] for x in entries], weighted),
                             metric,
                             bool(weighted),
                         )
                     )
-        return found
+        return entries
 
     def result(self) -> dict[str, Any]:
         """The results by their names."""
-        return {name: metric.result() for _, name, metric, _ in self._found or ()}
+        return {name: metric.result() for _, name, metric, _ in self._entries or ()}
 
     def reset_state(self) -> None:
         """Begin anew."""
@@ -268,16 +268,16 @@ class CompiledMetrics(Metric):
             metric.reset_state()
 
 
-def _metrics_for_each(given: Any, names: list[str]) -> dict[str, list[Any]]:
+def _metrics_for_each(metrics: Any, names: list[str]) -> dict[str, list[Any]]:
     """The metrics of each output, in a list."""
-    if not given:
+    if not metrics:
         return {}
-    if len(names) == 1 and not isinstance(given, Mapping):
-        return {names[0]: leaves(list(given))}
-    found = _for_each(given, names, "metrics")
+    if len(names) == 1 and not isinstance(metrics, Mapping):
+        return {names[0]: leaves(list(metrics))}
+    by_output = _for_each(metrics, names, "metrics")
     return {
         name: list(x) if isinstance(x, list | tuple) else [x]
-        for name, x in found.items()
+        for name, x in by_output.items()
         if x is not None
     }
 

@@ -26,9 +26,17 @@ from tapemagic.nn.models.batches import (
     rows_of,
     weights_of_classes,
 )
-from tapemagic.nn.models.interrupts import between_steps
-from tapemagic.nn.models.logs import Logs, closed, listed, one_or_all, plain_logs, verbosity, whole
-from tapemagic.nn.models.tracebacks import without_own_frames
+from tapemagic.nn.models.logs import (
+    Logs,
+    between_steps,
+    closed,
+    integer_option,
+    listed,
+    one_or_all,
+    plain_logs,
+    verbosity,
+    without_own_frames,
+)
 from tapemagic.nn.models.train_steps import Steps
 
 
@@ -72,35 +80,38 @@ class Evaluator(Steps):
             As of `fit`.
         """
         self.require_compiled("evaluate")
-        size = whole(32 if batch_size is None else batch_size, "batch_size", 1)
+        size = integer_option(32 if batch_size is None else batch_size, "batch_size", 1)
         batches = self._batches(x, y, sample_weight, size, False, steps, None)
         progress = [Progress(verbosity(verbose))] if verbosity(verbose) else []
-        told = CallbackList(
+        callback_list = CallbackList(
             [*listed(callbacks), *progress], self, steps=batches.steps, verbose=verbose
         )
         with closed(progress):
-            logs = self._test(batches, told)
+            logs = self._test(batches, callback_list)
         return logs if return_dict else one_or_all(logs)
 
     def _test(
-        self, batches: Batches, told: CallbackList, interrupt: Callable[[], None] | None = None
+        self,
+        batches: Batches,
+        callback_list: CallbackList,
+        interrupt: Callable[[], None] | None = None,
     ) -> Logs:
         """Evaluate the model on batches."""
         self.reset_metrics()
-        told.call("on_test_begin", None)
+        callback_list.call("on_test_begin", None)
         logs: Logs = {}
-        heard = told.hears("on_test_batch_end")
+        heard = callback_list.hears("on_test_batch_end")
         with silence(), closing(batches.epoch()) as epoch_batches:
             for number, (data, _) in enumerate(epoch_batches):
-                told.call("on_test_batch_begin", number, None)
+                callback_list.call("on_test_batch_begin", number, None)
                 logs = self.test_step(data)
                 if heard:
-                    told.call("on_test_batch_end", number, plain_logs(logs))
+                    callback_list.call("on_test_batch_end", number, plain_logs(logs))
                 if interrupt is not None:
                     interrupt()
-        found = plain_logs(logs)
-        told.call("on_test_end", found)
-        return found
+        results = plain_logs(logs)
+        callback_list.call("on_test_end", results)
+        return results
 
     @without_own_frames
     def predict(
@@ -138,26 +149,25 @@ class Evaluator(Steps):
 
         Examples
         --------
-        >>> import numpy as np
         >>> from tapemagic import nn
         >>> model = nn.Sequential([nn.Dense(1, kernel_initializer="ones")])
         >>> model.predict(np.array([[1.0, 2.0], [3.0, 4.0]]))
         array([[3.],
                [7.]], dtype=float32)
         """
-        size = whole(32 if batch_size is None else batch_size, "batch_size", 1)
+        size = integer_option(32 if batch_size is None else batch_size, "batch_size", 1)
         batches = self._batches(x, None, None, size, False, steps, None)
-        told = CallbackList(listed(callbacks), self, steps=batches.steps)
-        told.call("on_predict_begin", None)
-        found: list[Any] = []
+        callback_list = CallbackList(listed(callbacks), self, steps=batches.steps)
+        callback_list.call("on_predict_begin", None)
+        collected: list[Any] = []
         with silence(), closing(batches.epoch()) as epoch_batches:
             for number, (data, _) in enumerate(epoch_batches):
-                told.call("on_predict_batch_begin", number, None)
+                callback_list.call("on_predict_batch_begin", number, None)
                 outputs = self.predict_step(data)
-                found.append([np.asarray(unwrap(part)) for part in leaves(outputs)])
-                told.call("on_predict_batch_end", number, {"outputs": outputs})
-        told.call("on_predict_end", None)
-        return pack(outputs, [np.concatenate(parts) for parts in zip(*found, strict=True)])
+                collected.append([np.asarray(unwrap(part)) for part in leaves(outputs)])
+                callback_list.call("on_predict_batch_end", number, {"outputs": outputs})
+        callback_list.call("on_predict_end", None)
+        return pack(outputs, [np.concatenate(parts) for parts in zip(*collected, strict=True)])
 
     @without_own_frames
     def train_on_batch(
@@ -229,7 +239,7 @@ class Evaluator(Steps):
         class_weight: Any,
     ) -> Batches:
         """Data as batches."""
-        steps = None if steps is None else whole(steps, "the number of steps", 1)
+        steps = None if steps is None else integer_option(steps, "the number of steps", 1)
         if class_weight is not None and sample_weight is not None:
             raise OptionError("give class_weight or sample_weight, not both")
         if is_iterable_data(x):

@@ -74,8 +74,8 @@ class Graph:
         for node in self.nodes:
             if node.inputs:
                 args, kwargs = _filled((node.args, node.kwargs), values)
-                given = node.layer(*args, **kwargs)
-                values.update(zip(node.keys, leaves(given), strict=True))
+                outputs = node.layer(*args, **kwargs)
+                values.update(zip(node.keys, leaves(outputs), strict=True))
         return pack(self.output_structure, [values[x.key] for x in self.outputs])
 
     def _arranged(self, inputs: Any) -> list[Any]:
@@ -91,13 +91,13 @@ class Graph:
                 )
             values = {x.key: inputs[name] for name, x in named.items()}
             return [values[x.key] for x in self.inputs]
-        given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
-        if len(given) != len(self.inputs):
+        arrays = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+        if len(arrays) != len(self.inputs):
             raise ShapeError(
                 f"the model has {len(self.inputs)} inputs, named {', '.join(repr(x.name) for x in self.inputs)}, "
-                f"and was called on {len(given)}: give a list of them, or a dict by their names"
+                f"and was called on {len(arrays)}: give a list of them, or a dict by their names"
             )
-        return given
+        return arrays
 
 
 class _Number(NamedTuple):
@@ -130,21 +130,21 @@ def _converted(tensor: SymbolicTensor, value: Any) -> Any:
 
 def _symbolic(structure: Any, what: str) -> list[SymbolicTensor]:
     """The symbolic tensors in a structure, of which there are at least one, and nothing else."""
-    found = leaves(structure)
-    for x in found:
+    tensors = leaves(structure)
+    for x in tensors:
         if not isinstance(x, SymbolicTensor):
             raise ModelError(
                 f"the {what} of a model are symbolic tensors, not {shown(x)}: begin with x = nn.Input((3,)), and call "
                 "layers on it"
             )
-    if not found:
+    if not tensors:
         raise ModelError(f"a model has {what}, and was given none: begin with x = nn.Input((3,))")
-    return found
+    return tensors
 
 
 def _ordered(inputs: list[SymbolicTensor], outputs: list[SymbolicTensor]) -> list[Node]:
     """The calls from inputs to outputs, each after those that it needs."""
-    order, met = _way_back({x.key for x in inputs}, outputs)
+    order, layer_order = _reverse_depth_first({x.key for x in inputs}, outputs)
     depth_of: dict[int, int] = {}
     layer_depth: dict[int, int] = {}
     node_of = {id(node): node for node in order}
@@ -157,7 +157,7 @@ def _ordered(inputs: list[SymbolicTensor], outputs: list[SymbolicTensor]) -> lis
                 depth_of[id(x.node)] = max(depth_of.get(id(x.node), 0), depth + 1)
     unused = [x.node for x in inputs if x.node and not x.node.inputs and id(x.node) not in depth_of]
     nodes = [node_of[i] for i in depth_of] + unused
-    nodes.sort(key=lambda node: (-depth_of.get(id(node), 0), met.get(id(node.layer), -1)))
+    nodes.sort(key=lambda node: (-depth_of.get(id(node), 0), layer_order.get(id(node.layer), -1)))
     return nodes
 
 
@@ -171,10 +171,12 @@ def _require_names(layers: list[Any]) -> None:
             )
 
 
-def _way_back(ends: set[int], outputs: list[SymbolicTensor]) -> tuple[list[Node], dict[int, int]]:
+def _reverse_depth_first(
+    ends: set[int], outputs: list[SymbolicTensor]
+) -> tuple[list[Node], dict[int, int]]:
     """The calls on the way from outputs back to inputs, depth first; the order in which layers were met."""
     order: list[Node] = []
-    met: dict[int, int] = {}
+    layer_order: dict[int, int] = {}
     seen: set[int] = set()
     for output in outputs:
         waiting: list[tuple[SymbolicTensor, bool]] = [(output, False)]
@@ -192,10 +194,10 @@ def _way_back(ends: set[int], outputs: list[SymbolicTensor]) -> tuple[list[Node]
                         f"write Model([..., {tensor.name}], outputs)"
                     )
                 seen.add(id(node))
-                met.setdefault(id(node.layer), len(met))
+                layer_order.setdefault(id(node.layer), len(layer_order))
                 waiting.append((tensor, True))
                 waiting += [(x, False) for x in reversed(node.inputs)]
-    return order, met
+    return order, layer_order
 
 
 def _filled(structure: Any, values: Mapping[int, Any]) -> Any:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.errors import OptionError
+from tapemagic.engine.tracebacks import free_of_others
+from tapemagic.errors import OptionError, TapeError
 from tapemagic.nn.callbacks.progress import Progress
 
 Logs = dict[str, Any]
@@ -25,14 +29,14 @@ def plain_logs(logs: Any) -> Logs:
             f"train_step and test_step return a dict of results by their names, not {shown(logs)}: write return "
             "{'loss': loss}"
         )
-    found: Logs = {}
+    plain: Logs = {}
     for name, value in logs.items():
         if isinstance(value, Mapping):
-            found.update(plain_logs(value))
+            plain.update(plain_logs(value))
         else:
             array = np.asarray(unwrap(value))
-            found[name] = array.item() if array.ndim == 0 else array
-    return found
+            plain[name] = array.item() if array.ndim == 0 else array
+    return plain
 
 
 def one_or_all(logs: Logs) -> Any:
@@ -61,7 +65,7 @@ def verbosity(verbose: Any) -> Any:
     return verbose
 
 
-def whole(value: Any, name: str, least: int) -> int:
+def integer_option(value: Any, name: str, least: int) -> int:
     """A whole number that is not too small.
 
     Raises
@@ -84,3 +88,72 @@ def closed(progress: list[Progress]) -> Iterator[None]:
     finally:
         for bar in progress:
             bar.close()
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def without_own_frames(method: Method) -> Method:
+    """A method that leaves the frames of tapemagic out of the errors which tapemagic raises on purpose.
+
+    Any other error keeps all frames.
+
+    Examples
+    --------
+    >>> @without_own_frames
+    ... def fit(rate):
+    ...     raise TapeError("a rate is above 0")
+    >>> fit(0)
+    Traceback (most recent call last):
+    tapemagic.errors.TapeError: a rate is above 0
+    """
+
+    @wraps(method)
+    def shown(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # read by IPython and pytest
+        try:
+            return method(*args, **kwargs)
+        except TapeError as error:
+            free_of_others(error)
+            raise
+
+    return shown  # type: ignore[return-value]
+
+
+@contextmanager
+def between_steps() -> Iterator[Callable[[], None]]:
+    """Put off interrupts by Ctrl-C, or by the button of a notebook, until a function is called.
+
+    Yields
+    ------
+    callable
+        To be called between steps; raises KeyboardInterrupt, or whatever else the program's own handler does, if there
+        was an interrupt since. A second interrupt before that is not put off.
+
+    Notes
+    -----
+    On other threads than the main one, and where the program does not handle interrupts in Python, nothing is done.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield lambda: None
+        return
+    waiting: list[tuple[int, Any]] = []
+
+    def put_off(number: int, frame: Any) -> None:
+        if waiting:
+            waiting.clear()
+            before(number, frame)
+        else:
+            waiting.append((number, frame))
+
+    def deliver() -> None:
+        if waiting:
+            before(*waiting.pop())
+
+    signal.signal(signal.SIGINT, put_off)
+    try:
+        yield deliver
+    finally:
+        signal.signal(signal.SIGINT, before)
+    deliver()

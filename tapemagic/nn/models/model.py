@@ -127,12 +127,12 @@ class Model(Trainer, Layer):
         dtypes = {x.dtype for x in self.graph.inputs}
         return dtypes.pop() if len(dtypes) == 1 and all(x.kind == "f" for x in dtypes) else None
 
-    def _build_for(self, given: list[Any]) -> None:
+    def _build_for(self, inputs: list[Any]) -> None:
         if type(self).build is Model.build:
-            self.built_shape = shapes_of(given[0]) if given else None
+            self.built_shape = shapes_of(inputs[0]) if inputs else None
             self.built = True
         else:
-            super()._build_for(given)
+            super()._build_for(inputs)
 
     def build(self, input_shape: Any = None) -> None:
         """Build the layers of a class of one's own, by calling the model on zeros.
@@ -359,9 +359,9 @@ def clone_model(model: Model) -> Model:
     vars_of = {**vars(model), "_compiled": None, "history": None}
     plain = model.__class__.__new__(model.__class__)
     vars(plain).update(vars_of)
-    other = deepcopy(plain)
-    other.initialize()
-    return other
+    clone = deepcopy(plain)
+    clone.initialize()
+    return clone
 
 
 def _one_or_all(shapes: list[Any]) -> Any:

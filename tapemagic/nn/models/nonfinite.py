@@ -14,8 +14,8 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.formatting import format_value
 from tapemagic.explain.nonfinite import NonFinite, first_nonfinite, first_nonfinite_gradient
 from tapemagic.explain.snapshot import snapshot_of
-from tapemagic.nn.calls import calls
 from tapemagic.nn.models.batches import unpack_x_y_sample_weight
+from tapemagic.nn.symbolic import calls
 
 _CAUSES = {
     "0/0": "which is 0/0",
@@ -56,18 +56,18 @@ def _origin(model: Any, data: Any, backward: bool) -> str:
     for variable in model.variables:
         for element, _ in _bad_elements(repr(variable.name), variable):
             return f"A weight is not finite already: {element}."
-    found, layer = _run_again(model, data, backward)
-    if found is None:
+    origin, layer = _run_again(model, data, backward)
+    if origin is None:
         return "A second run of the step gave finite values, so that it depends on random numbers or on a state."
     where = f"in the layer {layer!r}" if layer else "in the loss"
-    at = f" at {list(found.index)}" if found.index else ""
-    if found.cause == "input":
-        return f"It first appears {where}: {found.operation} was given {found.result}{at}."
-    operands = " and ".join(found.operands)
-    cause = _CAUSES[found.cause]
-    if found.way == "backward":
-        return f"It arose {where}: the derivative of {found.operation}({operands}) gave {found.result}{at}, {cause}."
-    return f"It arose {where}: {found.operation} of {operands} gave {found.result}{at}, {cause}."
+    at = f" at {list(origin.index)}" if origin.index else ""
+    if origin.cause == "input":
+        return f"It first appears {where}: {origin.operation} was given {origin.result}{at}."
+    operands = " and ".join(origin.operands)
+    cause = _CAUSES[origin.cause]
+    if origin.way == "backward":
+        return f"It arose {where}: the derivative of {origin.operation}({operands}) gave {origin.result}{at}, {cause}."
+    return f"It arose {where}: {origin.operation} of {operands} gave {origin.result}{at}, {cause}."
 
 
 def _bad_elements(name: str, structure: Any) -> Iterator[tuple[str, list[int]]]:
@@ -100,5 +100,5 @@ def _run_again(model: Any, data: Any, backward: bool) -> tuple[NonFinite | None,
             y_pred = model(x, training=True)
             loss = model.compute_loss(x, y, y_pred, sample_weight)
         snapshot = snapshot_of(observer)
-        found = first_nonfinite_gradient(snapshot, loss) if backward else first_nonfinite(snapshot)
-    return found, (layers[found.record] if found else None)
+        origin = first_nonfinite_gradient(snapshot, loss) if backward else first_nonfinite(snapshot)
+    return origin, (layers[origin.record] if origin else None)

@@ -23,7 +23,7 @@ class Sequential(Model):
     layers : iterable of Layer, optional
         The first may be an `nn.Input`, which tells the shape of the data before there is any.
     **kwargs
-        `name`, `trainable` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
@@ -139,12 +139,12 @@ class Sequential(Model):
             raise OptionError(
                 f"the model {self.name!r} cannot be a layer of itself: make another model for the layers around it"
             )
-        if any(layer is other for other in self._stack):
+        if any(layer is present for present in self._stack):
             raise OptionError(
                 f"the layer {layer.name!r} is in the model already: write Model(inputs, outputs) to call a layer twice"
             )
         names = {
-            other.name for other in self._stack
+            present.name for present in self._stack
         }  # before that of the new one, which may be made now
         if layer.name in names:
             raise OptionError(

@@ -120,12 +120,14 @@ def _shapes(shapes: Iterable[Any]) -> str:
 
 def _sources(nodes: list[Any]) -> str:
     """The layers whose outputs a layer is called on, each with the numbers of its call and of its output."""
-    found = []
+    sources = []
     for node in nodes:
         for x in node.inputs:
             calls = nodes_of(x.node.layer)
-            found.append(f"{x.node.layer.name}[{calls.index(x.node)}][{x.node.keys.index(x.key)}]")
-    return ", ".join(found) or "-"
+            sources.append(
+                f"{x.node.layer.name}[{calls.index(x.node)}][{x.node.keys.index(x.key)}]"
+            )
+    return ", ".join(sources) or "-"
 
 
 def _trained(layer: Any) -> str:

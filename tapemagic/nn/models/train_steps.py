@@ -160,11 +160,11 @@ class Steps:
     @property
     def metrics(self) -> list[Metric]:
         """The mean of the loss, the metrics that were given to `compile` as one, and metrics among the attributes."""
-        found: list[Metric] = []
+        metrics: list[Metric] = []
         if self._compiled is not None:
             parts = self._compiled.loss.metrics if self._compiled.loss is not None else []
-            found = [self._compiled.tracker, *parts, self._compiled.metrics]
-        return found + list(_metrics_in(vars(self).values()))
+            metrics = [self._compiled.tracker, *parts, self._compiled.metrics]
+        return metrics + list(_metrics_in(vars(self).values()))
 
     @property
     def metrics_names(self) -> list[str]:
@@ -178,11 +178,11 @@ class Steps:
 
     def get_metrics_result(self) -> Logs:
         """The results of all metrics by their names."""
-        found: Logs = {}
+        results: Logs = {}
         for metric in self.metrics:
             result = metric.result()
-            found.update(result if isinstance(result, dict) else {metric.name: result})
-        return found
+            results.update(result if isinstance(result, dict) else {metric.name: result})
+        return results
 
     def compute_loss(
         self,

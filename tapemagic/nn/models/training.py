@@ -27,9 +27,16 @@ from tapemagic.nn.models.batches import (
     unpack_x_y_sample_weight,
 )
 from tapemagic.nn.models.evaluation import Evaluator
-from tapemagic.nn.models.interrupts import between_steps
-from tapemagic.nn.models.logs import Logs, closed, listed, plain_logs, verbosity, whole
-from tapemagic.nn.models.tracebacks import without_own_frames
+from tapemagic.nn.models.logs import (
+    Logs,
+    between_steps,
+    closed,
+    integer_option,
+    listed,
+    plain_logs,
+    verbosity,
+    without_own_frames,
+)
 from tapemagic.nn.models.train_steps import Steps
 
 MANY = 1000
@@ -126,7 +133,6 @@ class Trainer(Evaluator):
 
         Examples
         --------
-        >>> import numpy as np
         >>> from tapemagic import nn
         >>> x = np.linspace(-1, 1, 64)[:, None]
         >>> model = nn.Sequential([nn.Dense(1, kernel_initializer="zeros")])
@@ -138,9 +144,9 @@ class Trainer(Evaluator):
         compiled = self.require_compiled("fit")
         if compiled.optimizer is None:
             raise ModelError(f"the model {self.name!r} was compiled without an optimizer")
-        epochs = whole(epochs, "epochs", 0)
-        initial_epoch = whole(initial_epoch, "initial_epoch", 0)
-        size = whole(32 if batch_size is None else batch_size, "batch_size", 1)
+        epochs = integer_option(epochs, "epochs", 0)
+        initial_epoch = integer_option(initial_epoch, "initial_epoch", 0)
+        size = integer_option(32 if batch_size is None else batch_size, "batch_size", 1)
         if validation_split and validation_data is None:
             x, y, sample_weight, validation_data = self._split(
                 x, y, sample_weight, validation_split
@@ -154,7 +160,7 @@ class Trainer(Evaluator):
             self._require_alike(batches, validation)
         history = History()
         progress = [Progress(verbosity(verbose))] if verbosity(verbose) else []
-        told = CallbackList(
+        callback_list = CallbackList(
             [*listed(callbacks), history, *progress],
             self,
             epochs=epochs,
@@ -168,7 +174,14 @@ class Trainer(Evaluator):
         with closed(progress), between_steps() as interrupt:
             span = range(initial_epoch, epochs)
             call_named(
-                "fit", self._epochs, span, batches, validation, validation_freq, told, interrupt
+                "fit",
+                self._epochs,
+                span,
+                batches,
+                validation,
+                validation_freq,
+                callback_list,
+                interrupt,
             )
         return history
 
@@ -178,35 +191,37 @@ class Trainer(Evaluator):
         batches: Batches,
         validation: Any,
         validation_freq: Any,
-        told: CallbackList,
+        callback_list: CallbackList,
         interrupt: Callable[[], None],
     ) -> None:
         """Train for some epochs, and validate after those that `validation_freq` says."""
         logs: Logs | None = None
         pays = batches.steps is not None and batches.steps * len(span) >= MANY
-        told.call("on_train_begin", None)
+        callback_list.call("on_train_begin", None)
         for epoch in span:
-            told.call("on_epoch_begin", epoch, None)
+            callback_list.call("on_epoch_begin", epoch, None)
             self.reset_metrics()
-            found = call_named("epoch", self._epoch, batches, told, epoch, interrupt, pays)
-            if found is None:
+            epoch_logs = call_named(
+                "epoch", self._epoch, batches, callback_list, epoch, interrupt, pays
+            )
+            if epoch_logs is None:
                 break
-            logs = found
+            logs = epoch_logs
             if validation is not None and _validates(epoch, validation_freq):
-                values = self._test(validation, told, interrupt)
+                values = self._test(validation, callback_list, interrupt)
                 logs.update((f"val_{name}", value) for name, value in values.items())
-            told.call("on_epoch_end", epoch, logs)
+            callback_list.call("on_epoch_end", epoch, logs)
             interrupt()
             if self.stop_training:
                 break
         if getattr(self.optimizer, "use_ema", False) and self.optimizer.built:
             self.optimizer.finalize_variable_values(self.trainable_variables)
-        told.call("on_train_end", logs)
+        callback_list.call("on_train_end", logs)
 
     def _epoch(
         self,
         batches: Batches,
-        told: CallbackList,
+        callback_list: CallbackList,
         epoch: int,
         interrupt: Callable[[], None],
         pays: bool = False,
@@ -217,16 +232,16 @@ class Trainer(Evaluator):
         """
         shapes = None
         logs: Logs | None = None
-        heard = told.hears("on_train_batch_end")
+        heard = callback_list.hears("on_train_batch_end")
         kept = None if type(self).train_step is Steps.train_step else self._values()
         self._tells_results = heard or not self._has_usual_steps()
         with closing(batches.epoch()) as epoch_batches, self._telling_again():
             for number, (data, rows) in enumerate(epoch_batches):
-                told.call("on_train_batch_begin", number, None)
+                callback_list.call("on_train_batch_begin", number, None)
                 if pays:
-                    found = shapes_in(data)
-                    shapes = shapes or found
-                    self._replays = self.optimizer.built and found == shapes
+                    batch_shapes = shapes_in(data)
+                    shapes = shapes or batch_shapes
+                    self._replays = self.optimizer.built and batch_shapes == shapes
                 try:
                     with self.unchanged():
                         logs = call_named("train_step", self.train_step, data)
@@ -234,11 +249,11 @@ class Trainer(Evaluator):
                         _require_finite_loss(logs, kept)
                 except NonFiniteError as error:
                     _locate(error, epoch, number, rows)
-                    if not _accepted(told, number, error):
+                    if not _accepted(callback_list, number, error):
                         raise
                     return None
                 if heard:
-                    told.call("on_train_batch_end", number, plain_logs(logs))
+                    callback_list.call("on_train_batch_end", number, plain_logs(logs))
                 interrupt()
                 if self.stop_training:
                     break
@@ -330,10 +345,10 @@ def _locate(error: NonFiniteError, epoch: int, batch: int, rows: Any) -> None:
     error.args = (f"in epoch {epoch + 1}, step {batch + 1}{which}: {error}",)
 
 
-def _accepted(told: CallbackList, batch: int, error: NonFiniteError) -> bool:
+def _accepted(callback_list: CallbackList, batch: int, error: NonFiniteError) -> bool:
     """Whether a callback takes the place of an error for a loss that is not finite."""
     accepted = False
-    for callback in told.callbacks:
+    for callback in callback_list.callbacks:
         if hasattr(callback, "on_nonfinite"):
             callback.on_nonfinite(batch, error)
             accepted = True
@@ -343,5 +358,5 @@ def _accepted(told: CallbackList, batch: int, error: NonFiniteError) -> bool:
 def _validates(epoch: int, frequency: Any) -> bool:
     """Whether there is a validation after an epoch."""
     if isinstance(frequency, int):
-        return (epoch + 1) % whole(frequency, "validation_freq", 1) == 0
+        return (epoch + 1) % integer_option(frequency, "validation_freq", 1) == 0
     return bool(epoch + 1 in frequency)

@@ -9,15 +9,18 @@ from tapemagic.nn.optimizers import schedules as schedules
 from tapemagic.nn.optimizers.adadelta import Adadelta as Adadelta
 from tapemagic.nn.optimizers.adagrad import Adagrad as Adagrad
 from tapemagic.nn.optimizers.adam import Adam as Adam
+from tapemagic.nn.optimizers.adam import Adamax as Adamax
 from tapemagic.nn.optimizers.adam import AdamW as AdamW
-from tapemagic.nn.optimizers.adamax import Adamax as Adamax
+from tapemagic.nn.optimizers.adam import Nadam as Nadam
 from tapemagic.nn.optimizers.lion import Lion as Lion
-from tapemagic.nn.optimizers.nadam import Nadam as Nadam
 from tapemagic.nn.optimizers.optimizer import Optimizer as Optimizer
 from tapemagic.nn.optimizers.rmsprop import RMSprop as RMSprop
 from tapemagic.nn.optimizers.sgd import SGD as SGD
 
 _CLASSES = (SGD, RMSprop, Adam, AdamW, Adadelta, Adagrad, Adamax, Nadam, Lion)
+__all__ = ["Optimizer", "get", "schedules"]
+__all__ += [kind.__name__ for kind in _CLASSES]
+
 _TABLE: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in _CLASSES}
 
 
@@ -50,21 +53,5 @@ def get(identifier: Any) -> Optimizer | None:
     if identifier is None or isinstance(identifier, Optimizer):
         return identifier
     name = identifier.lower() if isinstance(identifier, str) else identifier
-    found: Optimizer = find(name, _TABLE, "an optimizer")
-    return found
-
-
-__all__ = [
-    "SGD",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Lion",
-    "Nadam",
-    "Optimizer",
-    "RMSprop",
-    "get",
-    "schedules",
-]
+    optimizer: Optimizer = find(name, _TABLE, "an optimizer")
+    return optimizer

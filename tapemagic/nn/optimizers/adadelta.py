@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
-from tapemagic.nn.optimizers.average import average
+from tapemagic.nn.optimizers.numerics import average
 
 
 class Adadelta(ArrayOptimizer):
@@ -23,12 +23,7 @@ class Adadelta(ArrayOptimizer):
     epsilon : float, optional
         Added to both averages, inside of the root.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----

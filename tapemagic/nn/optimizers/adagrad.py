@@ -21,12 +21,7 @@ class Adagrad(ArrayOptimizer):
     epsilon : float, optional
         Added to the sum, inside of the root.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----

@@ -11,8 +11,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap, wrap
 from tapemagic.engine.tensor.variable import Variable, change_in_place, put_array
-from tapemagic.nn.optimizers.clipping import clip_by_norm, clip_by_value, global_scale
-from tapemagic.nn.optimizers.numbers import cast
+from tapemagic.nn.optimizers.numerics import cast, clip_by_norm, clip_by_value, global_scale
 from tapemagic.nn.optimizers.state import State
 
 
@@ -97,7 +96,7 @@ class Steps(State):
     def _find_decays(self) -> None:
         listed, names = self._excluded
         self._decays = [
-            not any(variable is other for other in listed)
+            not any(variable is excluded for excluded in listed)
             and not any(re.search(name, variable.name) for name in names)
             for variable in self._trained
         ]

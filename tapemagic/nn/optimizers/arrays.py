@@ -87,8 +87,8 @@ class ArrayOptimizer(Optimizer):
     def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
         """Change one variable and what is kept for it: in place, but for a large variable itself; see `LARGE`."""
         g, rate = unwrap(gradient), unwrap(learning_rate)
-        known, numbers = self._numbers.get(g.dtype, (None, None))
-        if known is not rate:
+        cached_rate, numbers = self._numbers.get(g.dtype, (None, None))
+        if cached_rate is not rate:
             numbers = self.numbers(rate, g.dtype.type)
             self._numbers[g.dtype] = rate, numbers
         beside = self._beside[self._places[id(variable)]]
@@ -103,7 +103,7 @@ class ArrayOptimizer(Optimizer):
             step = self.rule(numbers, g, *arrays)
             put_arrays(beside, arrays)
             new = np.subtract(unwrap(variable), step, self._spare(step))
-            self._spare.put(step, exchange_array(variable, new))
+            self._spare.store(step, exchange_array(variable, new))
 
     def scratch(self, like: Any) -> Any:
         """An array of the shape and dtype of another one, which the next call gives again."""

@@ -9,7 +9,7 @@ import numpy as np
 from tapemagic.errors import OptionError
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
-from tapemagic.nn.optimizers.average import average
+from tapemagic.nn.optimizers.numerics import average
 
 
 class Lion(ArrayOptimizer):
@@ -23,12 +23,7 @@ class Lion(ArrayOptimizer):
     beta_2 : float, optional
         The part of the average that stays in each step.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----

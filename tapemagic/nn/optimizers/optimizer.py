@@ -12,7 +12,7 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, put_array
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import NotATensorError, OptionError
-from tapemagic.nn.arguments import number
+from tapemagic.nn.arguments import above, count, number, refuse_unknown
 from tapemagic.nn.optimizers.apply_steps import Steps
 from tapemagic.nn.optimizers.gradients import (
     Explain,
@@ -22,8 +22,7 @@ from tapemagic.nn.optimizers.gradients import (
     split_pairs,
     warn_of,
 )
-from tapemagic.nn.optimizers.learning_rate import LearningRate
-from tapemagic.nn.optimizers.options import above, count, refuse_unknown
+from tapemagic.nn.optimizers.state import LearningRate
 from tapemagic.tape import GradientTape
 
 _OPTIONS = (
@@ -110,20 +109,20 @@ class Optimizer(Steps, LearningRate):
         name: str | None = None,
         **unknown: Any,
     ) -> None:
-        known = ("learning_rate", *self.hyperparameters, *_OPTIONS)
-        refuse_unknown(type(self).__name__, unknown, known)
+        names = ("learning_rate", *self.hyperparameters, *_OPTIONS)
+        refuse_unknown(type(self).__name__, unknown, names)
         self.weight_decay = (
             weight_decay if weight_decay is None else number(weight_decay, "weight_decay", 0)
         )
         chosen = {"clipnorm": clipnorm, "clipvalue": clipvalue, "global_clipnorm": global_clipnorm}
-        given = {key: above(value, key) for key, value in chosen.items() if value is not None}
-        if len(given) > 1:
+        limits = {key: above(value, key) for key, value in chosen.items() if value is not None}
+        if len(limits) > 1:
             raise OptionError(
-                f"gradients are clipped in one way: give one of {', '.join(given)}, not {len(given)}"
+                f"gradients are clipped in one way: give one of {', '.join(limits)}, not {len(limits)}"
             )
-        self.clipnorm = given.get("clipnorm")
-        self.clipvalue = given.get("clipvalue")
-        self.global_clipnorm = given.get("global_clipnorm")
+        self.clipnorm = limits.get("clipnorm")
+        self.clipvalue = limits.get("clipvalue")
+        self.global_clipnorm = limits.get("global_clipnorm")
         self.use_ema = bool(use_ema)
         self.ema_momentum = number(ema_momentum, "ema_momentum", 0, 1)
         self.ema_overwrite_frequency = ema_overwrite_frequency
@@ -189,7 +188,7 @@ class Optimizer(Steps, LearningRate):
         """Subtract from a variable, for `update_step`."""
         variable.assign_sub(value, read_value=False)
 
-    def apply_gradients(self, grads_and_vars: Iterable[Any], *others: Any) -> Variable:
+    def apply_gradients(self, grads_and_vars: Iterable[Any], *extra: Any) -> Variable:
         """Make a step.
 
         Parameters
@@ -239,7 +238,7 @@ class Optimizer(Steps, LearningRate):
         >>> int(steps)
         3
         """
-        if others:
+        if extra:
             raise NotATensorError(
                 "apply_gradients takes pairs, and was given gradients and variables apart: write "
                 "apply_gradients(zip(gradients, variables)), or apply(gradients, variables)"
@@ -327,8 +326,8 @@ class Optimizer(Steps, LearningRate):
                 "minimize needs the tape that recorded the loss: write minimize(loss, variables, tape=tape), or give "
                 "a function of no arguments that computes it"
             )
-        found = var_list() if callable(var_list) else var_list
-        variables = [found] if isinstance(found, Variable) else list(found)
+        listed = var_list() if callable(var_list) else var_list
+        variables = [listed] if isinstance(listed, Variable) else list(listed)
         require_trained(variables)
         gradients = tape.gradient(loss, variables)
         self.apply(gradients, variables, lambda *named: str(tape.explain(loss, *named)))
@@ -370,18 +369,18 @@ class Optimizer(Steps, LearningRate):
                 "the optimizer does not know its variables yet: write apply(gradients, variables), or call "
                 "build(variables) first"
             )
-        found = list(self._trained if variables is None else variables)
-        if len(found) != len(gradients):
+        trained = list(self._trained if variables is None else variables)
+        if len(trained) != len(gradients):
             raise OptionError(
-                f"there are {len(gradients)} gradients for {len(found)} variables: give one for each, None for none"
+                f"there are {len(gradients)} gradients for {len(trained)} variables: give one for each, None for none"
             )
-        if not found:
+        if not trained:
             raise OptionError(
                 "there are no variables to change: layers make theirs in their first call, so take "
                 "model.trainable_variables after that"
             )
         if self.built:
-            self.require_known(found)
+            self.require_known(trained)
         else:
-            require_trained(found)
-        return found
+            require_trained(trained)
+        return trained

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
-from tapemagic.nn.optimizers.average import average
+from tapemagic.nn.optimizers.numerics import average
 
 
 class RMSprop(ArrayOptimizer):
@@ -26,12 +26,7 @@ class RMSprop(ArrayOptimizer):
     centered : bool, optional
         Whether to divide by the root of the variance [2]_: the average of squares less the squared average.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----

@@ -13,9 +13,8 @@ from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tracing import element
 from tapemagic.errors import NotNumbersError, OptionError
-from tapemagic.nn.arguments import number
+from tapemagic.nn.arguments import above, number
 from tapemagic.nn.config import floatx
-from tapemagic.nn.optimizers.options import above
 
 
 class LearningRateSchedule:
@@ -93,11 +92,6 @@ class ExponentialDecay(LearningRateSchedule):
         Whether the exponent is rounded down.
     name : str, optional
 
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -138,11 +132,6 @@ class InverseTimeDecay(LearningRateSchedule):
     staircase : bool, optional
         Whether ``step / decay_steps`` is rounded down.
     name : str, optional
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
 
     Examples
     --------
@@ -187,11 +176,6 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         One more than boundaries.
     name : str, optional
 
-    Raises
-    ------
-    OptionError
-        If there are not as many values, one is no number, or the boundaries do not increase.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -232,11 +216,6 @@ class PolynomialDecay(LearningRateSchedule):
     cycle : bool, optional
         Whether to begin again, each time for as many steps as it took so far, once the steps are over.
     name : str, optional
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
 
     Notes
     -----
@@ -293,11 +272,6 @@ class CosineDecay(LearningRateSchedule):
         To which learning rate to rise first; None for no rise.
     warmup_steps : int, optional
         In how many steps.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
 
     References
     ----------
@@ -357,11 +331,6 @@ class CosineDecayRestarts(LearningRateSchedule):
     alpha : float, optional
         The part of the learning rate that is left in the end.
     name : str, optional
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
 
     References
     ----------

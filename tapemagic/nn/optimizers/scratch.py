@@ -35,10 +35,10 @@ class Scratch:
     def __call__(self, like: Any) -> tuple[Any, ...]:
         """Arrays of the shape and dtype of another one, with whatever numbers."""
         key = like.shape, like.dtype
-        found = self._views.get(key)
-        if found is None:
-            found = self._views[key] = self._view(like)
-        return found
+        views = self._views.get(key)
+        if views is None:
+            views = self._views[key] = self._view(like)
+        return views
 
     def _view(self, like: Any) -> tuple[Any, ...]:
         memory = self._memory.get(like.dtype)
@@ -66,7 +66,7 @@ class Spare:
     --------
     >>> spare = Spare()
     >>> first, second = np.zeros(2), np.zeros(2)
-    >>> spare.put(first, second)
+    >>> spare.store(first, second)
     >>> spare(first) is second
     True
     """
@@ -77,12 +77,12 @@ class Spare:
     def __call__(self, like: Any) -> Any:
         """The array of the shape and dtype of another one, with whatever numbers."""
         key = like.shape, like.dtype
-        found = self._arrays.get(key)
-        if found is None:
-            found = self._arrays[key] = np.empty(*key)
-        return found
+        array = self._arrays.get(key)
+        if array is None:
+            array = self._arrays[key] = np.empty(*key)
+        return array
 
-    def put(self, like: Any, array: Any) -> None:
+    def store(self, like: Any, array: Any) -> None:
         """Give the array of a shape and dtype from now on."""
         self._arrays[like.shape, like.dtype] = array
 

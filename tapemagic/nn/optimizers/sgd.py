@@ -21,12 +21,7 @@ class SGD(ArrayOptimizer):
     nesterov : bool, optional
         Whether to move as Nesterov's momentum does [2]_: ``w += momentum * v - learning_rate * g``.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----

@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import DtypeError, OptionError, ShapeError
 from tapemagic.nn import initializers
+from tapemagic.nn.arguments import number
 from tapemagic.nn.config import floatx
 from tapemagic.nn.module import unique_name
 from tapemagic.nn.optimizers.gradients import require_trained
+from tapemagic.nn.optimizers.schedules import LearningRateSchedule
 
 
 class State:
@@ -115,12 +119,12 @@ class State:
         OptionError
             If the initializer is unknown.
         """
-        whole = dtype is not None and np.dtype(dtype).kind in "iu"
+        is_integer = dtype is not None and np.dtype(dtype).kind in "iu"
         dtype = floatx() if dtype is None else dtype
         shape = tuple(shape)
         first = (
             np.zeros(shape, dtype)
-            if whole
+            if is_integer
             else unwrap(initializers.get(initializer)(shape, dtype=dtype))
         )
         path = f"{self.name}/{name or 'variable'}"
@@ -255,11 +259,11 @@ class State:
         self._require_fitting(self.variables, weights)
 
     def _require_fitting(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
-        wanted, shapes = [v.shape for v in variables], [array.shape for array in arrays]
-        if wanted != shapes:
+        expected, shapes = [v.shape for v in variables], [array.shape for array in arrays]
+        if expected != shapes:
             built = "" if self.built else "; it is not built yet: call build(variables) first"
             raise ShapeError(
-                f"the variables of the optimizer {self.name!r} have the shapes {wanted}, not {shapes}{built}"
+                f"the variables of the optimizer {self.name!r} have the shapes {expected}, not {shapes}{built}"
             )
         for variable, array in zip(variables, arrays, strict=True):
             if not np.can_cast(array.dtype, variable.dtype, "same_kind"):
@@ -277,3 +281,67 @@ class State:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _warned=set())
         self._number()
+
+
+class LearningRate(State):
+    """A state with a learning rate."""
+
+    _learning_rate: Any
+
+    @property
+    def learning_rate(self) -> Any:
+        """The learning rate of the next step: a Variable; of a schedule or a function, what it gives now.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> optimizer = nn.optimizers.SGD(0.5)
+        >>> optimizer.learning_rate = 0.25
+        >>> float(optimizer.learning_rate)
+        0.25
+        """
+        rate = self._learning_rate
+        if isinstance(rate, Variable):
+            return rate
+        return rate(self._iterations) if isinstance(rate, LearningRateSchedule) else rate()
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate: Any) -> None:
+        current = self._learning_rate
+        if callable(learning_rate):
+            self._kept = [variable for variable in self._kept if variable is not current]
+            self._learning_rate = learning_rate
+        elif isinstance(current, Variable):
+            current.assign(_rate_of(learning_rate), read_value=False)
+        else:
+            raise OptionError(
+                f"the learning rate of {self.name!r} follows {shown(current)}, and cannot be set to a number: set it "
+                "to another schedule, or make an optimizer with a number"
+            )
+
+    def _start_with(self, learning_rate: Any) -> None:
+        if callable(learning_rate):
+            self._learning_rate = learning_rate
+        else:
+            rate = _rate_of(learning_rate)
+            self._learning_rate = self.add_variable((), name="learning_rate")
+            self._learning_rate.assign(rate, read_value=False)
+
+    def _rate(self) -> Any:
+        """The learning rate of this step, a number."""
+        rate = unwrap(self.learning_rate)
+        if isinstance(self._learning_rate, Variable):
+            return rate
+        trace = tracer()
+        stays = trace is not None and trace.reads(rate) and not rate.ndim and np.isfinite(rate)
+        return rate if stays else _rate_of(rate)
+
+
+def _rate_of(value: Any) -> float:
+    """A learning rate as a number."""
+    try:
+        return number(value, "a learning rate")
+    except OptionError as error:
+        raise OptionError(
+            f"{error}: give a number such as 0.01, a schedule, or a function of no arguments"
+        ) from None

@@ -18,11 +18,10 @@ import pytest
 
 from tapemagic.errors import DataFileError, DownloadError, MissingDataError, OptionError
 from tapemagic.nn.datasets import fashion_mnist, load_mnist, mnist
-from tapemagic.nn.datasets.cache import cache_folder
 from tapemagic.nn.datasets.idx import read_idx
 from tapemagic.nn.datasets.load_mnist import IDX_NAMES
 from tapemagic.nn.datasets.npz import NAMES
-from tapemagic.nn.datasets.source import FASHION_MNIST, MNIST, Download, Source
+from tapemagic.nn.datasets.source import FASHION_MNIST, MNIST, Download, Source, cache_folder
 from tests.nn.datasets.server import names, running
 
 RANDOM = np.random.default_rng(0)

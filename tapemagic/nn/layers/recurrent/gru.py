@@ -47,11 +47,6 @@ class GRU(Recurrent):
     **kwargs
         `zero_output_for_mask`; `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
 
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
-
     Notes
     -----
     The input has the shape (batch, time, features). The weights are the kernel, of shape (features, 3 units), the

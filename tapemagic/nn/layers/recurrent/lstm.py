@@ -71,11 +71,6 @@ class LSTM(Recurrent):
     **kwargs
         `zero_output_for_mask`; `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
 
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
-
     Notes
     -----
     The input has the shape (batch, time, features). The weights are the kernel, of shape (features, 4 units), the
@@ -88,7 +83,6 @@ class LSTM(Recurrent):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> output, h, cell = nn.LSTM(4, return_state=True)(np.zeros((2, 5, 3)))
     >>> output.shape, cell.shape

@@ -201,17 +201,17 @@ class Recurrent(Layer):
         """The bias that is added to the inputs times the kernel."""
         return self.bias
 
-    def _initial(self, given: Any, batch: int) -> list[Any]:
+    def _initial(self, initial_state: Any, batch: int) -> list[Any]:
         """The states before the first step."""
         shape = (batch, self.units)
-        if given is None:
+        if initial_state is None:
             zeros = constant(np.zeros(shape, self.dtype))
             return [zeros] * self.state_count
-        states = list(given) if isinstance(given, list | tuple) else [given]
-        found = [getattr(state, "shape", state) for state in states]
-        if found != [shape] * self.state_count:
+        states = list(initial_state) if isinstance(initial_state, list | tuple) else [initial_state]
+        shapes = [getattr(state, "shape", state) for state in states]
+        if shapes != [shape] * self.state_count:
             raise ShapeError(
-                f"the layer {self.path!r} takes an initial_state of {self.state_count} × {shape}, and got {found}"
+                f"the layer {self.path!r} takes an initial_state of {self.state_count} × {shape}, and got {shapes}"
             )
         return states
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.tracing import tracer
+
 
 def clip_by_value(gradient: Any, limit: float, out: Any) -> Any:
     """A gradient with every element between two numbers of opposite sign.
@@ -48,3 +50,31 @@ def global_scale(gradients: Sequence[Any], limit: float, out: Iterable[Any]) -> 
         return number(np.nan)
     full = number(1 / limit)
     return limit * (np.minimum(1 / norm, full) if norm else full)
+
+
+def average(mean: Any, new: Any, rho: float) -> None:
+    """Move an exponential average towards new values, which are overwritten: ``rho * mean + (1 - rho) * new``.
+
+    Examples
+    --------
+    >>> mean = np.array([1.0])
+    >>> average(mean, np.array([2.0]), 0.5)
+    >>> mean
+    array([1.5])
+    """
+    np.multiply(mean, rho, out=mean)
+    np.multiply(new, 1 - rho, out=new)
+    np.add(mean, new, out=mean)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """A number in the dtype of a class of NumPy numbers.
+
+    Examples
+    --------
+    >>> cast(2, np.float32)
+    np.float32(2.0)
+    """
+    if tracer() is not None and isinstance(x, np.generic):
+        return x.astype(dtype)
+    return dtype(x)
