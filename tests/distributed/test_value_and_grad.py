@@ -312,7 +312,7 @@ def test_an_error_of_the_data() -> None:
         value_and_grad(mean_loss, data)(parameters())
 
     assert caught.value.__notes__[0].startswith(
-        "The loss did not raise this, but what reads the data"
+        "The loss didn't raise this error, but the reading of the data"
     )
 
 
@@ -328,19 +328,19 @@ BAD_DATA = {
         errors.ShapeError,
         r"cut into rows \(5, 0, 11, 2, 5\).*rechunk",
     ),
-    "fewer rows": ((lazy(X), lazy(Y[:9], (9,))), errors.ShapeError, "as many rows"),
+    "fewer rows": ((lazy(X), lazy(Y[:9], (9,))), errors.ShapeError, "the same number of rows"),
     "cut columns": (CUT, errors.ShapeError, r"cut along axis 1, .* write x.rechunk\({1: -1}\)"),
     "a number": (da.sum(CUT), errors.ShapeError, "single number"),
     "objects": (da.from_array(np.array(["a", "b"])), errors.NotNumbersError, "holds <U1"),
     "an array in memory": (X, errors.UnsupportedArgumentError, "tapemagic.value_and_grad"),
     "one of them in memory": ((lazy(X), Y), errors.UnsupportedArgumentError, r"data\[1\] is array"),
-    "nothing": ([], errors.OptionError, "there are no data"),
+    "nothing": ([], errors.OptionError, "there is no data"),
     "None": (None, errors.UnsupportedArgumentError, "the data is None of type NoneType"),
     "text": ("X", errors.UnsupportedArgumentError, "which has no partitions"),
     "an item of a bag": (
         db.from_sequence([1]).sum(),
         errors.UnsupportedArgumentError,
-        "give a Dask array",
+        "pass a Dask array",
     ),
 }
 

@@ -125,7 +125,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "constant": (
         lambda: initializers.Constant([1, 2, 3])((2,)),
         ShapeError,
-        r"shape \(3,\) does not fit",
+        r"shape \(3,\) doesn't fit",
     ),
     "no constant": (lambda: initializers.Constant(None), NotNumbersError, "None"),
     "identity": (lambda: initializers.Identity()((3,)), ShapeError, r"\(3,\)"),
@@ -133,11 +133,11 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "array of another shape": (
         lambda: nn.layers.Dense(2, kernel_initializer=np.ones((3, 3))).build((None, 3)),
         ShapeError,
-        r"gave the shape \(3, 3\)",
+        r"returned the shape \(3, 3\)",
     ),
     "seed": (lambda: initializers.RandomNormal(seed=1.5), OptionError, "not 1.5"),
     "width": (lambda: initializers.TruncatedNormal(stddev=-1), OptionError, "stddev .* not -1"),
-    "limits": (lambda: initializers.RandomUniform(1, 0), OptionError, "not 1 and 0"),
+    "limits": (lambda: initializers.RandomUniform(1, 0), OptionError, "minval=1 and maxval=0"),
     "scale": (lambda: initializers.VarianceScaling(0), OptionError, "not 0"),
     "mode": (lambda: initializers.VarianceScaling(mode="in"), OptionError, "'fan_in'.* not 'in'"),
     "distribution": (

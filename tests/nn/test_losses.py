@@ -261,7 +261,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "label too large": (
         lambda: SPARSE()([0, 2], HALVES),
         OptionError,
-        r"label 2 at \[1\] is not one of the 2 classes",
+        r"label 2 at \[1\] isn't one of the 2 classes",
     ),
     "negative label": (lambda: SPARSE()([0, -1], HALVES), OptionError, r"label -1 .* from 0 to 1"),
     "labels for one output": (
@@ -272,9 +272,9 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "fraction as label": (
         lambda: SPARSE()([0.5, 1], HALVES),
         OptionError,
-        "0.5 is no whole number",
+        "0.5 isn't an integer",
     ),
-    "NaN as label": (lambda: SPARSE()([np.nan, 1], HALVES), OptionError, "nan is no whole number"),
+    "NaN as label": (lambda: SPARSE()([np.nan, 1], HALVES), OptionError, "nan isn't an integer"),
     "one-hot labels": (lambda: SPARSE()(np.eye(2), HALVES), ShapeError, "CategoricalCrossentropy"),
     "number of labels": (
         lambda: SPARSE()([0, 1, 1], HALVES),
@@ -295,12 +295,12 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "logits as probabilities": (
         lambda: SPARSE()([0], [[-3.0, 4.0]]),
         OptionError,
-        "-3 is no probability: write from_l",
+        "-3 isn't a probability: write from_l",
     ),
     "binary logits": (
         lambda: losses.BinaryCrossentropy()([[0]], [[4.0]]),
         OptionError,
-        "4 is no probability",
+        "4 isn't a probability",
     ),
     "categorical logits": (
         lambda: losses.CategoricalCrossentropy()([[0, 1]], [[-3.0, 4.0]]),
@@ -310,12 +310,12 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "binary labels": (
         lambda: losses.BinaryCrossentropy(True)([[2]], [[4.0]]),
         OptionError,
-        "target 2 is no prob",
+        "target 2 isn't a prob",
     ),
     "divergence of logits": (
         lambda: losses.KLDivergence()([[0, 1]], [[-3, 4]]),
         OptionError,
-        "-3 is no probability",
+        "-3 isn't a probability",
     ),
     "negative mean": (lambda: losses.Poisson()([[1]], [[-3.0]]), OptionError, "softplus"),
     "shapes": (
@@ -326,7 +326,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "row and column": (
         lambda: losses.Huber()(np.zeros((1, 3)), np.zeros((3, 1))),
         ShapeError,
-        "give one target",
+        "pass one target",
     ),
     "a number": (
         lambda: losses.MeanSquaredError()(1.0, 2.0),
@@ -372,11 +372,15 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "reduction": (
         lambda: losses.MeanSquaredError(reduction="avg"),
         OptionError,
-        "'avg' is not known",
+        "no reduction 'avg'",
     ),
     "dtype": (lambda: losses.MeanSquaredError(dtype="int32"), DtypeError, "int32"),
-    "name": (lambda: losses.MeanSquaredError(name=3), OptionError, "a name is text, not 3"),  # type: ignore[arg-type]
-    "delta": (lambda: losses.Huber(delta=0), OptionError, "delta is a positive number, not 0"),
+    "name": (
+        lambda: losses.MeanSquaredError(name=3),
+        OptionError,
+        "a name must be a string, not 3",
+    ),  # type: ignore[arg-type]
+    "delta": (lambda: losses.Huber(delta=0), OptionError, "delta must be a positive number, not 0"),
     "smoothing": (
         lambda: losses.BinaryCrossentropy(label_smoothing=2),
         OptionError,
@@ -388,7 +392,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         OptionError,
         "did you mean 'mean_squared_error'",
     ),
-    "no name": (lambda: losses.get(3), OptionError, "not as 3"),
+    "no name": (lambda: losses.get(3), OptionError, "not 3"),
     "nothing written": (
         lambda: losses.Loss()([[1.0]], [[1.0]]),
         NotImplementedError,

@@ -194,7 +194,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "fraction": (
         lambda: metrics.SparseCategoricalAccuracy()([0.5, 1], HALVES),
         OptionError,
-        "no whole number",
+        "isn't an integer",
     ),
     "shapes": (lambda: metrics.Accuracy()([0, 1, 2], HALVES), ShapeError, r"shape \(3,\)"),
     "shapes of decisions": (
@@ -221,7 +221,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "k": (
         lambda: metrics.TopKCategoricalAccuracy(k=0)([[1]], [[1]]),
         OptionError,
-        "positive whole number, not 0",
+        "positive integer, not 0",
     ),
     "top_k": (lambda: metrics.Precision(top_k=3)(HALVES, HALVES), OptionError, "k = 3"),
     "class": (
@@ -233,7 +233,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "threshold of accuracy": (
         lambda: metrics.BinaryAccuracy(threshold="x")([1], [1]),  # type: ignore[arg-type]
         OptionError,
-        "threshold has to be a finite number",
+        "threshold must be a finite number",
     ),
     "logits": (lambda: metrics.AUC()([0, 1], [-3.0, 4.0]), OptionError, "write from_logits=True"),
     "curve": (lambda: metrics.AUC(curve="x"), OptionError, "ROC, PR, PRGAIN, not 'x'"),
@@ -255,7 +255,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
             metric(np.ones((2, 3)), np.ones((2, 3))),
         ],
         ShapeError,
-        r"counts 2 outputs .* shape \(2, 3\)",
+        r"had 2 outputs, .* shape \(2, 3\)",
     ),
     "average": (lambda: metrics.F1Score("mean"), OptionError, "not 'mean'"),
     "labels of a score": (
@@ -266,12 +266,12 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "share": (
         lambda: metrics.RecallAtPrecision(2),
         OptionError,
-        "precision is a share from 0 to 1, not 2",
+        "precision must be a share from 0 to 1, not 2",
     ),
     "class of a matrix": (
         lambda: metrics.confusion_matrix([0, 5], [0, 1], 3),
         OptionError,
-        "label 5 is not one of 3 classes",
+        "label 5 isn't one of 3 classes",
     ),
     "probabilities in a matrix": (
         lambda: metrics.confusion_matrix([0, 1], HALVES),

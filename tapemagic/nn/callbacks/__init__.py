@@ -1,4 +1,4 @@
-"""Callbacks: objects that hear of each epoch and batch of training, and may stop it."""
+"""Callbacks: objects that are called at each epoch and batch, and may stop training."""
 
 from tapemagic.nn.callbacks.callback import Callback as Callback
 from tapemagic.nn.callbacks.callback import CallbackList as CallbackList

@@ -1,4 +1,4 @@
-"""The data sets that are downloaded: their files, and where Keras has them."""
+"""Downloadable data sets: their files at Keras's address, the cache folder, and the form of results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 def cache_folder() -> Path:
-    """``$TAPEMAGIC_DATA``, or ``tapemagic`` in the folder which the system has for caches."""
+    """Return ``$TAPEMAGIC_DATA``, or ``tapemagic`` in the system's folder for caches."""
     if chosen := os.environ.get("TAPEMAGIC_DATA"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
@@ -26,7 +26,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class Download:
-    """A file as it has to come: its name, its length in bytes, and its SHA-256 sum."""
+    """Name, length in bytes and SHA-256 sum of a file to download."""
 
     name: str
     size: int
@@ -38,7 +38,7 @@ KERAS = "https://storage.googleapis.com/tensorflow/tf-keras-datasets"
 
 @dataclass(frozen=True)
 class Source:
-    """A data set of 28 × 28 images: its name, its address, and the files that are downloaded."""
+    """Name, address and files of a data set of 28 × 28 images."""
 
     name: str
     url: str
@@ -51,7 +51,7 @@ class Source:
 
     @property
     def function(self) -> str:
-        """The name of the function that reads it."""
+        """The name of the function that loads the data set."""
         return self.name.replace("-", "_")
 
 
@@ -99,11 +99,11 @@ Split = tuple[tuple[Array, Array], tuple[Array, Array]]
 """``(x_train, y_train), (x_test, y_test)``."""
 
 
-def normalized(split: Split, white: int) -> Split:
-    """The same with images from 0 to 1 in float32, where ``white`` was the largest value."""
+def normalized(split: Split, max_pixel: int) -> Split:
+    """Scale the images of a split to float32 from 0 to 1, where `max_pixel` is the maximum."""
     (x_train, y_train), (x_test, y_test) = split
-    return (_normalized(x_train, white), y_train), (_normalized(x_test, white), y_test)
+    return (_normalized(x_train, max_pixel), y_train), (_normalized(x_test, max_pixel), y_test)
 
 
-def _normalized(images: Array, white: int) -> Array:
-    return images.astype(np.float32) / np.float32(white)
+def _normalized(images: Array, max_pixel: int) -> Array:
+    return images.astype(np.float32) / np.float32(max_pixel)

@@ -1,4 +1,4 @@
-"""Initializers: the first values of variables."""
+"""Initializers: the initial values of variables."""
 
 from __future__ import annotations
 
@@ -57,21 +57,9 @@ _TABLE: dict[str, Any] = {
 
 
 def get(identifier: Any) -> Any:
-    """The initializer for a name, a class, an object, a function or an array; None for None.
+    """Look up the initializer for a name, a class, an object, a function or an array; None stays None here.
 
-    Parameters
-    ----------
-    identifier : str, type, callable, array_like or None
-        A function is called with a shape and ``dtype=``. An array is the value itself.
-
-    Returns
-    -------
-    callable or None
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
+    A function is called with a shape and ``dtype=``. An array is the value itself.
 
     Examples
     --------

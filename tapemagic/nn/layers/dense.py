@@ -17,11 +17,6 @@ class Dense(Layer):
     ----------
     units : int
         The number of outputs.
-    activation : str or callable, optional
-        None for none.
-    use_bias : bool, optional
-    kernel_initializer, bias_initializer : str, callable or Initializer, optional
-    kernel_regularizer, bias_regularizer : str, callable or Regularizer, optional
     **kwargs
         See `Layer`.
 
@@ -62,7 +57,7 @@ class Dense(Layer):
         self.bias_regularizer = bias_regularizer
 
     def build(self, input_shape: Any) -> None:
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         features = input_shape[-1]
         self.kernel = self.add_weight(
             (features, self.units),
@@ -78,13 +73,13 @@ class Dense(Layer):
         self.input_spec = self.input_spec.built_for({-1: features})
 
     def call(self, inputs: Any) -> Any:
-        """The outputs."""
+        """Return the outputs."""
         outputs = inputs @ self.kernel
         if self.bias is not None:
             outputs = outputs + self.bias
         return self.activation(outputs)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shape of the input with `units` as its last length."""
+        """Return the shape of the input with `units` as its last length."""
         self._require_shape(tuple(input_shape))
         return (*input_shape[:-1], self.units)

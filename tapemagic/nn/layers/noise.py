@@ -1,4 +1,4 @@
-"""Dropout and noise: random changes of the inputs in training, and none otherwise."""
+"""Dropout and noise: random changes of the inputs, only during training."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ from tapemagic.nn.random import generator
 
 
 class Noise(Pointwise):
-    """Base class of layers with random numbers, from a generator of their own if they have a seed."""
+    """Base class of layers with random numbers, from their own generator if they have a seed.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator, optional
+        See `Layer`.
+    """
 
     cast_kinds = "fbiu"
 
@@ -28,27 +34,25 @@ class Noise(Pointwise):
 
     @property
     def generator(self) -> np.random.Generator:
-        """The layer's own generator, or the global one."""
+        """The layer's own generator, or the global generator."""
         return generator(self._own)
 
     def _require_computed(self, inputs: Any) -> None:
-        """Raise an error for lazy inputs: as many random numbers would have to be in memory."""
+        """Raise an error for lazy inputs, whose random numbers would all be in memory at once."""
         how = f"the layer {self.path!r}, which draws random numbers,"
         require_computed(unwrap(inputs), how, IN_PARTS)
 
 
 class Dropout(Noise):
-    """In training, set a random part of the inputs to 0, and multiply the others by 1 / (1 - rate) [1]_.
+    """During training, set random inputs to 0, and multiply the others by 1 / (1 - rate) [1]_.
 
     Parameters
     ----------
     rate : float
-        The probability with which an input becomes 0; at least 0 and less than 1.
+        The probability that an input becomes 0; at least 0 and less than 1.
     noise_shape : tuple of int or None, optional
-        The shape of the random choice, where 1 stands for an axis along which all share it, and None for the length
-        of the input.
-    seed : int or numpy.random.Generator, optional
-        Of the random numbers; None for the global generator.
+        The shape of the random mask, with length 1 along axes that share a choice, and None for the length of the
+        input.
     **kwargs
         See `Layer`.
 
@@ -75,7 +79,9 @@ class Dropout(Noise):
         self.noise_shape = None if noise_shape is None else _noise_shape(noise_shape)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The inputs; in training, with some of them 0."""
+        """Return the inputs, during training with some of them 0."""
+        # "Inverted" dropout, as in all libraries: the factor is applied during training, where the paper multiplies
+        # the weights by 1 - rate afterwards. So inference is the identity.
         if not training or not self.rate:
             return inputs
         self._require_computed(inputs)
@@ -85,7 +91,7 @@ class Dropout(Noise):
         if len(self.noise_shape) != inputs.ndim or any(n not in (1, None, of) for n, of in pairs):
             raise ShapeError(
                 f"the layer {self.path!r} has noise_shape={self.noise_shape}, and got the shape {inputs.shape}: each "
-                "length has to be 1, None, or that of the input"
+                "length must be 1, None, or the length of the input"
             )
         kept = self.generator.random([of if n is None else n for n, of in pairs]) >= self.rate
         mask = np.broadcast_to(kept, inputs.shape)
@@ -97,20 +103,18 @@ def _noise_shape(shape: Any) -> tuple[int | None, ...]:
     fixed = tuple(n for n in lengths if n is not None)
     if not lengths or len(whole_numbers(fixed)) != len(fixed) or min(fixed, default=1) < 1:
         raise OptionError(
-            f"the noise_shape of Dropout is a tuple of lengths and None, not {shape!r}: write (None, 1, None)"
+            f"the noise_shape of Dropout must be a tuple of lengths and None, not {shape!r}: write (None, 1, None)"
         )
     return tuple(lengths)
 
 
 class GaussianNoise(Noise):
-    """In training, add random numbers from a normal distribution around 0.
+    """During training, add normal random numbers with mean 0.
 
     Parameters
     ----------
     stddev : float
         The standard deviation; at least 0.
-    seed : int or numpy.random.Generator, optional
-        Of the random numbers; None for the global generator.
     **kwargs
         See `Layer`.
 
@@ -127,7 +131,7 @@ class GaussianNoise(Noise):
         self.stddev = number(stddev, "stddev of GaussianNoise", minimum=0)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The inputs; in training, with noise."""
+        """Return the inputs, during training with noise."""
         if not training or not self.stddev:
             return inputs
         self._require_computed(inputs)
@@ -136,14 +140,12 @@ class GaussianNoise(Noise):
 
 
 class GaussianDropout(Noise):
-    """In training, multiply by random numbers around 1, with the variance that dropout has [1]_.
+    """During training, multiply by normal random numbers with mean 1 and the variance of dropout [1]_.
 
     Parameters
     ----------
     rate : float
-        The standard deviation is sqrt(rate / (1 - rate)); at least 0 and less than 1.
-    seed : int or numpy.random.Generator, optional
-        Of the random numbers; None for the global generator.
+        At least 0 and less than 1; the standard deviation is sqrt(rate / (1 - rate)).
     **kwargs
         See `Layer`.
 
@@ -164,7 +166,7 @@ class GaussianDropout(Noise):
         self.rate = share(rate, "rate of GaussianDropout")
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The inputs; in training, times random numbers."""
+        """Return the inputs, during training times random numbers."""
         if not training or not self.rate:
             return inputs
         self._require_computed(inputs)

@@ -17,15 +17,15 @@ SIGNALS = InputSpec("batch, length, channels")
 
 
 def _pairs(value: Any, what: str, rank: int) -> tuple[tuple[int, int], ...]:
-    """The elements before and after each spatial axis, from one number for all, one for each axis, or pairs."""
-    several = value if isinstance(value, list | tuple) else (value,) * rank
-    if rank == 1 and len(several) == 2:
-        several = (several,)
-    pairs = [whole_numbers(part) for part in several]
+    """Return pairs (before, after) for each spatial axis, from one number for all, one for each axis, or pairs."""
+    entries = value if isinstance(value, list | tuple) else (value,) * rank
+    if rank == 1 and len(entries) == 2:
+        entries = (entries,)
+    pairs = [whole_numbers(part) for part in entries]
     pairs = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
     if len(pairs) != rank or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise OptionError(
-            f"{what} is a whole number from 0 on, one for each axis, or a pair (before, after) for each, not {value!r}"
+            f"{what} must be an integer of at least 0, one for each axis, or pairs (before, after), not {value!r}"
         )
     return tuple((before, after) for before, after in pairs)
 
@@ -36,9 +36,7 @@ class ZeroPadding2D(Layer):
     Parameters
     ----------
     padding : int, (int, int) or ((int, int), (int, int)), optional
-        How many: on all sides; above and below, left and right; or ((above, below), (left, right)).
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of zeros: on all sides; (above and below, left and right); or ((above, below), (left, right)).
     **kwargs
         See `Layer`.
 
@@ -58,11 +56,11 @@ class ZeroPadding2D(Layer):
         self.padding = _pairs(padding, f"padding of {type(self).__name__}", self.rank)
 
     def call(self, inputs: Any) -> Any:
-        """The inputs with zeros around them."""
+        """Return the inputs surrounded by zeros."""
         return np.pad(inputs, ((0, 0), *self.padding, (0, 0)))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The spatial axes with the zeros."""
+        """Return the shape with the zeros."""
         self._require_shape(tuple(input_shape))
         batch, *spatial, channels = input_shape
         pairs = zip(spatial, self.padding, strict=True)
@@ -75,9 +73,7 @@ class ZeroPadding1D(ZeroPadding2D):
     Parameters
     ----------
     padding : int or (int, int), optional
-        How many: on both sides, or (before, after).
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of zeros: on both sides, or (before, after).
     **kwargs
         See `Layer`.
 
@@ -98,17 +94,15 @@ class Cropping2D(Layer):
     Parameters
     ----------
     cropping : int, (int, int) or ((int, int), (int, int)), optional
-        How many rows and columns to cut off: on all sides; above and below, left and right; or ((above, below),
-        (left, right)).
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of rows and columns to cut off: on all sides; (above and below, left and right); or
+        ((above, below), (left, right)).
     **kwargs
         See `Layer`.
 
     Raises
     ------
     ShapeError
-        When it is called, if nothing would be left.
+        In a call, if nothing remains.
 
     Examples
     --------
@@ -126,13 +120,13 @@ class Cropping2D(Layer):
         self.cropping = _pairs(cropping, f"cropping of {type(self).__name__}", self.rank)
 
     def call(self, inputs: Any) -> Any:
-        """The inner parts of the inputs."""
-        self.compute_output_shape(inputs.shape)
+        """Return the inner parts of the inputs."""
+        self.compute_output_shape(inputs.shape)  # raises if nothing remains
         pairs = zip(self.cropping, inputs.shape[1:-1], strict=True)
         return inputs[(slice(None), *(slice(before, n - after) for (before, after), n in pairs))]
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The spatial axes without the margins."""
+        """Return the shape without the margins."""
         self._require_shape(tuple(input_shape))
         batch, *spatial, channels = input_shape
         left = [
@@ -141,8 +135,8 @@ class Cropping2D(Layer):
         ]
         if any(n is not None and n <= 0 for n in left):
             raise ShapeError(
-                f"the layer {self.path!r} cuts {self.cropping} off, and got the shape {tuple(input_shape)}, of which "
-                "nothing would be left"
+                f"the layer {self.path!r} cuts {self.cropping} off, so nothing remains of the shape "
+                f"{tuple(input_shape)}"
             )
         return (batch, *left, channels)
 
@@ -153,16 +147,9 @@ class Cropping1D(Cropping2D):
     Parameters
     ----------
     cropping : int or (int, int), optional
-        How many elements to cut off: on both sides, or (before, after).
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of elements to cut off: on both sides, or (before, after).
     **kwargs
         See `Layer`.
-
-    Raises
-    ------
-    ShapeError
-        When it is called, if nothing would be left.
 
     Examples
     --------
@@ -184,11 +171,9 @@ class UpSampling2D(Layer):
     Parameters
     ----------
     size : int or (int, int), optional
-        How often along the height and the width.
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of repetitions along the height and the width.
     interpolation : {'nearest'}, optional
-        Others are refused.
+        Others raise OptionError.
     **kwargs
         See `Layer`.
 
@@ -216,14 +201,14 @@ class UpSampling2D(Layer):
         self.size = lengths(size, f"size of {kind}", self.rank)
 
     def call(self, inputs: Any) -> Any:
-        """The larger images."""
+        """Return the larger images or signals."""
         for axis, times in enumerate(self.size, 1):
             if times > 1:
                 inputs = np.repeat(inputs, times, axis=axis)
         return inputs
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The spatial axes times the size."""
+        """Return the shape with the spatial axes times the size."""
         self._require_shape(tuple(input_shape))
         batch, *spatial, channels = input_shape
         pairs = zip(spatial, self.size, strict=True)
@@ -236,7 +221,7 @@ class UpSampling1D(UpSampling2D):
     Parameters
     ----------
     size : int, optional
-        How often.
+        The number of repetitions.
     **kwargs
         See `Layer`.
 

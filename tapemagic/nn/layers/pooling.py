@@ -1,4 +1,4 @@
-"""Pooling: the largest or the average element in each place of a window, or of whole images."""
+"""Pooling: the maximum or the average over a sliding window, or over whole images or signals."""
 
 from __future__ import annotations
 
@@ -20,19 +20,17 @@ SIGNALS = InputSpec("batch, length, channels")
 
 
 class Pooling(Layer):
-    """Base class of poolings by windows, with their parameters and `rank` spatial axes.
+    """Base class of pooling over a sliding window, with `rank` spatial axes.
 
     Parameters
     ----------
     pool_size : int or tuple of int, optional
         The lengths of the window.
     strides : int or tuple of int, optional
-        How far it moves: as far as it is large, if left out.
+        The step of the window, by default its size.
     padding : {'valid', 'same'}, optional
-        Whether the window stays inside, or may lie partly outside, where nothing counts.
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    **kwargs
+        "valid" keeps the window inside the input. With "same" it may extend beyond, where nothing counts.
+    data_format : optional
         See `Layer`.
     """
 
@@ -57,15 +55,15 @@ class Pooling(Layer):
         self.padding = choice(padding, f"padding of {kind}", ("valid", "same"))
 
     def call(self, inputs: Any) -> Any:
-        """The pooled images or signals."""
+        """Return the pooled images or signals."""
         try:
             return type(self).pool(inputs, self.pool_size, self.strides, self.padding)
         except ShapeError:
-            self.compute_output_shape(inputs.shape)  # which names the layer
+            self.compute_output_shape(inputs.shape)  # raises an error that names the layer
             raise
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch, the places of the window, and the channels."""
+        """Return the batch, the positions of the window, and the channels."""
         self._require_shape(tuple(input_shape))
         batch, *spatial, channels = input_shape
         gaps = (1,) * self.rank
@@ -75,24 +73,9 @@ class Pooling(Layer):
 
 
 class MaxPooling2D(Pooling):
-    """The largest element in each place of a window over images, channel by channel; also called MaxPool2D.
+    """The maximum over a window that slides over images, for each channel (alias MaxPool2D).
 
-    Parameters
-    ----------
-    pool_size : int or (int, int), optional
-        The height and width of the window.
-    strides : int or (int, int), optional
-        How far it moves: as far as it is large, if left out.
-    padding : {'valid', 'same'}, optional
-        Whether the window stays inside, or may lie partly outside, where nothing counts.
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    From (batch, height, width, channels) to (batch, new height, new width, channels).
+    See `Pooling` for the parameters.
 
     Examples
     --------
@@ -108,20 +91,9 @@ class MaxPooling2D(Pooling):
 
 
 class MaxPooling1D(Pooling):
-    """The largest element in each place of a window over signals, channel by channel; also called MaxPool1D.
+    """The maximum over a window that slides over signals, for each channel (alias MaxPool1D).
 
-    Parameters
-    ----------
-    pool_size, strides : int or (int,), optional
-    padding : {'valid', 'same'}, optional
-    data_format : {None, 'channels_last'}, optional
-        All as of `MaxPooling2D`, along one axis.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    From (batch, length, channels) to (batch, new length, channels).
+    See `Pooling` for the parameters.
 
     Examples
     --------
@@ -136,20 +108,9 @@ class MaxPooling1D(Pooling):
 
 
 class AveragePooling2D(Pooling):
-    """The average in each place of a window over images, channel by channel; also called AvgPool2D.
+    """The average over a window that slides over images, for each channel (alias AvgPool2D).
 
-    Parameters
-    ----------
-    pool_size, strides : int or (int, int), optional
-    padding : {'valid', 'same'}, optional
-    data_format : {None, 'channels_last'}, optional
-        All as of `MaxPooling2D`; where the window lies partly outside, the average is that of what lies inside.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    From (batch, height, width, channels) to (batch, new height, new width, channels).
+    See `Pooling` for the parameters. Only elements inside the image count.
 
     Examples
     --------
@@ -165,20 +126,9 @@ class AveragePooling2D(Pooling):
 
 
 class AveragePooling1D(Pooling):
-    """The average in each place of a window over signals, channel by channel; also called AvgPool1D.
+    """The average over a window that slides over signals, for each channel (alias AvgPool1D).
 
-    Parameters
-    ----------
-    pool_size, strides : int or (int,), optional
-    padding : {'valid', 'same'}, optional
-    data_format : {None, 'channels_last'}, optional
-        All as of `AveragePooling2D`, along one axis.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    From (batch, length, channels) to (batch, new length, channels).
+    See `Pooling` for the parameters. Only elements inside the signal count.
 
     Examples
     --------
@@ -199,16 +149,14 @@ AvgPool1D = AveragePooling1D
 
 
 class GlobalPooling(Layer):
-    """Base class of poolings over all of an image or signal.
+    """Base class of pooling over an entire image or signal.
 
     Parameters
     ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    keepdims : bool, optional
-        Whether the spatial axes stay, with length 1.
-    **kwargs
+    data_format : optional
         See `Layer`.
+    keepdims : bool, optional
+        Keep the spatial axes, with length 1.
     """
 
     rank: int
@@ -223,28 +171,21 @@ class GlobalPooling(Layer):
         self.keepdims = bool(keepdims)
 
     def call(self, inputs: Any) -> Any:
-        """One number for each channel."""
+        """Return one number for each channel."""
         axes = tuple(range(1, 1 + self.rank))
         return type(self).reduce(inputs, axis=axes, keepdims=self.keepdims)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch and the channels."""
+        """Return the batch and the channels."""
         self._require_shape(tuple(input_shape))
         ones = (1,) * self.rank if self.keepdims else ()
         return (input_shape[0], *ones, input_shape[-1])
 
 
 class GlobalAveragePooling2D(GlobalPooling):
-    """The average of each channel of an image; also called GlobalAvgPool2D.
+    """The average of each channel of an image (alias GlobalAvgPool2D).
 
-    Parameters
-    ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    keepdims : bool, optional
-        Whether the output is (batch, 1, 1, channels) instead of (batch, channels).
-    **kwargs
-        See `Layer`.
+    See `GlobalPooling` for the parameters.
 
     Examples
     --------
@@ -259,16 +200,9 @@ class GlobalAveragePooling2D(GlobalPooling):
 
 
 class GlobalAveragePooling1D(GlobalPooling):
-    """The average of each channel of a signal; also called GlobalAvgPool1D.
+    """The average of each channel of a signal (alias GlobalAvgPool1D).
 
-    Parameters
-    ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    keepdims : bool, optional
-        Whether the output is (batch, 1, channels) instead of (batch, channels).
-    **kwargs
-        See `Layer`.
+    See `GlobalPooling` for the parameters.
 
     Examples
     --------
@@ -282,7 +216,7 @@ class GlobalAveragePooling1D(GlobalPooling):
     input_spec = SIGNALS
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
-        """One number for each channel; with a mask of shape (batch, length), the average where it is true."""
+        """Return the average of each channel, with a mask of shape (batch, length) only where it's true."""
         if mask is None:
             return super().call(inputs)
         weights = as_array(mask).astype(inputs.dtype)[..., None]
@@ -291,20 +225,13 @@ class GlobalAveragePooling1D(GlobalPooling):
 
 
 class GlobalMaxPooling2D(GlobalPooling):
-    """The largest element of each channel of an image; also called GlobalMaxPool2D.
+    """The maximum of each channel of an image (alias GlobalMaxPool2D).
 
-    Parameters
-    ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    keepdims : bool, optional
-        Whether the output is (batch, 1, 1, channels) instead of (batch, channels).
-    **kwargs
-        See `Layer`.
+    See `GlobalPooling` for the parameters.
 
     Notes
     -----
-    Where several elements are largest, they share the gradient evenly, as in TensorFlow.
+    Tied elements share the gradient evenly, as in TensorFlow.
 
     Examples
     --------
@@ -319,16 +246,9 @@ class GlobalMaxPooling2D(GlobalPooling):
 
 
 class GlobalMaxPooling1D(GlobalPooling):
-    """The largest element of each channel of a signal; also called GlobalMaxPool1D.
+    """The maximum of each channel of a signal (alias GlobalMaxPool1D).
 
-    Parameters
-    ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    keepdims : bool, optional
-        Whether the output is (batch, 1, channels) instead of (batch, channels).
-    **kwargs
-        See `Layer`.
+    See `GlobalPooling` for the parameters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Flatten, Reshape, Permute and RepeatVector: the same elements in another shape, example by example."""
+"""Flatten, Reshape, Permute and RepeatVector: a new shape for each example."""
 
 from __future__ import annotations
 
@@ -15,18 +15,9 @@ from tapemagic.nn.layer import Layer
 
 
 class Flatten(Layer):
-    """Each example as one row of numbers.
+    """Reshape each example to one row of numbers, from (batch, ...) to (batch, features).
 
-    Parameters
-    ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    From (batch, ...) to (batch, features). Whole numbers stay whole numbers.
+    Integers stay integers. See `Layer` for the parameters.
 
     Examples
     --------
@@ -42,23 +33,23 @@ class Flatten(Layer):
         channels_last(data_format, "Flatten")
 
     def call(self, inputs: Any) -> Any:
-        """The examples as rows."""
+        """Return the examples as rows."""
         return inputs.reshape((inputs.shape[0], math.prod(inputs.shape[1:])))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch, and the number of elements of an example."""
+        """Return the batch and the number of elements of an example."""
         self._require_shape(tuple(input_shape))
         batch, *rest = input_shape
         return (batch, None if None in rest else math.prod(rest))
 
 
 class Reshape(Layer):
-    """Each example in another shape.
+    """Give each example a new shape.
 
     Parameters
     ----------
     target_shape : sequence of int
-        Without the axis of the batch. One length may be -1: it is found from the others.
+        The shape without the batch axis. One length may be -1, and is computed from the others.
     **kwargs
         See `Layer`.
 
@@ -78,17 +69,17 @@ class Reshape(Layer):
         wrong = any(n < -1 for n in self.target_shape) or self.target_shape.count(-1) > 1
         if wrong or not (self.target_shape or empty):
             raise OptionError(
-                "the target_shape of Reshape is made of whole numbers, of which one may be -1, without the axis of "
-                f"the batch, not {target_shape!r}: write (8, 8, 1)"
+                "the target_shape of Reshape must be integers, one of which may be -1, without the batch axis, not "
+                f"{target_shape!r}: write (8, 8, 1)"
             )
 
     def call(self, inputs: Any) -> Any:
-        """The examples in their new shape."""
+        """Return the examples in their new shape."""
         shape = self._shape(inputs.shape[1:], inputs.shape)
         return inputs.reshape((inputs.shape[0], *shape))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch, and the new shape."""
+        """Return the batch and the new shape."""
         self._require_shape(tuple(input_shape))
         batch, *rest = input_shape
         if None in rest:
@@ -96,7 +87,7 @@ class Reshape(Layer):
         return (batch, *self._shape(rest, tuple(input_shape)))
 
     def _shape(self, rest: Any, input_shape: Any) -> tuple[int, ...]:
-        """The new shape of examples of a shape."""
+        """Return the new shape for examples of a shape, or raise ShapeError."""
         size = math.prod(rest)
         fixed = math.prod(n for n in self.target_shape if n != -1)
         if -1 not in self.target_shape:
@@ -105,20 +96,20 @@ class Reshape(Layer):
             fits, free = bool(fixed) and size % fixed == 0, size // fixed if fixed else 0
         if not fits:
             raise ShapeError(
-                f"the layer {self.path!r} lays examples of {fixed} elements"
-                f"{' or a multiple' if -1 in self.target_shape else ''} out as {self.target_shape}, and got the shape "
-                f"{input_shape}: its examples have {size}"
+                f"the layer {self.path!r} reshapes examples of {fixed} elements"
+                f"{' or a multiple' if -1 in self.target_shape else ''} to {self.target_shape}, and got the shape "
+                f"{input_shape}, whose examples have {size} elements"
             )
         return tuple(free if n == -1 else n for n in self.target_shape)
 
 
 class Permute(Layer):
-    """The axes of each example in another order.
+    """The axes of each example in a new order.
 
     Parameters
     ----------
     dims : sequence of int
-        The axes in their new order, where 1 is the first one after the batch.
+        The axes in their new order, where 1 is the first axis after the batch.
     **kwargs
         See `Layer`.
 
@@ -134,34 +125,30 @@ class Permute(Layer):
         self.dims = whole_numbers(dims)
         if not self.dims or sorted(self.dims) != list(range(1, len(self.dims) + 1)):
             raise OptionError(
-                f"the dims of Permute are the numbers from 1 on in some order, not {dims!r}: write (2, 1)"
+                f"the dims of Permute must be the numbers 1, 2, ... in some order, not {dims!r}: write (2, 1)"
             )
         axes = ["batch", *(f"axis {n}" for n in sorted(self.dims))]
         self.input_spec = InputSpec(", ".join(axes))
 
     def call(self, inputs: Any) -> Any:
-        """The examples with their axes in the new order."""
+        """Return the examples with their axes in the new order."""
         return np.transpose(inputs, (0, *self.dims))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The lengths in the new order."""
+        """Return the lengths in the new order."""
         self._require_shape(tuple(input_shape))
         return (input_shape[0], *(input_shape[n] for n in self.dims))
 
 
 class RepeatVector(Layer):
-    """Each vector n times, one below the other.
+    """Repeat each vector n times, from (batch, features) to (batch, n, features).
 
     Parameters
     ----------
     n : int
-        How often.
+        The number of repetitions.
     **kwargs
         See `Layer`.
-
-    Notes
-    -----
-    From (batch, features) to (batch, n, features).
 
     Examples
     --------
@@ -179,10 +166,10 @@ class RepeatVector(Layer):
         self.n = positive(n, "n of RepeatVector")
 
     def call(self, inputs: Any) -> Any:
-        """The repeated vectors."""
+        """Return the repeated vectors."""
         return np.repeat(inputs[:, None], self.n, axis=1)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch, n, and the features."""
+        """Return the batch, n, and the features."""
         self._require_shape(tuple(input_shape))
         return (input_shape[0], self.n, input_shape[1])

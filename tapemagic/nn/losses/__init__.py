@@ -1,4 +1,16 @@
-"""Losses: functions of targets and predictions that training makes small."""
+"""Losses: functions of targets and predictions that training minimizes.
+
+All loss functions share these arguments and errors:
+
+- `y_true`: the targets, an array_like or Tensor of the shape of the predictions, except for a last axis of length 1.
+- `y_pred`: the predictions, an array_like or Tensor of shape (..., outputs).
+- The result is a Tensor of shape (...), the mean or sum over the last axis, in the dtype of the predictions.
+- ShapeError: if the shapes differ. UnsupportedArgumentError: if an argument is complex. NotNumbersError: if an
+  argument isn't numeric. OptionError: if an option has a value that the function doesn't accept.
+
+Each class, such as `MeanSquaredError`, averages the function of its name, `mean_squared_error`, over the batch, and
+takes the function's options.
+"""
 
 from __future__ import annotations
 
@@ -80,26 +92,14 @@ __all__ = ["Loss", "LossFunctionWrapper", "get"]
 __all__ += list(_TABLE)
 
 _CLASS_OF: dict[Any, Any] = {kind().fn: kind for kind in _TABLE.values() if isinstance(kind, type)}
-"""The class of losses for each function."""
+"""The class for each loss function."""
 
 
 def get(identifier: Any) -> Any:
-    """The loss for a name, a class, an object or a function; None for None.
+    """Look up the loss for a name, a class, an object or a function; None stays None here.
 
-    Parameters
-    ----------
-    identifier : str, type, callable or None
-        The name of a class, such as "MeanSquaredError", gives an object; that of a function, such as
-        "mean_squared_error" or "mse", the function.
-
-    Returns
-    -------
-    callable or None
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
+    The name of a class, such as "MeanSquaredError", yields an object; the name of a function, such as
+    "mean_squared_error" or "mse", yields the function.
 
     Examples
     --------
@@ -111,21 +111,7 @@ def get(identifier: Any) -> Any:
 
 
 def as_loss(identifier: Any) -> Loss:
-    """The loss for a name, a class, an object or a function, which is averaged over the batch.
-
-    Parameters
-    ----------
-    identifier : str, type, callable or Loss
-
-    Returns
-    -------
-    Loss
-        For a name, with that name.
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
+    """Return a `Loss` object, which averages over the batch, for a name, a class, an object or a function.
 
     Examples
     --------
@@ -142,24 +128,16 @@ def as_loss(identifier: Any) -> Loss:
 
 
 def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Loss:
-    """The loss for a name in `compile`, where "crossentropy" and "ce" are chosen by the shapes of the data.
+    """Return the loss for an identifier in `compile`, where the data selects the kind of "crossentropy" or "ce".
+
+    "crossentropy" is `BinaryCrossentropy` for one output, `SparseCategoricalCrossentropy` for class numbers as labels,
+    and `CategoricalCrossentropy` otherwise. See `as_loss` for other identifiers.
 
     Parameters
     ----------
     identifier : str, type, callable or Loss
     y_true, y_pred : array_like
         A batch of targets and predictions.
-
-    Returns
-    -------
-    Loss
-        As of `as_loss`. "crossentropy" is `BinaryCrossentropy` for one output, `SparseCategoricalCrossentropy` for
-        labels that are numbers of classes, and else `CategoricalCrossentropy`.
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
 
     Examples
     --------

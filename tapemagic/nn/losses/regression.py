@@ -1,4 +1,4 @@
-"""Losses of numbers: squared, absolute and relative errors."""
+"""Losses of numbers and vectors: squared, absolute, relative and robust errors, and cosine similarity."""
 
 from __future__ import annotations
 
@@ -12,20 +12,13 @@ from tapemagic.engine.operations.norms import l2_normalize
 from tapemagic.errors import OptionError
 from tapemagic.nn.arguments import number
 from tapemagic.nn.config import epsilon
-from tapemagic.nn.losses.arguments import pair
-from tapemagic.nn.losses.loss import KnownLoss, averaged
-
-Reduction = str | None
+from tapemagic.nn.losses.arguments import matching_pair
+from tapemagic.nn.losses.loss import KnownLoss, Reduction, averaged
 
 
 @averaged
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
-    """The mean of the squared differences along the last axis.
-
-    Returns
-    -------
-    Tensor
-        ``mean((y_true - y_pred)**2, axis=-1)``, of shape (...), in the dtype of the predictions.
+    """Return ``mean((y_true - y_pred)**2, axis=-1)``.
 
     Examples
     --------
@@ -33,7 +26,7 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     >>> nn.losses.mean_squared_error([[0.0, 1.0], [0.0, 0.0]], [[1.0, 1.0], [2.0, 0.0]])
     Tensor([0.5, 2. ], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     return np.square(y_pred - y_true)
 
 
@@ -59,13 +52,7 @@ class MeanSquaredError(KnownLoss):
 
 @averaged
 def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
-    """The mean of the absolute differences along the last axis.
-
-    Returns
-    -------
-    Tensor
-        ``mean(abs(y_true - y_pred), axis=-1)``, of shape (...), in the dtype of the predictions.
-        The derivative where they are equal is 0.
+    """Return ``mean(abs(y_true - y_pred), axis=-1)``, whose derivative is 0 where both are equal.
 
     Examples
     --------
@@ -73,7 +60,7 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     >>> nn.losses.mean_absolute_error([[0.0, 1.0], [0.0, 0.0]], [[1.0, 1.0], [3.0, 0.0]])
     Tensor([0.5, 1.5], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     return np.abs(y_pred - y_true)
 
 
@@ -98,13 +85,7 @@ class MeanAbsoluteError(KnownLoss):
 
 @averaged
 def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
-    """The mean of the absolute differences in percent of the targets, along the last axis.
-
-    Returns
-    -------
-    Tensor
-        ``100 * mean(abs(y_true - y_pred) / maximum(abs(y_true), 1e-7), axis=-1)``, of shape (...), in the dtype of the
-        predictions.
+    """Return ``100 * mean(abs(y_true - y_pred) / maximum(abs(y_true), 1e-7), axis=-1)``.
 
     Examples
     --------
@@ -112,7 +93,7 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     >>> nn.losses.mean_absolute_percentage_error([[1.0, 2.0]], [[2.0, 2.0]])
     Tensor([50.], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     size = np.maximum(np.abs(y_true), epsilon())
     return 100 * np.abs((y_true - y_pred) / size)
 
@@ -138,13 +119,7 @@ class MeanAbsolutePercentageError(KnownLoss):
 
 @averaged
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
-    """The mean of the squared differences of the logarithms, of 1 more each, along the last axis.
-
-    Returns
-    -------
-    Tensor
-        ``mean((log(y_true + 1) - log(y_pred + 1))**2, axis=-1)``, of shape (...), in the dtype of the predictions.
-        Numbers below 1e-7 count as 1e-7.
+    """Return ``mean((log(y_true + 1) - log(y_pred + 1))**2, axis=-1)``; numbers below 1e-7 count as 1e-7.
 
     Examples
     --------
@@ -152,7 +127,7 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     >>> np.round(nn.losses.mean_squared_logarithmic_error([[0.0, 1.0]], [[1.0, 1.0]]), 4)
     Tensor([0.2402], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     logarithms = np.log1p(np.maximum(y_pred, epsilon()))
     return np.square(logarithms - np.log1p(np.maximum(y_true, epsilon())))
 
@@ -176,28 +151,12 @@ class MeanSquaredLogarithmicError(KnownLoss):
         super().__init__(mean_squared_logarithmic_error, reduction, name, dtype)
 
 
-Reduction = str | None
-
-
 @averaged
 def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
-    """The mean of the Huber loss along the last axis: quadratic for small differences, linear for large ones [1]_.
+    """Return the mean Huber loss along the last axis: quadratic for small errors, linear for large errors [1]_.
 
-    Parameters
-    ----------
-    delta : float, optional
-        Where it becomes linear; positive.
-
-    Returns
-    -------
-    Tensor
-        The mean of ``e**2 / 2`` where ``e = abs(y_true - y_pred)`` is at most `delta`, and of
-        ``delta * e - delta**2 / 2`` elsewhere; of shape (...), in the dtype of the predictions.
-
-    Raises
-    ------
-    OptionError
-        If `delta` is not positive.
+    With ``e = abs(y_true - y_pred)``: ``e**2 / 2`` up to `delta`, a positive number, and ``delta * e - delta**2 / 2``
+    above.
 
     References
     ----------
@@ -210,8 +169,9 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
     Tensor([0.25, 1.25], dtype=float32)
     """
     delta = _positive(delta)
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     error = y_pred - y_true
+    # One expression for both branches: with c = clip(e), c * (e - c / 2) is e**2 / 2 inside and linear outside.
     bounded = np.clip(error, -delta, delta)
     return bounded * (error - bounded / 2)
 
@@ -222,9 +182,7 @@ class Huber(KnownLoss):
     Parameters
     ----------
     delta : float, optional
-        Where it becomes linear; positive.
-    reduction, name, dtype : optional
-        See `Loss`.
+        See `huber`.
 
     Examples
     --------
@@ -245,13 +203,7 @@ class Huber(KnownLoss):
 
 @averaged
 def log_cosh(y_true: Any, y_pred: Any) -> Any:
-    """The mean of the logarithm of the hyperbolic cosine of the differences, along the last axis.
-
-    Returns
-    -------
-    Tensor
-        ``mean(log(cosh(y_pred - y_true)), axis=-1)``, of shape (...), in the dtype of the predictions.
-        Nothing overflows.
+    """Return ``mean(log(cosh(y_pred - y_true)), axis=-1)``, without overflow.
 
     Examples
     --------
@@ -259,9 +211,10 @@ def log_cosh(y_true: Any, y_pred: Any) -> Any:
     >>> nn.losses.log_cosh([[0.0, 0.0]], [[1.0, 1000.0]])
     Tensor([499.8703], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     error = y_pred - y_true
-    with np.errstate(invalid="ignore"):  # NumPy warns of NaN that was there
+    # log(cosh(x)) = log(exp(x) + exp(-x)) - log(2): cosh overflows in float32 at 89, logaddexp doesn't.
+    with np.errstate(invalid="ignore"):  # NumPy warns about nan inputs
         both = np.logaddexp(error, -error)
     return both - math.log(2)
 
@@ -287,31 +240,14 @@ class LogCosh(KnownLoss):
 
 def _positive(delta: Any) -> float:
     if not number(delta, "delta") > 0:
-        raise OptionError(f"delta is a positive number, not {delta!r}: write delta=1.0")
+        raise OptionError(f"delta must be a positive number, not {delta!r}: write delta=1.0")
     return float(delta)
 
 
-Reduction = str | None
-
-
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    """Minus the cosine of the angle between targets and predictions.
+    """Return minus the cosine of the angle between targets and predictions along an axis.
 
-    Parameters
-    ----------
-    axis : int, optional
-        The axis along which the vectors are.
-
-    Returns
-    -------
-    Tensor
-        The shape of the predictions without `axis`, in their dtype: -1 for vectors of the same direction, 1 for
-        opposite ones, and 0 where one of them is 0.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If there is no such axis.
+    The result is -1 for vectors of the same direction, 1 for opposite vectors, and 0 if one of the vectors is 0.
 
     Examples
     --------
@@ -319,20 +255,15 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     >>> np.round(nn.losses.cosine_similarity([[0.0, 1.0], [1.0, 1.0]], [[1.0, 0.0], [2.0, 2.0]]), 4)
     Tensor([-0., -1.], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
-    least = max(epsilon() ** 2, float(np.finfo(y_pred.dtype).tiny))
-    return -np.sum(l2_normalize(y_true, axis, least) * l2_normalize(y_pred, axis, least), axis=axis)
+    y_true, y_pred = matching_pair(y_true, y_pred)
+    minimum = max(epsilon() ** 2, float(np.finfo(y_pred.dtype).tiny))
+    return -np.sum(
+        l2_normalize(y_true, axis, minimum) * l2_normalize(y_pred, axis, minimum), axis=axis
+    )
 
 
 class CosineSimilarity(KnownLoss):
     """The loss `cosine_similarity`, averaged over the batch.
-
-    Parameters
-    ----------
-    axis : int, optional
-        The axis along which the vectors are.
-    reduction, name, dtype : optional
-        See `Loss`.
 
     Examples
     --------

@@ -1,4 +1,15 @@
-"""Metrics: numbers over many batches that tell how good predictions are. Tapes record nothing of them."""
+"""Metrics: numbers that rate predictions over many batches, and aren't recorded by tapes.
+
+All metric functions share these arguments and errors:
+
+- `y_true`: the targets, an array_like of the shape of the predictions, except for a last axis of length 1.
+- `y_pred`: the predictions or logits, an array_like of shape (...) or (..., classes).
+- The result is a Tensor of shape (...) in the dtype `nn.config.floatx`, such as 1 for right and 0 for wrong.
+- ShapeError: if the shapes differ. OptionError: if an option or label has a value that the function doesn't accept.
+
+Each class, such as `BinaryAccuracy`, is the mean of the function of its name, `binary_accuracy`, over all batches, and
+takes the function's options.
+"""
 
 from __future__ import annotations
 
@@ -115,12 +126,7 @@ _TABLE: dict[str, Any] = {
 
 
 def get(identifier: Any) -> Any:
-    """The metric for a name, a class, an object or a function; None for None.
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
+    """Look up the metric for a name, a class, an object or a function; None stays None here.
 
     Examples
     --------
@@ -132,25 +138,16 @@ def get(identifier: Any) -> Any:
 
 
 def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Metric:
-    """The metric for a name in `compile`, where "accuracy" and "acc" are chosen by the shapes of the data.
+    """Return the metric for an identifier in `compile`, where the data selects the kind of "accuracy" or "acc".
+
+    "accuracy" is `BinaryAccuracy` for one output, `SparseCategoricalAccuracy` for class numbers as labels, and
+    `CategoricalAccuracy` otherwise. A function is wrapped in `MeanMetricWrapper`. A string becomes the metric's name.
 
     Parameters
     ----------
     identifier : str, callable or Metric
     y_true, y_pred : array_like
         A batch of targets and predictions.
-
-    Returns
-    -------
-    Metric
-        A function is wrapped in `MeanMetricWrapper`. "accuracy" is `BinaryAccuracy` for one output,
-        `SparseCategoricalAccuracy` for labels that are numbers of classes, and else `CategoricalAccuracy`. The name is
-        the text, if it is one.
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
 
     Examples
     --------

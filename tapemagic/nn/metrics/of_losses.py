@@ -1,4 +1,4 @@
-"""Metrics that are the means of losses."""
+"""Metrics that are the means of loss functions; see `nn.losses` for the formulas and `Metric` for the parameters."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class MeanAbsolutePercentageError(MeanMetricWrapper):
 
 
 class MeanSquaredLogarithmicError(MeanMetricWrapper):
-    """The mean of the squared differences of the logarithms, of 1 more each.
+    """The mean of ``(log(y_true + 1) - log(y_pred + 1))**2``.
 
     Examples
     --------
@@ -107,14 +107,7 @@ def _cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
 
 
 class CosineSimilarity(MeanMetricWrapper):
-    """The mean of the cosine of the angle between targets and predictions; the loss of this name is minus it.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        See `Metric`.
-    axis : int, optional
-        The axis along which the vectors are.
+    """The mean cosine of the angle between targets and predictions, which is minus the loss of this name.
 
     Examples
     --------
@@ -202,15 +195,6 @@ class Poisson(MeanMetricWrapper):
 class BinaryCrossentropy(MeanMetricWrapper):
     """The mean of the cross-entropy between targets of 0 or 1 and predicted probabilities of 1.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        See `Metric`.
-    from_logits : bool, optional
-        Whether predictions are logits.
-    label_smoothing : float, optional
-        The share of smoothing, as of the loss.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -236,17 +220,6 @@ class BinaryCrossentropy(MeanMetricWrapper):
 
 class CategoricalCrossentropy(MeanMetricWrapper):
     """The mean of the cross-entropy between target and predicted probabilities of classes.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        See `Metric`.
-    from_logits : bool, optional
-        Whether predictions are logits.
-    label_smoothing : float, optional
-        The share of smoothing, as of the loss.
-    axis : int, optional
-        Where the classes are.
 
     Examples
     --------
@@ -278,14 +251,8 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
 
     Parameters
     ----------
-    name, dtype : optional
-        See `Metric`.
-    from_logits : bool, optional
-        Whether predictions are logits.
     ignore_class : int, optional
-        A label whose examples do not count, as in the loss; Keras counts them as 0 where there are no sample weights.
-    axis : int, optional
-        Where the classes are.
+        A label whose examples are ignored, as in the loss. Keras counts them as 0 if there are no sample weights.
 
     Examples
     --------
@@ -314,7 +281,7 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
         self._axis = axis
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
-        """Add a batch, given as labels, predictions and sample weights."""
+        """Add a batch of labels, predictions and sample weights."""
         if self._ignored is not None:
             y_pred = as_tensor(real_numbers(y_pred))
             labels = class_numbers(y_true, np.moveaxis(y_pred, self._axis, -1))

@@ -1,4 +1,4 @@
-"""Optimizers: rules that change variables by their gradients, so that a loss gets smaller."""
+"""Optimizers: update rules that change variables by their gradients to minimize a loss."""
 
 from __future__ import annotations
 
@@ -25,22 +25,7 @@ _TABLE: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in _C
 
 
 def get(identifier: Any) -> Optimizer | None:
-    """The optimizer for a name, a class or an object.
-
-    Parameters
-    ----------
-    identifier : str, type, Optimizer or None
-        The name in capital or small letters. A class is made an object with its defaults.
-
-    Returns
-    -------
-    Optimizer or None
-        None for None.
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
+    """Look up the optimizer for a name in any case, a class or an object; None stays None here.
 
     Examples
     --------

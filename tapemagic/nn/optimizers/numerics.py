@@ -1,4 +1,4 @@
-"""Clipping of gradients: by value, by their own norm, or by the norm of all of them together."""
+"""Numerical helpers of optimizers: clipping of gradients, exponential averages, and casts of numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tapemagic.engine.tracing import tracer
 
 
 def clip_by_value(gradient: Any, limit: float, out: Any) -> Any:
-    """A gradient with every element between two numbers of opposite sign.
+    """Clip every element of a gradient to the interval from -limit to limit.
 
     Examples
     --------
@@ -22,20 +22,21 @@ def clip_by_value(gradient: Any, limit: float, out: Any) -> Any:
 
 
 def clip_by_norm(gradient: Any, limit: float, out: Any) -> Any:
-    """A gradient, made shorter if its Euclidean norm is above a limit.
+    """Scale a gradient down if its Euclidean norm exceeds a limit.
 
     Examples
     --------
     >>> clip_by_norm(np.array([3.0, -4.0]), 1.0, out=np.empty(2))
     array([ 0.6, -0.8])
     """
+    # gradient * limit / max(norm, limit), as tf.clip_by_norm: no branch, and no division by a norm of 0.
     norm = np.sqrt(np.sum(np.square(gradient, out=out)))
     np.multiply(gradient, limit, out=out)
     return np.divide(out, np.maximum(norm, norm.dtype.type(limit)), out=out)
 
 
 def global_scale(gradients: Sequence[Any], limit: float, out: Iterable[Any]) -> Any:
-    """The factor that brings the Euclidean norm of all gradients together down to a limit; nan if they are not finite.
+    """Return the factor that limits the joint Euclidean norm of all gradients, or nan if the norm isn't finite.
 
     Examples
     --------
@@ -46,6 +47,7 @@ def global_scale(gradients: Sequence[Any], limit: float, out: Iterable[Any]) -> 
     pairs = zip(gradients, out, strict=True)
     norm = np.sqrt(np.sum(np.stack([np.sum(np.square(g, out=space)) for g, space in pairs])))
     number = norm.dtype.type
+    # As tf.clip_by_global_norm: nan makes all gradients nan, so that the error isn't hidden in a scale of 0.
     if not np.isfinite(norm):
         return number(np.nan)
     full = number(1 / limit)
@@ -53,7 +55,7 @@ def global_scale(gradients: Sequence[Any], limit: float, out: Iterable[Any]) -> 
 
 
 def average(mean: Any, new: Any, rho: float) -> None:
-    """Move an exponential average towards new values, which are overwritten: ``rho * mean + (1 - rho) * new``.
+    """Update an exponential average to ``rho * mean + (1 - rho) * new``; `new` is overwritten.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def average(mean: Any, new: Any, rho: float) -> None:
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """A number in the dtype of a class of NumPy numbers.
+    """Convert a number to a NumPy scalar type.
 
     Examples
     --------
@@ -76,5 +78,5 @@ def cast(x: Any, dtype: Any) -> Any:
     np.float32(2.0)
     """
     if tracer() is not None and isinstance(x, np.generic):
-        return x.astype(dtype)
+        return x.astype(dtype)  # dtype(x) would turn a traced number into a constant of the program
     return dtype(x)
