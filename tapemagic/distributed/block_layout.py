@@ -60,6 +60,7 @@ def _on_grid(tensors: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
     rows: list[tuple[int, ...] | None] = [None] * ndim
     for k, cut in enumerate(cuts):
         for axis, lengths in zip(range(ndim - len(cut or ()), ndim), cut or (), strict=True):
+            # An axis in one block broadcasts with any grid.
             if len(lengths) == 1:
                 continue
             if rows[axis] not in {None, lengths}:
@@ -123,6 +124,7 @@ def _result_axes(
             )
     dropped = {axis % ndim for axis in drop}
     out: list[int | None] = [axis for axis in range(ndim) if axis not in dropped]
+    # In rising order, so that each number counts the axes of the final result.
     for axis in sorted(new):
         if not 0 <= axis <= len(out):
             raise OptionError(
@@ -205,6 +207,8 @@ def _dtype(f: Callable[..., Any], tensors: Sequence[Traced], dtype: Any) -> np.d
             f"{name_of(f)} failed for blocks of ones, which determine the dtype of the result: write "
             f"dtype='float64', or another dtype ({type(error).__name__}: {error})"
         ) from None
+    # `f` runs later and elsewhere, so a tape sees only the arguments of map_blocks: the gradient of a variable that
+    # `f` reads would silently be missing.
     for variable in captured_by(reads, []):
         if is_tracked([variable]):
             raise UnsupportedArgumentError(

@@ -100,6 +100,8 @@ class BlockMap:
             for y, result in zip(results, self.results, strict=True)
         )
 
+    # Dask doesn't compare the shapes of blocks with the promised chunks: a wrong block would show up much later, as an
+    # error without the function's name, or as wrong numbers.
     def _checked(self, y: Any, result: Result, number: tuple[int, ...]) -> Any:
         place = [0 if axis is None else number[axis] for axis in result.layout.all]
         expected = tuple(cut[k] for cut, k in zip(result.chunks, place, strict=True))
@@ -291,6 +293,7 @@ def _select_from_block(results: Any, number: int) -> Any:
 def _gradients(argnums: Sequence[int], g: Any, y: Any, *inputs: Any, blocks: BlockMap) -> list[Any]:
     """Return the gradients of the inputs at some positions, for the reverse sweep."""
     gs, ys = (g, y) if y.__class__ is tuple else ((g,), (y,))
+    # A Jacobian: the gradients have a leading axis for its rows, which are computed one by one.
     if gs[0].ndim > ys[0].ndim:
         rows = [
             _gradients(

@@ -43,6 +43,7 @@ def _compute_locally(result: Delayed, progress: bool) -> Any:
 
 
 def _compute_on_cluster(client: Any, result: Delayed) -> Any:
+    # Dask's own ProgressBar only works with local schedulers; on a cluster it's another function.
     from distributed import progress
 
     future = client.compute(result)

@@ -107,6 +107,7 @@ def _on_parts(
 ) -> Any:
     if single:
         (part,) = parts
+        # Partitions of a bag may be iterators, which could be read only once.
         return function(problem, number, list(part) if hasattr(part, "__next__") else part)
     return function(
         problem, number, parts if names is None else dict(zip(names, parts, strict=True))
@@ -121,6 +122,7 @@ def _source(x: Any, label: str) -> Any:
     """Return one collection as a Dask array, or as a list of delayed partitions."""
     if isinstance(x, Traced):
         x = unwrap(x)
+    # DataFrames have a method to_dask_array as well, but are partitioned as tables.
     if is_lazy(x) and hasattr(x, "to_dask_array") and type(x).__module__.startswith("tapemagic"):
         x = x.to_dask_array()
     if isinstance(x, da.Array):
@@ -172,7 +174,8 @@ def _common_count(sources: list[Any], labels: list[str]) -> int:
             )
         if isinstance(first, da.Array) and isinstance(source, da.Array) and _differ(first, source):
             raise ShapeError(
-                f"{label} is cut into rows {_shorten(source)}, and {name} into {_shorten(first)}: {_rechunk(first, source)}"
+                f"{label} is cut into rows {_shorten(source)}, and {name} into {_shorten(first)}: "
+                f"{_rechunk(first, source)}"
             )
     return count
 

@@ -130,6 +130,7 @@ class Problem:
         if len(present) < 2:
             return present[0] if present else None
         rows = sum(x.rows for x in present)
+        # The weighted mean of means is the mean over all rows, also for partitions of different sizes.
         weights = [x.rows / rows if self.reduce == "mean" else None for x in present]
         columns = zip(*[x.gradients for x in present], strict=True)
         return Partial(
@@ -172,6 +173,7 @@ class SentProblem:
         with self._lock:
             if self._problem is None:
                 self._problem, arrival = unpickled(self._content)
+                # In the home process, variables of imported modules are the right ones.
                 self._problem.arrival = arrival if this_process() != self._home else None
         return self._problem
 
@@ -222,6 +224,7 @@ def _summed(values: Sequence[Any], weights: Sequence[float | None]) -> Any:
             continue
         term = value if weight is None else value * weight
         if total is None:
+            # A copy, since it's added to in place: the gradient may be shared with Dask's cache.
             total = np.array(term) if weight is None else term
         else:
             total += term

@@ -93,6 +93,7 @@ def value_and_grad(
     >>> tm.distributed.value_and_grad(loss, (x, y))(2.0)
     (Tensor(332833.5), Tensor(-665667.0))
     """
+    # Imported here, so that `tapemagic.distributed` can be imported without Dask.
     from tapemagic.distributed.computing import compute
     from tapemagic.distributed.partitions import Partitions
     from tapemagic.distributed.task import Problem

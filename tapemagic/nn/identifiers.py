@@ -40,6 +40,7 @@ def find(identifier: Any, table: Mapping[str, Any], what: str) -> Any:
             f"{what} is a name, a function or an object, not {identifier!r}: "
             f"write one of {', '.join(map(repr, table))}"
         )
+    # Keras accepts classes, too: optimizer=nn.optimizers.Adam means Adam with its defaults.
     return value() if isinstance(value, type) else value
 
 

@@ -54,7 +54,8 @@ def _once(build: Callable[..., None]) -> Callable[..., None]:
     def named(self: Layer, input_shape: Any = None, *shapes: Any) -> None:
         if self.built:
             return
-        if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
+        # The stack also has the layer in `super().build(...)` of a subclass: its path is set already.
+        if calls.stack and calls.stack[-1][0] is self:
             build(self, input_shape, *shapes)
             return
         with _building:
@@ -66,6 +67,7 @@ def _once(build: Callable[..., None]) -> Callable[..., None]:
         within = around._path if around is not None and around.prefixes_names else ""
         self._path = f"{within}/{self.name}" if within else self.name
         self._require_shape(input_shape)
+        # Attributes are restored, and not only new ones deleted: `build` may also replace some, such as input_spec.
         before = [(module, module.copied_attributes()) for _, module, _ in self._walk()]
         calls.stack.append((self, False))
         try:
@@ -272,6 +274,7 @@ class Layer(Module):
                     kwargs["training"] = training
                 return call_symbolically(self, args, kwargs)
             inputs = [self._as_input(x) for x in args]
+        # `training` is inherited through this stack, so that user code in `call` doesn't need to pass it on.
         stack = calls.stack
         if stack:
             training = stack[-1][1] if training is None else bool(training)
@@ -304,6 +307,7 @@ class Layer(Module):
     def _penalize(self, outputs: Any) -> None:
         """Add the activity regularizer's term for each output, divided by the length of the batch, to `losses`."""
         for output in outputs if isinstance(outputs, list | tuple) else [outputs]:
+            # Keras divides by the length of the batch, so that the penalty doesn't depend on it.
             batch = output.shape[0] if output.ndim else 1
             self.add_loss(self.activity_regularizer(output) / max(batch, 1))
 
@@ -321,6 +325,7 @@ class Layer(Module):
         super().__init_subclass__(**kwargs)
         if "build" in vars(cls):
             cls.build = _once(cls.build)  # type: ignore[method-assign]
+        # Once per class: inspect.signature takes longer than a call of a small layer.
         cls._takes_training = "training" in signature(cls.call).parameters
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -397,6 +402,7 @@ class Layer(Module):
             )
         path = f"{self._path or self.name}/{name}"
         variable = self.variable_class(value, trainable=trainable, name=path, dtype=dtype)
+        # Created in a frozen layer: the variable is frozen now, and thaws with the layer.
         if trainable and not self.trainable:
             set_trainable(variable, trainable=False)
             self._frozen = [*self._frozen, variable]
@@ -524,6 +530,7 @@ class Layer(Module):
                 f"the layer {self.name!r} has weights of the shapes {expected}, not "
                 f"{[value.shape for value in values]}{built}"
             )
+        # A value may fail only when it's assigned, such as a complex number: then the earlier ones are restored.
         before = [variable.numpy() for variable in variables]
         try:
             for variable, value in zip(variables, values, strict=True):

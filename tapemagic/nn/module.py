@@ -125,6 +125,7 @@ class Module:
 
     def _walk(self) -> list[tuple[str, Module, list[tuple[str, Any]]]]:
         """Return all modules with their paths, and with the variables and modules among their attributes."""
+        # The search looks at every attribute of every module: in a training step it would be repeated several times.
         if id(self) in _cached_walks:
             return _cached_walks[id(self)]
         modules: dict[str, tuple[str, Module, list[tuple[str, Any]]]] = {}
@@ -138,6 +139,7 @@ class Module:
             path = _free(path, modules)
             parts = _parts(module)
             modules[path] = (path, module, parts)
+            # A stack instead of recursion; reversed, because the last one is taken first.
             for name, inner in reversed(parts):
                 if isinstance(inner, Module):
                     waiting.append((f"{path}/{name}" if path else name, inner))
@@ -334,10 +336,12 @@ def _parts(module: Module) -> list[tuple[str, Any]]:
 
 def _gather(path: str, value: Any, around: tuple[int, ...], parts: list[tuple[str, Any]]) -> None:
     kind = value.__class__
+    # Classes are cached in _LEAF_CLASSES, because most attributes are numbers, strings and functions.
     if issubclass(kind, (Variable, Module)):
         parts.append((path, value))
     elif not issubclass(kind, (list, tuple, dict)):
         _LEAF_CLASSES.add(kind)
+    # `around` holds the enclosing containers: a list may contain itself.
     elif value and id(value) not in around:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, part in items:

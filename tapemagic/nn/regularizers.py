@@ -74,6 +74,7 @@ class L1L2(Regularizer):
     def __call__(self, x: Any) -> Any:
         """Return ``l1 * sum(abs(x)) + l2 * sum(x**2)``, in the dtype of `x`."""
         x = as_tensor(real_numbers(x, what="regularized values"))
+        # Factors of 0 add no operations to the tape.
         terms = []
         if self.l1:
             terms.append(self.l1 * np.sum(np.abs(x)))

@@ -189,6 +189,7 @@ class Node:
         return tuple(map(id, leaves(self._outputs)))
 
 
+# Weak in both directions: a layer that was called on symbolic tensors isn't kept by its calls, nor its calls by it.
 _nodes: weakref.WeakKeyDictionary[Any, list[weakref.ref[Node]]] = weakref.WeakKeyDictionary()
 
 
@@ -231,6 +232,7 @@ def call_symbolically(layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     try:
         if not layer.built and args:
             layer.build(_shapes(args[0]))
+        # One trial suffices if all lengths are known.
         unknown = any(None in x.shape for x in inputs)
         trials = [_trial(layer, args, kwargs, lengths) for lengths in TRIALS[: 1 + unknown]]
     except ValueError as error:
@@ -262,6 +264,7 @@ def _trial(layer: Any, args: Any, kwargs: dict[str, Any], lengths: tuple[int, in
     structure = (args, kwargs)
     values = [_zeros(x, lengths) if isinstance(x, SymbolicTensor) else x for x in leaves(structure)]
     args, kwargs = pack(structure, values)
+    # Outside of any layer's call, so that the trial doesn't inherit `training` from it.
     stack, calls.stack = calls.stack, []
     try:
         with silence(), np.errstate(all="ignore"):

@@ -35,6 +35,7 @@ def write(path: Any, arrays: Mapping[str, Any]) -> None:
     try:
         with unfinished.open("xb") as file:
             _write_zip(file, arrays)
+        # The new file keeps the permissions of the old one.
         if target.exists():
             unfinished.chmod(target.stat().st_mode & 0o7777)
         unfinished.replace(target)
@@ -85,6 +86,7 @@ def read(path: Any, choose: Choose) -> dict[str, Any]:
     broken file.
     """
     path = _npz(path)
+    # Two passes over an open file: headers first, so that `choose` can refuse the file before arrays are read.
     with path.open("rb") as file:
         with _broken_file(path):
             archive = zipfile.ZipFile(file)

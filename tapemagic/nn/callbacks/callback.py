@@ -69,6 +69,7 @@ class Callback:
         self._model = None if model is None else weakref.ref(model)
 
     def __getstate__(self) -> dict[str, Any]:
+        # Weak references can't be pickled, so the model itself is stored instead.
         return {**vars(self), "_model": self._model and self._model()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -171,6 +172,7 @@ class CallbackList:
                 )
             callback.set_params(params)
             callback.set_model(model)
+        # Looked up once: most callbacks override few methods, and a step of a small model takes less than 1 ms.
         self._methods = {hook: self._overrides(hook) for hook in HOOKS}
 
     def _overrides(self, hook: str) -> list[Callable[..., None]]:
@@ -179,6 +181,7 @@ class CallbackList:
         for callback in self.callbacks:
             for name in (hook, _OLD_NAMES.get(hook, hook)):
                 method = getattr(callback, name)
+                # `__func__`, because a bound method is a new object at each access.
                 if getattr(method, "__func__", method) is not getattr(Callback, hook):
                     methods.append(method)
                     break

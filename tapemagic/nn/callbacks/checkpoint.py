@@ -84,6 +84,7 @@ class ModelCheckpoint(MonitorCallback):
             return
         self._batches += 1
         if self._batches % self.save_freq == 0:
+            # Keras's names for file names: batches and epochs are counted from 1 there, from 0 in callbacks.
             self._save({"batch": batch + 1, **(logs or {})})
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
@@ -110,6 +111,7 @@ class ModelCheckpoint(MonitorCallback):
         """Compare the monitored value with the best so far; return True if a file should be written."""
         value = self.value_in(logs)
         if value is None:
+            # The logs don't have the value, which was warned about: Keras then saves every epoch.
             return True
         if not self.is_better(value, self.best):
             if self.verbose:

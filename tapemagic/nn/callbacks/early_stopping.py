@@ -67,6 +67,7 @@ class EarlyStopping(MonitorCallback):
         value = self.value_in(logs)
         if value is None or epoch < self.start_from_epoch:
             return
+        # The first weights are stored even if no epoch ever improves, for instance beyond a baseline.
         if self.restore_best_weights and self.best_weights is None:
             self.best_weights = self.model.get_weights()
             self.best_epoch = epoch

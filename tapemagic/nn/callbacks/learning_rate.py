@@ -123,6 +123,7 @@ class ReduceLROnPlateau(MonitorCallback):
         value = self.value_in(logs)
         if value is None:
             return
+        # As in Keras, the wait begins anew after the cooldown: noise right after a reduction doesn't count.
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
             self.wait = 0

@@ -107,6 +107,7 @@ class Progress(Callback):
 
     def _start(self) -> None:
         self._stream = sys.stdout
+        # Outside an interactive session, such as under nbconvert or pytest, a bar would fill the output with frames.
         self._live = self.verbose != 2 and is_live(self._stream)
         self._next = time.perf_counter() + SECONDS_BEFORE_BAR if self._live else float("inf")
         self._began = time.time()
@@ -149,6 +150,7 @@ class Progress(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Print the line of an epoch."""
+        # The last line is always printed, also if its epoch isn't a multiple: it has the final results.
         last = epoch + 1 == self._epochs or self.model.stop_training
         if (epoch + 1) % self._every == 0 or last:
             self._print(f"Epoch {epoch + 1}/{self._epochs} - {described(logs or {})}")

@@ -142,6 +142,7 @@ def _attempt(
 ) -> DownloadError | None:
     """Request and append the missing bytes; return the failure, or None after success."""
     there = _size(partial)
+    # Without "identity" a server may compress the file, and ranges and lengths would be those of compressed bytes.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={there}-"} if there else {})
     try:
         request = urllib.request.Request(url, headers=headers)  # noqa: S310
@@ -205,6 +206,7 @@ def _chunk(answer: Any) -> bytes:
 
 
 def _refused_error(partial: Path, url: str, error: urllib.error.HTTPError) -> DownloadError:
+    # The partial file is longer than the server's file, so it belongs to another version.
     if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         partial.unlink()
     return DownloadError(

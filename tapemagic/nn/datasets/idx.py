@@ -28,6 +28,7 @@ def read_idx(path: Path) -> Array:
     """
     content = uncompressed(path)
     dtype, shape, start = _header(path, content)
+    # Python integers: a corrupt header can state a shape whose size overflows int64.
     expected = start + dtype.itemsize * math.prod(shape)
     if len(content) != expected:
         what = "is truncated" if len(content) < expected else "is longer than it says"
@@ -45,6 +46,7 @@ AGAIN = "Copy or download it again."
 
 def uncompressed(path: Path) -> bytes:
     """Return the bytes of a file, unpacked if they are gzipped, regardless of its name."""
+    # Browsers unpack .gz downloads without renaming them, and others add .gz: only the content tells.
     content = path.read_bytes()
     if not content.startswith(GZIP):
         return content

@@ -162,6 +162,7 @@ def _path(source: Source, path: Any) -> Path:
 
 def _download(source: Source, place: Path, url: str | None, progress: bool, timeout: float) -> None:
     """Download the missing files, unless the data set exists in another form."""
+    # Imported here, because urllib and http are slow to import, and most programs never download.
     from tapemagic.nn.datasets.download import download_file
 
     if place.is_file() or (place / source.npz).is_file():
@@ -188,6 +189,7 @@ def _download(source: Source, place: Path, url: str | None, progress: bool, time
 
 def _find(folder: Path, name: str) -> Path | None:
     """Find a file under one of its usual names: with a dot or a hyphen, gzipped or not."""
+    # The original names have a hyphen; some copies, such as Kaggle's, have a dot.
     dotted = name.replace("-idx", ".idx")
     for candidate in (name, dotted, f"{name}.gz", f"{dotted}.gz"):
         if (folder / candidate).is_file():
@@ -260,4 +262,5 @@ def _labels(place: Path, part: str, labels: Array, count: int) -> Array:
             f"{place}: the {part} labels must be from 0 to 9, not from {labels.min()} to "
             f"{labels.max()}. This is another data set."
         )
+    # Keras's files store labels as uint8, but files that users wrote with np.savez may have int64.
     return labels.astype(np.uint8)

@@ -38,6 +38,7 @@ def read_npz(path: Path) -> Split:
 
     Checksums are verified. Arrays of Python objects are refused, because unpickling can run arbitrary code.
     """
+    # Read at once, so that an OSError of the disk isn't mistaken for a damaged file: zipfile raises OSError as well.
     content = io.BytesIO(path.read_bytes())
     try:
         with zipfile.ZipFile(content) as archive:
@@ -59,6 +60,7 @@ def read_npz(path: Path) -> Split:
 
 
 def _array(path: Path, archive: zipfile.ZipFile, name: str) -> Array:
+    # The whole entry is read before it's parsed, because zipfile verifies the checksum only at its end.
     content = archive.read(f"{name}.npy")
     try:
         array: Array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)

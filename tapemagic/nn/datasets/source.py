@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 def cache_folder() -> Path:
     """Return ``$TAPEMAGIC_DATA``, or ``tapemagic`` in the system's folder for caches."""
+    # The folders that each system's conventions name: %LOCALAPPDATA%, ~/Library/Caches, and the XDG base directory.
     if chosen := os.environ.get("TAPEMAGIC_DATA"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
@@ -106,4 +107,5 @@ def normalized(split: Split, max_pixel: int) -> Split:
 
 
 def _normalized(images: Array, max_pixel: int) -> Array:
+    # Both operands are float32: a Python float would also do (NEP 50), but not a NumPy float64.
     return images.astype(np.float32) / np.float32(max_pixel)

@@ -68,6 +68,8 @@ def get(identifier: Any) -> Any:
     array([0., 0.], dtype=float32)
     """
     if isinstance(identifier, np.ndarray | np.generic | Traced):
+        # An array isn't a name or callable, but convenient for weights that were trained elsewhere. It's copied at each
+        # call, so that two variables don't share memory.
         value = unwrap(identifier)
         return lambda shape, dtype=None: np.array(value, dtype_of(dtype))  # noqa: ARG005 (an initializer's signature)
     return None if identifier is None else find(identifier, _TABLE, "an initializer")

@@ -62,6 +62,7 @@ class Constant(Initializer):
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
         """Return the value in a shape and a dtype, or raise DtypeError or ShapeError if it doesn't fit."""
+        # private_array refuses values that don't fit the dtype, such as a complex number for float32.
         value = private_array(self.value, dtype_of(dtype))
         try:
             return np.broadcast_to(value, lengths(shape)).copy()

@@ -130,6 +130,7 @@ def truncated_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     """
     numbers = np.asarray(rng.standard_normal(shape))
     beyond = np.abs(numbers) > 2
+    # 4.6 % of normal numbers are outside; rejection is exact, and needs few rounds.
     while count := np.count_nonzero(beyond):
         numbers[beyond] = rng.standard_normal(count)
         beyond = np.abs(numbers) > 2

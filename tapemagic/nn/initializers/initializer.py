@@ -61,6 +61,7 @@ def lengths(shape: Any) -> tuple[int, ...]:
     >>> lengths([2, 3]), lengths(2)
     ((2, 3), (2,))
     """
+    # A single integer means a vector, as in np.zeros(3).
     axes = tuple(shape) if isinstance(shape, Sequence | np.ndarray) else (shape,)
     is_valid = all(isinstance(n, int | np.integer) and n >= 0 for n in axes)
     if not is_valid:

@@ -183,6 +183,7 @@ class PReLU(Pointwise):
 
     def build(self, input_shape: Any) -> None:
         """Create the slopes."""
+        # Shared axes get length 1, so the slopes broadcast; the batch (axis 0) never has slopes.
         lengths = {
             axis: n for axis, n in enumerate(input_shape) if axis and axis not in self.shared_axes
         }
@@ -239,6 +240,7 @@ class Softmax(Pointwise):
 def masked_softmax(x: Any, mask: Any, axis: tuple[int, ...]) -> Any:
     """Return the softmax over the elements where a mask is true, and 0 elsewhere, even if it's false everywhere."""
     mask = as_array(mask)
+    # Keras accepts float masks of 0 and 1.
     if mask.dtype.kind != "b":
         mask = mask > 0.5
     try:

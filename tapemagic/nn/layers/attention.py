@@ -199,6 +199,8 @@ class MultiHeadAttention(Layer):
 
     def build(self, query_shape: Any, value_shape: Any = None, key_shape: Any = None) -> None:
         """Create the four projections."""
+        # The projections are built here and not at their first call, because only this method knows the shapes of all
+        # inputs, and their order of creation is Keras's order of weights.
         value_shape = query_shape if value_shape is None else value_shape
         heads = self.num_heads
         outputs = (query_shape[-1],) if self.output_shape is None else self.output_shape
@@ -273,6 +275,7 @@ class MultiHeadAttention(Layer):
         """Combine masks by "and" into one that broadcasts to (batch, heads, time, length); without masks, None."""
         if not masks:
             return None
+        # A mask of rank 3 has no axis for the heads: it's the same for all.
         batch, *rest = shape
         full = (batch, self.num_heads, *rest)
         each = [mask[:, None] if mask.ndim == 3 else mask for mask in masks]

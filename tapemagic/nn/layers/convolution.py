@@ -66,6 +66,7 @@ class Convolution(Layer):
         self.padding = choice(padding, f"padding of {kind}", self.paddings)
         self.dilation_rate = lengths(dilation_rate, f"dilation_rate of {kind}", self.rank)
         self.groups = positive(groups, f"groups of {kind}")
+        # TensorFlow refuses this combination, too.
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
             raise OptionError(
                 f"{kind} takes either strides or a dilation_rate above 1, not both: strides={strides!r} and "
@@ -108,6 +109,7 @@ class Convolution(Layer):
 
     def call(self, inputs: Any) -> Any:
         """Return the convolution of the inputs."""
+        # Shapes are checked by the engine; only after an error they are checked again, to name the layer.
         convolve = conv1d if self.rank == 1 else conv2d
         try:
             outputs = convolve(
@@ -153,6 +155,7 @@ def window_places(
     >>> window_places((None, 8), (3, 3), (1, 2), "valid", (1, 1), "Conv2D")
     (None, 3)
     """
+    # An unknown length is replaced by one that fits the window, so that the known axes can be checked.
     roomy = max(n * gap for n, gap in zip(size, dilations, strict=True))
     full = tuple(roomy if n is None else n for n in spatial)
     window = sliding(size, strides, padding, dilations, full, name)

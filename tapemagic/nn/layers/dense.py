@@ -34,6 +34,7 @@ class Dense(Layer):
     """
 
     input_spec = InputSpec("batch, ..., features")
+    # Integers are cast as well: a product of integer inputs and float weights would be float64 in NumPy.
     cast_kinds = "fbiu"
 
     def __init__(
@@ -74,6 +75,7 @@ class Dense(Layer):
 
     def call(self, inputs: Any) -> Any:
         """Return the outputs."""
+        # matmul treats all leading axes as a batch, so inputs of any rank work, as in Keras.
         outputs = inputs @ self.kernel
         if self.bias is not None:
             outputs = outputs + self.bias

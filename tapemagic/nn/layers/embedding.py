@@ -111,6 +111,8 @@ class Embedding(Layer):
 
 def _non_integers(numbers: Any) -> Any:
     """Return the elements of an array that aren't integers."""
+    # Floats that are integers are accepted, because Keras casts all inputs, and pandas yields floats for columns with
+    # missing values; nan is refused, because it differs from its floor.
     if numbers.dtype.kind in "iu":
         return numbers.ravel()[:0]
     if numbers.dtype.kind == "f":

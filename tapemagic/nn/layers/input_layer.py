@@ -69,6 +69,7 @@ class InputLayer(Layer):
         return self.node.outputs
 
     def __getstate__(self) -> dict[str, Any]:
+        # The node belongs to this layer: a copy creates its own in __setstate__.
         return {name: value for name, value in vars(self).items() if name != "node"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -87,6 +88,7 @@ class InputLayer(Layer):
         """
         shape = x.shape
         rank = len(self.batch_shape)
+        # Keras adjusts (n,) and (n, 1), so that a model of one feature accepts a vector of examples.
         if len(shape) == rank + 1 and shape[-1] == 1:
             x = np.reshape(x, shape[:-1])
         elif len(shape) == rank - 1 and self.batch_shape[-1] == 1:

@@ -41,6 +41,7 @@ class Merge(Layer):
                 f"the layer {self.path!r} takes one list of {count} arrays or tensors, not {shown(inputs)}: write "
                 "layer([a, b])"
             )
+        # As in Keras: batches of length 1 and n would broadcast, which is usually a mistake.
         self._require_batch([x.shape for x in inputs])
         return self.merge(inputs)
 
@@ -271,6 +272,7 @@ class Dot(Merge):
         if not fits or x.shape[first] != y.shape[second]:
             why = f"axis {first} of the first and axis {second} of the second need the same length"
             raise self._misfit(shapes_of(inputs), why)
+        # As one batched product of matrices: the other axes become the rows of the first and the columns of the second.
         x, y = np.moveaxis(x, first, -1), np.moveaxis(y, second, 1)
         if self.normalize:
             x, y = l2_normalize(x, axis=-1), l2_normalize(y, axis=1)

@@ -45,6 +45,7 @@ class Operation(Layer):
 
     def __init__(self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> None:
         super().__init__()
+        # Keras's names of operation layers, such as GetItem and Add, are those that summaries show.
         self.kind = "GetItem" if function is getitem else function.__name__.title().replace("_", "")
         self._name = unique_name(self.kind)
         self.function = function

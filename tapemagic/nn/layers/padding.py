@@ -19,6 +19,7 @@ SIGNALS = InputSpec("batch, length, channels")
 def _pairs(value: Any, what: str, rank: int) -> tuple[tuple[int, int], ...]:
     """Return pairs (before, after) for each spatial axis, from one number for all, one for each axis, or pairs."""
     entries = value if isinstance(value, list | tuple) else (value,) * rank
+    # For one axis, (1, 2) is the pair (before, after); for two axes, it's one number for each axis.
     if rank == 1 and len(entries) == 2:
         entries = (entries,)
     pairs = [whole_numbers(part) for part in entries]
@@ -202,6 +203,7 @@ class UpSampling2D(Layer):
 
     def call(self, inputs: Any) -> Any:
         """Return the larger images or signals."""
+        # Nearest neighbors by repetition; the gradient of a pixel is the sum over its copies.
         for axis, times in enumerate(self.size, 1):
             if times > 1:
                 inputs = np.repeat(inputs, times, axis=axis)

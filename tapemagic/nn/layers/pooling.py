@@ -50,6 +50,7 @@ class Pooling(Layer):
         kind = type(self).__name__
         channels_last(data_format, kind)
         self.pool_size = lengths(pool_size, f"pool_size of {kind}", self.rank)
+        # Windows that don't overlap are the usual case, so Keras's default stride is the size of the window.
         steps = self.pool_size if strides is None else strides
         self.strides = lengths(steps, f"strides of {kind}", self.rank)
         self.padding = choice(padding, f"padding of {kind}", ("valid", "same"))
@@ -219,6 +220,7 @@ class GlobalAveragePooling1D(GlobalPooling):
         """Return the average of each channel, with a mask of shape (batch, length) only where it's true."""
         if mask is None:
             return super().call(inputs)
+        # As in Keras: masked steps have weight 0, and the sum is divided by the number of the others.
         weights = as_array(mask).astype(inputs.dtype)[..., None]
         total = np.sum(inputs * weights, axis=1, keepdims=self.keepdims)
         return total / np.sum(weights, axis=1, keepdims=self.keepdims)

@@ -102,6 +102,7 @@ class Normalization(Pointwise):
             raise OptionError(
                 f"the axis of Normalization must be one or several integers, or None, not {axis!r}: write axis=-1"
             )
+        # One without the other would normalize with the default of the missing moment, which Keras refuses, too.
         if (mean is None) != (variance is None):
             raise OptionError("Normalization takes both a mean and a variance, or neither")
         if np.shape(unwrap(mean)) != np.shape(unwrap(variance)):
@@ -184,6 +185,7 @@ class Normalization(Pointwise):
         )
         moments: list[tuple[int, Any, Any]] = []
         for batch in [data] if is_single else _batches(data):
+            # In double precision, whatever the layer's dtype: means over many examples lose digits in float32.
             x = np.asarray(unwrap(batch), np.float64)
             if not self.built:
                 self.build(x.shape)
@@ -206,6 +208,7 @@ class Normalization(Pointwise):
         """Return the normalized inputs."""
         moments = self.mean, self.variance
         mean, variance = moments if self._feature_axes else (np.reshape(x, ()) for x in moments)
+        # Keras's clipping: a constant feature becomes 0 instead of nan.
         deviation = np.maximum(np.sqrt(variance), epsilon())
         return mean + inputs * deviation if self.invert else (inputs - mean) / deviation
 

@@ -34,6 +34,7 @@ class Flatten(Layer):
 
     def call(self, inputs: Any) -> Any:
         """Return the examples as rows."""
+        # Not -1: NumPy can't infer a length from an empty batch.
         return inputs.reshape((inputs.shape[0], math.prod(inputs.shape[1:])))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -82,6 +83,7 @@ class Reshape(Layer):
         """Return the batch and the new shape."""
         self._require_shape(tuple(input_shape))
         batch, *rest = input_shape
+        # With unknown lengths, -1 can't be computed, and whether the sizes fit shows only in a call.
         if None in rest:
             return (batch, *(None if n == -1 else n for n in self.target_shape))
         return (batch, *self._shape(rest, tuple(input_shape)))

@@ -124,6 +124,7 @@ class TimeDistributed(Layer):
 
     def call(self, inputs: Any) -> Any:
         """Return the outputs of all steps."""
+        # Steps are independent, so time is merged into the batch: one call instead of a loop over the steps.
         batch, length, *rest = inputs.shape
         outputs = self.layer(inputs.reshape((batch * length, *rest)))
         return np.reshape(outputs, (batch, length, *outputs.shape[1:]))

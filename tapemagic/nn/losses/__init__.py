@@ -82,6 +82,8 @@ kld = KLD = kullback_leibler_divergence = kl_divergence
 bce = BCE = binary_crossentropy
 logcosh = log_cosh
 
+# All functions and classes of this package's modules, under all their names: constants-like aliases such as MSE first,
+# then classes, then functions, which is also the order in error messages.
 _TABLE: dict[str, Any] = {
     name: value
     for name, value in sorted(vars().items(), key=lambda item: (not item[0].isupper(), item[0]))
@@ -122,6 +124,7 @@ def as_loss(identifier: Any) -> Loss:
     loss: Any = find(identifier, _TABLE, "a loss")
     if isinstance(loss, Loss):
         return loss
+    # Keras names the loss after the string, so that "mse" is "mse" in logs, and not "mean_squared_error".
     name = identifier if isinstance(identifier, str) else getattr(loss, "__name__", "loss")
     kind = _CLASS_OF.get(loss) if isinstance(loss, FunctionType) else None
     return LossFunctionWrapper(loss, name=snake_case(name)) if kind is None else kind(name=name)

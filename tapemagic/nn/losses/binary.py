@@ -77,6 +77,8 @@ def _each(
     """Return the cross-entropy of each prediction."""
     y_true, y_pred = _targets(y_true, y_pred, label_smoothing)
     normalize_axis_tuple(axis, y_pred.ndim)
+    # With logits z, the cross-entropy is max(z, 0) - z * y + log(1 + exp(-|z|)), which neither overflows nor loses the
+    # gradient where the sigmoid rounds to 1.
     logits = y_pred if from_logits else logits_of(y_pred, "sigmoid")
     if logits is not None:
         return sigmoid_cross_entropy(y_true, logits)
@@ -153,6 +155,7 @@ def binary_focal_crossentropy(
     if from_logits:
         y_pred = sigmoid(y_pred)
     losses = _from_probabilities(y_true, y_pred)
+    # The probability of the target, p_t in equation 5 of [1], also for smoothed targets.
     right = y_true * y_pred + (1 - y_true) * (1 - y_pred)
     losses = np.power(1 - right, gamma) * losses
     if apply_class_balancing:

@@ -76,6 +76,7 @@ def categorical_crossentropy(
     Tensor([0.6931, 1.3863], dtype=float32)
     """
     y_true, y_pred = _targets(y_true, y_pred, label_smoothing, axis)
+    # With logits, log(softmax(z)) = z - logsumexp(z) stays finite where a probability rounds to 0.
     logits = y_pred if from_logits else logits_of(y_pred, "softmax", axis)
     if logits is not None:
         return softmax_cross_entropy(y_true, logits, axis=axis)
@@ -206,6 +207,7 @@ def _targets(y_true: Any, y_pred: Any, label_smoothing: float, axis: int) -> tup
 def _scaled(y_pred: Any, axis: int) -> Any:
     """Return probabilities divided by their sum, and clipped away from 0 and 1."""
     require_probabilities(y_pred, NO_LOGITS, bounded=False)
+    # Keras divides by the sum, so that predictions which aren't normalized are still a distribution.
     y_pred = y_pred / np.sum(y_pred, axis=axis, keepdims=True)
     minimum = min_probability(y_pred)
     return np.clip(y_pred, minimum, 1 - minimum)
@@ -255,6 +257,7 @@ def sparse_categorical_crossentropy(
     if ignore_class is not None:
         counted = labels != ignore_class
         labels = np.where(counted, labels, 0)
+        # Zeros as predictions, too: nan in an ignored example would make its gradient 0 * nan.
         y_pred = np.where(counted[..., None], y_pred, 0)
     if not from_logits:
         require_probabilities(y_pred, NO_LOGITS)
@@ -319,6 +322,7 @@ class SparseCategoricalCrossentropy(KnownLoss):
         counted = labels != self.ignore_class
         weights = counted.astype(dtype)
         if self.reduction in {"sum_over_batch_size", "mean"}:
+            # The mean divides by all examples, so the weights compensate for those that are ignored.
             weights *= counted.size / max(np.count_nonzero(counted), 1)
         if sample_weight is None:
             return weights

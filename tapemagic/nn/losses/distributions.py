@@ -32,6 +32,7 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     for values, what in ((y_true, "target"), (y_pred, "prediction")):
         require_probabilities(values, "a divergence compares probabilities", what=what)
     minimum = min_probability(y_pred)
+    # Both are clipped: 0 * log(0 / q) should be 0, but is nan.
     y_true, y_pred = np.clip(y_true, minimum, 1), np.clip(y_pred, minimum, 1)
     return np.sum(y_true * np.log(y_true / y_pred), axis=-1)
 
@@ -76,6 +77,7 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
             f"the prediction {np.min(values):.6g} isn't the mean of a Poisson distribution, which is positive: end the "
             "model with an exponential or softplus"
         )
+    # As in Keras, epsilon is added, not clipped to: so the gradient at 0 is finite and not 0.
     return y_pred - y_true * np.log(y_pred + minimum)
 
 

@@ -92,6 +92,7 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
     """
     y_true, y_pred = matching_pair(y_true, y_pred)
     right = np.sum(y_true * y_pred, axis=-1)
+    # As in Keras, the right class takes part in the maximum with 0, so negative predictions count as 0.
     wrong = np.max((1 - y_true) * y_pred, axis=-1)
     return np.maximum(wrong - right + 1, 0)
 
@@ -117,5 +118,6 @@ class CategoricalHinge(KnownLoss):
 
 def _signs(y_true: Any) -> Any:
     """Convert targets that are all 0 or 1 to -1 or 1, and return others unchanged."""
+    # Keras's rule, applied to a whole batch: one that has only 0 and 1 is converted, one with -1 isn't.
     values = as_array(y_true)
     return 2 * y_true - 1 if np.all((values == 0) | (values == 1)) else y_true

@@ -94,6 +94,7 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     Tensor([50.], dtype=float32)
     """
     y_true, y_pred = matching_pair(y_true, y_pred)
+    # A target of 0 has no relative error: Keras divides by 1e-7 there, which makes the loss huge but finite.
     size = np.maximum(np.abs(y_true), epsilon())
     return 100 * np.abs((y_true - y_pred) / size)
 
@@ -128,6 +129,7 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     Tensor([0.2402], dtype=float32)
     """
     y_true, y_pred = matching_pair(y_true, y_pred)
+    # log1p keeps the digits of small numbers that log(x + 1) loses.
     logarithms = np.log1p(np.maximum(y_pred, epsilon()))
     return np.square(logarithms - np.log1p(np.maximum(y_true, epsilon())))
 

@@ -98,6 +98,7 @@ from tapemagic.nn.metrics.reduction import Sum as Sum
 from tapemagic.nn.metrics.regression import R2Score as R2Score
 from tapemagic.nn.metrics.regression import RootMeanSquaredError as RootMeanSquaredError
 
+# All metrics that have a name for `compile`; the base class and the wrapper need arguments.
 _CLASSES = [
     value
     for value in vars().values()
@@ -161,6 +162,7 @@ def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Metric:
     metric = get(identifier)
     if not isinstance(metric, Metric):
         metric = MeanMetricWrapper(metric)
+    # Keras names results after the string in compile: "mse", not "mean_squared_error".
     if isinstance(identifier, str):
         metric.name = identifier
     return metric  # type: ignore[no-any-return]

@@ -57,6 +57,7 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
     Tensor([1., 0., 1.], dtype=float32)
     """
     y_true, y_pred = map(numbers, matching_pair(y_true, y_pred))
+    # Keras's comparison: a prediction equal to the threshold counts as 0.
     return _as_float((y_pred > number(threshold, "threshold")) == y_true)
 
 
@@ -126,6 +127,7 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     Tensor([1., 0.], dtype=float32)
     """
     y_pred = numbers(y_pred)
+    # Keras drops a last axis of length 1 of the result, as for sequences of one step.
     right = class_numbers(y_true, y_pred) == _largest(y_pred)
     return _as_float(right[..., 0] if right.ndim > 1 and right.shape[-1] == 1 else right)
 

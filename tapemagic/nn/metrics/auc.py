@@ -70,6 +70,7 @@ class AUC(Metric):
     ) -> None:
         super().__init__(dtype, name)
         inner = _inner_thresholds(num_thresholds, thresholds)
+        # Just outside of 0 and 1, so that the ends of the curve have all and no predictions positive.
         self.thresholds = [-epsilon(), *inner, 1 + epsilon()]
         self.num_thresholds = len(self.thresholds)
         self.curve = _one_of(str(curve).upper(), CURVES, curve, "curve")

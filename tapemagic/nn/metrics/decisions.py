@@ -46,6 +46,7 @@ class Decisions(Metric):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(dtype, name)
+        # With top_k, every one of the k largest predictions is positive, even if it's below 0.5.
         self.thresholds = parsed_thresholds(thresholds, 0.5 if top_k is None else LOWEST)
         self.top_k = top_k
         self.class_id = class_id
@@ -69,6 +70,7 @@ class Decisions(Metric):
     def _share(self, part: str, rest: str) -> Any:
         """Return the share of one count in its sum with another count."""
         a, b = (getattr(self, name).read_value() for name in (part, rest))
+        # 0/0 is 0, as in Keras; scikit-learn warns and lets the caller choose.
         return self._squeeze(divide_no_nan(a, a + b))
 
     def _squeeze(self, values: Any) -> Any:

@@ -104,6 +104,7 @@ class FBetaScore(Metric):
         if not self._built:
             return self.add_variable().read_value()
         right, wrong, missed, positive = (getattr(self, part).read_value() for part in PARTS)
+        # Keras adds epsilon to all divisors, where other metrics use divide_no_nan; the scores differ by about 1e-7.
         precision = right / (right + wrong + epsilon())
         recall = right / (right + missed + epsilon())
         square = self.beta**2

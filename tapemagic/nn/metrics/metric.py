@@ -86,6 +86,7 @@ class Metric:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        # Also methods of user classes: without this, a metric under a tape would keep every batch in memory.
         for name in {"update_state", "result", "reset_state"} & vars(cls).keys():
             setattr(cls, name, _silently(vars(cls)[name]))
 

@@ -102,6 +102,7 @@ class LogCoshError(MeanMetricWrapper):
         super().__init__(log_cosh, name, dtype)
 
 
+# Keras's metric is the cosine itself, which is 1 for equal directions, and its loss minus the cosine.
 def _cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     return -cosine_similarity(y_true, y_pred, axis)
 
@@ -283,6 +284,7 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Add a batch of labels, predictions and sample weights."""
         if self._ignored is not None:
+            # Weights of 0 for ignored examples, so that the mean divides only by the number of the others.
             y_pred = as_tensor(real_numbers(y_pred))
             labels = class_numbers(y_true, np.moveaxis(y_pred, self._axis, -1))
             counted = (labels != self._ignored).astype(self.dtype)

@@ -52,6 +52,8 @@ class _OperatingPoint(Decisions):
 
     def result(self) -> Any:
         """Return the largest rate, or 0 if the other rate is never large enough."""
+        # The maximum over all thresholds that satisfy the bound, as in Keras: precision isn't monotonic in the
+        # threshold, so the first threshold that satisfies it needn't be the best.
         enough = self._shares(self.bounded) >= self.value
         return np.max(np.where(enough, self._shares(self.maximized), 0))
 

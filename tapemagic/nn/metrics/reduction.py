@@ -83,6 +83,7 @@ class Mean(Metric):
 
     def result(self) -> Any:
         """Return the mean, or 0 before the first batch."""
+        # The usual case without two np.where: fit reads the results after every batch.
         if unwrap(self.count):
             return self.total / self.count
         return divide_no_nan(self.total, self.count)
@@ -140,6 +141,7 @@ def _by_sample(values: Any, sample_weight: Any, reduce: Any, dtype: str) -> tupl
 
 def _weighted(values: Any, weights: Any, reduce: Any) -> tuple[Any, Any]:
     """Return values times weights, reduced to the rank of the weights."""
+    # One weight per example: the values of an example are reduced first, as in Keras's reduce_to_samplewise_values.
     if values.ndim > weights.ndim:
         values = reduce(values, axis=tuple(range(weights.ndim, values.ndim)))
     try:

@@ -38,6 +38,7 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
     >>> unpack_x_y_sample_weight(("x", "y"))
     ('x', 'y', None)
     """
+    # Keras treats a list as a tuple here: generators often yield [x, y].
     if isinstance(data, list):
         data = tuple(data)
     if not isinstance(data, tuple):
@@ -107,6 +108,7 @@ def _array(value: Any, what: str, dtype: Any) -> Any:
     if array.dtype.kind == "O":
         array = _from_objects(array)
     if array.dtype.kind not in "fiubc":
+        # tolist() yields Python objects, whose class is more telling in a message than a NumPy string's.
         non_numbers = (
             x for x in array.ravel().tolist() if not isinstance(x, int | float | np.number)
         )

@@ -120,6 +120,7 @@ class CompiledLoss:
         elif isinstance(y_pred, Mapping) and names is None:
             names = list(y_pred)
         predictions = outputs_by_name(y_pred, names, "the result of the model")
+        # Resolved at the first batch: only then the names of the outputs are known for every kind of model.
         if self._parts is None:
             self._parts = self._resolved(list(predictions))
         targets = self._targets(y, predictions)
@@ -207,6 +208,7 @@ class CompiledMetrics(Metric):
         if not is_several(y_pred):
             names = [names[0] if names else "output"]
         predictions = outputs_by_name(y_pred, names, "the result of the model")
+        # One output may come as a list of one, and its targets as a plain array.
         single = len(predictions) == 1 and not is_several(y)
         listed = list(predictions)
         targets = dict.fromkeys(predictions, y) if single else outputs_by_name(y, listed, "y")
@@ -267,6 +269,7 @@ def _metrics_for_each(metrics: Any, names: list[str]) -> dict[str, list[Any]]:
 
 def _free(name: str, taken: Sequence[str], weighted: int) -> str:
     """Return `name`, with a prefix or number if another metric has that name."""
+    # Keras's names: a weighted metric with a name that is taken gets the prefix "weighted_".
     if name in taken and weighted:
         name = f"weighted_{name}"
     if name not in taken:

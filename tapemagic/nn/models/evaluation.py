@@ -96,9 +96,11 @@ class Evaluator(Steps):
         callback_list.call("on_test_begin", None)
         logs: Logs = {}
         has_listeners = callback_list.has_listeners("on_test_batch_end")
+        # `closing` ends the generator of batches at once after an error, so that chunks and files are freed.
         with silence(), closing(batches.epoch()) as epoch_batches:
             for number, (data, _) in enumerate(epoch_batches):
                 callback_list.call("on_test_batch_begin", number, None)
+                # The results are converted to floats only where a callback reads them: that costs a copy each.
                 logs = self.test_step(data)
                 if has_listeners:
                     callback_list.call("on_test_batch_end", number, plain_logs(logs))
@@ -157,6 +159,7 @@ class Evaluator(Steps):
                 collected.append([np.asarray(unwrap(part)) for part in leaves(outputs)])
                 callback_list.call("on_predict_batch_end", number, {"outputs": outputs})
         callback_list.call("on_predict_end", None)
+        # Joined once at the end: appending batch by batch would copy the earlier outputs each time.
         return pack(outputs, [np.concatenate(parts) for parts in zip(*collected, strict=True)])
 
     @without_own_frames
@@ -171,6 +174,7 @@ class Evaluator(Steps):
         """Train on one batch. See `fit` for the arguments and errors, and `evaluate` for the result."""
         self.require_compiled("train_on_batch")
         self.reset_metrics()
+        # Ctrl-C waits until all variables are updated, and the optimizer's state with them.
         with between_steps():
             logs = plain_logs(self.train_step(self._batch(x, y, sample_weight, class_weight)))
         return logs if return_dict else one_or_all(logs)
@@ -229,6 +233,7 @@ class Evaluator(Steps):
         weight = None if sample_weight is None else arrays_in(sample_weight, "sample_weight")
         if any(map(is_lazy, leaves([x, y, weight]))):
             return ChunkedBatches(x, y, weight, batch_size, bool(shuffle), steps, class_weight)
+        # For arrays in memory the weights are computed once; for other data, batch by batch.
         if class_weight is not None:
             weight = weights_of_classes(y, class_weight)
         return ArrayBatches(x, y, weight, batch_size, bool(shuffle), steps)

@@ -69,8 +69,10 @@ class Model(Trainer, Layer):
         if inputs is not None:
             self._graph = Graph(inputs, outputs)
             calls = self._graph.layers
+            # Written past the property `layers`, whose setter raises, and found by Module among the attributes.
             vars(self)["layers"] = [layer for layer in calls if not isinstance(layer, Operation)]
             self.operations = [layer for layer in calls if isinstance(layer, Operation)]
+            # The input layers cast, each to its own dtype.
             self.cast_kinds = ""
             self.built = True
             if not self.trainable:
@@ -126,6 +128,7 @@ class Model(Trainer, Layer):
         return dtypes.pop() if len(dtypes) == 1 and all(x.kind == "f" for x in dtypes) else None
 
     def _build_for(self, inputs: list[Any]) -> None:
+        # Inner layers build themselves when `call` reaches them, so a model has nothing to build before its first call.
         if type(self).build is Model.build:
             self.built_shape = shapes_of(inputs[0]) if inputs else None
             self.built = True
@@ -144,6 +147,7 @@ class Model(Trainer, Layer):
         ShapeError
             If the model doesn't accept inputs of this shape.
         """
+        # Set first, as the trial call would otherwise build the model again.
         self.built = True
         try:
             call_symbolically(self, (symbols(input_shape, self.dtype),), {})
@@ -263,6 +267,7 @@ class Model(Trainer, Layer):
             state_names.extend(optimizer_names(stored, source))
             if not ours.built:
                 ours.build(self.trainable_variables)
+            # Everything is checked before anything is assigned: the weights and the state belong together.
             ours.require_weights([stored[name] for name in state_names])
             return names + state_names
 
@@ -333,6 +338,7 @@ def clone_model(model: Model) -> Model:
     >>> bool((model.get_weights()[0] == other.get_weights()[0]).any())
     False
     """
+    # Through a shallow stand-in, so that the optimizer and the history aren't copied as well.
     vars_of = {**vars(model), "_compiled": None, "history": None}
     plain = model.__class__.__new__(model.__class__)
     vars(plain).update(vars_of)

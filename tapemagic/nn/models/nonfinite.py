@@ -50,6 +50,7 @@ def explained(model: Any, data: Any, loss: Any, variable: Any) -> tuple[str, int
         start = f"the loss is {format_value(loss)}."
     else:
         start = f"the gradient of {variable.name!r} is nan or infinite, though the loss is {format_value(loss)}."
+    # In order of probability and cost: bad data, then bad weights, and only then a second run under an observer.
     named = zip(("x", "y", "sample_weight"), unpack_x_y_sample_weight(data), strict=True)
     for name, structure in named:
         for element, index in _bad_elements(name, structure):
@@ -90,12 +91,14 @@ def _run_again(model: Any, data: Any, backward: bool) -> tuple[NonFinite | None,
     """Repeat a step; return its first nan or infinite value or gradient, and the name of the layer it's from."""
     layers: list[str | None] = []
 
+    # The observer calls this for each operation, so the layer in progress is known for each record.
     def where() -> tuple[int | None, int, int, int]:
         layers.append(calls.stack[-1][0].name if calls.stack else None)
         return Site()
 
     x, y, sample_weight = unpack_x_y_sample_weight(data)
     observer = Observer(where)
+    # NumPy's warnings were shown in the first run already.
     with silence(), np.errstate(all="ignore"):
         with observer:
             for part in (x, y, sample_weight):

@@ -71,6 +71,7 @@ class Sequential(Model):
     @property
     def graph(self) -> Graph | None:
         """The calls of the layers, or None if the shape of the input isn't known."""
+        # Created when it's read: with each `add` it would be sorted again, quadratic in the number of layers.
         if self._graph is None and self._results:
             self._graph = Graph(self._input.output, self._results[-1])  # type: ignore[union-attr]
         return self._graph
@@ -106,6 +107,7 @@ class Sequential(Model):
             self._begin_with(layer)
             return
         self._require_new(layer)
+        # Keras 2's way of declaring the input: Dense(8, input_shape=(3,)) as the first layer.
         if layer.declared_shape is not None and not self._stack and self._input is None:
             self._begin_with(InputLayer(shape=layer.declared_shape, dtype=layer.dtype))
         if self._input is not None:
@@ -187,6 +189,7 @@ class Sequential(Model):
         self._input, self._results = first, results
 
     def __getstate__(self) -> dict[str, Any]:
+        # The results are outputs of the graph's nodes, which __setstate__ restores.
         return {**vars(self), "_graph": self.graph, "_results": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -52,6 +52,7 @@ def _nodes(model: Any) -> list[Any]:
 def _is_branched(model: Any) -> bool:
     """Return True if a model is more than a stack of layers, each called once on the previous output."""
     nodes = _nodes(model)
+    # Keras shows "Connected to" only for these models.
     shared = len({id(node.layer) for node in nodes}) < len(nodes)
     starts = sum(not node.inputs for node in nodes)
     readers = [x.key for node in nodes for x in node.inputs]
@@ -160,6 +161,7 @@ def _cells(row: list[str], widths: list[int], aligned: list[str], border: str) -
 
 def _wrapped(cell: str, width: int) -> list[str]:
     indent = cell[: len(cell) - len(cell.lstrip())]
+    # textwrap drops leading spaces, which show the depth of a layer here.
     lines = textwrap.wrap(cell.strip(), width, initial_indent=indent, break_on_hyphens=False)
     return lines or [""]
 
@@ -168,6 +170,7 @@ def _totals(model: Any) -> Iterator[str]:
     variables = model.variables
     trained = [v for v in variables if v.trainable]
     optimizer = getattr(model, "optimizer", None)
+    # Keras counts the optimizer's variables in the total, and so do we, once they exist.
     states = list(optimizer.variables) if optimizer is not None and optimizer.built else []
     yield f" Total params: {_amount([*variables, *states])}"
     yield f" Trainable params: {_amount(trained)}"
@@ -190,6 +193,7 @@ def _amount(variables: list[Any]) -> str:
     """Return the number of elements in variables, and their memory, as text."""
     size: float = sum(variable.nbytes for variable in variables)
     unit = "B"
+    # Units of 1024 bytes, as in Keras's summary.
     for larger in ("KB", "MB", "GB", "TB"):
         if size < 1024:
             break

@@ -112,6 +112,7 @@ class Steps:
         >>> model = nn.Sequential([nn.Dense(3, activation="softmax")])
         >>> model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
         """
+        # Programs of an earlier compilation would use the earlier loss and optimizer.
         if programs_of_steps.cache_info().currsize:
             programs_of_steps().__get__(self).reset()
         self.loss = loss
@@ -216,6 +217,7 @@ class Steps:
             raise ModelError(
                 f"the model {self.name!r} has no loss: write model.compile(optimizer, loss='mse')"
             )
+        # Not sum(terms): it begins with 0 + term, which records one more operation.
         total = terms[0]
         for term in terms[1:]:
             total = total + np.sum(term)
@@ -279,6 +281,7 @@ class Steps:
         with GradientTape() as tape:
             y_pred = self(x, training=True)
             loss = self._loss(x, y, y_pred, sample_weight, training=True)
+        # Checked before differentiating: the backward pass of a nan loss costs time and warns.
         step.require_finite(data, loss)
         variables = [variable for variable in self.variables if variable.trainable]
         gradients = tape.gradient(loss, variables) if variables else []
@@ -342,6 +345,7 @@ _one_at_a_time = threading.RLock()
 @cache
 def programs_of_steps() -> Any:
     """Return the compiled training step of all models, which runs eagerly without a warning if it can't be traced."""
+    # Imported here, because most programs never compile a step.
     from tapemagic.programs.function import Function
 
     return Function(Steps._learn, warns=False)

@@ -217,6 +217,7 @@ class Trainer(Evaluator):
             interrupt()
             if self.stop_training:
                 break
+        # As Keras's fit does: the model ends with the moving averages.
         if getattr(self.optimizer, "use_ema", False) and self.optimizer.built:
             self.optimizer.finalize_variable_values(self.trainable_variables)
         callback_list.call("on_train_end", logs)
@@ -247,6 +248,7 @@ class Trainer(Evaluator):
                 try:
                     with self.unchanged():
                         logs = call_named("train_step", self.train_step, data)
+                    # A custom train_step has no guard of its own, so its loss is checked after the weights changed.
                     if kept is not None:
                         _require_finite_loss(logs, kept)
                 except NonFiniteError as error:
@@ -274,6 +276,7 @@ class Trainer(Evaluator):
         try:
             yield
         finally:
+            # The class's default applies again.
             del self._tells_results
             vars(self).pop("_replays", None)
 

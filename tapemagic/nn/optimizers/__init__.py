@@ -37,6 +37,7 @@ def get(identifier: Any) -> Optimizer | None:
     """
     if identifier is None or isinstance(identifier, Optimizer):
         return identifier
+    # Keras accepts "Adam" and "adam".
     name = identifier.lower() if isinstance(identifier, str) else identifier
     optimizer: Optimizer = find(name, _TABLE, "an optimizer")
     return optimizer

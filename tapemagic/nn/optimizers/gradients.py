@@ -24,6 +24,7 @@ from tapemagic.errors import (
 
 def split_pairs(pairs: Iterable[Any]) -> tuple[list[Any], list[Any]]:
     """Return the gradients and the variables of pairs (gradient, variable), or raise NotATensorError."""
+    # Tensors are iterable, too, but a tensor isn't a list of pairs.
     if isinstance(pairs, (Traced, np.ndarray)) or not isinstance(pairs, Iterable):
         raise NotATensorError(f"{_PAIRS}; got {describe(pairs)}")
     gradients, variables = [], []
@@ -102,6 +103,7 @@ def _why(missing: Sequence[Variable], explain: Explain | None) -> str:
 
 def _depth() -> int:
     """Return the number of frames up to the user's program, so that the warning shows its line."""
+    # warnings.warn(skip_file_prefixes=...) does this since Python 3.12; 3.11 is supported.
     frame: Any = sys._getframe(1)
     depth = 1
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("tapemagic."):
@@ -116,6 +118,8 @@ def _as_array(gradient: Any, variable: Variable) -> Any:
             f"the gradient of {variable.name!r} isn't computed: write (gradients,) = dask.compute(gradients) before "
             "the step, or take them from tapemagic.distributed.value_and_grad, which returns numbers"
         )
+    # The usual case first: gradients from a tape have the variable's shape and dtype. `is` suffices, because NumPy's
+    # built-in dtypes are singletons.
     if value.__class__ is np.ndarray and value.shape == own.shape and value.dtype is own.dtype:
         return value
     if not isinstance(gradient, (Traced, np.ndarray, np.generic, float, int)):

@@ -116,6 +116,7 @@ class Optimizer(Steps, LearningRate):
         self.weight_decay = (
             weight_decay if weight_decay is None else number(weight_decay, "weight_decay", 0)
         )
+        # Keras allows one kind of clipping, since the result of two would depend on their order.
         chosen = {"clipnorm": clipnorm, "clipvalue": clipvalue, "global_clipnorm": global_clipnorm}
         limits = {key: above_zero(value, key) for key, value in chosen.items() if value is not None}
         if len(limits) > 1:
@@ -258,10 +259,12 @@ class Optimizer(Steps, LearningRate):
         arrays, changed, missing = as_arrays(gradients, variables)
         if not arrays:
             raise no_gradients_error(missing, explain)
+        # Before anything is changed: a schedule or function may raise.
         rate = self._rate()
         if missing:
             self._warn_once(missing, explain)
         with _one_at_a_time if tracer() is None else nullcontext():
+            # Built for all variables of the first call, also those without a gradient in it: later calls may have one.
             if not self.built:
                 self.build(variables)
             self._step(arrays, changed, rate)
@@ -325,6 +328,7 @@ class Optimizer(Steps, LearningRate):
     def _warn_once(self, missing: Sequence[Variable], explain: Explain | None) -> None:
         """Warn about gradients that are None, once for the same variables: finding the reason takes time."""
         which = tuple(map(id, missing))
+        # By ids: names of variables needn't be unique.
         if which not in self._warned:
             self._warned.add(which)
             warn_missing(missing, explain)

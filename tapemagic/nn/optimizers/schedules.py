@@ -50,6 +50,7 @@ class LearningRateSchedule:
             value = np.asarray(value)
         if value.dtype.kind not in "iuf":
             raise NotNumbersError(f"a schedule needs a number of steps, not {step!r}")
+        # In double precision, so that large step counts keep their digits; the result is rounded once.
         return constant(self.rate(value.astype(float)), floatx())
 
     def rate(self, step: Any) -> Any:
@@ -186,6 +187,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     def rate(self, step: Any) -> Any:
         """Return the learning rate for an array of numbers of steps."""
+        # searchsorted finds the first boundary that isn't less than the step: boundaries belong to the value before.
         return element(np.array(self.values), np.searchsorted(self.boundaries, step))
 
 
@@ -234,6 +236,7 @@ class PolynomialDecay(LearningRateSchedule):
         steps: Any = self.decay_steps
         if self.cycle:
             steps = steps * np.maximum(1, np.ceil(step / self.decay_steps))
+        # Clipped, as the power of a negative share would be nan for fractional powers.
         left = 1 - np.minimum(step, steps) / steps
         return (
             self.initial_learning_rate - self.end_learning_rate

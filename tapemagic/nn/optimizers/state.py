@@ -43,6 +43,7 @@ class State:
         """Create the state for each variable that will be trained; called before the first step."""
         variables = list(variables)
         require_trained(variables)
+        # Each variable once: a model may list a shared variable several times.
         self._trained = list({id(variable): variable for variable in variables}.values())
         self._index_positions()
         self.built = True
@@ -204,6 +205,7 @@ class State:
                 f"the variables of the optimizer {self.name!r} have the shapes {expected}, not {shapes}{built}"
             )
         for variable, array in zip(variables, arrays, strict=True):
+            # float64 to float32 is fine, as for files of another floatx; complex to float would lose a part.
             if not np.can_cast(array.dtype, variable.dtype, "same_kind"):
                 raise DtypeError(
                     f"{variable.name!r} is {variable.dtype}, and can't take values of {array.dtype}"
@@ -214,9 +216,11 @@ class State:
 
     def __copy__(self) -> Any:
         """Return an optimizer for the same variables, with its own state."""
+        # The memo of deepcopy: the trained variables count as copied already, so they are shared.
         return deepcopy(self, {id(variable): variable for variable in self._trained})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        # Ids of variables are different after unpickling.
         self.__dict__.update(state, _warned=set())
         self._index_positions()
 
@@ -246,6 +250,7 @@ class LearningRate(State):
     @learning_rate.setter
     def learning_rate(self, learning_rate: Any) -> None:
         current = self._learning_rate
+        # A schedule replaces the variable, which then no longer belongs to the state, as in Keras.
         if callable(learning_rate):
             self._variables = [variable for variable in self._variables if variable is not current]
             self._learning_rate = learning_rate

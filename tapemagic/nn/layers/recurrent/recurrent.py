@@ -132,6 +132,7 @@ class Recurrent(Layer):
         Tensor or tuple of Tensor
             The last output, or all outputs, of shape (batch, time, units); with `return_state` also the last states.
         """
+        # Only positional arguments are converted to tensors by Layer.__call__, so the states are passed by position.
         if initial_state is None:
             return super().__call__(sequences, **kwargs)
         return super().__call__(sequences, initial_state, **kwargs)
@@ -216,6 +217,8 @@ class Recurrent(Layer):
             how = f"the layer {self.path!r}, which draws random numbers,"
             require_computed(unwrap(sequences), how, IN_PARTS)
             is_kept = generator(self._own).random((batch, 1, features)) >= self.dropout
+            # One mask for all steps, with length 1 along the time: Y. Gal and Z. Ghahramani, "A theoretically grounded
+            # application of dropout in recurrent neural networks", NIPS 2016.
             mask = np.broadcast_to(is_kept, sequences.shape)
             sequences = masked(sequences, mask=mask, factor=1 / (1 - self.dropout))
         projected = sequences.reshape((batch * length, features)) @ self.kernel

@@ -75,4 +75,5 @@ class SimpleRNN(Recurrent):
 
     def step(self, x: Any, states: list[Any]) -> list[Any]:
         """Return the new output."""
+        # x is the input times the kernel plus the bias, computed for all steps at once.
         return [self.activation(x + states[0] @ self.recurrent_kernel)]
