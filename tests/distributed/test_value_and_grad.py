@@ -337,12 +337,8 @@ BAD_DATA = {
     "nothing": ([], errors.OptionError, "there is no data"),
     "None": (None, errors.UnsupportedArgumentError, "the data is None of type NoneType"),
     "text": ("X", errors.UnsupportedArgumentError, "which has no partitions"),
-    "an item of a bag": (
-        db.from_sequence([1]).sum(),
-        errors.UnsupportedArgumentError,
-        "pass a Dask array",
-    ),
-}
+    "an item of a bag": (db.from_sequence([1]).sum(), errors.UnsupportedArgumentError, "pass a Dask array"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BAD_DATA)
@@ -365,12 +361,7 @@ BAD_CALLS = {
         errors.UnsupportedArgumentError,
         "tapemagic.constant",
     ),
-    "a Dask array": (
-        lambda w, x: np.mean(w[0] * x),
-        NUMBERS,
-        errors.UnsupportedArgumentError,
-        "tape.watch",
-    ),
+    "a Dask array": (lambda w, x: np.mean(w[0] * x), NUMBERS, errors.UnsupportedArgumentError, "tape.watch"),
     "a lazy loss": (
         lambda w, _: np.mean(w * tm.constant(NUMBERS)),
         1.0,
@@ -380,7 +371,7 @@ BAD_CALLS = {
     "whole numbers": (lambda w, x: np.mean(w * x), 3, errors.NotATensorError, "write 3.0"),
     "text": (lambda w, x: np.mean(w * x), "w", errors.NotNumbersError, "no number"),
     "no parameters": (lambda w, x: np.mean(w * x), [], errors.OptionError, "trainable_variables"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BAD_CALLS)

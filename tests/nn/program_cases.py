@@ -35,16 +35,12 @@ OPTIMIZERS = {
     "exponential": lambda: optimizers.Adam(schedules.ExponentialDecay(0.1, 3, 0.5)),
     "staircase": lambda: optimizers.Adam(schedules.ExponentialDecay(0.1, 3, 0.5, staircase=True)),
     "inverse": lambda: optimizers.SGD(schedules.InverseTimeDecay(0.1, 3, 0.5)),
-    "piecewise": lambda: optimizers.Adam(
-        schedules.PiecewiseConstantDecay([2, 4], [0.1, 0.05, 0.01])
-    ),
+    "piecewise": lambda: optimizers.Adam(schedules.PiecewiseConstantDecay([2, 4], [0.1, 0.05, 0.01])),
     "polynomial": lambda: optimizers.SGD(schedules.PolynomialDecay(0.1, 4, power=2, cycle=True)),
-    "cosine": lambda: optimizers.SGD(
-        schedules.CosineDecay(0.0, 5, warmup_target=0.1, warmup_steps=3)
-    ),
+    "cosine": lambda: optimizers.SGD(schedules.CosineDecay(0.0, 5, warmup_target=0.1, warmup_steps=3)),
     "restarts": lambda: optimizers.SGD(schedules.CosineDecayRestarts(0.1, 3)),
     "function": lambda: optimizers.SGD(lambda: 0.05),
-}
+}  # fmt: skip
 
 STATEFUL = (0.5, 0.0)
 
@@ -90,10 +86,7 @@ LAYERS = {
         (2, 6, 6, 1),
         stack(lambda: nn.Conv2D(2, 3, activation="relu"), nn.MaxPooling2D, nn.Flatten, dense()),
     ),
-    "one axis": (
-        (2, 8, 2),
-        stack(lambda: nn.Conv1D(3, 3), nn.AveragePooling1D, nn.GlobalMaxPooling1D, dense()),
-    ),
+    "one axis": ((2, 8, 2), stack(lambda: nn.Conv1D(3, 3), nn.AveragePooling1D, nn.GlobalMaxPooling1D, dense())),
     "batches": ((6, 5), stack(dense(), nn.BatchNormalization, dense())),
     "layers": ((6, 5), stack(dense(), nn.LayerNormalization, dense())),
     "simple": ((3, 4, 2), stack(lambda: nn.SimpleRNN(3))),
@@ -102,16 +95,10 @@ LAYERS = {
     "attention": ((3, 4, 6), attention),
     "functional": ((6, 5), functional),
     "own": ((6, 5), Own),
-    "penalties": (
-        (6, 5),
-        stack(dense(kernel_regularizer="l2"), dense(kernel_regularizer="l1")),
-    ),
-    "activations": (
-        (6, 5),
-        stack(*(dense(activation=a) for a in ("gelu", "elu", "softplus", "silu", "softmax"))),
-    ),
+    "penalties": ((6, 5), stack(dense(kernel_regularizer="l2"), dense(kernel_regularizer="l1"))),
+    "activations": ((6, 5), stack(*(dense(activation=a) for a in ("gelu", "elu", "softplus", "silu", "softmax")))),
     "slopes": ((6, 5), stack(dense(), nn.LeakyReLU, nn.PReLU, nn.Softmax)),
-}
+}  # fmt: skip
 
 
 def step_of(model: Any, x: Any, decorate: Any) -> Any:

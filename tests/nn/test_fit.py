@@ -370,11 +370,7 @@ def test_a_step_of_ones_own_that_is_not_finite_is_undone() -> None:
         ({"x": X[:0], "y": Y[:0]}, ShapeError, "no examples"),
         ({"x": 3.0}, Exception, "x is the single number 3.0"),
         ({"y": np.array(["cat"] * 40)}, NotNumbersError, "y holds text such as 'cat'.*np.unique"),
-        (
-            {"x": pd.DataFrame({"a": X[:, 0], "b": "t"})},
-            NotNumbersError,
-            "x holds text such as 't'",
-        ),
+        ({"x": pd.DataFrame({"a": X[:, 0], "b": "t"})}, NotNumbersError, "x holds text such as 't'"),
         ({"x": None}, OptionError, "no data"),
         ({"x": [X, X]}, ShapeError, "takes one array or tensor"),
         ({"x": list(X)}, ShapeError, r"and so on: .* write np.array\(x\)"),
@@ -384,25 +380,17 @@ def test_a_step_of_ones_own_that_is_not_finite_is_undone() -> None:
         ({"batch_size": 0}, OptionError, "batch_size"),
         ({"epochs": 1.5}, OptionError, "epochs"),
         ({"verbose": 3}, OptionError, "verbose"),
-        (
-            {"callbacks": [nn.callbacks.EarlyStopping]},
-            OptionError,
-            r"write nn.callbacks.EarlyStopping\(\)",
-        ),
+        ({"callbacks": [nn.callbacks.EarlyStopping]}, OptionError, r"write nn.callbacks.EarlyStopping\(\)"),
         ({"validation_split": 1.0}, OptionError, "between 0 and 1"),
         ({"validation_split": 0.999}, OptionError, "leaves one part empty"),
         ({"validation_data": X}, OptionError, r"validation_data must be \(x, y\)"),
         ({"validation_data": (X[:, :2], Y)}, ShapeError, "'line' was built for"),
         ({"x": iter([(X, Y)])}, OptionError, "omit y and sample_weight"),
-        (
-            {"x": iter([(X, Y)]), "y": None, "epochs": 2},
-            OptionError,
-            "ended after 0 batches of epoch 2",
-        ),
+        ({"x": iter([(X, Y)]), "y": None, "epochs": 2}, OptionError, "ended after 0 batches of epoch 2"),
         ({"x": iter([(X, Y, Y, Y)]), "y": None}, OptionError, "a tuple of 4"),
         ({"class_weight": {0: 1}, "sample_weight": Y}, OptionError, "not both"),
     ],
-)
+)  # fmt: skip
 def test_bad_input(options: dict[str, Any], error: type[Exception], words: str) -> None:
     """Wrong data and options are refused before anything is trained, with what is wrong."""
     model = line()

@@ -45,28 +45,16 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: built(nn.Conv2D(2, 3, name="c"), (2, 8, 8, 1))(zeros((2, 2, 8, 1))),
         "the layer 'c' cannot fit a window that spans 3 × 3 into axes of 2 × 8",
     ),
-    "groups": (
-        lambda: nn.Conv2D(4, 3, groups=2)(zeros((1, 5, 5, 3))),
-        "has 2 groups, and got inputs of 3 channels",
-    ),
+    "groups": (lambda: nn.Conv2D(4, 3, groups=2)(zeros((1, 5, 5, 3))), "has 2 groups, and got inputs of 3 channels"),
     "pooling": (lambda: nn.MaxPooling1D(3, name="p")(zeros((1, 2, 1))), "the layer 'p' cannot fit"),
-    "global pooling": (
-        lambda: nn.GlobalAveragePooling2D()(zeros((2, 3))),
-        "and got the shape (2, 3)",
-    ),
-    "reshape": (
-        lambda: nn.Reshape((3, 3))(zeros((2, 8))),
-        "reshapes examples of 9 elements to (3, 3)",
-    ),
+    "global pooling": (lambda: nn.GlobalAveragePooling2D()(zeros((2, 3))), "and got the shape (2, 3)"),
+    "reshape": (lambda: nn.Reshape((3, 3))(zeros((2, 8))), "reshapes examples of 9 elements to (3, 3)"),
     "reshape by a multiple": (lambda: nn.Reshape((-1, 3))(zeros((2, 8))), "whose examples have 8"),
     "noise shape": (
         lambda: nn.Dropout(0.5, noise_shape=(None, 1))(zeros((2, 3, 4)), training=True),
         "noise_shape=(None, 1), and got the shape (2, 3, 4)",
     ),
-    "empty batch": (
-        lambda: nn.BatchNormalization()(zeros((0, 3)), training=True),
-        "got an empty batch",
-    ),
+    "empty batch": (lambda: nn.BatchNormalization()(zeros((0, 3)), training=True), "got an empty batch"),
     "missing axis": (lambda: nn.LayerNormalization(axis=2)(zeros((2, 3))), "has no such axes"),
     "features of a sequence": (
         lambda: built(nn.LSTM(2), (2, 5, 3))(zeros((2, 5, 4))),
@@ -77,10 +65,7 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: nn.LSTM(2)(zeros((2, 5, 3)), initial_state=zeros((2, 2))),
         "takes an initial_state of 2 × (2, 2), and got [(2, 2)]",
     ),
-    "mask": (
-        lambda: nn.GRU(2)(zeros((2, 5, 3)), mask=np.ones((2, 4))),
-        "of the shape (2, 5), and got (2, 4)",
-    ),
+    "mask": (lambda: nn.GRU(2)(zeros((2, 5, 3)), mask=np.ones((2, 4))), "of the shape (2, 5), and got (2, 4)"),
     "values of attention": (
         lambda: built(nn.MultiHeadAttention(2, 3, name="m"), (2, 4, 5), (2, 6, 3))(
             zeros((2, 4, 5)), zeros((2, 6, 4))
@@ -99,14 +84,8 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "one input": (lambda: nn.Add()(zeros((2, 3))), "write layer([a, b])"),
     "sum": (lambda: nn.Add()([zeros((2, 3)), zeros((2, 4))]), "their axes don't broadcast"),
-    "batches of a sum": (
-        lambda: nn.Add()([zeros((2, 3)), zeros((1, 3))]),
-        "their batches have different lengths",
-    ),
-    "two arguments": (
-        lambda: nn.Concatenate()(zeros((2, 3)), zeros((2, 3))),
-        "takes one list of several arrays",
-    ),
+    "batches of a sum": (lambda: nn.Add()([zeros((2, 3)), zeros((1, 3))]), "their batches have different lengths"),
+    "two arguments": (lambda: nn.Concatenate()(zeros((2, 3)), zeros((2, 3))), "takes one list of several arrays"),
     "difference of three": (lambda: nn.Subtract()([zeros((2, 3))] * 3), "takes one list of 2"),
     "concatenation": (lambda: nn.Concatenate()([zeros((2, 3)), zeros((3, 3))]), "[(2, 3), (3, 3)]"),
     "dot": (lambda: nn.Dot(1)([zeros((2, 3)), zeros((2, 4))]), "need the same length"),
@@ -115,12 +94,9 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         "a mean and a variance of the shape (2,)",
     ),
     "glu": (lambda: nn.activations.glu(zeros((2, 3))), "must be even"),
-    "mask of a softmax": (
-        lambda: nn.Softmax()(zeros((2, 3)), mask=np.ones((4, 3))),
-        "doesn't broadcast",
-    ),
+    "mask of a softmax": (lambda: nn.Softmax()(zeros((2, 3)), mask=np.ones((4, 3))), "doesn't broadcast"),
     "cropping": (lambda: nn.Cropping2D(2)(zeros((1, 4, 4, 1))), "nothing remains"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -132,10 +108,7 @@ def test_shapes(name: str) -> None:
 
 
 PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
-    "no units": (
-        lambda: nn.Dense(0),
-        "units of Dense must be a positive integer, not 0: write units=1",
-    ),
+    "no units": (lambda: nn.Dense(0), "units of Dense must be a positive integer, not 0: write units=1"),
     "units with fractions": (lambda: nn.Dense(2.5), "not 2.5: write units=2"),  # type: ignore[arg-type]
     "units nan": (lambda: nn.Dense(float("nan")), "not nan"),  # type: ignore[arg-type]
     "units of a text": (lambda: nn.LSTM("8"), "units of LSTM"),  # type: ignore[arg-type]
@@ -145,10 +118,7 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "causal images": (lambda: nn.Conv2D(2, 3, padding="causal"), "'valid' or 'same'"),
     "strides and dilation": (lambda: nn.Conv1D(2, 3, strides=2, dilation_rate=2), "not both"),
     "groups": (lambda: nn.Conv1D(4, 3, groups=3), "4 isn't a multiple of 3"),
-    "channels first": (
-        lambda: nn.MaxPooling2D(data_format="channels_first"),
-        "np.moveaxis(x, 1, -1)",
-    ),
+    "channels first": (lambda: nn.MaxPooling2D(data_format="channels_first"), "np.moveaxis(x, 1, -1)"),
     "rate": (lambda: nn.Dropout(1), "at least 0 and less than 1, not 1"),
     "rate nan": (lambda: nn.Dropout(float("nan")), "not nan"),
     "seed": (lambda: nn.Dropout(0.5, seed=-1), "not -1"),
@@ -164,7 +134,7 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "mean alone": (lambda: nn.Normalization(mean=1.0), "both a mean and a variance, or neither"),
     "no data": (lambda: nn.Normalization().adapt([]), "empty data"),
     "function": (lambda: nn.Lambda(3), "takes a function"),  # type: ignore[arg-type]
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

@@ -191,44 +191,16 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ShapeError,
         "there is SparseCategoricalAccuracy",
     ),
-    "fraction": (
-        lambda: metrics.SparseCategoricalAccuracy()([0.5, 1], HALVES),
-        OptionError,
-        "isn't an integer",
-    ),
+    "fraction": (lambda: metrics.SparseCategoricalAccuracy()([0.5, 1], HALVES), OptionError, "isn't an integer"),
     "shapes": (lambda: metrics.Accuracy()([0, 1, 2], HALVES), ShapeError, r"shape \(3,\)"),
-    "shapes of decisions": (
-        lambda: metrics.Precision()([0, 1, 1], HALVES),
-        ShapeError,
-        r"shape \(3,\)",
-    ),
-    "complex": (
-        lambda: metrics.BinaryAccuracy()([[1]], [[1j]]),
-        UnsupportedArgumentError,
-        "real numbers",
-    ),
+    "shapes of decisions": (lambda: metrics.Precision()([0, 1, 1], HALVES), ShapeError, r"shape \(3,\)"),
+    "complex": (lambda: metrics.BinaryAccuracy()([[1]], [[1j]]), UnsupportedArgumentError, "real numbers"),
     "None": (lambda: metrics.Mean()(None), NotNumbersError, "None"),
-    "weights": (
-        lambda: metrics.Accuracy()([1, 2], [1, 2], [1, 2, 3]),
-        ShapeError,
-        r"weights of the shape \(3,\)",
-    ),
-    "weights of decisions": (
-        lambda: metrics.Recall()([1, 0], [1, 0], [1, 2, 3]),
-        ShapeError,
-        "one weight for each",
-    ),
-    "k": (
-        lambda: metrics.TopKCategoricalAccuracy(k=0)([[1]], [[1]]),
-        OptionError,
-        "positive integer, not 0",
-    ),
+    "weights": (lambda: metrics.Accuracy()([1, 2], [1, 2], [1, 2, 3]), ShapeError, r"weights of the shape \(3,\)"),
+    "weights of decisions": (lambda: metrics.Recall()([1, 0], [1, 0], [1, 2, 3]), ShapeError, "one weight for each"),
+    "k": (lambda: metrics.TopKCategoricalAccuracy(k=0)([[1]], [[1]]), OptionError, "positive integer, not 0"),
     "top_k": (lambda: metrics.Precision(top_k=3)(HALVES, HALVES), OptionError, "k = 3"),
-    "class": (
-        lambda: metrics.Precision(class_id=3)(HALVES, HALVES),
-        OptionError,
-        "from 0 to 1, not 3",
-    ),
+    "class": (lambda: metrics.Precision(class_id=3)(HALVES, HALVES), OptionError, "from 0 to 1, not 3"),
     "threshold": (lambda: metrics.Precision(thresholds=[0.5, 2]), OptionError, r"\[2.0\]"),
     "threshold of accuracy": (
         lambda: metrics.BinaryAccuracy(threshold="x")([1], [1]),  # type: ignore[arg-type]
@@ -237,16 +209,8 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "logits": (lambda: metrics.AUC()([0, 1], [-3.0, 4.0]), OptionError, "write from_logits=True"),
     "curve": (lambda: metrics.AUC(curve="x"), OptionError, "ROC, PR, PRGAIN, not 'x'"),
-    "number of thresholds": (
-        lambda: metrics.AUC(num_thresholds=1),
-        OptionError,
-        "at least 2, not 1",
-    ),
-    "label_weights": (
-        lambda: metrics.AUC(label_weights=[1, 2, 3])(HALVES, HALVES),
-        ShapeError,
-        "3 label_weights",
-    ),
+    "number of thresholds": (lambda: metrics.AUC(num_thresholds=1), OptionError, "at least 2, not 1"),
+    "label_weights": (lambda: metrics.AUC(label_weights=[1, 2, 3])(HALVES, HALVES), ShapeError, "3 label_weights"),
     "num_labels": (lambda: metrics.AUC(num_labels=3), OptionError, "multi_label=True"),
     "other columns": (
         lambda: [
@@ -258,16 +222,8 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         r"had 2 outputs, .* shape \(2, 3\)",
     ),
     "average": (lambda: metrics.F1Score("mean"), OptionError, "not 'mean'"),
-    "labels of a score": (
-        lambda: metrics.F1Score()([0, 1], [0, 1]),
-        ShapeError,
-        r"np.eye\(classes\)",
-    ),
-    "share": (
-        lambda: metrics.RecallAtPrecision(2),
-        OptionError,
-        "precision must be a share from 0 to 1, not 2",
-    ),
+    "labels of a score": (lambda: metrics.F1Score()([0, 1], [0, 1]), ShapeError, r"np.eye\(classes\)"),
+    "share": (lambda: metrics.RecallAtPrecision(2), OptionError, "precision must be a share from 0 to 1, not 2"),
     "class of a matrix": (
         lambda: metrics.confusion_matrix([0, 5], [0, 1], 3),
         OptionError,
@@ -290,7 +246,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "unknown name": (lambda: metrics.get("presision"), OptionError, "did you mean 'precision'"),
     "nothing written": (lambda: metrics.Metric()([1], [1]), NotImplementedError, "update_state"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -222,25 +222,13 @@ WRONG: dict[str, tuple[Any, type[TapeError], str]] = {
         "wasn't built for the variable 'new'",
     ),
     "no variable": ([(GOOD, "w"), (GOOD, GOOD)], NotATensorError, "changes variables"),
-    "a part": (
-        [(GOOD, "w"), (GOOD, tm.Variable([1.0, 2.0])[:1])],
-        NotATensorError,
-        "parts of them",
-    ),
+    "a part": ([(GOOD, "w"), (GOOD, tm.Variable([1.0, 2.0])[:1])], NotATensorError, "parts of them"),
     "integers": ([(GOOD, "w"), (1, tm.Variable(1, name="n"))], DtypeError, "'n' is int64"),
-    "shape": (
-        [(GOOD, "w"), (tm.constant([1.0]), "v")],
-        ShapeError,
-        r"'v' has the shape \(1,\), the variable \(2,\)",
-    ),
-    "complex": (
-        [(GOOD, "w"), (np.array([1j, 1]), "v")],
-        DtypeError,
-        "gradient of 'v' is complex128",
-    ),
+    "shape": ([(GOOD, "w"), (tm.constant([1.0]), "v")], ShapeError, r"'v' has the shape \(1,\), the variable \(2,\)"),
+    "complex": ([(GOOD, "w"), (np.array([1j, 1]), "v")], DtypeError, "gradient of 'v' is complex128"),
     "text": ([(GOOD, "w"), ("no", "v")], NotATensorError, "'no' of type str"),
     "list": ([(GOOD, "w"), ([1.0, 1.0], "v")], NotATensorError, "gradient of 'v'"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -280,16 +268,10 @@ def test_a_failed_first_step_builds_nothing() -> None:
         (lambda: nn.optimizers.SGD("fast"), "not 'fast': pass a number such as 0.01, a schedule"),
         (lambda: nn.optimizers.SGD(float("nan")), "a finite number, not nan"),
         (lambda: nn.optimizers.SGD(True), "not True"),
-        (
-            lambda: nn.optimizers.SGD(momentum=1.5),
-            "momentum must be a number between 0 and 1, not 1.5",
-        ),
+        (lambda: nn.optimizers.SGD(momentum=1.5), "momentum must be a number between 0 and 1, not 1.5"),
         (lambda: nn.optimizers.SGD(clipnorm=1, clipvalue=1), "pass one of clipnorm, clipvalue"),
         (lambda: nn.optimizers.SGD(clipnorm=-1), "clipnorm must be a number above 0, not -1"),
-        (
-            lambda: nn.optimizers.AdamW(weight_decay=None),
-            "weight_decay must be a number of at least 0, not None",
-        ),
+        (lambda: nn.optimizers.AdamW(weight_decay=None), "weight_decay must be a number of at least 0, not None"),
         (lambda: nn.optimizers.SGD(ema_overwrite_frequency=0), "an integer of at least 1"),
         (lambda: nn.optimizers.SGD(name=3), "a name must be"),
         (lambda: nn.optimizers.get("adm"), "did you mean 'adam'"),
@@ -302,7 +284,7 @@ def test_a_failed_first_step_builds_nothing() -> None:
         (lambda: schedules.PiecewiseConstantDecay([2, 1], [1, 2, 3]), "boundaries must increase"),
         (lambda: schedules.PiecewiseConstantDecay([1], [1]), "1 boundaries need 2 values, not 1"),
     ],
-)
+)  # fmt: skip
 def test_wrong_options_are_named(call: Any, message: str) -> None:
     """The message says what is taken instead."""
     with pytest.raises(OptionError, match=message.replace("(", r"\(")):

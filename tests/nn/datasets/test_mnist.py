@@ -168,10 +168,7 @@ LABELS = idx(ARRAYS["y_train"])
         (b"\0\0\x07\x01\0\0\0\1x", "isn't an IDX file"),
         (b"\0\0\x08", "isn't an IDX file"),
         (b"\0\0\x08\x03\0\0\0\1", "is truncated: the header has 16 bytes, the file 8"),
-        (
-            IMAGES[:-1],
-            r"is truncated: .*uint8 of shape \(7, 28, 28\), so 5,504 bytes; it has 5,503",
-        ),
+        (IMAGES[:-1], r"is truncated: .*uint8 of shape \(7, 28, 28\), so 5,504 bytes; it has 5,503"),
         (IMAGES[:16], "is truncated"),
         (IMAGES + b"x", "is longer than it says"),
         (b"\0\0\x08\xff" + b"\xff" * 1020, "is truncated"),
@@ -180,19 +177,13 @@ LABELS = idx(ARRAYS["y_train"])
         (gzip.compress(IMAGES[:-1]), "5,503 once it is unpacked. Copy or download it again"),
         (gzip.compress(IMAGES) + b"rubbish", "is corrupt: it can't be unpacked"),
         (b"\x1f\x8b" + b"rubbish" * 10, "is corrupt: it can't be unpacked"),
-        (
-            LABELS,
-            r"training images must be uint8 of shape \(n, 28, 28\), not uint8 of shape \(7,\)",
-        ),
+        (LABELS, r"training images must be uint8 of shape \(n, 28, 28\), not uint8 of shape \(7,\)"),
         (idx(ARRAYS["x_train"][:, :8, :8]), r"uint8 of shape \(7, 8, 8\)"),
         (idx(ARRAYS["x_train"], ">f4"), "training images must be .* not float32"),
         (idx(ARRAYS["x_train"][:0]), r"must be .* not uint8 of shape \(0, 28, 28\)"),
-        (
-            idx(ARRAYS["x_train"][:6]),
-            r"labels must be .* each of the 6 images, not uint8 of shape \(7,\)",
-        ),
+        (idx(ARRAYS["x_train"][:6]), r"labels must be .* each of the 6 images, not uint8 of shape \(7,\)"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_file_of_images(tmp_path: Path, content: bytes, message: str) -> None:
     """The error names the file, what was expected, what is there, and what to do."""
     write_idx(tmp_path, x_train=content)
