@@ -53,7 +53,7 @@ def plan_blocks(
 
 
 def _on_grid(tensors: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
-    """Return the numbers of blocks along each axis, and the layout of each argument on them."""
+    """Return the numbers of blocks along each axis, and the layout of each argument on these blocks."""
     cuts = [x._value.chunks if is_lazy(x._value) else None for x in tensors]
     ndim = max(len(cut) for cut in cuts if cut is not None)
     grid = [1] * ndim
@@ -192,7 +192,7 @@ MAX_TRIAL_ELEMENTS = 1 << 16
 
 
 def _dtype(f: Callable[..., Any], tensors: Sequence[Traced], dtype: Any) -> np.dtype[Any]:
-    """Return the requested dtype of the result, or the dtype that `f` returns for blocks of ones."""
+    """Return the requested dtype of the result, or the dtype of `f` called with small blocks that contain 1."""
     # Ones, not zeros: functions such as log or 1 / x would warn. `f` runs even if a dtype is requested, because the
     # variables that it reads must be known.
     trial = [_trial_block(x) if is_lazy(x._value) else wrap(x._value) for x in tensors]

@@ -160,7 +160,7 @@ class Sent:
         self._lock = Lock()
 
     def __call__(self, *tensors: Any) -> tuple[Tensor, ...]:
-        """Return the result of the function in a tuple of one."""
+        """Return the result of the function in a tuple."""
         # Dask's threads may call one object at the same time, and unpickling creates variables.
         with self._lock:
             self._loaded = self._loaded or unpickled(self.content)
@@ -205,7 +205,7 @@ def _conjugated(g: Any) -> Any:
 
 @primitive
 def apply_to_blocks(*arrays: Any, blocks: BlockMap) -> Any:
-    """Apply a function of blocks, and return its only result or a tuple; the Dask backend implements this."""
+    """Apply a function of blocks, as the Dask backend does, and return its only result or a tuple."""
     raise NotImplementedError
 
 

@@ -72,7 +72,7 @@ class Partitions:
     def _mapped_arrays(
         self, function: Callable[..., Any], problem: Delayed, name: str
     ) -> list[Delayed]:
-        """Return delayed results for arrays, whose chunks are read in the task that uses them."""
+        """Return delayed results for arrays; each task reads its chunks of the arrays."""
         # With blockwise, Dask fuses reading and computing into one task, so chunks aren't sent between workers.
         operands: list[Any] = [ArrayBlockIdDep(((1,) * self.count,)), (0,)]
         axes = 1

@@ -61,7 +61,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class Arrival(NamedTuple):
-    """The variables that arrived with a function, and one that was created after all of them."""
+    """The variables that arrived with a function, and a variable that was created later than the others."""
 
     variables: list[Variable]
     last: Variable
@@ -92,7 +92,7 @@ def unpickled(content: bytes) -> tuple[Any, Arrival]:
 
 @contextmanager
 def only_sent_variables(function: Callable[..., Any], arrival: Arrival | None) -> Iterator[None]:
-    """Refuse variables that a function reads inside the block, unless they were sent with it or created by it."""
+    """Refuse to read variables inside the block, unless they came with the function or the function created them."""
     # Other variables belong to an imported module. Each process has its own, with its own value, so the result would
     # silently be computed from the wrong number.
     with recorded_reads() as reads:

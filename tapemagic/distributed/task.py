@@ -141,7 +141,7 @@ class Problem:
 
 
 class SentProblem:
-    """A problem that tasks receive; in other processes it stays pickled until a task needs it.
+    """A problem that tasks receive, which stays pickled in other processes until its first use.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def tensor_of(part: Any) -> Any:
 
 
 def _summed(values: Sequence[Any], weights: Sequence[float | None]) -> Any:
-    """Return the weighted sum of the arrays that aren't None, or None if all are None."""
+    """Return the weighted sum of the arrays, where None counts as 0, or None if there are no arrays."""
     total = None
     for value, weight in zip(values, weights, strict=True):
         if value is None:

@@ -1,6 +1,6 @@
 """Activations with Keras 3's names and parameters: element by element, or along an axis.
 
-Each takes an array_like or Tensor of real numbers, and returns an array or Tensor of its shape and dtype.
+Each takes `x`, an array_like or Tensor of real numbers, and returns an array or Tensor of its shape and dtype.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def mish(x: Any) -> Any:
 
 
 def glu(x: Any, axis: int = -1) -> Any:
-    """Return the first half along an axis times the `sigmoid` of the second half [1]_.
+    """Return the first half along `axis` times the `sigmoid` of the second half [1]_.
 
     Raises
     ------
@@ -304,7 +304,7 @@ def sparse_sigmoid(x: Any) -> Any:
 
 
 def sparsemax(x: Any, axis: int = -1) -> Any:
-    """Return the projection of `x` onto the probability simplex along an axis: a sparse `softmax` [1]_.
+    """Return the projection of `x` onto the probability simplex along `axis`: a sparse `softmax` [1]_.
 
     References
     ----------
@@ -347,7 +347,7 @@ _TABLE: dict[str, Any] = {
 
 
 def get(identifier: Any) -> Callable[[Any], Any]:
-    """Look up the activation for a name or a function; None means `linear`.
+    """Look up the activation for `identifier`, a name or a function; None means `linear`.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def set_floatx(dtype: str) -> None:
 
 
 def float_name(dtype: object) -> str:
-    """Return the name of a floating-point dtype, where None means the default dtype.
+    """Return the name of `dtype`, a floating-point dtype; None means the default dtype.
 
     Examples
     --------

@@ -112,10 +112,10 @@ class Layer(Module):
         Add a bias to the outputs.
     data_format : {None, 'channels_last'}, optional
         Other layouts raise OptionError.
-    kernel_initializer, bias_initializer, ..._initializer : str, callable or Initializer, optional
-        The initial values of the kernel and so on; see `nn.initializers`.
-    kernel_regularizer, bias_regularizer, ..._regularizer : str, callable or Regularizer, optional
-        A term of `losses` for the kernel and so on; see `nn.regularizers`.
+    kernel_initializer, bias_initializer, embeddings_initializer : str, callable or Initializer, optional
+        The initial values of the variable of this name; see `nn.initializers`.
+    kernel_regularizer, bias_regularizer, embeddings_regularizer : str, callable or Regularizer, optional
+        A term of `losses` for the variable of this name; see `nn.regularizers`.
     seed : int or numpy.random.Generator, optional
         The source of random numbers, as in dropout; by default the global generator.
 

@@ -187,7 +187,7 @@ _TABLE: dict[str, Any] = {
 
 
 def get(identifier: Any) -> Any:
-    """Look up the regularizer for a name, a class, an object or a function; None stays None here.
+    """Look up the regularizer for `identifier`: a name, a class, an object or a function. None stays None here.
 
     Examples
     --------

@@ -111,7 +111,7 @@ def test_bad_checkpoints(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"to \.npz files"):
         nn.callbacks.ModelCheckpoint("model.keras")
     check = nn.callbacks.ModelCheckpoint(tmp_path / "{val_loss}.npz")
-    with pytest.raises(OptionError, match="can.t be formatted with epoch, loss"):
+    with pytest.raises(OptionError, match=r"can.t be formatted with epoch, loss"):
         model_of().fit(X, Y, verbose=0, callbacks=[check])
 
 

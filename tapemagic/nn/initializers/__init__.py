@@ -57,7 +57,7 @@ _TABLE: dict[str, Any] = {
 
 
 def get(identifier: Any) -> Any:
-    """Look up the initializer for a name, a class, an object, a function or an array; None stays None here.
+    """Look up the initializer for `identifier`: a name, a class, an object, a function or an array. None stays None.
 
     A function is called with a shape and ``dtype=``. An array is the value itself.
 

@@ -98,7 +98,7 @@ _CLASS_OF: dict[Any, Any] = {kind().fn: kind for kind in _TABLE.values() if isin
 
 
 def get(identifier: Any) -> Any:
-    """Look up the loss for a name, a class, an object or a function; None stays None here.
+    """Look up the loss for `identifier`: a name, a class, an object or a function. None stays None here.
 
     The name of a class, such as "MeanSquaredError", yields an object; the name of a function, such as
     "mean_squared_error" or "mse", yields the function.

@@ -247,7 +247,7 @@ def _positive(delta: Any) -> float:
 
 
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    """Return minus the cosine of the angle between targets and predictions along an axis.
+    """Return minus the cosine of the angle between targets and predictions along `axis`.
 
     The result is -1 for vectors of the same direction, 1 for opposite vectors, and 0 if one of the vectors is 0.
 

@@ -127,7 +127,7 @@ _TABLE: dict[str, Any] = {
 
 
 def get(identifier: Any) -> Any:
-    """Look up the metric for a name, a class, an object or a function; None stays None here.
+    """Look up the metric for `identifier`: a name, a class, an object or a function. None stays None here.
 
     Examples
     --------

@@ -326,7 +326,7 @@ class Model(Trainer, Layer):
 
 
 def clone_model(model: Model) -> Model:
-    """Copy a model with new variables, whose initial values are drawn again.
+    """Copy `model` with new variables, whose initial values are drawn again.
 
     The copy isn't compiled. Variables that weren't created by `add_weight` keep the values of the original.
 

@@ -22,6 +22,8 @@ class Sequential(Model):
     ----------
     layers : iterable of Layer, optional
         The first may be an `nn.Input`, which states the shape of the data in advance.
+    *more
+        Not accepted: an OptionError says to pass the layers in a list.
     **kwargs
         See `Layer`.
 

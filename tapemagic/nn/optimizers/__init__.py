@@ -25,7 +25,7 @@ _TABLE: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in _C
 
 
 def get(identifier: Any) -> Optimizer | None:
-    """Look up the optimizer for a name in any case, a class or an object; None stays None here.
+    """Look up the optimizer for `identifier`: a name in any case, a class or an object. None stays None here.
 
     Examples
     --------
