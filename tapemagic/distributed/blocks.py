@@ -27,8 +27,8 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import ShapeError
-from tapemagic.lazy.implementations.blocks import apart
-from tapemagic.lazy.implementations.table import way
+from tapemagic.lazy.implementations.blocks import without_fusion
+from tapemagic.lazy.implementations.table import implements
 
 Chunks = tuple[tuple[int, ...], ...]
 
@@ -209,7 +209,7 @@ def apply_to_blocks(*arrays: Any, blocks: BlockMap) -> Any:
     raise NotImplementedError
 
 
-@way(apply_to_blocks)
+@implements(apply_to_blocks)
 def _apply_to_dask(*arrays: Any, blocks: BlockMap) -> Any:
     """Return the results as Dask arrays."""
     name = f"map-blocks-{uuid4().hex}"
@@ -279,7 +279,7 @@ def _select_result(name: str, together: da.Array, every: Any, k: int, result: Re
         dtype=result.dtype,
         meta=np.empty((0,) * len(index), result.dtype),
     )
-    return apart(picked, new)
+    return without_fusion(picked, new)
 
 
 def _select_from_block(results: Any, number: int) -> Any:
