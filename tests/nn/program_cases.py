@@ -124,49 +124,22 @@ YES = np.array([[0], [1], [1], [0], [1], [0]], "float32")
 CHANCES = _rng.random((6, 1), dtype="float32")
 
 LOSSES = {
-    kind.__name__: (kind, y_true, y_pred)
-    for kinds, y_true, y_pred in (
-        (
-            (nn.losses.BinaryCrossentropy, nn.losses.BinaryFocalCrossentropy, nn.losses.Hinge),
-            YES,
-            CHANCES,
-        ),
-        ((nn.losses.SparseCategoricalCrossentropy,), NUMBERS, SHARES),
-        (
-            (
-                nn.losses.CategoricalCrossentropy,
-                nn.losses.CategoricalHinge,
-                nn.losses.CosineSimilarity,
-                nn.losses.Huber,
-                nn.losses.KLDivergence,
-                nn.losses.LogCosh,
-                nn.losses.MeanAbsoluteError,
-                nn.losses.MeanSquaredError,
-                nn.losses.Poisson,
-            ),
-            ONE_HOT,
-            SHARES,
-        ),
+    name: (getattr(nn.losses, name), y_true, y_pred)
+    for names, y_true, y_pred in (
+        ("BinaryCrossentropy BinaryFocalCrossentropy Hinge", YES, CHANCES),
+        ("SparseCategoricalCrossentropy", NUMBERS, SHARES),
+        ("CategoricalCrossentropy CategoricalHinge CosineSimilarity Huber KLDivergence", ONE_HOT, SHARES),
+        ("LogCosh MeanAbsoluteError MeanSquaredError Poisson", ONE_HOT, SHARES),
     )
-    for kind in kinds
-}
+    for name in names.split()
+}  # fmt: skip
 
 METRICS = {
-    kind.__name__: (kind, y_true, y_pred)
-    for kinds, y_true, y_pred in (
-        ((nn.metrics.AUC, nn.metrics.BinaryAccuracy, nn.metrics.Precision), YES, CHANCES),
-        ((nn.metrics.SparseCategoricalAccuracy,), NUMBERS, SHARES),
-        (
-            (
-                nn.metrics.CategoricalAccuracy,
-                nn.metrics.F1Score,
-                nn.metrics.MeanSquaredError,
-                nn.metrics.R2Score,
-                nn.metrics.TopKCategoricalAccuracy,
-            ),
-            ONE_HOT,
-            SHARES,
-        ),
+    name: (getattr(nn.metrics, name), y_true, y_pred)
+    for names, y_true, y_pred in (
+        ("AUC BinaryAccuracy Precision", YES, CHANCES),
+        ("SparseCategoricalAccuracy", NUMBERS, SHARES),
+        ("CategoricalAccuracy F1Score MeanSquaredError R2Score TopKCategoricalAccuracy", ONE_HOT, SHARES),
     )
-    for kind in kinds
-}
+    for name in names.split()
+}  # fmt: skip

@@ -99,14 +99,6 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_shapes(name: str) -> None:
-    """A wrong shape raises a ShapeError that says what is wrong."""
-    call, text = SHAPES[name]
-    with pytest.raises(ShapeError, match=re.escape(text)):
-        call()
-
-
 PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "no units": (lambda: nn.Dense(0), "units of Dense must be a positive integer, not 0: write units=1"),
     "units with fractions": (lambda: nn.Dense(2.5), "not 2.5: write units=2"),  # type: ignore[arg-type]
@@ -136,27 +128,18 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "function": (lambda: nn.Lambda(3), "takes a function"),  # type: ignore[arg-type]
 }  # fmt: skip
 
+DTYPES: dict[str, tuple[Callable[[], Any], str]] = {
+    "fractions have no vectors": (lambda: nn.Embedding(4, 3)([[1.0, 1.5]]), "got float32, such as 1.5"),
+    "complex inputs": (
+        lambda: nn.Sequential([nn.Input((3,)), nn.Dense(1)])(zeros((2, 3)) + 1j),
+        "takes real numbers, not complex128: pass x.real",
+    ),
+}  # fmt: skip
 
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_parameters(name: str) -> None:
-    """A wrong parameter, or a number without a vector, raises an OptionError that says what to write."""
-    call, text = PARAMETERS[name]
-    with pytest.raises(OptionError, match=re.escape(text)):
-        call()
-
-
-def test_fractions_have_no_vectors() -> None:
-    """An embedding looks up whole numbers only."""
-    with pytest.raises(DtypeError, match=r"got float32, such as 1\.5"):
-        nn.Embedding(4, 3)([[1.0, 1.5]])
-
-
-def test_unknown_argument() -> None:
-    """An argument that a layer does not have is named."""
-    with pytest.raises(
-        UnsupportedArgumentError, match="Dense doesn't take an argument 'kernel_constraint'"
-    ):
-        nn.Dense(2, kernel_constraint="nonneg")
+ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
+    "unknown": (lambda: nn.Dense(2, kernel_constraint="nonneg"), "Dense doesn't take an argument 'kernel_constraint'"),
+    "misspelt": (lambda: nn.Dense(2, activaton="relu"), "did you mean activation="),
+}  # fmt: skip
 
 
 class Forgetful(nn.Layer):
@@ -193,25 +176,23 @@ MISSING: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", MISSING)
-def test_missing_attributes(name: str) -> None:
-    """An attribute that is not there says why, where that is known."""
-    call, text = MISSING[name]
-    with pytest.raises(AttributeError, match=re.escape(text)):
+TABLES: dict[type[Exception], dict[str, tuple[Callable[[], Any], str]]] = {
+    ShapeError: SHAPES,
+    OptionError: PARAMETERS,
+    DtypeError: DTYPES,
+    UnsupportedArgumentError: ARGUMENTS,
+    AttributeError: MISSING,
+}
+
+
+@pytest.mark.parametrize(
+    ("error", "name"), [(error, name) for error, table in TABLES.items() for name in table]
+)
+def test_bad_input(error: type[Exception], name: str) -> None:
+    """The error says what is wrong, and what to write instead."""
+    call, text = TABLES[error][name]
+    with pytest.raises(error, match=re.escape(text)):
         call()
-
-
-def test_a_misspelt_argument() -> None:
-    """An argument that is nearly right is named."""
-    with pytest.raises(UnsupportedArgumentError, match="did you mean activation="):
-        nn.Dense(2, activaton="relu")
-
-
-def test_complex_inputs_do_not_lose_a_part() -> None:
-    """An input of real numbers refuses complex ones, and does not drop their imaginary parts."""
-    model = nn.Sequential([nn.Input((3,)), nn.Dense(1)])
-    with pytest.raises(DtypeError, match=r"takes real numbers, not complex128: pass x\.real"):
-        model(zeros((2, 3)) + 1j)
 
 
 def test_one_mean_for_inputs_of_any_rank() -> None:

@@ -180,18 +180,15 @@ def test_adjusted_score_needs_examples() -> None:
         assert metric.result() == 0.5
 
 
+matrix, SPARSE, WIDE = metrics.confusion_matrix, metrics.SparseCategoricalAccuracy, np.ones((2, 3))
 BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "one-hot labels": (
-        lambda: metrics.SparseCategoricalAccuracy()(np.eye(2), HALVES),
-        ShapeError,
-        "CategoricalAccuracy take",
-    ),
+    "one-hot labels": (lambda: SPARSE()(np.eye(2), HALVES), ShapeError, "CategoricalAccuracy take"),
     "labels": (
         lambda: metrics.CategoricalAccuracy()([0, 1], HALVES),
         ShapeError,
         "there is SparseCategoricalAccuracy",
     ),
-    "fraction": (lambda: metrics.SparseCategoricalAccuracy()([0.5, 1], HALVES), OptionError, "isn't an integer"),
+    "fraction": (lambda: SPARSE()([0.5, 1], HALVES), OptionError, "isn't an integer"),
     "shapes": (lambda: metrics.Accuracy()([0, 1, 2], HALVES), ShapeError, r"shape \(3,\)"),
     "shapes of decisions": (lambda: metrics.Precision()([0, 1, 1], HALVES), ShapeError, r"shape \(3,\)"),
     "complex": (lambda: metrics.BinaryAccuracy()([[1]], [[1j]]), UnsupportedArgumentError, "real numbers"),
@@ -213,37 +210,21 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "label_weights": (lambda: metrics.AUC(label_weights=[1, 2, 3])(HALVES, HALVES), ShapeError, "3 label_weights"),
     "num_labels": (lambda: metrics.AUC(num_labels=3), OptionError, "multi_label=True"),
     "other columns": (
-        lambda: [
-            metric := metrics.F1Score(),
-            metric(HALVES, HALVES),
-            metric(np.ones((2, 3)), np.ones((2, 3))),
-        ],
+        lambda: (score := metrics.F1Score(), score(HALVES, HALVES), score(WIDE, WIDE)),
         ShapeError,
         r"had 2 outputs, .* shape \(2, 3\)",
     ),
     "average": (lambda: metrics.F1Score("mean"), OptionError, "not 'mean'"),
     "labels of a score": (lambda: metrics.F1Score()([0, 1], [0, 1]), ShapeError, r"np.eye\(classes\)"),
     "share": (lambda: metrics.RecallAtPrecision(2), OptionError, "precision must be a share from 0 to 1, not 2"),
-    "class of a matrix": (
-        lambda: metrics.confusion_matrix([0, 5], [0, 1], 3),
-        OptionError,
-        "label 5 isn't one of 3 classes",
-    ),
-    "probabilities in a matrix": (
-        lambda: metrics.confusion_matrix([0, 1], HALVES),
-        UnsupportedArgumentError,
-        "whole numbers",
-    ),
+    "class of a matrix": (lambda: matrix([0, 5], [0, 1], 3), OptionError, "label 5 isn't one of 3 classes"),
+    "probabilities in a matrix": (lambda: matrix([0, 1], HALVES), UnsupportedArgumentError, "whole numbers"),
     "fractions as weights": (
-        lambda: metrics.confusion_matrix([0, 1], [0, 1], weights=[0.5, 1]),
+        lambda: matrix([0, 1], [0, 1], weights=[0.5, 1]),
         DtypeError,
         "0.5 does not fit into int32",
     ),
-    "one-hot in a matrix": (
-        lambda: metrics.confusion_matrix(np.eye(2, dtype=int), np.eye(2, dtype=int)),
-        ShapeError,
-        "argmax",
-    ),
+    "one-hot in a matrix": (lambda: matrix(np.eye(2, dtype=int), np.eye(2, dtype=int)), ShapeError, "argmax"),
     "unknown name": (lambda: metrics.get("presision"), OptionError, "did you mean 'precision'"),
     "nothing written": (lambda: metrics.Metric()([1], [1]), NotImplementedError, "update_state"),
 }  # fmt: skip

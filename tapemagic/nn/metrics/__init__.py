@@ -112,7 +112,7 @@ __all__ += [kind.__name__ for kind in _CLASSES]
 __all__ += [
     name
     for name, value in vars().items()
-    if isinstance(value, FunctionType) and value not in {find, snake_case, kind_of_targets}
+    if isinstance(value, FunctionType) and name not in {"find", "snake_case", "kind_of_targets"}
 ]
 
 _TABLE: dict[str, Any] = {
