@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapemagic.engine.laziness import MOST_KEPT
-from tapemagic.engine.streams import is_live
+from tapemagic.engine.runtime import is_interactive
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.explain.formatting import printable
 from tapemagic.explain.lazy_values import is_pending
@@ -42,7 +42,7 @@ class Computing:
             from tapemagic.lazy.computing import compute
 
             try:
-                compute(values, is_live(sys.stdout))
+                compute(values, is_interactive(sys.stdout))
             except Exception as error:  # noqa: BLE001 -- the report shows what is known without it, and it is raised then
                 self.error = error
                 what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")

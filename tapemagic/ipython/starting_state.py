@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.engine.program_state import registered
+from tapemagic.engine.runtime import global_states
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.ipython.object_state import (
     MISSING,
@@ -103,7 +103,7 @@ class Contents:
         self._bytes = 0
         self._kept: dict[int, Kept] = {id(owner): item for owner, item in settings()}
         self._held: dict[int, Any] = {id(namespace): namespace}  # so that no id is used twice
-        waiting = deque(("", state) for state in registered())
+        waiting = deque(("", state) for state in global_states())
         waiting += [(name, namespace.get(name)) for name in sorted(names)]
         for _ in range(MOST_OBJECTS):
             if not waiting:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.engine.tape import recorder as memory
+from tapemagic.engine.tape import base_tape as memory
 from tests.conformance.programs import raised_by
 
 LARGE = 100_000

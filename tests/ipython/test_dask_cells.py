@@ -341,7 +341,7 @@ def test_the_bar(
     run: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever watches sees Dask's bar."""
-    monkeypatch.setattr("tapemagic.ipython.computing.is_live", lambda _stream: True)
+    monkeypatch.setattr("tapemagic.ipython.computing.is_interactive", lambda _stream: True)
     run(LINE.format(" --compute"))
     assert "100% Completed" in capsys.readouterr().out
 

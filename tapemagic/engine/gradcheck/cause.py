@@ -16,7 +16,7 @@ from tapemagic.engine.gradcheck.finite_differences import (
     real_or_complex,
     spans,
 )
-from tapemagic.engine.tape.recorder import contents_of
+from tapemagic.engine.tape.base_tape import contents_of
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 

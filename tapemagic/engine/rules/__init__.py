@@ -28,7 +28,6 @@ __all__ = [
 ]
 
 REST = (
-    "bessel",
     "convolution_rules",
     "creation",
     "decompositions",

@@ -37,10 +37,9 @@ from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import conj
 from tapemagic.engine.rules.linalg import solve_matrices
 from tapemagic.engine.rules.shaping import cast
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
-from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.tensor import Traced, as_operand, broadcast, unwrap
 from tapemagic.errors import UnsupportedArgumentError
 
 EIG = type(np.linalg.eig(np.eye(1)))

@@ -18,10 +18,9 @@ from tapemagic.engine.rules.axes import (
     zero_padded,
 )
 from tapemagic.engine.rules.shaping import cast
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
-from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.tensor import Traced, as_operand, broadcast, unwrap
 from tapemagic.engine.tracing import element
 
 MOST_NEIGHBOURS = 4

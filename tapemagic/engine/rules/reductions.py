@@ -33,11 +33,10 @@ from tapemagic.engine.rules.axes import (
     slice_on_axis,
 )
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
-from tapemagic.engine.tensor.tensor import as_operand, unwrap
+from tapemagic.engine.tensor.tensor import as_operand, broadcast, unwrap
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ImmutableError, ShapeError
 

@@ -18,8 +18,7 @@ from tapemagic.engine.recording import Record
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, written
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
-from tapemagic.engine.tensor.broadcasting import broadcast
-from tapemagic.engine.tensor.tensor import wrap
+from tapemagic.engine.tensor.tensor import broadcast, wrap
 from tapemagic.errors import UnsupportedArgumentError
 
 BUDGET = 1 << 26

@@ -11,10 +11,9 @@ import numpy as np
 from tapemagic.engine.laziness import gates, is_lazy
 from tapemagic.engine.nest import matched
 from tapemagic.engine.recording import new_id
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.messages import describe
-from tapemagic.engine.tensor.tensor import Tensor, Traced, plain, wrap
+from tapemagic.engine.tensor.tensor import Tensor, Traced, broadcast, plain, wrap
 from tapemagic.errors import NotATensorError, ShapeError
 
 NEVER = sys.maxsize

@@ -17,13 +17,48 @@ import numpy as np
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import absent
 from tapemagic.engine.registry import NUMBERED
-from tapemagic.engine.tape.references import ALONE, references
 
 LIGHT, HEAVY = 1 << 19, 1 << 24
 """The bytes recorded before values that no rule reads are dropped, and before dead results are looked for."""
 
 MANY = 1 << 12
 """The number of records at which dead results are first looked for."""
+
+
+references = getattr(sys, "getrefcount", lambda _: sys.maxsize)
+
+
+def _count_in_table() -> int:
+    """The reference count of an id that only a record and the tape's table hold."""
+    record = (None, int("1000000"))
+    tracked = {record[-1]: record[-1]}
+    count: int = references(record[-1])
+    tracked.clear()
+    return count
+
+
+def _count_of_argument(held: Any) -> int:
+    count: int = references(held)
+    return count
+
+
+def _count_of_new() -> int:
+    """The reference count of an argument, inside a function, if its caller has two names for it."""
+    dx = value = object()
+    count = _count_of_argument(dx)
+    del value
+    return count
+
+
+ALONE = _count_in_table()
+"""The count ``references(record[-1])`` for the id of a result that nothing else refers to."""
+
+_NEW = _count_of_new()
+
+
+def sole(array: Any) -> bool:
+    """Whether only the caller, who has two names for it, refers to an array: it may then be written into."""
+    return array.base is None and references(array) <= _NEW
 
 
 def drop_dead(records: list[Any], tracked: dict[int, int], first: int = 0) -> None:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.recording import tick
 from tapemagic.engine.scopes import Scope
+from tapemagic.engine.tape.base_tape import contents_of
 from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
-from tapemagic.engine.tape.recorder import contents_of
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
 from tapemagic.engine.tensor.tensor import Traced

@@ -19,12 +19,11 @@ from tapemagic.engine.operations.scatter import Scattered, dense, sum_of_scatter
 from tapemagic.engine.recording import SMALL, Absent, outputs_of
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tape.cotangents import NEVER
-from tapemagic.engine.tape.references import sole
+from tapemagic.engine.tape.memory import sole
 from tapemagic.engine.tape.refused_rules import in_chunks
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.dispatch import REFUSALS
 from tapemagic.engine.tensor.precision import FLOAT64, precise_sum, wider
-from tapemagic.engine.tensor.tensor import Tensor, wrap
+from tapemagic.engine.tensor.tensor import Tensor, broadcast, wrap
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import RuleError
 

@@ -11,9 +11,9 @@ import numpy as np
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import pack, tensors
 from tapemagic.engine.recording import live, recording_tapes
+from tapemagic.engine.tape.base_tape import BaseTape, Contents, warn
 from tapemagic.engine.tape.batched_sweep import Basis, basis_of, batched_sweep, lazy_units
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
-from tapemagic.engine.tape.recorder import Contents, Recorder, warn
 from tapemagic.engine.tape.sweep import BLOCK, Gradients, NeededRecords, reachable, sweep
 from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
 from tapemagic.engine.tensor.coercion import bool_option
@@ -25,7 +25,7 @@ Sweep = Callable[..., Gradients]
 """A reverse sweep; its first argument is the set of the sources' ids."""
 
 
-class Tape(Recorder):
+class Tape(BaseTape):
     """A recorder that differentiates its records; `tapemagic.GradientTape` adds explanations.
 
     Parameters

@@ -12,7 +12,7 @@ import numpy as np
 from tapemagic.engine.events import origin_of, record_exit
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import is_id, live
-from tapemagic.engine.tensor.kept_numbers import expect, received
+from tapemagic.engine.tensor.dask_results import expect, received
 from tapemagic.errors import UnsupportedArgumentError
 
 ARRAY_FUNCTIONS = f"{os.sep}dask{os.sep}array{os.sep}"

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import record_text
-from tapemagic.engine.laziness import is_lazy, kept, refuse_lazy_parts
+from tapemagic.engine.laziness import gates, is_lazy, kept, refuse_lazy_parts
 from tapemagic.engine.recording import clock
 from tapemagic.engine.tensor.coercion import PandasData, private_array, value_text
 from tapemagic.engine.tensor.collection import Collection
 from tapemagic.engine.tensor.conversions import Conversions
-from tapemagic.engine.tensor.kept_numbers import pickled
+from tapemagic.engine.tensor.dask_results import pickled
 from tapemagic.engine.tensor.messages import HABITS, ragged_error
 from tapemagic.engine.tensor.methods import ArrayMethods, MissingAttribute
 from tapemagic.engine.tracing import element
@@ -277,3 +277,19 @@ def _bound(value: Any) -> Any:
     """One end of a slice, or its step: a plain number, since an array of one number could be written into."""
     value = unwrap(value)
     return operator.index(value) if isinstance(value, np.ndarray) else value
+
+
+def broadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """``np.broadcast_to(g, shape)``, which takes a tenth of the time where `g` is a bare number.
+
+    It is lazy where the shape is that of a lazy array, and cut as that is.
+    """
+    if g.shape == shape:
+        return g
+    if g.__class__ is Tensor:
+        return wrap(broadcast(g._value, shape), g._id) if g._id <= 0 else np.broadcast_to(g, shape)
+    if gates and hasattr(shape, "chunks"):
+        return gates[0].call(np.broadcast_to, (g, shape), {})
+    if issubclass(type(g), np.generic):  # a symbol says that it is one
+        return np.ndarray(shape, g.dtype, g, 0, (0,) * len(shape))
+    return np.broadcast_to(g, shape)

@@ -76,7 +76,7 @@ def ignore(_record: Any) -> None:
     recording_tapes()
 
 
-class Recorder:
+class BaseTape:
     """A recorder of the operations on watched values while it is entered.
 
     Parameters
@@ -427,26 +427,26 @@ class Recorder:
         self._many = max(MANY, 4 * len(self._records))
 
 
-def contents_of(recorder: Recorder) -> Contents:
+def contents_of(tape: BaseTape) -> Contents:
     """The contents of a recorder now; of a released one, those that explain a None."""
-    tracked: Mapping[int, int] = recorder._tracked
-    leaves: AbstractSet[int] = recorder._leaves
-    records: list[Any] = recorder._records
+    tracked: Mapping[int, int] = tape._tracked
+    leaves: AbstractSet[int] = tape._leaves
+    records: list[Any] = tape._records
     state: Literal["whole", "bare", "released"] = "whole"
-    if recorder._consumed and recorder._last_connections is None:
-        leaves = recorder._last_leaves
+    if tape._consumed and tape._last_connections is None:
+        leaves = tape._last_leaves
         records, tracked, state = [], dict.fromkeys(leaves, 0), "released"
-    elif recorder._consumed and recorder._last_connections is not None:
-        records, tracked, leaves = recorder._last_connections
+    elif tape._consumed and tape._last_connections is not None:
+        records, tracked, leaves = tape._last_connections
         state = "bare"
     return Contents(
         tuple(records),
         dict(tracked),
         frozenset(leaves),
-        recorder.watched_variables(),
-        tuple(recorder._events),
-        tuple(recorder._times),
-        recorder._watch_accessed_variables,
+        tape.watched_variables(),
+        tuple(tape._events),
+        tuple(tape._times),
+        tape._watch_accessed_variables,
         state,
     )
 
