@@ -11,7 +11,7 @@ import numpy as np
 from dask.array.utils import meta_from_array
 from dask.base import compute, persist
 
-from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
+from tapemagic.engine.laziness import MAX_KEPT_BYTES, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
@@ -162,7 +162,7 @@ class LazyArray(ArrayMethods):
 
     def keep(self, numbers: Any) -> None:
         """Keep the numbers that were computed, if they are few."""
-        if self._value.nbytes <= MOST_KEPT:
+        if self._value.nbytes <= MAX_KEPT_BYTES:
             self._numbers = np.asarray(numbers)[()]
 
     @property
@@ -175,7 +175,7 @@ class LazyArray(ArrayMethods):
     @property
     def computed(self) -> Any:
         """The numbers for what shows the value, if they were computed or are in memory, and are few; else None."""
-        if self._numbers is None and self.held == "in memory" and self._value.nbytes <= MOST_KEPT:
+        if self._numbers is None and self.held == "in memory" and self._value.nbytes <= MAX_KEPT_BYTES:
             self._numbers = joined(self._value)
         return self._numbers
 

@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.engine.functions.arguments import name_of, new_tensor
 from tapemagic.engine.functions.grad import Argnums, Run, grad
 from tapemagic.engine.laziness import zeros
-from tapemagic.engine.nest import endless_error, leaves, ordered, pack
+from tapemagic.engine.nest import leaves, ordered, pack, recursive_structure_error
 from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import NUMBERS as KINDS
@@ -173,7 +173,7 @@ def _matching(given: Any, template: Any, role: str) -> list[Any]:
     try:
         weights = list(map(as_operand, _leaves_like(given, template)))
     except RecursionError:
-        raise endless_error(given) from None
+        raise recursive_structure_error(given) from None
     for x, v in zip(leaves(template), weights, strict=True):
         dtype = v.dtype if hasattr(v, "dtype") else np.asarray(v).dtype
         if dtype.kind not in KINDS:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
-from tapemagic.engine.events import MOST, Event, Kind, Place, outer_frame, user_line
+from tapemagic.engine.events import MAX_EVENTS_PER_LINE, Event, Kind, Place, outer_frame, user_line
 from tapemagic.engine.nest import tensors
 from tapemagic.engine.recording import (
     Record,
@@ -217,7 +217,7 @@ class BaseTape:
         if self._event_counts is None:
             self._event_counts = {}
         count = self._event_counts[place] = self._event_counts.get(place, 0) + 1
-        if count <= MOST:
+        if count <= MAX_EVENTS_PER_LINE:
             self._events.append(Event(kind, i, what, place, tick()))
 
     def _require_recording(self, what: str) -> None:
