@@ -35,7 +35,7 @@ class Gate(Protocol):
         """
 
     def keep(self, value: Any, dtype: Any) -> Any:
-        """Convert a value of the other library to a lazy array, cast to a dtype unless that is None."""
+        """Convert a value of the other library to a lazy array, and cast it to the dtype, if any."""
 
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """Fill a new array with one number; it gets the chunks of the array that the shape belongs to."""
@@ -71,7 +71,7 @@ def is_lazy(x: Any) -> bool:
     return _may_be_lazy(kind) and (_is_always_lazy(kind) or x.__dask_graph__() is not None)
 
 
-def kept(value: Any, dtype: Any = None) -> Any:
+def as_lazy(value: Any, dtype: Any = None) -> Any:
     """Convert a lazy value of the other library to a lazy array of this package."""
     if not gates:
         gates.append(LOAD[0]())
@@ -157,7 +157,7 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def reader(args: Any, kwargs: Any) -> Gate | None:
-    """Return the gate if a lazy array is among the arguments of a call, or None."""
+    """Return the gate if a lazy array is among the arguments of a call, else None, for a call that NumPy runs."""
     if gates and (gates[0].reads(args) or (kwargs and gates[0].reads(kwargs))):
         return gates[0]
     return None

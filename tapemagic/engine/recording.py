@@ -38,7 +38,7 @@ NO_PARAMS = None
 
 
 class Record(NamedTuple):
-    """One operation on a tape."""
+    """The record of an operation on a tape."""
 
     number: int
     values: tuple[Any, ...]
@@ -60,7 +60,7 @@ class Record(NamedTuple):
 
     @property
     def outputs(self) -> tuple[Any, ...]:
-        """The results as a tuple, also if there is only one."""
+        """The results as a tuple, also of an operation with a single result."""
         return self.output if self.output.__class__ is tuple else (self.output,)
 
     @property
@@ -305,7 +305,7 @@ def note_several(
 
 
 def protect(operation: Operation, values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
-    """Copy the plain arrays among a record's inputs that rules read, because your program may write into them."""
+    """Copy the plain arrays among a record's inputs that rules read: your program may write into these arrays."""
     unread = frozenset(operation.unread((True,) * len(ids)))
     protected = list(values)
     for position, i in enumerate(ids):

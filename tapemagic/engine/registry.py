@@ -1,4 +1,4 @@
-"""The table of derivatives: NumPy function -> how to differentiate it.
+"""The table of derivatives: a NumPy function -> the rules of its derivative.
 
 A rule is called as ``rule(g, y, *inputs, **params)``, where ``g`` is dL/dy and ``y`` the result. It returns
 dL/d(that input), in any shape from which broadcasting could have come, because the sweep sums it to the input's
@@ -232,7 +232,7 @@ def operation(function: Function) -> Operation:
 
 
 def constant_operation(function: Function) -> Operation:
-    """Return the operation of a function without derivative, so that tapes can record that a path ends there."""
+    """Return the operation of a function without derivative, at which tapes record the end of a path."""
     entry = _CONSTANT.get(function)
     if entry is None:
         entry = _CONSTANT[function] = Operation(function)
@@ -350,7 +350,7 @@ def vjp(
 
 
 def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
-    """Give a `function` of any number of arrays one rule for all of them.
+    """Give a `function` of any number of arrays a single rule for all arguments.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The running interpreter: its garbage collector, its output streams, and state that cells share without naming it."""
+"""The running interpreter: its garbage collector, its output streams, and hidden state that cells share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 def register_global_state(state: T) -> T:
-    """Declare an object as state of the whole program, such as a random generator; return it.
+    """Declare and return an object as state of the whole program, such as a random generator.
 
     Every repeated run of a cell, as for a slider, restores it to its value before the first run.
 

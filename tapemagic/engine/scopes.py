@@ -24,7 +24,7 @@ Shape = tuple[int, ...]
 
 
 class Scope:
-    """One call of a layer, or of a loss.
+    """A call of a layer, or of a loss.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class Tracer(Protocol):
         """Record that this thread assigned a value to a variable."""
 
     def leave(self, how: str) -> None:
-        """Record that an operation can't be part of a program, and which one."""
+        """Record the name of an operation that can't be part of a program."""
 
     def draws(self) -> None:
         """Record that this package is about to draw random numbers."""
@@ -69,7 +69,7 @@ def numbers(args: Any) -> Any:
 
 
 def listener(args: Any, kwargs: Any = None) -> Tracer | Gate | None:
-    """Return the tracer that records a call with these arguments, or the gate that runs it on lazy arrays, or None."""
+    """Return the tracer that records a call with these arguments, or the gate if an argument is lazy, or else None for neither."""
     active = tracer()
     if active is not None and (active.reads(args) or (kwargs and active.reads(kwargs))):
         return active

@@ -9,8 +9,8 @@ import numpy as np
 
 from tapemagic.engine.laziness import (
     IN_PARTS,
+    as_lazy,
     is_lazy,
-    kept,
     refuse_lazy_parts,
     require_computed,
 )
@@ -98,7 +98,7 @@ def array(x: Any) -> Any:
     if type(x) is np.ndarray:
         return x
     if is_lazy(x):
-        return kept(x)
+        return as_lazy(x)
     if isinstance(x, (list, tuple)):
         refuse_lazy_parts(x)
     try:
@@ -157,7 +157,7 @@ def where_mask(x: Any, mask: Any) -> Any:
     x = np.asarray(x)
     alike = x.shape == mask.shape and x.flags.c_contiguous and mask.flags.c_contiguous
     if alike and x.ndim and x.nbytes <= CACHED:
-        kept = mask.astype(bits)
-        kept *= x.view(bits)
-        return kept.view(x.dtype)
+        masked = mask.astype(bits)
+        masked *= x.view(bits)
+        return masked.view(x.dtype)
     return np.multiply(x.view(bits), mask, dtype=bits).view(x.dtype)

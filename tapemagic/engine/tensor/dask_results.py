@@ -1,4 +1,4 @@
-"""The numbers that Dask computes of lazy tensors: the arrays keep them, also where another process computes them."""
+"""Numbers that Dask computes of lazy tensors: lazy arrays keep the results, also if a worker computes the tensors."""
 
 from __future__ import annotations
 
@@ -6,46 +6,53 @@ from typing import Any
 from weakref import WeakValueDictionary, finalize
 
 _expected: WeakValueDictionary[str, Any] = WeakValueDictionary()
-"""Lazy arrays of this process whose numbers were asked for, by the names by which Dask knows them."""
+"""Lazy arrays of this process whose numbers were requested, by their Dask names."""
 
 _names: dict[int, str] = {}
-"""The names of what tensors of this process were computed from that another process expects, by the tensors' `id`."""
+"""For tensors of this process by `id`: the name of the lazy array in another process that awaits their numbers."""
 
 
 def expect(value: Any) -> str:
-    """Let a lazy array keep its numbers once a tensor of them is there; the name by which Dask knows it."""
+    """Let a lazy array keep its numbers once a tensor with them exists; return its Dask name."""
     name: str = value.name
     _expected[name] = value
     return name
 
 
 def received(results: Any, kind: Any, join: Any, args: Any, name: str) -> Any:
-    """A tensor with the numbers of computed chunks, made in this process or by a worker."""
+    """Return a tensor with the numbers of computed chunks, in this process or on a worker."""
     tensor = kind(join(results, *args))
-    if not _kept(name, tensor):
+    if not _keep_in_lazy_array(name, tensor):
         _names[id(tensor)] = name
+        # atexit=False: when the process ends, the names needn't be removed.
         finalize(tensor, _names.pop, id(tensor)).atexit = False
     return tensor
 
 
 def pickled(tensor: Any, kind: Any) -> Any:
-    """The result of ``__reduce__`` for a tensor: with the name of the lazy array, where another process expects it."""
+    """Return the result of ``__reduce__`` for a tensor.
+
+    If a lazy array of another process awaits the numbers, its name is sent along.
+    """
     name = _names.get(id(tensor))
-    return (kind, (tensor._value,)) if name is None else (_arrived, (kind, tensor._value, name))
+    return (kind, (tensor._value,)) if name is None else (_unpickled, (kind, tensor._value, name))
 
 
-def _arrived(kind: Any, numbers: Any, name: str) -> Any:
-    """A tensor with numbers that a worker has computed."""
+def _unpickled(kind: Any, numbers: Any, name: str) -> Any:
+    """Create a tensor from numbers that a worker has computed."""
     tensor = kind(numbers)
-    _kept(name, tensor)
+    _keep_in_lazy_array(name, tensor)
     return tensor
 
 
-def _kept(name: str, tensor: Any) -> bool:
-    """Whether the lazy array of a name is in this process; it keeps the numbers, if it is still known by this name."""
+def _keep_in_lazy_array(name: str, tensor: Any) -> bool:
+    """Let the lazy array of a name keep the numbers of a tensor; return False if the array isn't in this process.
+
+    An array whose name has changed keeps nothing.
+    """
     value = _expected.get(name)
     if value is None:
         return False
-    if value.name == name:  # else an operation in place has given it other values
+    if value.name == name:  # an in-place operation gives the array other values, and another name
         value.keep(tensor._value)
     return True

@@ -1,4 +1,4 @@
-"""Texts of error messages that several modules share, and errors made of them."""
+"""Text that error messages of several modules share, and errors with such text."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ PUBLIC_PREFIXES = {
     "scipy.special": "scipy.special",
     "tapemagic": "tapemagic",
 }
-"""Modules whose functions have another `__module__`, with the prefix of their names in programs."""
+"""Modules whose functions report another `__module__`, with the prefix under which programs use them."""
 
-HABITS = {
+ADVICE_BY_ATTRIBUTE = {
     "assign": "a Tensor never changes: bind the new value to the name, or keep it in a tapemagic.Variable",
     "assign_add": "a Tensor never changes: write x = x + y, or keep it in a tapemagic.Variable",
     "assign_sub": "a Tensor never changes: write x = x - y, or keep it in a tapemagic.Variable",
@@ -42,27 +42,27 @@ HABITS = {
     "unsqueeze": "write np.expand_dims(x, axis)",
     "zero_grad": "each tape.gradient(y, x) begins at zero, so there is nothing to reset",
 }
-"""The words to write in place of attributes that other libraries' tensors have."""
+"""What to write instead of attributes that tensors of other libraries have."""
 
 _OBJECT = np.dtype(object)
 
 
 def shown(value: Any) -> str:
-    """The repr of a value on one line, cut to 40 characters."""
+    """Return the repr of a value on one line, shortened to 40 characters."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # noqa: BLE001 (that of the user's type may raise anything)
+    except Exception:  # noqa: BLE001 (the repr of a user type may raise anything)
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 40 else text[:37] + "..."
 
 
 def describe(value: Any) -> str:
-    """The repr of a value, cut to 40 characters, and its type."""
+    """Return the repr of a value, shortened to 40 characters, and its type."""
     return f"{shown(value)} of type {value.__class__.__name__}"
 
 
 def tensor_advice(leaf: Any) -> str:
-    """Advice on what to give in place of something that is no tensor, as a sentence after a space."""
+    """Return advice on what to pass instead of something that isn't a tensor, as a sentence after a space."""
     if leaf is None:
         return " A gradient that is None cannot be differentiated again: see why it is None first."
     if isinstance(leaf, Reference):
@@ -88,12 +88,12 @@ def tensor_advice(leaf: Any) -> str:
 
 
 def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:
-    """Raise an error unless a value can be called.
+    """Raise an error unless a value is callable.
 
     Raises
     ------
     FunctionError
-        Or `error` in its place.
+        If `value` isn't callable. `error` replaces this class.
     """
     if not callable(value):
         raise error(
@@ -102,7 +102,7 @@ def require_function(value: Any, error: type[TapeError] = FunctionError) -> None
 
 
 def ragged_error(value: Any) -> NotNumbersError:
-    """The error for nested lists whose rows differ in length or depth."""
+    """Return the error for nested lists whose rows differ in length or depth."""
     return NotNumbersError(
         f"{shown(value)} is no array, since its rows differ in length or depth: pad them to one length, or make "
         "a tensor of each"
@@ -110,7 +110,7 @@ def ragged_error(value: Any) -> NotNumbersError:
 
 
 def not_numbers_error(what: str, x: Any) -> NotNumbersError:
-    """The error for an array of objects or text."""
+    """Return the error for an array of objects or text."""
     return NotNumbersError(
         f"{what} {shown(x)} of dtype {getattr(x, 'dtype', _OBJECT)}, and tensors hold numbers: convert it with "
         ".astype(float), or leave the tape knowingly, with x.numpy()"
@@ -119,8 +119,9 @@ def not_numbers_error(what: str, x: Any) -> NotNumbersError:
 
 @cache
 def public_name(function: Function) -> str:
-    """The name by which programs call a function: ``np.emath.sqrt``, ``scipy.special.erf``."""
+    """Return the name by which programs call a function, such as ``np.emath.sqrt`` or ``scipy.special.erf``."""
     name = getattr(function, "__name__", str(function))
+    # np.frompyfunc marks its ufuncs only by this suffix of their name.
     if name.endswith(" (vectorized)"):
         return f"np.frompyfunc({name.removesuffix(' (vectorized)')}, ...)"
     for module, prefix in PUBLIC_PREFIXES.items():
@@ -136,7 +137,7 @@ def public_name(function: Function) -> str:
 
 
 def _own_name(function: Function, module: str) -> str:
-    """The name by which programs call a function of this package, such as the one in the place of NumPy's."""
+    """Return the name of a function of this package, or of the NumPy function that it replaces."""
     operation = OPERATIONS.get(function)
     name = operation.name if operation else function.__name__.strip("_")
     if name == "getitem":
@@ -149,7 +150,7 @@ def _own_name(function: Function, module: str) -> str:
 
 
 def method_advice(ufunc: np.ufunc, method: str) -> str:
-    """Advice on what to write in place of a method of a ufunc without a derivative rule."""
+    """Return advice on what to write instead of a ufunc method that has no derivative rule."""
     name = public_name(ufunc)
     if method == "reduce":
         return f"write functools.reduce({name}, x)"
@@ -161,7 +162,7 @@ def method_advice(ufunc: np.ufunc, method: str) -> str:
 
 
 def out_error(function: Function) -> ImmutableError:
-    """The error for an array to write into, given as `out`."""
+    """Return the error for an `out` argument, an array to write the result into."""
     refuse_within_numpy()
     return ImmutableError(
         f"{public_name(function)}(..., out=...) would write into an array, where no tape can follow: "
