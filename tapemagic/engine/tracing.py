@@ -69,7 +69,7 @@ def numbers(args: Any) -> Any:
 
 
 def listener(args: Any, kwargs: Any = None) -> Tracer | Gate | None:
-    """Return the tracer that records a call with these arguments, or the gate if an argument is lazy, or else None for neither."""
+    """Return the tracer that records a call, or the gate if one is lazy, or None if neither applies."""
     active = tracer()
     if active is not None and (active.reads(args) or (kwargs and active.reads(kwargs))):
         return active

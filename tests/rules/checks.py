@@ -86,7 +86,7 @@ def check_slim(case: Case) -> None:
     with (
         patch.object(recording, "SMALL", 0),
         patch.object(arithmetic, "SMALL", 0),
-        patch.object(memory, "LIGHT", 0),
+        patch.object(memory, "SLIM_AFTER_BYTES", 0),
     ):
         assert_close(expected, gradient(case))
         assert_close(expected, gradient(case, nested=True))

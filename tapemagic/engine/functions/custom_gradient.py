@@ -1,4 +1,4 @@
-"""custom_gradient: functions whose gradients the user defines."""
+"""custom_gradient: functions with a custom derivative."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ def custom_gradient(function: Function | None = None) -> Any:
     ----------
     function : callable
         ``function(*args)`` returns a pair: its result, a tensor or a structure of tensors, and
-        ``grad_fn(*upstream)``, which is given one tensor for each tensor of the result, and returns one gradient, or
-        None, for each tensor or number in `args`: a single one, or a list or tuple of them. If the function reads
-        trainable variables which are not among `args`, `grad_fn` is also given them, as ``variables=[...]``, and
-        returns a pair: the gradients of `args`, and a list of those of the variables.
+        ``grad_fn(*upstream)``. `grad_fn` receives one tensor for each tensor of the result, and returns one gradient,
+        or None, for each tensor or number in `args`: a single gradient, or a list or tuple of gradients. If the
+        function reads trainable variables that aren't among `args`, `grad_fn` also receives them, as
+        ``variables=[...]``, and returns a pair: the gradients of `args`, and a list of the variables' gradients.
 
     Returns
     -------
     callable
-        The function, which returns the result alone. Without `function`, a decorator.
+        The function, which returns only the result. Without `function`, a decorator.
 
     Raises
     ------
     CustomGradientError
-        If `function` is none. When called: if it does not return such a pair, or is given a tensor by keyword. When
-        differentiated: if `grad_fn` returns the wrong number of gradients, or one of another shape than its argument,
-        or complex ones where result and argument are real.
+        If `function` isn't callable. When called: if it doesn't return such a pair, or receives a tensor by keyword.
+        When differentiated: if `grad_fn` returns a wrong number of gradients, a gradient whose shape differs from its
+        argument's, or complex gradients although result and argument are real.
     VariablesKeywordError
-        When called, if the function reads variables, and `grad_fn` does not take them.
+        When called, if the function reads variables, and `grad_fn` doesn't accept them.
 
     Notes
     -----
-    Live tapes record the operations of `grad_fn`, so that second derivatives are those of `grad_fn`.
+    Live tapes record the operations of `grad_fn`, so second derivatives are the derivatives of `grad_fn`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def custom_gradient(function: Function | None = None) -> Any:
 
 
 class _CustomGradient:
-    """A function decorated with custom_gradient; of a method, `self` is not differentiated."""
+    """A function decorated with custom_gradient. For a method, `self` isn't differentiated."""
 
     __wrapped__: Any
 
@@ -88,7 +88,7 @@ class _CustomGradient:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], type):
-            # That of a class method, which has bound nothing by itself since Python 3.13.
+            # A class method: since Python 3.13, `classmethod` no longer calls the __get__ of what it wraps.
             return self.__get__(args[0])(*args[1:], **kwargs)
         function = self.__wrapped__
         name = name_of(function)
@@ -102,8 +102,8 @@ class _CustomGradient:
         if captured:
             _require_variables_keyword(name, grad_fn, captured)
         outputs = outputs_of(name, result)
-        kept = [None if y.dtype.kind in "fc" else y._value.shape for y in outputs]
-        pullback = partial(_pull_back, name, grad_fn, inputs, captured, kept)
+        constant_shapes = [None if y.dtype.kind in "fc" else y._value.shape for y in outputs]
+        pullback = partial(_pull_back, name, grad_fn, inputs, captured, constant_shapes)
         results = record_call(Call(name, pullback, start_time), [*inputs, *captured], outputs)
         return pack(result, results)
 
@@ -144,7 +144,7 @@ def _require_variables_keyword(name: str, grad_fn: Function, captured: list[Vari
 def _call_grad_fn(
     name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, Any]
 ) -> Any:
-    """Call the user's `grad_fn`."""
+    """Call a user's `grad_fn`, and explain a wrong number of parameters."""
     try:
         return grad_fn(*upstream, **keywords)
     except TypeError:
@@ -157,7 +157,7 @@ def _call_grad_fn(
 
 
 def _accepts(function: Function, *args: Any, **kwargs: Any) -> bool:
-    """Whether a function can be called like this; True if its signature is unknown."""
+    """Return True if a function accepts these arguments, or if its signature is unknown."""
     try:
         inspect.signature(function).bind(*args, **kwargs)
     except TypeError:
@@ -175,7 +175,7 @@ def _pull_back(
     constant_shapes: list[Any],
     differentiable: list[Tensor],
 ) -> list[Any]:
-    """The gradients that grad_fn returns, after checks; the upstream gradients of integer outputs are zeros."""
+    """Return checked gradients of grad_fn, which receives zeros as the upstream gradients of integer outputs."""
     following = iter(differentiable)
     upstream = [
         next(following) if shape is None else constant(zeros(shape, float))
@@ -205,10 +205,10 @@ def _pull_back(
         )
     sources = [*inputs, *captured]
     pairs = zip([*gradients, *variable_gradients], sources, strict=True)
-    found = [_checked_gradient(name, g, x, k) for k, (g, x) in enumerate(pairs)]
+    checked = [_checked_gradient(name, g, x, k) for k, (g, x) in enumerate(pairs)]
     if all(u.dtype.kind != "c" for u in upstream):
-        _refuse_complex(name, found, sources)
-    return found
+        _refuse_complex(name, checked, sources)
+    return checked
 
 
 def _as_list(answer: Any) -> list[Any]:
@@ -216,7 +216,7 @@ def _as_list(answer: Any) -> list[Any]:
 
 
 def _checked_gradient(name: str, g: Any, x: Any, position: int) -> Any:
-    """A gradient as a tensor, of the shape of its input."""
+    """Return a gradient as a tensor, and check that it has the shape of its input."""
     if g is None:
         return None
     try:
@@ -234,9 +234,9 @@ def _checked_gradient(name: str, g: Any, x: Any, position: int) -> Any:
     return g
 
 
-def _refuse_complex(name: str, found: list[Any], inputs: list[Any]) -> None:
-    """Raise an error for a complex gradient of a real argument, where the result is real, too."""
-    for position, (g, x) in enumerate(zip(found, inputs, strict=True)):
+def _refuse_complex(name: str, gradients: list[Any], inputs: list[Any]) -> None:
+    """Raise an error for a complex gradient of a real argument if the result is real."""
+    for position, (g, x) in enumerate(zip(gradients, inputs, strict=True)):
         if g is not None and g.dtype.kind == "c" and isinstance(x, Traced) and x.dtype.kind == "f":
             raise CustomGradientError(
                 f"the grad_fn of {name} returned a gradient of {g.dtype} for argument {position}, which is {x.dtype} "
