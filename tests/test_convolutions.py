@@ -456,9 +456,9 @@ def test_blocks(monkeypatch: pytest.MonkeyPatch, products: int, size: int) -> No
     for strides in (1, 2):
         expected = sums(lambda x, k, s=strides: conv2d(x, k, s, "SAME"), x.shape, kernel.shape)
         with monkeypatch.context() as patch:
-            patch.setattr(convolving, "PRODUCTS", products)
-            patch.setattr(convolving, "ROWS", 10)
-            patch.setattr(convolving, "CACHED", size)
+            patch.setattr(convolving, "MAX_UNPACKED_PRODUCTS", products)
+            patch.setattr(convolving, "MIN_ROWS", 10)
+            patch.setattr(convolving, "BLOCK_BYTES", size)
             found = sums(lambda x, k, s=strides: conv2d(x, k, s, "SAME"), x.shape, kernel.shape)
         assert expected == found
 

@@ -1,4 +1,4 @@
-"""Arrays made out of numbers: grids between two ends, lists, and the parts that a number consists of."""
+"""Arrays created from numbers: grids between two ends, arrays of lists, and the parts of floating-point numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def geomspace_(start: Any, stop: Any, **options: Any) -> Any:
 
 
 def at_end(g: Any, y: Any, endpoint: bool, axis: int, stop: bool) -> Any:
-    """The sum of `g` along a grid `y`, weighted from 1 at its start to 0 at its stop, or from 0 to 1 if `stop`."""
+    """Sum `g` along a grid `y`, with weights from 1 at its start to 0 at its stop, or from 0 to 1 if `stop`."""
     axis = negative_axis(axis, y.ndim)
     count = y.shape[axis]
     part = np.arange(count) / max(count - 1 if endpoint else count, 1)
@@ -95,16 +95,16 @@ def _logspace(
 
 
 def _with_axes(x: Any, ndim: int) -> Any:
-    """`x` with axes of length 1 put in front, so that it has at least `ndim` axes."""
+    """Add leading axes of length 1 to `x`, so that it has at least `ndim` axes."""
     shape = np.shape(x)
     return np.reshape(x, (1,) * (ndim - len(shape)) + shape)
 
 
-# -- arrays of lists: called by NumPy only where `like` is a tensor ---------------------------------
+# -- arrays of lists: NumPy calls these only if `like` is a tensor -------------------------------------
 
 
-def _made(value: Any, dtype: Any, ndmin: int = 0) -> Any:
-    """A tensor made of anything, with the tensors inside kept on the tape."""
+def _converted(value: Any, dtype: Any, ndmin: int = 0) -> Any:
+    """Convert a value to a tensor, with the tensors inside still on the tape."""
     x = tensor_of(value)
     return _with_axes(np.copy(x) if dtype is None else np.astype(x, dtype), ndmin)
 
@@ -119,14 +119,14 @@ def _array(
     subok: bool = False,
     ndmin: int = 0,
 ) -> Any:
-    return _made(object, dtype, ndmin)
+    return _converted(object, dtype, ndmin)
 
 
 def _as_array(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
 ) -> Any:
-    """A tensor; its layout in memory is not chosen by `order`."""
-    return _made(a, dtype)
+    """Convert a value to a tensor; `order`, the memory layout, is ignored."""
+    return _converted(a, dtype)
 
 
 composite(np.asarray)(_as_array)
@@ -137,24 +137,24 @@ composite(np.asanyarray)(_as_array)
 def _full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None
 ) -> Any:
-    return np.broadcast_to(_made(fill_value, dtype), shape)
+    return np.broadcast_to(_converted(fill_value, dtype), shape)
 
 
 # -- the parts of a number ------------------------------------------------------------------------
 
 
 def fraction(x: Any, **options: Any) -> Any:
-    """The fractional part of each number."""
+    """Return the fractional part of each number."""
     return np.modf(x, **options)[0]
 
 
 def mantissa(x: Any, **options: Any) -> Any:
-    """The mantissa of each number: the number divided by its power of two."""
+    """Return the mantissa of each number, which is the number divided by a power of two."""
     return np.frexp(x, **options)[0]
 
 
 def _mantissa(g, _y, x):
-    """Divided by the power of two, as the number is."""
+    """The gradient divided by the power of two, as the number is; the exponent is constant almost everywhere."""
     return np.ldexp(g, -np.frexp(unwrap(x))[1])
 
 
@@ -177,7 +177,7 @@ def _frexp(x: Any, **options: Any) -> tuple[Any, Any]:
     return apply(operation(mantissa), (x,), options), np.frexp(unwrap(x), **options)[1]
 
 
-# -- without derivative: functions of an array's memory or bits, and those that write files -------
+# -- without derivative: functions of memory or bits, and functions that write files ------------------
 
 not_differentiable(
     np.may_share_memory,

@@ -244,7 +244,7 @@ def write_rows(
     params: dict[str, Any] = {
         "places": places,
         "shape": (len(rows), *shape),
-        "apart": len(disjoint),
+        "disjoint": len(disjoint),
     }
     if nested:
         return apply(operation(add_at_places), values, params)
