@@ -91,6 +91,7 @@ def record_text(x: Any, how: str) -> None:
 
     The event of a trainable variable is always recorded, because a tape may begin to track it later.
     """
+    # Not x._read(): printing a variable must not make a tape watch it.
     for tape in live():
         if x._id in tape._tracked or getattr(x, "trainable", False):
             tape._record_event("text", x._id, how)
@@ -140,7 +141,7 @@ def _caller_of(frame: Any) -> str:
 
 
 def source_lines(file: str, module: dict[str, Any] | None = None) -> list[str]:
-    """Return the lines of a file as far as `linecache` has them, or nothing for ``<string>``.
+    """Return the lines of a file that `linecache` has, or nothing for ``<string>``.
 
     Python 3.13 and later register the text of ``python -c`` under that name, so linecache would return those lines
     for any

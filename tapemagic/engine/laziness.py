@@ -54,6 +54,7 @@ LOAD: list[Callable[[], Gate]] = []
 """The function that loads the gate."""
 
 
+# The answer depends only on the class, and `is_lazy` is called for each value.
 @cache
 def _may_be_lazy(kind: type) -> bool:
     return hasattr(kind, "__dask_graph__")
@@ -82,7 +83,7 @@ COMPUTE = "write x.compute() first, or dask.compute(x, y) for several at once"
 """Advice where a single value must be computed."""
 
 IN_PARTS = "give the loss to tapemagic.distributed.value_and_grad, which has the numbers of each partition in turn"
-"""Advice where all data would have to be computed at once."""
+"""Advice where all data would be computed at once."""
 
 
 PROTOCOLS = frozenset(

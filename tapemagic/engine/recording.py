@@ -32,7 +32,7 @@ FOREIGN = -1
 # One small result in 4,096 triggers a check of the number of records. Checking at every result would slow recording
 # down, and small results are only worth dropping by the thousands.
 PRUNE_MASK = 0xFFF
-"""A small result whose id has none of these bits makes the tape count its records."""
+"""A small result whose id & PRUNE_MASK is 0 makes the tape count its records."""
 
 NO_PARAMS = None
 
@@ -148,7 +148,7 @@ live = _live.get
 new_id = itertools.count(1 << 20).__next__
 
 open_blocks: list[None] = []
-"""One item per recording tape or open trace, on any thread. If empty, the tapes of this thread needn't be looked up."""
+"""An item per recording tape or open trace, on any thread; if empty, tapes of this thread needn't be looked up."""
 
 clock = [-new_id()]
 """The stamp of results that are computed now while no tape records."""
@@ -271,6 +271,7 @@ def note(
         if not output_id:
             output_id = new_id()
             if FOREIGN in ids:
+                # Once for all tapes: the copies are made only if a tape records.
                 values = protect(operation, values, ids)
             record = (operation.number, values, ids, params, output, output_id)
         tracked[output_id] = output_id
@@ -294,6 +295,7 @@ def note_several(
     tracking = [tape for tape in tapes if any(i in tape._tracked for i in ids)]
     if not tracking or not outputs:
         return (clock[0],) * len(outputs)
+    # The ids of a record are in a row: a bisection by the first of them finds the record of any.
     output_ids = tuple(new_id() for _ in outputs)
     protected = protect(operation, values, ids)
     record = (operation.number, protected, ids, params, outputs, output_ids)

@@ -24,6 +24,8 @@ Function = Callable[..., Any]
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
+# Keyword arguments of ufuncs that don't change derivatives: results are cast by the sweep, and
+# tensors are never subclasses.
 HARMLESS = frozenset({"dtype", "casting", "subok", "like"})
 
 
@@ -184,6 +186,7 @@ class Operation:
         return unread
 
 
+# The default of many NumPy parameters, np._NoValue, is private, so it is recognized by its type.
 def _no_value(value: Any) -> bool:
     return type(value).__name__ == "_NoValueType"
 
@@ -195,6 +198,7 @@ def _parameters_read(rule: Rule, skip: int, count: int) -> list[bool]:
     code = rule.__code__
     reads = [not name.startswith("_") for name in code.co_varnames[skip : code.co_argcount]][:count]
     if len(reads) < count:
+        # co_varnames lists positional parameters, keyword-only parameters, and then *args.
         star = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
         reads += [not star.startswith("_")] * (count - len(reads))
     return reads
@@ -226,6 +230,7 @@ NAMED: dict[tuple[str, np.ufunc], Function] = {
 
 def operation(function: Function) -> Operation:
     """Return the operation of a function, created at the first call; its rules may be added later."""
+    # Keyed by the function object: np.trace and np.linalg.trace share a name.
     if function not in OPERATIONS:
         OPERATIONS[function] = Operation(function)
     return OPERATIONS[function]
@@ -253,7 +258,7 @@ OPTIONAL: dict[str, Callable[[], object]] = {}
 
 _lock = RLock()
 _registered: list[set[Function]] = []
-"""The functions that the running attempt to fill the table has registered; empty if there is no such attempt."""
+"""The functions that the running attempt to fill the table has registered, or an empty list."""
 _unfinished: set[Function] = set()
 """Functions that a failed attempt registered: only these may be registered twice."""
 
@@ -268,6 +273,8 @@ def complete() -> bool:
     """
     if not LATER and OPTIONAL.keys().isdisjoint(sys.modules):
         return False
+    # Two threads may both find the table incomplete. The lock is reentrant, because modules
+    # register rules.
     with _lock:
         if _registered:  # called by one of the modules that fill the table
             return False
@@ -323,15 +330,15 @@ def vjp(
     Parameters
     ----------
     function : callable
-        A NumPy function, or one of our own.
+        A NumPy function, or a function of this package.
     *rules : callable or None
-        ``rule(g, y, *inputs, **params)``; None for an argument without a derivative.
+        ``rule(g, y, *inputs, **params)``, or None for an argument without a derivative.
     inputs : str, optional
-        The names of the array arguments, separated by spaces, where they are not the first ones.
+        The names of the array arguments, separated by spaces, if other arguments precede them.
     ignores : str, optional
         Names of keyword arguments on which no derivative depends.
     name : str, optional
-        What pictures call it, where the function's own name does not say it.
+        The name in figures and messages, if the function's own name isn't suitable.
 
     Raises
     ------
@@ -346,7 +353,7 @@ def vjp(
     entry.accepts = frozenset().union(*(_keywords(rule, 2 + len(rules)) for rule in rules if rule))
     entry.ignores |= frozenset(ignores.split())
     entry._names = None
-    entry.rules = rules  # last, since other threads may read them
+    entry.rules = rules  # last, because other threads may read the entry
 
 
 def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
@@ -358,9 +365,9 @@ def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "
         A function whose positional arguments are arrays.
     rule : callable
         ``rule(argnums, g, y, *inputs, **params)``, which returns a gradient, or None, for each of the positions
-        `argnums`. One call for all of them, since a call for each would cost their number squared.
+        `argnums`. A single call for all positions: a call per position would take time proportional to their square.
     name, ignores : str, optional
-        As for `vjp`.
+        See `vjp`.
 
     Raises
     ------
@@ -379,30 +386,30 @@ def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "
 
 
 def pointwise(*functions: Function) -> None:
-    """Say of functions which are no ufuncs that they compute each element by itself."""
+    """Declare that functions other than ufuncs compute each element independently."""
     for function in functions:
         operation(function).pointwise = True
 
 
 def selects(*functions: Function) -> None:
-    """Say of functions of one array that each element of the result is one of the array, or zero."""
+    """Declare that each result of functions of one array is an element of the array, or zero."""
     for function in functions:
         operation(function).selects = partial(_once, function)
 
 
 def _once(function: Function, *args: Any, **params: Any) -> list[tuple[int, Any]]:
-    """The numbers that a function selects, with the factor 1."""
+    """Return the numbers of the elements that a function selects, with the factor 1."""
     return [(1, function(*args, **params))]
 
 
 def spreads(*functions: Function) -> None:
-    """Say of functions that their rules lay out elements of the gradient, and zeros, and compute nothing."""
+    """Declare that the rules of functions only copy elements of the gradient, and zeros, to new positions."""
     for function in functions:
         operation(function).spreads = True
 
 
 def composite(function: Function) -> Callable[[F], F]:
-    """Decorate what computes `function` out of other functions, which are then recorded in its place."""
+    """Decorate an implementation of `function` by other functions, which tapes record instead of `function`."""
 
     def register(replacement: F) -> F:
         _new(function)
@@ -413,7 +420,7 @@ def composite(function: Function) -> Callable[[F], F]:
 
 
 def not_differentiable(*functions: Function) -> None:
-    """Name functions whose results are constant: plain arrays where they are whole numbers or truth values."""
+    """Declare that results of functions are constant; integers and bools are returned as plain arrays."""
     for function in functions:
         _new(function)
         PLAIN.add(function)

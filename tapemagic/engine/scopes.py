@@ -43,7 +43,7 @@ class Scope:
         for a
         variable.
     parameters : int or None
-        The number of elements of its variables; None for a loss, and until a layer has returned.
+        The number of elements of its variables. It is None for a loss, and until a layer has returned.
     """
 
     __slots__ = ("arguments", "inputs", "kind", "name", "outputs", "parameters")
@@ -110,6 +110,7 @@ def scope_called(frame: FrameType) -> Scope | None:
     outer = frame.f_back
     if outer is None or outer.f_code is not _CALL:
         return None
+    # f_locals of a function's frame is a snapshot; `scope` is never rebound, so it's exact.
     return outer.f_locals["scope"]  # type: ignore[no-any-return]
 
 

@@ -48,7 +48,7 @@ def checked_tensor(function: Function, y: Any) -> Traced:
 
 
 def checked_result(function: Function, result: Any) -> Any:
-    """Return the result of a function, which must not be None."""
+    """Return the result of a function, or raise an error if it is None, as without a return statement."""
     if result is None:
         raise FunctionError(
             "Cannot differentiate a function that returns None; did you forget to return a value from "

@@ -93,6 +93,8 @@ class _CustomGradient:
         function = self.__wrapped__
         name = name_of(function)
         _refuse_keywords(name, kwargs)
+        # Ids of values computed inside the function are later than this time: an explanation can
+        # tell them apart.
         start_time = tick()
         with recorded_reads() as reads:
             returned = function(*args, **kwargs)

@@ -41,6 +41,7 @@ class Run:
         watched = tuple(inputs[k] for k in positions)
         self.function = function
         self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]
+        # Persistent, because a Jacobian or a pullback may ask more than once.
         self.tape = Tape(persistent=True)
         with self.tape:
             self.tape.watch(watched)

@@ -136,6 +136,8 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     run = _run(function, tuple(primals))
     directions = _matching(tuple(tangents), run.sources, "the tangent")
     outputs = run.outputs
+    # The pullback is linear in the cotangent, so its derivative is the same at any cotangent, such
+    # as zeros.
     cotangents = [new_tensor(zeros(y.shape, y.dtype)) for y in outputs if y.dtype.kind in "fc"]
     with Tape() as outer:
         outer.watch(cotangents)

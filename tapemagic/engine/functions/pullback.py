@@ -1,4 +1,4 @@
-"""Records of calls with a pullback of their own, for custom_gradient and recompute_grad."""
+"""Records of calls with a custom pullback, for custom_gradient and recompute_grad."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ class Call:
         gs, ys = (g, y) if is_tuple else ((g,), (y,))
         if not gs[0].ndim > ys[0].ndim:
             return self._answer(gs)
+        # A user's pullback can't be expected to handle leading axes.
         rows = [self._answer(row) for row in zip(*gs, strict=True)]
         return [None if row[0] is None else np.stack(row) for row in zip(*rows, strict=True)]
 

@@ -67,6 +67,8 @@ def recompute_grad(function: F) -> F:
     @wraps(function)
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         name = name_of(function)
+        # Nothing inside is recorded: that is what saves the memory. Reads of variables are, because
+        # they are sources.
         with silence(), recorded_reads() as reads:
             result = function(*args, **kwargs)
         arguments = leaves((args, kwargs))

@@ -234,6 +234,7 @@ def implicit_val_and_grad(function: Function) -> Function:
     def decorated(*args: Any, **kwargs: Any) -> Any:
         with Tape() as tape:
             result = checked_result(function, function(*args, **kwargs))
+        # Sorted by creation, as optimizers expect them.
         variables = list(tape.watched_variables())
         if not variables:
             raise FunctionError(

@@ -59,6 +59,7 @@ def _is_kink_or_jump(at: WeightedSum, direction: Any, comparison: Comparison) ->
     The second difference f(x+h) - 2 f(x) + f(x-h) is proportional to h at a kink, but to h**2 if the function is
     smooth. At a jump, the slope depends on the step.
     """
+    # Values at steps of -2h to 2h are enough for two second differences and two slopes.
     f = {k: at.total(STEP * k * direction) for k in (-2, -1, 0, 1, 2)}
     bend, wider = (abs(f[k] + f[-k] - 2 * f[0]) for k in (1, 2))
     slope, slope_2h = ((f[k] - f[-k]) / k for k in (1, 2))

@@ -146,6 +146,8 @@ class _Level:
         self, rng: np.random.Generator, tolerance: float, entrywise: bool
     ) -> list[DerivativeCheck]:
         """Compare the derivatives with respect to each input."""
+        # Random directions: a wrong entry is missed only if its error is orthogonal to the
+        # direction, which has probability 0.
         direction = rng.standard_normal(self.sum.point.size) * self.sum.strides
         return [self._check(i, direction, tolerance, entrywise) for i in range(len(self.inputs))]
 

@@ -193,6 +193,7 @@ def _tensor(y: Any) -> Traced:
 
 def _terms(factors: Any, numbers: Any) -> Any:
     """Return the products of two vectors' entries; a factor of zero gives zero, also for inf and nan."""
+    # Entries that don't contribute may be nan or inf, for example where the direction is 0.
     return factors * np.where(factors == 0, 0.0, numbers)
 
 

@@ -99,7 +99,7 @@ class GradientReport:
 
     @property
     def ok(self) -> bool:
-        """Whether all derivatives agree with finite differences."""
+        """True if every derivative agrees with finite differences."""
         return not self.failures
 
     @property

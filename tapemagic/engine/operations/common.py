@@ -44,6 +44,7 @@ def real(x: Any, name: str) -> Any:
 def integers(x: Any, name: str) -> Any:
     """Convert `x` to an array of integers, without its tensor."""
     x = x if type(x) is np.ndarray else array(unwrap(x))
+    # An empty list has the dtype float64 in NumPy, but is a valid list of indices.
     if x.dtype.kind in "iu" or not x.size:
         return x.astype(np.intp, copy=False)
     raise UnsupportedArgumentError(
@@ -153,6 +154,7 @@ def where_mask(x: Any, mask: Any) -> Any:
     For large arrays, a product takes a fraction of the time of np.where, whose branches mispredict for irregular
     masks. A product of floats would give nan for 0 * inf, so the bit patterns are multiplied as integers.
     """
+    # Complex numbers have no integers of their size; integer and bool arrays need no trick.
     bits = INTEGERS_OF_SIZE.get(x.dtype.char)
     if bits is None or mask.dtype.kind != "b":
         return np.where(mask, x, 0)

@@ -185,9 +185,10 @@ def conv1d_transpose(
 def _forward(
     x: Any, kernel: Any, strides: Any, padding: Any, dilations: Any, ndim: int, name: str
 ) -> Any:
-    """Check the arguments of a convolution with `ndim` spatial axes, and compute it."""
+    """Check the arguments of a convolution with `ndim` spatial axes, and return the result."""
     x, kernel = images(x, ndim, name), _kernel(kernel, ndim, name)
     channels, width = kernel.shape[-2:]
+    # TensorFlow has no argument for groups: their number follows from the kernel's input channels.
     groups, rest = divmod(x.shape[-1], channels)
     if rest or not groups or width % groups:
         raise ShapeError(
@@ -209,11 +210,12 @@ def _backward(
     ndim: int,
     name: str,
 ) -> Any:
-    """Check the arguments of a transposed convolution with `ndim` spatial axes, and compute it."""
+    """Check the arguments of a transposed convolution with `ndim` spatial axes, and return the result."""
     x, kernel = images(x, ndim, name), _kernel(kernel, ndim, name)
     channels, width = kernel.shape[-2:]
     batch, places_of_x = x.shape[: -ndim - 1], x.shape[-ndim - 1 : -1]
     shape = integers_in(output_shape)
+    # tf.nn requires the whole shape. Here the spatial axes are enough.
     if len(shape) == ndim:
         shape = (*batch, *shape, channels)
     groups, rest = divmod(shape[-1], channels) if shape else (0, 0)

@@ -106,6 +106,7 @@ def _transposed(g: Any, kernel: Any, window: Window, lengths: Lengths) -> Any:
         (below, _convolution(g, np.flip(kernel[taps], axes).swapaxes(-1, -2), flipped))
         for taps, below, flipped in phases(window, lengths)
     )
+    # Without strides there is a single phase, which fills all of dx.
     if all(slide.stride == 1 for slide in window):
         return next(parts)[1]
     dx = np.zeros((len(g), *lengths, kernel.shape[-2]), np.result_type(g, kernel))
@@ -170,6 +171,7 @@ def _below(padded: Any, window: Window, lengths: Lengths) -> Any:
         run, taps = run * window[-1].size, window[:-1]
     image, *steps, _ = padded.strides  # the last stride may be 0 for a single channel
     shape = (len(padded), *places(window, lengths), *(slide.size for slide in taps))
+    # The view repeats elements: overlapping places share memory, so it takes no memory itself.
     moves = [step * slide.stride for step, slide in zip(steps, window, strict=True)]
     moves += [step * slide.dilation for step, slide in zip(steps, taps, strict=False)]
     items = np.dtype((np.void, run * padded.itemsize))

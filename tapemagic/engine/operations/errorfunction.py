@@ -130,6 +130,7 @@ def _piecewise(near: Function, far: Function, x: Any) -> Any:
     The numbers are selected by their positions, because irregular boolean masks take NumPy longer.
     """
     flat = x.ravel()
+    # Half and single precision are computed in double precision, block by block, and rounded once.
     result = np.empty_like(flat)
     for start in range(0, flat.size, BLOCK_SIZE):
         piece = flat[start : start + BLOCK_SIZE].astype(np.float64, copy=False)
@@ -151,6 +152,7 @@ def _tail(size: Any) -> Any:
     Rounding x**2 would lose as many digits of exp(-x**2) as x**2 has before the decimal point. So x**2 is split into
     the square of x rounded to 1/16, which is exact, and a small rest (Cody 1969).
     """
+    # Larger numbers, and inf, would give inf - inf below; their erfc is 0 all the same.
     size = np.minimum(size, ERFC_UNDERFLOW)
     factor = _ratio(BETWEEN, size)
     far = np.flatnonzero(size > MAX_BETWEEN)

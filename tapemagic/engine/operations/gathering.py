@@ -154,6 +154,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
             f"scatter_nd of indices of shape {places.shape} into shape {shape} needs updates of shape {expected}, "
             f"not {updates.shape}"
         )
+    # Rows of length 0 select the whole array, so all updates are added.
     if not columns:
         return np.sum(updates, axis=tuple(range(places.ndim - 1)))
     return scatter_add(updates, columns, shape)
@@ -214,7 +215,7 @@ def _rows(indices: Any, name: str) -> Any:
 
 
 def _columns(places: Any, shape: tuple[int, ...], name: str) -> tuple[Any, ...]:
-    """Split rows of indices into the first axes of `shape` into an array per axis, and check them."""
+    """Split rows of indices into an array per axis, and check that the indices are inside `shape`."""
     length = places.shape[-1]
     if length > len(shape):
         raise ShapeError(

@@ -36,6 +36,7 @@ def sigmoid(x: Any) -> Any:
     array([0. , 0.5, 1. ])
     """
     x = real(x, "sigmoid")
+    # In a single buffer: new memory for large arrays is cleared page by page, which takes time.
     y = np.negative(x, out=np.empty_like(x))
     # exp(-x) may overflow to inf, whose reciprocal is the exact limit 0.
     with np.errstate(over="ignore"):

@@ -160,6 +160,7 @@ def _both(labels: Any, logits: Any, name: str) -> tuple[Any, Any]:
     """Convert labels and logits to real arrays of the same shape; integer labels get the logits' dtype."""
     logits = real_logits(logits, name)
     labels = array(labels)
+    # Integer labels, such as 0 and 1, would promote single precision logits to double (NEP 50).
     labels = labels.astype(logits.dtype) if labels.dtype.kind in "biu" else real(labels, name)
     if labels.shape != logits.shape:
         raise ShapeError(

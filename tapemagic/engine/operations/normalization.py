@@ -198,6 +198,7 @@ def dropout(x: Any, rate: Any, rng: Any) -> Any:
         )
     x = operand(x)
     require_computed(unwrap(x), "dropout, which draws a number for each element,", IN_PARTS)
+    # The random mask is drawn outside of the operation, whose rule then uses the same mask.
     return masked(x, mask=rng.random(x.shape) >= rate, factor=1 / (1 - float(rate)))
 
 

@@ -98,6 +98,7 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
     """
     x, axes, clip_norm = operand(x), numpy_axis(axes), _length(clip_norm, "clip_by_norm")
     unit = np.maximum(_largest(x, axes), unwrap(clip_norm))
+    # Both norms in the same unit: their quotient doesn't depend on it.
     limit = clip_norm / unit
     square = np.maximum(_square(x / unit, axes), np.square(limit))
     return x * (limit / np.sqrt(square))
@@ -149,12 +150,13 @@ def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[An
     clip_norm = _length(clip_norm, "clip_by_global_norm")
     arrays = [None if x is None else operand(x) for x in tensors]
     norm = _norm([x for x in arrays if x is not None])
+    # TensorFlow returns nan for an infinite norm, too, so that a training loop notices.
     factor = np.where(np.isfinite(norm), clip_norm / np.maximum(norm, clip_norm), np.nan)
     return [None if x is None else x * factor for x in arrays], norm
 
 
 def _length(clip_norm: Any, name: str) -> Any:
-    """Check that `clip_norm` is a positive number, and return it."""
+    """Return `clip_norm`, or raise an error unless it is a positive number."""
     value = unwrap(clip_norm)
     if (
         not isinstance(value, (int, float, np.number, np.ndarray))
@@ -197,5 +199,5 @@ def _unit(arrays: list[Any]) -> Any:
 
 
 def _of_kind(unit: Any, x: Any) -> Any:
-    """Convert a unit to the precision of an array; unlike a Python number, an np.float64 would promote it."""
+    """Convert a unit to the precision of an array; unlike a Python number, an np.float64 would promote the array."""
     return unit.astype(np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else np.float64)

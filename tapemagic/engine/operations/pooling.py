@@ -40,7 +40,7 @@ def max_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
     Returns
     -------
     array or Tensor, shape (..., height out, width out, channels)
-        Of the dtype of x. If a window contains its maximum several times, the first one (row by row from the top,
+        With the dtype of x. If a window contains its maximum several times, the first one (row by row from the top,
         from left to right) gets all of the gradient, as in TensorFlow.
 
     Raises
@@ -105,7 +105,7 @@ def avg_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
     Returns
     -------
     array or Tensor, shape (..., height out, width out, channels)
-        Of the dtype of x.
+        With the dtype of x.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def avg_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
 
 
 def _max_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Any:
-    """Check the arguments of a max pooling with `ndim` spatial axes, and compute it."""
+    """Check the arguments of a max pooling with `ndim` spatial axes, and return the result."""
     x = images(x, ndim, name)
     if x.dtype.kind == "c":
         raise UnsupportedArgumentError(
@@ -163,7 +163,7 @@ def _max_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: st
 
 
 def _avg_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Any:
-    """Check the arguments of an average pooling with `ndim` spatial axes, and compute it."""
+    """Check the arguments of an average pooling with `ndim` spatial axes, and return the result."""
     x = images(x, ndim, name)
     return average(x, window=_window(x, size, strides, padding, ndim, name))
 
@@ -187,6 +187,7 @@ def maximum(x: Any, window: Window) -> Any:
 
     From x of shape (..., spatial axes, channels) to (..., places, channels).
     """
+    # Padding never wins, because -inf is smaller than any number.
     y = np.full(_pooled(x, window), -np.inf, x.dtype)
     for above, below in overlaps(window, spatial(x, window)):
         np.maximum(y[above], x[below], out=y[above])
@@ -197,6 +198,7 @@ def maximum(x: Any, window: Window) -> Any:
 def first_maxima(x: Any, y: Any, window: Window) -> Any:
     """Return the number of the element of each window that is its first maximum y, in row-major order."""
     size = math.prod(slide.size for slide in window)
+    # The smallest integers that can count the window: uint8 for windows up to 255 elements.
     before = np.zeros(y.shape, np.min_scalar_type(size))
     sought = np.ones(y.shape, np.bool_)
     for above, below in overlaps(window, spatial(x, window)):

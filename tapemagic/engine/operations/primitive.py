@@ -157,6 +157,7 @@ def _require_rule(rule: Any, count: int) -> None:
             f"a rule is a Python function (g, y, *args, **kwargs), not {shown(rule)}: write "
             "lambda g, y, x: ... around it"
         )
+    # `rule(g, y, *inputs)` takes any number.
     takes_any = bool(code.co_flags & 0x04)  # inspect.CO_VARARGS
     if code.co_argcount < count and not takes_any:
         raise FunctionError(
@@ -192,6 +193,7 @@ def _unshared(y: Any, arguments: list[Any]) -> Any:
     if not isinstance(y, (np.ndarray, np.generic)):
         y = np.asarray(y)
     # Tensors are immutable: a result that is a view of an argument would change with it.
+    # may_share_memory compares only bounds: it may copy without need, but never overlooks a view.
     if any(isinstance(x, np.ndarray) and np.may_share_memory(x, y) for x in arguments):
         y = y.copy()
     return y if y.ndim else y[()]

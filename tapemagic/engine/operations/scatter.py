@@ -33,7 +33,7 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     Returns
     -------
     array or Tensor
-        Of the dtype of `values`. It is a tensor, on the tape, if `values` is one.
+        With the dtype of `values`. It is a tensor, on the tape, if `values` is one.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def add_at_places(
     Returns
     -------
     array
-        Of the dtype of the first value.
+        With the dtype of the first value.
 
     Examples
     --------
@@ -190,6 +190,7 @@ def add_at_places(
         params = {"places": places, "shape": shape, "disjoint": disjoint}
         return tracer_or_gate.call(add_at_places, values, params)
     total = np.zeros(shape, values[0].dtype)
+    # A view, because the new array is contiguous.
     elements = total.ravel()
     for x, there in zip(values, places, strict=True):
         if disjoint > 0:

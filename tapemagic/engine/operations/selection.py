@@ -69,6 +69,7 @@ def one_hot(
     classes = np.arange(count(depth, "the depth of one_hot"))
     axis = normalize_axis_index(axis, places.ndim + 1)
     trailing = (1,) * (places.ndim - axis)
+    # A comparison, not an assignment: indices out of range match no class.
     hit = np.expand_dims(places, axis) == classes.reshape((-1, *trailing))
     result = cast(np.where(hit, operand(on_value), operand(off_value)), dtype)
     return constant_result(result) if isinstance(indices, Traced) else result

@@ -144,6 +144,8 @@ def _below_largest(labels: Any, logits: Any) -> tuple[Any, int, Any, Any]:
     if logits.ndim != 2:
         labels, logits = labels.reshape(count), logits.reshape(count, logits.shape[-1])
     rows = np.arange(count)
+    # With few classes, the loops over examples are long if the classes come first: see
+    # `exponentials.reduced`.
     if not is_short(logits, (1,)):
         top = np.maximum.reduce(logits, axis=1, keepdims=True, initial=-np.inf)
         with no_warnings():
@@ -180,6 +182,7 @@ def _losses(total: Any, chosen: Any, shape: Any) -> Any:
 def _slopes(g: Any, y: Any, total: Any, axis: int, cells: Any, at: Any, shape: Any) -> Any:
     """Return the slopes in logits of a shape; `y`, which contains the exponentials, is overwritten."""
     y /= total[:, None] if axis else total
+    # Each example has one label, so no cell occurs twice, and an indexed assignment is safe.
     cells[at] -= 1
     is_single = g.ndim == len(shape) - 1
     if is_single:

@@ -58,7 +58,7 @@ class Slide:
         return (self.padded(length) - self.extent) // self.stride + 1
 
     def overlap(self, tap: int, length: int) -> tuple[slice, slice]:
-        """Return the places where window element `tap` is inside the axis, and the axis elements below it."""
+        """Return the places where window element `tap` is inside the axis, and the axis elements below these places."""
         shift = tap * self.dilation - self.before
         first = max(0, -(shift // self.stride))
         end = max(first, min(self.places(length), (length - 1 - shift) // self.stride + 1))
@@ -93,7 +93,7 @@ Window = tuple[Slide, ...]
 
 
 def spatial(x: Any, window: Window) -> Lengths:
-    """Return the lengths of the axes along which a window slides: the axes before the last one."""
+    """Return the lengths of the axes along which a window slides, which precede the channels."""
     return x.shape[-len(window) - 1 : -1]  # type: ignore[no-any-return]
 
 
@@ -103,7 +103,7 @@ def places(window: Window, lengths: Lengths) -> Lengths:
 
 
 def overlaps(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index]]:
-    """Yield, for each window element in row-major order, the places where it is inside, and the elements below it.
+    """Yield, for each window element in row-major order, the places where it is inside, and the elements below.
 
     Both are indices, which are equal for all images and channels.
     """

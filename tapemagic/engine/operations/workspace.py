@@ -35,6 +35,7 @@ def aligned_like(x: Any, dtype: Any = None) -> Any:
     """
     like = np.empty_like(x, dtype)
     memory = np.empty(like.nbytes + CACHE_LINE, np.uint8)
+    # Allocated a cache line too long, so that it contains an aligned start.
     offset = -memory.__array_interface__["data"][0] % CACHE_LINE
     return np.ndarray(like.shape, like.dtype, memory, offset, like.strides)
 

@@ -45,6 +45,7 @@ def leading_shape(g: Any, y: Any) -> tuple[int, ...]:
 
 def expand(g: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     """Restore, with length 1, the ascending negative `axes` of `g` that a reduction removed."""
+    # Inserted from the front: each insertion moves the later axes to their final positions.
     if keepdims or not axes:
         return g
     shape = list(g.shape)

@@ -115,6 +115,8 @@ vjp(kernel_gradient, _kernel_gradient_x, _kernel_gradient_g, name="conv_kernel")
 
 def _maximum(g, y, x, window):
     """Pass the cotangent to the first maximum in each window."""
+    # Which elements are the maxima is constant almost everywhere, so it is computed outside of any
+    # tape.
     chosen = first_maxima(unwrap(x), unwrap(y), window)
     return spread_chosen(g, chosen=chosen, window=window, lengths=spatial(x, window))
 

@@ -24,7 +24,7 @@ def linspace_(start: Any, stop: Any, **options: Any) -> Any:
 
 
 def geomspace_(start: Any, stop: Any, **options: Any) -> Any:
-    """``np.geomspace``."""
+    """``np.geomspace`` with arrays as its positional arguments."""
     return np.geomspace(start, stop, **options)
 
 
@@ -62,6 +62,8 @@ def _linspace(
     num = operator.index(num)
     start, stop = as_operand(start), as_operand(stop)
     options = {"num": num, "endpoint": endpoint, "dtype": dtype, "axis": axis, "device": device}
+    # The step is a difference of the ends: it is recorded as such, and the grid as a single
+    # operation.
     points = apply(operation(linspace_), (start, stop), options)
     steps = num - 1 if endpoint else num
     return (points, (stop - start) / steps if steps > 0 else np.nan) if retstep else points
@@ -90,6 +92,7 @@ def _logspace(
         ndim = max(map(np.ndim, (start, stop, base)))
         start, stop, base = (_with_axes(x, ndim) for x in (start, stop, base))
         base = np.expand_dims(base, axis)
+    # As NumPy computes it, so that the values are equal to the last digit.
     points = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
     return points if dtype is None else np.astype(points, dtype)
 
@@ -161,6 +164,7 @@ def _mantissa(g, _y, x):
 # fmt: off
 vjp(fraction,     lambda g, _y, _x: g, name="modf", ignores="order signature")
 vjp(mantissa,     _mantissa, name="frexp", ignores="order signature")
+# The distance to the next number is constant except at powers of 2, so the slope is 1.
 vjp(np.nextafter, lambda g, _z, _x, _y: g, lambda g, _z, _x, _y: zeros(g))
 # fmt: on
 pointwise(fraction, mantissa)
@@ -169,6 +173,8 @@ pointwise(fraction, mantissa)
 @composite(np.modf)
 def _modf(x: Any, **options: Any) -> tuple[Any, Any]:
     part = apply(operation(fraction), (x,), options)
+    # Both parts of a number have its sign, also 0.0 and -0.0; the integral part is constant almost
+    # everywhere.
     return part, np.trunc(x, dtype=part.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Decompositions of matrices: Cholesky, QR, eigenvalues, singular values, and functions that use them.
+"""Decompositions of matrices: Cholesky, QR, eigenvalues, singular values, pseudo-inverses, least squares.
 
 Formulas use the plain convention, in which the gradient G of a complex matrix Y satisfies dL = Re tr(Gᴴ dY).
 Therefore, each rule conjugates its arguments and its result.
@@ -84,6 +84,7 @@ def rounding(values: Any) -> Any:
     NumPy computes them in double precision, also for matrices in single precision.
     """
     values = np.abs(unwrap(values))
+    # Values in single precision are rounded results of double precision: both errors count.
     eps = np.finfo(values.dtype).eps + 8 * values.shape[-1] * np.finfo(float).eps
     return eps * values.max(-1, keepdims=True, initial=0)
 
@@ -170,6 +171,7 @@ def _qr(g, y, _a):
     r, r_right = r[..., :size], r[..., size:]
     if right.shape[-1]:
         gq = gq + q @ (r_right @ adjoint(right))
+    # R is inverted below; without this check, a dependent column would give inf or nan.
     refuse_dependent(unwrap(r))
     n = half(gr @ adjoint(r) - adjoint(q) @ gq, upper=True)
     left = adjoint(solve_matrices(r, adjoint(gq + q @ (n + adjoint(n)))))
@@ -299,6 +301,8 @@ def _svd(g, y, _a):
     size = s.shape[-1]
     null = u.dtype.kind == "c" or _a.shape[-1] != _a.shape[-2]
     refuse_ties("svd", s, ds, gu, gv, null=null)
+    # The additional columns of full matrices are orthogonal to the others, so only those have free
+    # gradients.
     gu, u = leading_columns_gradient(gu, u, size), u[..., :size]
     gv, v = leading_columns_gradient(gv, v, size), v[..., :size]
 
@@ -348,6 +352,8 @@ def _from_eigenvalues(a: Any) -> Any:
     order = np.argsort(np.abs(unwrap(w)))[..., ::-1]
     w = np.take_along_axis(w, order, axis=-1)
     u = np.take_along_axis(v, order[..., None, :], axis=-1)
+    # The sign of an eigenvalue is constant almost everywhere; 0.0 has the sign 1, unlike
+    # np.sign(0.0).
     sign = np.copysign(1.0, unwrap(w)).astype(w.dtype)
     return SVD(u, np.abs(w), adjoint(u * sign[..., None, :]))
 
@@ -443,7 +449,7 @@ def _lstsq_b(g, y, a, b, rcond):
 
 
 def cutoff(a: Any, rcond: Any) -> Any:
-    """Return the relative limit below which LAPACK treats singular values as zero."""
+    """Return the relative size up to which LAPACK treats singular values as zero."""
     eps = np.finfo(float).eps
     if rcond is None:
         return eps * max(a.shape)
@@ -460,5 +466,6 @@ def _least_squares(a: Any, b: Any, rcond: Any = None) -> Any:
     flat = np.ndim(b) == 1
     columns = b[:, None] if flat else b
     x, residuals, rank = apply(operation(lstsq_), (a, columns), {"rcond": unwrap(rcond)})
+    # Singular values from svdvals have a rule; those of lstsq are the same numbers.
     s = np.linalg.svdvals(cast(a, np.result_type(a.dtype, residuals.dtype)))
     return x[:, 0] if flat else x, residuals, unwrap(rank).astype(np.intc), s

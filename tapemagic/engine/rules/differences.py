@@ -45,7 +45,7 @@ vjp(diff_, _diff)
 
 
 def _neighbors(a: Any, n: int, axis: int) -> list[tuple[int, Any]] | None:
-    """Return the neighbors that a difference of order `n` adds, with binomial coefficients as factors, or None."""
+    """Return the neighbors that a difference of order `n` adds, with binomial coefficients as factors."""
     length = a.shape[axis]
     if n > min(MAX_NEIGHBOR_ORDER, length):
         return None
@@ -121,6 +121,7 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np
 def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     f = as_operand(f)
     spaces = unwrap(varargs)
+    # Called for its error messages only.
     np.gradient(unwrap(f), *spaces, axis=axis, edge_order=edge_order)  # NumPy checks the arguments
     axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
     if f.dtype.kind in "iu":
@@ -175,7 +176,7 @@ def tilt(f: Any, before: Any, after: Any, is_even: bool) -> Any:
 
 
 def outermost(f: Any, first: Any, second: Any) -> Any:
-    """Return the slope at the first of three points with the given steps between them."""
+    """Return the slope at the first of three points, given the two steps."""
     width = first + second
     return (
         width / (first * second) * f[..., 1:2]
@@ -218,7 +219,7 @@ def _trapezoid_y(g, _z, _y, x, dx, axis):
 
 
 def _trapezoid_x(g, _z, y, _x, _dx, axis):
-    """The mean height of the interval before a point, minus that of the interval after it."""
+    """The mean height of the interval before a point, minus the mean height of the next interval."""
     axis = negative_axis(axis, y.ndim)
     heights = expand(g, (axis,)) * interval_means(y, axis)
     if _x.ndim == 1 and y.ndim > 1:
@@ -259,6 +260,7 @@ def position(x: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
     A knot belongs to the interval after it, except for the last knot.
     """
     last = xp.shape[0] - 1
+    # Clipped, so that points beyond the ends are treated as points of the first or last interval.
     i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(last - 1, 0))
     j = np.minimum(i + 1, last)
     width = element(xp, j) - element(xp, i) if last else 1
@@ -316,6 +318,7 @@ def _interp(
 def around(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
     """Move points and knots into a single period, sort the knots, and add one knot at each end."""
     xp = xp % period
+    # The order is constant almost everywhere.
     order = np.argsort(unwrap(xp))
     xp, fp = xp[order], fp[order]
     xp = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))

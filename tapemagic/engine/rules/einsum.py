@@ -1,4 +1,4 @@
-"""Einstein summation: the derivative of a sum of products is another sum of products."""
+"""Einstein summation, whose derivatives are sums of products of the same form."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ def _parse(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
     """Return a letter for each axis of each operand, and for each axis of the result."""
     joined, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = joined.split(",")
+    # An ellipsis is for axes without a letter: letters that the subscripts don't use name these
+    # axes.
     unused = [letter for letter in LETTERS if letter not in subscripts]
     hidden = [ndim + 3 - len(t) if "." in t else 0 for t, ndim in zip(terms, ndims, strict=True)]
     dots = "".join(unused[: max(hidden)])
@@ -53,7 +55,7 @@ def _parse(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
 
 
 def _einsum(argnums, g, _z, *operands, subscripts, optimize=False):
-    """Each gradient is a sum in which the cotangent replaces the operand, and the operand's axes are the result's."""
+    """The gradient of an operand: a sum with the cotangent replacing the operand."""
     inputs, output = _parse(subscripts, [len(getattr(x, "shape", ())) for x in operands])
     return [_swapped(k, g, operands, inputs, output, bool(optimize)) for k in argnums]
 

@@ -27,6 +27,7 @@ def zeros(g: Any) -> Any:
 
 def inverse(h: Any) -> Any:
     """Return 1 / h, or 0 where h is 0."""
+    # Adding the condition avoids a division by 0, and its warning, without np.where.
     return (h != 0) / (h + (h == 0))
 
 
@@ -239,13 +240,14 @@ def where_(condition: Any, x: Any, y: Any) -> Any:
 
 @composite(np.where)
 def _where(*arguments: Any) -> Any:
+    # np.where(condition) returns indices, which have no derivative.
     if len(arguments) != 3:
         return np.where(*unwrap(arguments))
     return apply(operation(where_), tuple(map(as_operand, arguments)), {})
 
 
 def clip_(x: Any, low: Any, high: Any, **options: Any) -> Any:
-    """``np.clip`` with its limits as positional arguments; either may be None."""
+    """``np.clip`` with its limits, which may be None, as positional arguments."""
     return np.clip(x, low, high, **options)
 
 
@@ -309,6 +311,7 @@ def _finite(g: Any, _y: Any, x: Any, _nan: Any, _posinf: Any, _neginf: Any) -> A
     """g where x wasn't replaced, separately for real and imaginary parts."""
     if x.dtype.kind != "c":
         return np.where(np.isfinite(x), g, 0)
+    # g is dL/da - i dL/db, and the parts are replaced separately, so they are masked separately.
     real = np.where(np.isfinite(np.real(x)), np.real(g), 0)
     return real + 1j * np.where(np.isfinite(np.imag(x)), np.imag(g), 0)
 
@@ -355,6 +358,7 @@ pointwise(where_, clip_, nan_to_num_, np.real, np.imag, np.angle)
 
 @composite(np.real_if_close)
 def _real_if_close(a: Any, tol: float = 100) -> Any:
+    # The type of the result depends on the values, as in NumPy.
     close = np.isrealobj(np.real_if_close(unwrap(a), tol))
     return np.real(a) if close else np.positive(a)
 

@@ -102,6 +102,7 @@ def _of_complex(step: Transform) -> Transform:
     """Return a transform that applies `step` along each axis, from the last to the first."""
 
     def transform(a: Any, s: Any, axes: Any, norm: Any) -> Any:
+        # NumPy's order, so that rounding errors are equal to NumPy's.
         for n, axis in reversed(_passes(a, s, axes)):
             a = step(a, n, axis, norm)
         return a
@@ -110,7 +111,7 @@ def _of_complex(step: Transform) -> Transform:
 
 
 def _to_half(a: Any, s: Any, axes: Any, norm: Any) -> Any:
-    """Apply `rfft` along the last axis, then `fft` along the others."""
+    """Apply `rfft` along the last axis, then `fft` along the other axes."""
     *other_passes, (n, axis) = _passes(a, s, axes)
     a = np.fft.rfft(a, n, axis, norm)
     for n, axis in reversed(other_passes):

@@ -178,6 +178,7 @@ vjp_argnums(select_, _chosen, name="select")
 @composite(np.choose)
 def _choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     refuse_out(out)
+    # Which option is chosen is constant almost everywhere.
     which, options = np.asarray(unwrap(a)), tuple(map(as_operand, choices))
     if mode == "wrap":
         which = which % len(options)
@@ -257,6 +258,7 @@ def _sort(g, _y, a, axis=-1):
 
 def _partition(g, y, a, axis=-1):
     """The gradient in the order before the partition; equal elements keep their order."""
+    # np.partition doesn't say where elements went: equal ranks in `a` and `y` identify them.
     places = np.take_along_axis(np.argsort(y, axis, kind="stable"), _ranks(a, axis), axis)
     return sort_gradient(g, y, a, places, axis)
 
@@ -304,6 +306,7 @@ def _trace(g, _y, _a, offset=0, axis1=0, axis2=1):
         shape = g.shape + _a.shape[axis1:][:1] + _a.shape[axis2:][:1]
         matrices = np.triu(np.tril(np.broadcast_to(matrices, shape), offset), offset)
     else:
+        # A product with the identity would give nan for an infinite gradient: 0 * inf.
         diagonal = np.eye(_a.shape[axis1], _a.shape[axis2], offset, dtype=bool)
         matrices = np.where(diagonal, matrices, 0)
     places = negative_axis(axis1, _a.ndim), negative_axis(axis2, _a.ndim)

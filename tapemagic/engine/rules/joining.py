@@ -147,6 +147,7 @@ def _block(argnums, g, _y, *_arrays, layout):
     places = np.argsort(owners, axis=None, kind="stable")
     ends = list(accumulate(map(math.prod, shapes)))
     starts = [0, *ends]
+    # `owners` has the number of the block that each element of the result comes from.
     flat = relaid(g, _y.ndim, (_y.size,))
     return [relaid(flat[..., places[starts[k] : ends[k]]], 1, shapes[k]) for k in argnums]
 
@@ -194,6 +195,7 @@ def _(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
     parts = arr, np.broadcast_to(_fewer_axes(values, arr.ndim), shape)
     both = np.concatenate(parts, axis=axis, dtype=arr.dtype, casting="unsafe")
+    # NumPy's np.insert on positions tells where it puts each element; np.take repeats that.
     order = np.insert(np.arange(length), obj, np.arange(length, length + count))
     return np.take(both, order, axis=axis)
 

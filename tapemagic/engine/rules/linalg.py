@@ -18,7 +18,7 @@ from tapemagic.engine.tensor.tensor import as_operand, unwrap
 
 
 def _inv(g, y, _a):
-    """-Yᵀ G Yᵀ, because d(A⁻¹) = -A⁻¹ dA A⁻¹ (Giles 2008, section 2.2.3)."""
+    """-Yᵀ G Yᵀ, because d(A⁻¹) = -A⁻¹ dA A⁻¹ (Giles 2008)."""
     return -(y.mT @ g @ y.mT)
 
 
@@ -41,7 +41,7 @@ def _solve_b(g, _x, a, _b):
 
 
 def _solve_a(g, x, a, _b):
-    """Minus the outer product of the gradient in b and the solution (Giles 2008, section 2.3.1)."""
+    """Minus the outer product of the gradient in b and the solution (Giles 2008)."""
     if _b.ndim == 1:
         g, x = g[..., None], x[..., None]
     return -(solve_matrices(a.mT, g) @ x.mT)
@@ -79,7 +79,7 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 
 
 def _det(g, y, a):
-    """The cofactors."""
+    """The cofactors of the matrices, by Jacobi's formula (Giles 2008)."""
     return g[..., None, None] * cofactors(y, a)
 
 
@@ -108,6 +108,7 @@ def scales(a: Any) -> tuple[Any, Any]:
 
 def weaknesses(a: Any) -> Any:
     """Return the number of singular values of each scaled matrix that are too small to divide by."""
+    # Scaling removes small singular values that are only due to units, such as diag(1, 1e-20).
     rows, columns = scales(a)
     s = np.linalg.svd(a / rows / columns, compute_uv=False)
     # With a quarter of the digits as the limit, the inverse keeps at least three quarters of them.
@@ -190,6 +191,7 @@ def _matrix_power(g, _y, a, n):
     """
     a = a.mT
     n = operator.index(n)
+    # A**0 is the identity for any A.
     if n == 0:
         return zeros(g)
     if n < 0:
@@ -221,7 +223,7 @@ def _multi_dot(arrays: Sequence[Any], *, out: None = None) -> Any:
 
 
 def cheapest(lengths: Sequence[int]) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return, for each part of a chain of matrices, the cost of its product and where to split it.
+    """Return, for each part of a chain of matrices, the cost of its product and the position of the best split.
 
     Algorithm: T. H. Cormen and others, "Introduction to Algorithms", section 15.2.
     """

@@ -46,6 +46,7 @@ from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
 
 def bell(x: Any) -> Any:
     """Compute exp(-x**2) without overflow in x**2."""
+    # exp(-1600) is 0 already, and the square of 1e200 would overflow with a warning.
     near = np.clip(x, -NORMAL_TAIL, NORMAL_TAIL)
     return np.exp(-near * near)
 
@@ -143,6 +144,7 @@ def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
 
 def _sparse_cross_entropy(g, _y, labels, logits):
     """The softmax of the logits, minus 1 at the label."""
+    # Without a tape that records this gradient, a single pass computes it without the matrix `hit`.
     if isinstance(logits, np.ndarray) and isinstance(g, np.ndarray):
         return sparse_cross_entropy_slopes(g, labels, logits)
     hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])

@@ -31,6 +31,7 @@ def shares(values: Any, axis: Any, largest: bool) -> Any:
     values = unwrap(values)
     options = {"axis": axis, "keepdims": True}
     extreme = np.max(values, initial=0, **options) if largest else np.min(values, **options)
+    # nan is the maximum and the minimum in NumPy, so it gets a share.
     hit = (values == extreme) | np.isnan(values)
     return hit / np.maximum(np.sum(hit, **options), 1)
 
@@ -160,6 +161,7 @@ def _cond(g, y, x, p=None):
     The number is real. Before NumPy 2.4, its dtype is complex for complex matrices.
     """
     finite = np.isfinite(y)[..., None, None]
+    # Any regular matrix will do for singular ones: their gradients are replaced by nan.
     x = np.where(finite, x, np.eye(*x.shape[-2:]))
     change = spectral_cond_gradient(x, p) if p in (None, 2, -2) else cond_gradient(x, p)
     return np.real(g)[..., None, None] * np.where(finite, change, np.nan)

@@ -1,4 +1,4 @@
-"""Padding an array with constants, with copies of its elements, or with numbers computed from them."""
+"""Padding an array with constants, with copies of its elements, or with statistics of these elements."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ def _pad_constant_values(g, _y, _array, _constant_values, widths):
     axes = tuple(range(-_array.ndim, 0))
     sums: list[Any] = []
     for axis, (before, _) in zip(axes, widths, strict=True):
+        # Each corner belongs to the strip of its last axis, as NumPy fills axis by axis.
         for strip in (slice(before), slice(inside[axis].stop, None)):
             index = (
                 *(slice(None),) * (axis + _array.ndim),
@@ -106,7 +107,7 @@ def _require_entries(array: Any, widths: Widths) -> None:
 
 
 def _grown(array: Any, widths: Widths, strip: Callable[[Any, int, int, int], Any]) -> Any:
-    """Add a ``strip(array, axis, end, width)`` at both ends of each axis in turn."""
+    """Add a ``strip(array, axis, end, width)`` at both ends of each axis, one axis after another."""
     _require_entries(array, widths)
     for axis, (before, after) in zip(range(-array.ndim, 0), widths, strict=True):
         if before or after:
@@ -157,6 +158,8 @@ def _odd(array: Any, widths: Widths, mode: str) -> Any:
 
 def _reflected(array: Any, axis: int, before: int, after: int, skipped: int) -> Any:
     """Add odd reflections at the ends of an axis, without the `skipped` outermost entries."""
+    # A reflection longer than the array is made of several: each one extends the array for the
+    # next.
     period = array.shape[axis] - skipped
     if period < 1:
         ends = _last(array, axis, 0, 1), _last(array, axis, 1, 1)

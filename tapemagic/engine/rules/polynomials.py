@@ -29,7 +29,7 @@ def coefficients(p: Any) -> Any:
 
 
 def like(value: Any, *inputs: Any) -> Any:
-    """Convert coefficients to an ``np.poly1d`` if an input is one."""
+    """Convert coefficients to an ``np.poly1d`` if an input is an ``np.poly1d``."""
     return np.poly1d(value) if any(isinstance(x, np.poly1d) for x in inputs) else value
 
 
@@ -67,6 +67,7 @@ def _polyval(p: Any, x: Any) -> Any:
         y, p = (np.poly1d(p[0]), p[1:]) if len(p) else (0, p)
     else:
         y = np.zeros_like(unwrap(as_operand(x)))
+    # Horner's rule with polynomials, for np.polyval(p, np.poly1d(...)).
     for coefficient in p:
         y = y * x + coefficient
     return y
@@ -219,6 +220,7 @@ def _poly(seq_of_zeros: Any) -> Any:
     for i in range(len(zeros)):
         y = np.convolve(y, np.concatenate((one, -zeros[i : i + 1])))
     plain = unwrap(zeros)
+    # Like NumPy: zeros that are complex conjugates of each other give real coefficients.
     paired = np.array_equal(np.sort(plain), np.sort(np.conj(plain)))
     return np.real(y) if paired and y.dtype.kind == "c" else y
 
@@ -244,6 +246,8 @@ def _polyfit(
     if w is not None:
         powers = powers * w[:, None]
         values = values * (w[:, None] if y.ndim == 2 else w)
+    # NumPy scales the columns to improve the condition number; without it, other singular values
+    # would be cut.
     scale = np.sqrt(np.sum(powers * powers, axis=0))
     powers = powers / scale
     rcond = len(x) * np.finfo(x.dtype).eps if rcond is None else rcond

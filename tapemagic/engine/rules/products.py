@@ -22,7 +22,7 @@ def _to_end(x: Any, axis: int, ndim: int) -> Any:
 
 
 def _from_end(x: Any, axis: int, ndim: int) -> Any:
-    """Move the last axis back to the position from which `_to_end` moved it."""
+    """Move the last axis back to its position before `_to_end`."""
     axis = negative_axis(axis, ndim)
     return x if axis == -1 else np.moveaxis(x, -1, axis)
 
@@ -41,6 +41,7 @@ def _matmul_x(g, _z, _x, y):
 
 def _matmul_y(g, _z, x, _y):
     """The transposed first factor times the cotangent."""
+    # The common cases first: plain matrices need no reshaping.
     if x.ndim == 2 and _y.ndim > 1:
         return x.T @ g
     if x.ndim == 1:
@@ -241,6 +242,7 @@ def _in_space(x: Any, before: int, after: int) -> Any:
 def _cross_gradient(g: Any, z: Any, x: Any, axis: int, factor: Any, axis2: int, axisc: int) -> Any:
     """Return the cross product of the other factor with the cotangent, in the layout of x."""
     length, length2 = x.shape[axis], factor.shape[axis2]
+    # Vectors of two components are vectors in the plane, with 0 as the third component.
     flat = length == length2 == 2  # then z has only the third component
     g = _in_space(g[..., None], 2, 0) if flat else _to_end(g, axisc, z.ndim)
     dx = np.cross(_in_space(_to_end(factor, axis2, factor.ndim), 0, 3 - length2), g)
@@ -268,11 +270,12 @@ vjp(np.cross, _cross_a, _cross_b, inputs="a b")
 
 
 def _slide(g: Any, kernel: Any, length: int, late: bool = False) -> Any:
-    """Return the `length` sums of a cotangent times a kernel that slides along it.
+    """Return the `length` sums of a cotangent times a kernel that slides along the cotangent.
 
     Zeros complete the cotangent of modes "same" and "valid". If their number is odd, the smaller half comes first, or
     last if `late`.
     """
+    # np.convolve accepts only one axis.
     if g.ndim > 1:
         rows = [_slide(row, kernel, length, late) for row in g]
         return np.stack(rows) if rows else np.zeros((*g.shape[:-1], length))

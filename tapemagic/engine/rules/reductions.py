@@ -62,7 +62,7 @@ def numbers(x: Any, where: Any) -> Any:
 
 
 def _sum(g, _y, _x, axis=None, keepdims=False, where=True, initial=None):
-    """`g` for each element; `initial` is a parameter so that the record keeps it."""
+    """`g` for each element; the record keeps `initial` because it is a parameter of this rule."""
     if not g.ndim and where is True:
         return broadcast(g, _x.shape)
     shape = leading_shape(g, _y) + _x.shape
@@ -83,6 +83,7 @@ def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
 
 def mean_of(x: Any, **params: Any) -> Any:
     """``np.mean`` of an array, with fewer checks than NumPy for all elements, but with the same result."""
+    # Half precision and integers need NumPy's intermediate dtypes, and an empty array its warning.
     if params or x.dtype.char not in "fd" or not x.size:
         return np.mean(x, **params)
     return np.add.reduce(x, axis=None) / x.size
@@ -190,7 +191,7 @@ def deviations(x: Any, mean: Any, axes: tuple[int, ...], where: Any) -> Any:
 
 
 def freedom(x: Any, axes: tuple[int, ...], where: Any, ddof: Any) -> Any:
-    """Return the degrees of freedom, or nan if NumPy warns that there are none."""
+    """Return the degrees of freedom, or nan if there are no degrees of freedom, where NumPy warns."""
     n = count(x, axes, where)
     return np.where(n > ddof, n - ddof, np.nan)
 
@@ -207,6 +208,7 @@ def out_of_range(y: Any) -> bool:
     y = unwrap(y)
     if is_lazy(y):  # not known yet
         return True
+    # For a norm between these roots, its square is neither 0, nor subnormal, nor infinite.
     low, high = _roots(y.dtype)
     if y.size == 1 and tracer() is None:
         return not low <= y.item() <= high
@@ -292,6 +294,7 @@ _define_spread(np.nanstd, _std, gaps=True)
 def _extreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):
     """Tied extremes share equally. nan is the result in NumPy, so it gets the gradient."""
     axes = negative_axes(axis, x.ndim)
+    # `y` is one of the elements, so the comparison is exact.
     hit = ((x == expand(y, axes, keepdims)) | np.isnan(x)) & where
     share = hit / np.maximum(np.sum(hit, axis=axes, keepdims=True), 1)
     return expand(g, axes, keepdims) * share

@@ -118,6 +118,8 @@ def _explicit(order: Any, a: Traced, layouts: str) -> Any:
     order = order.upper() if isinstance(order, str) else "C"
     if order not in layouts:
         return order
+    # Records don't keep the memory layout, so "A" and "K" are replaced by "C" or "F" before
+    # recording.
     flags = a._value.flags
     if flags.c_contiguous or (order == "A" and not flags.fnc):
         return "C"
@@ -255,6 +257,7 @@ def _repeat(g, _y, _a, repeats, axis=None):
 def _tile(g, _y, _a, reps):
     """The sum over the tiles."""
     lengths = (1,) * (_y.ndim - _a.ndim) + _a.shape
+    # Each axis of the result is split into the number of tiles and the length of a tile.
     rows = [
         (long // short if short else 1, short)
         for long, short in zip(_y.shape, lengths, strict=True)

@@ -5,7 +5,7 @@ from a definition. Orders and parameters without a closed derivative must be pla
 call raises an error.
 
 These functions are ufuncs, which find tensors among their arguments by NumPy's protocols; ``sp.zeta`` and
-``sp.lambertw`` call ufuncs of their own. Most functions that SciPy implements in Python, such as ``sp.softmax``,
+``sp.lambertw`` call other ufuncs. Most functions that SciPy implements in Python, such as ``sp.softmax``,
 convert their arguments to plain arrays, so their results aren't on the tape.
 """
 
@@ -39,6 +39,8 @@ def with_parameters(function: Function, names: str, rule: Function) -> None:
     *parameters, variable = names.split()
 
     def evaluated(variable: Any, /, **arguments: Any) -> Any:
+        # The parameters are keywords of the record, and plain values: `call` raises an error for a
+        # tracked tensor.
         values = [arguments.pop(name) for name in parameters]
         return function(*values, variable, **arguments)[()]
 
@@ -46,6 +48,8 @@ def with_parameters(function: Function, names: str, rule: Function) -> None:
     def recorded(*args: Any, **kwargs: Any) -> Any:
         arguments = {**dict(zip(names.split(), args, strict=False)), **kwargs}
         arguments |= {name: as_operand(arguments[name]) for name in parameters if name in arguments}
+        # A real argument with dtype=complex gives a complex result, whose rule needs a complex
+        # argument.
         if np.dtype(arguments.get("dtype")).kind == "c":
             arguments[variable] = arguments[variable] + np.dtype(arguments["dtype"]).type(0)
         return call(evaluated, (arguments.pop(variable, None),), arguments)
@@ -127,7 +131,7 @@ vjp(sp.inv_boxcox1p, *_inverse_power_slopes(np.log1p))
 
 
 def safe_log(x: Any, y: Any) -> Any:
-    """Return log(y), or 0 where x is 0 and y has no logarithm, because x * log(y) is defined as 0 there."""
+    """Return log(y), or 0 where x is 0 and y has no logarithm, because x * log(y) is defined as 0 in that case."""
     outside = y == 0 if np.iscomplexobj(y) else y <= 0
     return np.log(np.where((x == 0) & outside, 1, y))
 
@@ -439,7 +443,7 @@ def one_less(n: Any) -> Any:
 
 
 def by_degree(n: Any, integer_formula: Function, general_formula: Function) -> Any:
-    """Return the slope by one formula for non-negative integer degrees, and by another for all others."""
+    """Return the slope by a formula for non-negative integer degrees, and a general formula for other degrees."""
     n = np.asarray(n)
     ordinary = (n >= 0) & (n == np.floor(n))
     if np.all(ordinary):

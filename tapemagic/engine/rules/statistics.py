@@ -76,6 +76,8 @@ def adjacent_values(rows: Any, y: Any, q: Any, method: str, gaps: bool) -> tuple
     length = rows.shape[-1]
     missing = np.isnan(rows)
     if method not in {*CONTINUOUS, "midpoint", "averaged_inverted_cdf"}:
+        # A selected value is found in its row by comparison: it is one of the values, so the
+        # comparison is exact.
         hits = (
             (rows == each[..., None]) | missing & np.isnan(each)[..., None]
             for each in np.moveaxis(unwrap(y), -1, 0)
@@ -101,7 +103,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return function(a, q, weights=weights, **options)
 
     def prepared(g, y, a, q, axis, method):
-        """Return the rows, their gradient, the quantiles as fractions, and the values around them."""
+        """Return the rows, their gradient, the quantiles as fractions, and the two values around each quantile."""
         rows = flattened(a, negative_axes(axis, a.ndim))
         q = np.reshape(q, -1) / scale
         g, y = by_row(g, y, rows, q.size), by_row(y, y, rows, q.size)
@@ -223,6 +225,7 @@ def _weighing(fweights: Any, aweights: Any, count: int, ddof: Any) -> tuple[Any,
     if fweights is None and aweights is None:
         return None, count - ddof
     plain = {"fweights": unwrap(fweights), "aweights": unwrap(aweights)}
+    # Called for its error messages only.
     np.cov(np.zeros((1, count)), ddof=0, **plain)  # NumPy checks the weights
     repeats = 1.0 if fweights is None else np.asarray(plain["fweights"], float)
     if aweights is None:
@@ -256,6 +259,7 @@ def grid(bins: Any, interval: Any, a: Any, count: int, dtype: Any = None) -> Any
         interval = 0, 1
     first, last = (np.min(a), np.max(a)) if interval is None else interval
     if unwrap(first) == unwrap(last):
+        # Like NumPy, which widens an empty interval by 0.5 on both sides.
         first, last = first - 0.5, last + 0.5
     return tensor_of(np.linspace(first, last, count + 1, dtype=dtype))
 

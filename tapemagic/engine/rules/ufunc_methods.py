@@ -19,9 +19,10 @@ def add_reduceat(array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> 
 
 
 def _add_reduceat(g, _y, array, indices, axis=0):
-    """Each element gets the gradients of the sums that contain it."""
+    """For each element, the gradients of the sums that contain the element."""
     axis = negative_axis(axis, array.ndim)
     starts = np.asarray(indices)
+    # If the next index isn't larger, reduceat takes the single element at the index.
     lengths = np.maximum(np.diff(starts, append=array.shape[axis]), 1)
     sums = np.repeat(np.arange(starts.size), lengths)
     places = np.arange(sums.size) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)

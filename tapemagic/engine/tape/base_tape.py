@@ -38,7 +38,7 @@ from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
 
 ALREADY_USED = "used up: its first gradient released it; make a new GradientTape, or make this one with persistent=True"
-"""Why a non-persistent tape that has given its gradients can't be used, for error messages."""
+"""The reason why a non-persistent tape can't be used after its gradients, for error messages."""
 
 
 class Contents(NamedTuple):
@@ -217,7 +217,7 @@ class BaseTape:
         self._record_event("reset", tick(), watched)
 
     def _record_event(self, kind: Kind, i: int, what: Any) -> None:
-        """Store an event, with the line of your program that caused it.
+        """Store an event with its cause, a line of your program.
 
         Conversions by rules of this package in a reverse sweep aren't events of your program.
         """
@@ -241,7 +241,7 @@ class BaseTape:
         self._require_here(f"{what}()")
 
     def _require_here(self, what: str) -> None:
-        """Raise an error for a call from a thread other than the recorded one."""
+        """Raise an error for a call from a thread that isn't recorded."""
         if not is_here(self):
             raise TapeStateError(
                 f"Tape is still recording on another thread: {what} has to wait until its 'with' block is left; "
@@ -295,10 +295,12 @@ class BaseTape:
             return
         tracked = self._tracked
         if i not in tracked:
+            # A tensor is tracked from now on: operations recorded before have smaller ids, and
+            # treat it as a constant.
             tracked[i] = now = new_id()
             clock[0] = -now
             self._leaves.add(i)
-        # A result of stop_gradient that is watched becomes a source from now on.
+        # A result of stop_gradient becomes a source when it is watched.
         elif tracked[i] == NEVER:
             tracked[i] = tick()
         elif self._rewatched is not None:

@@ -28,6 +28,8 @@ def mark_stopped(
     Their time in `tracked` becomes `NEVER`, or the time at which they were watched themselves, according to
     `rewatched`.
     """
+    # A result is connected if an input was tracked when the operation was recorded: by its id, that
+    # is a comparison of times.
     since = tracked.get
     for _, _, ids, _, _, output_id in records:
         outputs = output_id if output_id.__class__ is tuple else (output_id,)
@@ -53,7 +55,7 @@ def identify(x: Traced) -> int:
 def seeds(
     targets: Sequence[Traced], cotangents: list[Tensor] | None, nested: bool
 ) -> dict[int, Any]:
-    """Return the gradients at which a sweep begins, by the id of the target; without `cotangents`, they are ones.
+    """Return the initial gradients of a sweep, by the id of the target: `cotangents`, or ones by default.
 
     Complex gradients are conjugated, as the sweep requires. They are tensors if `nested`, else arrays.
     """

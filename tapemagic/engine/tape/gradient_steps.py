@@ -50,7 +50,7 @@ class GradientStep(NamedTuple):
 
 
 class GradientSteps:
-    """All calls by which a program takes the gradients of Variables; of arrays, only the latest values are kept.
+    """A list of the calls by which a program takes gradients of Variables; only the latest arrays are kept.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class GradientSteps:
 
 
 def _total(targets: Sequence[Traced]) -> Any:
-    """Return the sum of the elements of all targets; it is lazy if a target is."""
+    """Return the sum of the elements of all targets, which is lazy for lazy targets."""
     if len(targets) == 1 and not targets[0]._value.ndim and is_lazy(targets[0]._value):
         return targets[0]._value
     totals: list[Any] = [np.sum(target._value, dtype=_wide(target)) for target in targets]
@@ -153,6 +153,8 @@ def size_of(value: Any) -> float:
     flat = np.asarray(value).reshape(-1)
     flat = (np.abs(flat) if flat.dtype.kind == "c" else flat).astype(np.float64, copy=False)
     squares = float(flat @ flat)
+    # A dot product is many times faster than a maximum and a scaled norm, and suffices for usual
+    # numbers.
     if MIN_SQUARES < squares < MAX_SQUARES:
         return math.sqrt(squares)
     # Scaling by the largest element, as in BLAS nrm2: the squares of the quotients can't overflow.

@@ -1,4 +1,4 @@
-"""The gradient of an input as an operation of its own, which lazy arrays compute chunk by chunk."""
+"""The gradient of an input as a separate operation, which lazy arrays compute chunk by chunk."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def input_gradient(
     dx = rule((position,), *arguments, **params)[0] if joint else rule(*arguments, **params)
     if dx is None:
         return np.zeros(np.shape(x), x.dtype)[()]
+    # In a chunk, there is no sweep that adds up scattered gradients.
     return fit(dense(dx), x, name, position)
 
 

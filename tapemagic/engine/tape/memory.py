@@ -1,6 +1,6 @@
 """Removal of recorded values that no rule reads, and of records whose results nothing refers to anymore.
 
-Dead results are found by reference counts: an id is an integer object of its own, to which the tensor with the result
+Dead results are found by reference counts: an id is a separate integer object, to which the tensor with the result
 refers, and every record that has it as an input. A record is dropped when nothing but itself and the tape's table
 refers
 to its id.

@@ -132,6 +132,7 @@ class Map:
 
     def __init__(self, numbers: Any) -> None:
         self._numbers = numbers = numbers.reshape(-1)
+        # A mapping of all positions, such as a permutation, needs no search for missing partners.
         self._everywhere = np.count_nonzero(numbers) == len(numbers)
         self.places: Places = range(len(numbers))
         if not self._everywhere:
@@ -201,6 +202,7 @@ def merged(terms: Sequence[Term], size: int) -> Term:
     rows = np.concatenate([array_of(term.rows) for term in terms])
     places = np.concatenate([array_of(term.places) for term in terms])
     values = _joined([term.values for term in terms])
+    # A single integer per element of the Jacobian, so that np.unique finds repetitions.
     named, which = np.unique(rows * size + places, return_inverse=True)
     if len(named) < len(rows):
         values = scatter_add(values, which, (len(named),))

@@ -290,6 +290,8 @@ class Observer(Tape):
         code, offset = frame.f_code, frame.f_lasti
         if origin_of(code.co_filename) != "":
             return
+        # Calls in a loop have the same instruction and variables; only the last is kept, with a
+        # count.
         key = code, offset, tuple(x._id for x in sources if isinstance(x, Variable))
         before = self._gradient_calls.pop(key, None)
         self._gradient_calls[key] = GradientCall(

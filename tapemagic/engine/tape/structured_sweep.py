@@ -138,7 +138,7 @@ class StructuredSweep:
         return self._selected(record, positions, reached)
 
     def _sparse(self, nonzeros: Nonzeros) -> list[Term] | None:
-        """Return the terms of sparse gradients if passing them on costs less than passing on whole rows, else None."""
+        """Return the terms of sparse gradients, or None if passing on whole rows costs less."""
         terms = nonzeros.collected()
         size = nonzeros.value.size
         if len(terms) == 1 and is_all(terms[0].places, size):
@@ -185,7 +185,7 @@ class StructuredSweep:
         return passed
 
     def _at(self, x: Any, full: Shape, places: Places, is_dense: bool) -> Any:
-        """Return a broadcast value at some places in the `full` shape, or in the whole of it."""
+        """Return a broadcast value at some places in the `full` shape, or at all places if `is_dense`."""
         if not getattr(x, "shape", ()):
             return x
         if x.__class__ is Absent:
@@ -199,7 +199,7 @@ class StructuredSweep:
     def _selected(
         self, record: Any, positions: list[int], terms: dict[int, list[Term]]
     ) -> list[Part] | None:
-        """Move the elements, or multiples of them, to the places from which an operation selected them."""
+        """Move nonzero elements, or multiples, to the places from which an operation selected these elements."""
         number, values, _, params, _, _ = record
         (k,) = positions
         inputs = (*values[:k], self._numbered(values[k].shape), *values[k + 1 :])
@@ -251,7 +251,7 @@ class StructuredSweep:
         return self._numbers[shape]
 
     def _repeated(self, small: Shape, full: Shape) -> Any:
-        """Return, for each element of the `full` shape, the place of the element of the small array repeated there."""
+        """Return the place of the small array's element that is repeated at each element of the `full` shape."""
         return (np.broadcast_to(self._numbered(small), full) - 1).reshape(-1)
 
 

@@ -144,6 +144,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     """
     owned: set[int] = set()
     unfinished: Unfinished = {}
+    # Bound methods in local variables: no attribute is looked up for each record.
     since = tracked.get
     pop = grads.pop
     active_tracer = tracer()
@@ -169,6 +170,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             arguments = (g, revived(output, output_id), *map(revived, values, ids))
         operation = NUMBERED[number]
         rules = operation.rules
+        # Without separate rules, a single rule computes the gradients of all inputs.
         if not rules:
             positions = _tracked_positions(ids, since, newest)
             if not positions:
@@ -227,7 +229,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             elif nested:
                 grads[i] = before + dx
             else:
-                # Addition makes a new array, so from now on the sweep owns it. If nothing else refers to dx, its
+                # Addition makes a new array, which the sweep owns. If nothing else refers to dx, its
                 # memory is reused: large temporaries would cost page faults.
                 owned.add(i)
                 value = dx
@@ -328,7 +330,7 @@ def _collect(
     nested: bool,
     lead: tuple[int, ...],
 ) -> Any:
-    """Return the gradients of an operation's outputs, zeros for those without gradient; None if no output has any."""
+    """Return the gradients of an operation's outputs, with zeros for missing gradients, or None if all are missing."""
     gradients = [grads.get(i) if i in kept else grads.pop(i, None) for i in numbers]
     if all(g is None for g in gradients):
         return None

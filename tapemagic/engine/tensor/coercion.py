@@ -32,7 +32,7 @@ BOOL_LIKE = (int, float, np.bool_, np.number, type(None))
 """The types that an option accepts as True or False."""
 
 
-class PandasData(ABC):  # noqa: B024 (for isinstance alone)
+class PandasData(ABC):  # noqa: B024 (only for isinstance)
     """Abstract base class of pandas data, for ``isinstance``: Series, DataFrame, Index and extension arrays.
 
     pandas isn't imported to recognize them. They share ``__pandas_priority__``, which decides whose operator computes
@@ -74,7 +74,7 @@ def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
         if raw.__class__ is not np.ndarray and not isinstance(raw, np.generic):
             array = np.array(raw, dtype=None if keep_dtype else dtype)
         elif keep_dtype or raw.dtype == dtype:
-            # copy() alone would return a transposed array in C order, so another memory layout.
+            # A plain copy() would return a transposed array in C order, so another memory layout.
             array = raw.copy("K") if raw.ndim else raw
         else:
             array = raw.astype(dtype)

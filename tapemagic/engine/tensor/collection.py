@@ -236,6 +236,7 @@ def _digest(value: Any) -> tuple[str, str, tuple[int, ...]]:
 def _frames() -> Iterator[tuple[str, str]]:
     """Yield file and name of the running functions, from the innermost one out to user code."""
     frame: Any = sys._getframe(1)
+    # Frames of Dask and of this package are inspected, up to the first frame of user code.
     while frame is not None and origin_of(frame.f_code.co_filename) != "":
         name = frame.f_code.co_name
         if (

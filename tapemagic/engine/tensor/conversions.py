@@ -64,6 +64,8 @@ def refuse_within_numpy() -> None:
         return
     code = outermost.f_code
     first = code.co_varnames[0]
+    # NumPy dispatches on its main arguments; if the first of these is an array, the tensor was
+    # another argument.
     if isinstance(outermost.f_locals.get(first), ARRAYS):
         raise UnsupportedArgumentError(
             f"NumPy's {code.co_name.strip('_')} does not ask the tensor that it was given beside a plain array: make "
@@ -163,6 +165,8 @@ class Conversions:
                 f"a loop over {rows:,} rows that are not computed would make some tasks for each of them: compute with "
                 "whole arrays, such as np.sum(x, axis=0) for a loop that adds up, or write x.compute() first"
             )
+        # Without __iter__, Python would evaluate x[0], x[1], ... until an IndexError: a loop over a
+        # tensor without axes would silently be empty.
         return (self[i] for i in range(rows))
 
     def __len__(self) -> int:

@@ -117,6 +117,7 @@ def apply(  # noqa: PLR0912 (the hot path: a call costs more than a branch)
     i = clock[0]
     try:
         kind = output.dtype.kind
+    # An array of objects may contain anything, such as decimal.Decimal.
     except AttributeError:  # an object that was in an array
         kind = "O"
     if kind not in "fc":
@@ -255,6 +256,8 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         except REFUSALS as error:
             name_in(error, function, args, kwargs)
             raise
+    # The function may belong to a part of the table that isn't loaded yet; `complete` returns False
+    # the second time.
     if function not in PLAIN and complete():
         return call(function, args, kwargs)
     if function not in PLAIN and is_tracked((*args, *kwargs.values())):
@@ -358,6 +361,7 @@ def _call_method(
 ) -> Any:
     """Call ``ufunc.outer`` by broadcasting, and ``reduce`` or ``accumulate`` as the NumPy function with that result."""
     if method == "outer" and ufunc.nin == 2 and ufunc.signature is None:
+        # ufunc.outer is the ufunc of broadcast arrays, whose rule exists already.
         a, b = map(as_operand, inputs)
         return ufunc(np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b, **kwargs)
     named = NAMED.get((method, ufunc))
@@ -409,6 +413,8 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs
 def _array_function(_self: Any, func: Function, types: Any, args: Any, kwargs: Any) -> Any:
     if len(types) > 1:
         for kind in types:
+            # A placeholder (a symbolic tensor) handles the call itself; classes such as np.matrix
+            # are rejected.
             if kind is not Tensor and kind is not np.ndarray:
                 if hasattr(kind, "__tape_function__"):
                     return NotImplemented

@@ -42,7 +42,7 @@ ADVICE_BY_ATTRIBUTE = {
     "unsqueeze": "write np.expand_dims(x, axis)",
     "zero_grad": "each tape.gradient(y, x) begins at zero, so there is nothing to reset",
 }
-"""What to write instead of attributes that tensors of other libraries have."""
+"""Advice on what to write instead of attributes that tensors of other libraries have."""
 
 _OBJECT = np.dtype(object)
 

@@ -27,8 +27,10 @@ from tapemagic.errors import TapeError
 Unary = Callable[[Any], Any]
 Binary = Callable[[Any, Any], Any]
 
+# Tensor.__init__ checks and copies; results of operations need neither, and this is the hot path.
 new = object.__new__
 
+# Membership in a set of exact types is faster than isinstance with a tuple.
 PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
 """The types of most operands that are neither tensors nor arrays."""
 
@@ -36,7 +38,7 @@ BARE = PLAIN_SCALARS | {type(None)}
 
 
 def wrap(value: Any, i: int = 0) -> Tensor:
-    """Create a tensor that holds `value` without a copy; nothing may write into `value` afterwards."""
+    """Create a tensor around `value` without a copy; nothing may write into `value` afterwards."""
     tensor = new(Tensor)
     tensor._value = value
     tensor._id = i
@@ -203,6 +205,7 @@ class Tensor(Traced):
         record_text(self, "repr()")
         return f"Tensor({value_text(self._value, len('Tensor('))})"
 
+    # Tensors are immutable, so a copy may be the same object, which stays on its tapes.
     def __copy__(self) -> Tensor:
         return self
 

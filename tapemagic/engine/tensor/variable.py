@@ -106,6 +106,8 @@ class Variable(Traced):
             record_exit(initial_value, "tapemagic.Variable()")
         self._handle = wrap(_numbers(initial_value, name or "Variable", dtype), new_id())
         self._trainable = bool_option(trainable, "trainable")
+        # TensorFlow's second parameter is `trainable`, so that Variable(1.0, "w") is a likely
+        # mistake.
         if not isinstance(name, str | None):
             raise OptionError(f"a variable's name is text, not {shown(name)}: write name='w'")
         self.name = name or "Variable"
@@ -121,6 +123,7 @@ class Variable(Traced):
         return self._handle._id
 
     def _read(self) -> Tensor:
+        # Also for variables that aren't trainable: a read is recorded by `variable_reads`.
         for tape in live():
             tape._variable_read(self)
         return self._handle
@@ -231,6 +234,7 @@ class Variable(Traced):
             ) from None
 
     def __getitem__(self, index: Any) -> Any:
+        # TensorFlow allows v[0].assign(value), so a part remembers its variable.
         return Slice(super().__getitem__(index), self, index)
 
     def __repr__(self) -> str:
