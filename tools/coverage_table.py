@@ -184,9 +184,9 @@ def explained() -> dict[str, tuple[str, str]]:
 
 def classify(name: str, function: Callable[..., Any]) -> tuple[str, str] | None:
     """The class and the note of a callable; None if nobody has decided about it."""
-    is_known = explained().get(name)
-    if is_known:
-        return is_known
+    explanation = explained().get(name)
+    if explanation:
+        return explanation
     if isinstance(function, type) and issubclass(function, np.generic):
         if function in ABSTRACT:
             return NONE, "an abstract kind of numbers"
@@ -204,7 +204,7 @@ def classify(name: str, function: Callable[..., Any]) -> tuple[str, str] | None:
 def entries() -> list[Entry]:
     """All callables that have a class."""
     found = ((module, name, classify(name, f)) for module, name, f in callables())
-    return [Entry(module, name, *is_known) for module, name, is_known in found if is_known]
+    return [Entry(module, name, *state) for module, name, state in found if state]
 
 
 def version() -> str:
