@@ -47,14 +47,14 @@ def register_global_state(state: T) -> T:
     Examples
     --------
     >>> counts = register_global_state({"calls": 0})
-    >>> any(state is counts for state in global_states())
+    >>> any(state is counts for state in registered_states())
     True
     """
     _states.append(state)
     return state
 
 
-def global_states() -> list[object]:
+def registered_states() -> list[object]:
     """Return the objects that were declared as state of the whole program, oldest first."""
     return list(_states)
 
