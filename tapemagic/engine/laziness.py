@@ -47,7 +47,7 @@ MAX_KEPT_BYTES = 1 << 20
 gates: list[Gate] = []
 """The gate, once the program has created a lazy tensor. While the list is empty, nothing looks for lazy arrays."""
 
-LAZY = "a Dask array: Dask computes it later, and by itself"
+LAZY = "a Dask array, which Dask computes later"
 """The reason why a lazy array can't be part of a program."""
 
 LOAD: list[Callable[[], Gate]] = []
@@ -82,7 +82,7 @@ def as_lazy(value: Any, dtype: Any = None) -> Any:
 COMPUTE = "write x.compute() first, or dask.compute(x, y) for several at once"
 """Advice where a single value must be computed."""
 
-IN_PARTS = "give the loss to tapemagic.distributed.value_and_grad, which has the numbers of each partition in turn"
+IN_PARTS = "pass the loss to tapemagic.distributed.value_and_grad, which computes one partition after another"
 """Advice where all data would be computed at once."""
 
 
@@ -109,7 +109,7 @@ def require_computed(value: Any, how: str, instead: str = COMPUTE) -> None:
 def not_computed(shape: tuple[int, ...], how: str, instead: str = COMPUTE) -> NotComputedError:
     """Return the error for a use that needs the numbers of a lazy array."""
     error = NotComputedError(
-        f"{how} needs numbers, and this value of shape {tuple(shape)} is not computed: {instead}"
+        f"{how} needs numbers, but this value of shape {tuple(shape)} isn't computed: {instead}"
     )
     error.wanted_by = how
     return error
@@ -145,7 +145,7 @@ def _refuse_lazy(parts: Any) -> None:
                     _refuse_lazy(part)
         elif _may_be_lazy(kind) and any(type(part) is kind and is_lazy(part) for part in parts):
             raise UnsupportedArgumentError(
-                "a list that holds Dask arrays would be computed to make an array of it: write np.stack([...]) with "
+                "converting a list of Dask arrays to an array would compute them: write np.stack([...]) with "
                 "tensors in the list, or dask.array.stack([...]) before they become one"
             )
 

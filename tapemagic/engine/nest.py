@@ -46,7 +46,7 @@ def recursive_structure_error(
     """Return the error for a structure that contains itself."""
     return error(
         f"a {type(structure).__name__} of tensors contains itself, or is nested too deeply: "
-        "give the tensors in a flat list"
+        "pass the tensors in a flat list"
     )
 
 
@@ -141,7 +141,7 @@ def tensors(
     for leaf in flat:
         if not isinstance(leaf, Traced):
             raise error(
-                f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{tensor_advice(leaf)}"
+                f"{role} must be a Tensor or a Variable, not {describe(leaf)}.{tensor_advice(leaf)}"
             )
     return flat
 
@@ -162,12 +162,12 @@ def matched(structure: Any, template: Any, targets: Sequence[Traced]) -> list[An
     results = leaves(structure)
     if len(results) != len(targets):
         raise ShapeError(
-            f"output_gradients has {len(results)} entries for {len(targets)} targets: give one for each target"
+            f"output_gradients has {len(results)} entries for {len(targets)} targets: pass one for each target"
         )
     if any(getattr(g, "shape", ()) != x.shape for g, x in zip(results, targets, strict=True)):
         raise ShapeError(
-            f"output_gradients is {shown(structure)}, of which it is not clear what belongs to which of "
-            f"{len(targets)} targets: give one for each target, in a flat list or in the targets' own structure"
+            f"output_gradients is {shown(structure)}, which can't be assigned to "
+            f"{len(targets)} targets: pass one for each target, in a flat list or in the structure of the targets"
         )
     return results
 

@@ -31,7 +31,7 @@ def argument(x: Any, function: Function, position: int) -> Any:
         return new_tensor(x)
     except NotNumbersError:
         raise NotNumbersError(
-            f"argument {position} of {name_of(function)} is {describe(x)}, and no number or array"
+            f"argument {position} of {name_of(function)} must be a number or an array, not {describe(x)}"
         ) from None
 
 
@@ -40,10 +40,8 @@ def checked_tensor(function: Function, y: Any) -> Traced:
     if not isinstance(y, Traced):
         advice = "compute it with NumPy from its arguments, without float() or .numpy()"
         if isinstance(y, (tuple, list)):
-            advice = "return the value to differentiate alone"
-        raise NotATensorError(
-            f"{name_of(function)} returned {describe(y)}, and no tensor: {advice}"
-        )
+            advice = "return only the value to differentiate"
+        raise NotATensorError(f"{name_of(function)} returned {describe(y)}, not a tensor: {advice}")
     return y
 
 
@@ -64,7 +62,7 @@ def checked_positions(
     for k in positions:
         if not -count <= k < count:
             raise OptionError(
-                f"{option} has the position {k}, but {name_of(function)} was given {count} arguments{how}"
+                f"{option} has the position {k}, but {name_of(function)} received {count} arguments{how}"
             )
     return [k % count for k in positions]
 

@@ -114,16 +114,16 @@ def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
     for keyword, value in kwargs.items():
         if any(isinstance(x, Traced) for x in leaves(value)):
             raise CustomGradientError(
-                f"{name}({keyword}=...) gives a tensor by keyword, for which grad_fn returns no gradient: "
-                "give what is to be differentiated by position"
+                f"{name}({keyword}=...) passes a tensor by keyword, but grad_fn returns gradients "
+                "only for positional arguments: pass the tensor by position"
             )
 
 
 def _result_and_gradient(name: str, returned: Any) -> tuple[Any, Function]:
     if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
         raise CustomGradientError(
-            f"{name}, decorated with custom_gradient, has to return a pair, the result and a function for its "
-            f"gradient: return y, grad; it returned {describe(returned)}"
+            f"{name}, decorated with custom_gradient, must return a pair, its result and a gradient function: "
+            f"write return y, grad. It returned {describe(returned)}"
         )
     return returned
 
@@ -137,9 +137,9 @@ def _require_variables_keyword(name: str, grad_fn: Function, captured: list[Vari
         return
     names = ", ".join(repr(variable.name) for variable in captured)
     raise VariablesKeywordError(
-        f"@custom_gradient grad_fn must accept keyword argument 'variables', since {name} uses variables that are not "
-        f"among its arguments: {names}. Write def grad(upstream, variables=None) and return the gradients of the "
-        "arguments and a list of those of the variables; or give the variables as arguments"
+        f"@custom_gradient grad_fn must accept keyword argument 'variables', because {name} uses variables that aren't "
+        f"among its arguments: {names}. Write def grad(upstream, variables=None), and return the gradients of the "
+        "arguments and a list of the variables' gradients; or pass the variables as arguments"
     )
 
 
@@ -153,8 +153,8 @@ def _call_grad_fn(
         if _accepts(grad_fn, *upstream, **keywords):
             raise
         raise CustomGradientError(
-            f"the grad_fn of {name} has to take an upstream gradient for each tensor that {name} returned, of which "
-            f"there are {len(upstream)}: write def grad({', '.join(f'g{k}' for k in range(len(upstream)))})"
+            f"the grad_fn of {name} must take an upstream gradient for each tensor that {name} returned, here "
+            f"{len(upstream)}: write def grad({', '.join(f'g{k}' for k in range(len(upstream)))})"
         ) from None
 
 
@@ -189,8 +189,8 @@ def _pull_back(
         answer = _call_grad_fn(name, grad_fn, upstream, {"variables": captured})
         if not (isinstance(answer, tuple) and len(answer) == 2):
             raise CustomGradientError(
-                f"the grad_fn of {name} has to return a pair, the gradients of the arguments and a list of those of "
-                f"the variables, not {describe(answer)}"
+                f"the grad_fn of {name} must return a pair, the gradients of the arguments and a list of the "
+                f"variables' gradients, not {describe(answer)}"
             )
         answer, variable_gradients = answer[0], _as_list(answer[1])
         if len(variable_gradients) != len(captured):
@@ -225,13 +225,13 @@ def _checked_gradient(name: str, g: Any, x: Any, position: int) -> Any:
         g = g._read() if isinstance(g, Traced) else constant(g)
     except NotNumbersError:
         raise CustomGradientError(
-            f"the grad_fn of {name} returned {describe(g)} for argument {position}, which is no gradient: return a "
-            "tensor, an array or a number, or None where there is no gradient"
+            f"the grad_fn of {name} returned {describe(g)} as the gradient of argument {position}: return a "
+            "tensor, an array or a number, or None if there is no gradient"
         ) from None
     if g.shape != np.shape(getattr(x, "_value", x)):
         raise CustomGradientError(
             f"the grad_fn of {name} returned a gradient of shape {g.shape} for argument {position} of shape "
-            f"{np.shape(getattr(x, '_value', x))}: they have to be the same"
+            f"{np.shape(getattr(x, '_value', x))}: the shapes must be equal"
         )
     return g
 
@@ -241,6 +241,6 @@ def _refuse_complex(name: str, gradients: list[Any], inputs: list[Any]) -> None:
     for position, (g, x) in enumerate(zip(gradients, inputs, strict=True)):
         if g is not None and g.dtype.kind == "c" and isinstance(x, Traced) and x.dtype.kind == "f":
             raise CustomGradientError(
-                f"the grad_fn of {name} returned a gradient of {g.dtype} for argument {position}, which is {x.dtype} "
-                "as the result is: return its real part, with np.real(...)"
+                f"the grad_fn of {name} returned a {g.dtype} gradient for argument {position}, but argument and "
+                f"result are {x.dtype}: return np.real(...) of the gradient"
             )

@@ -53,8 +53,8 @@ class Run:
         result = checked_tensor(self.function, self.result)
         if result.shape != ():
             raise ShapeError(
-                f"{name_of(self.function)} returned shape {result.shape}, and a gradient is of one number: "
-                "sum it up with np.sum, or use jacobian"
+                f"{name_of(self.function)} returned shape {result.shape}, but a gradient needs a single number: "
+                "sum it with np.sum, or use jacobian"
             )
         return result._read()
 
@@ -78,7 +78,7 @@ def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:
     for k in positions:
         if isinstance(k, bool) or not isinstance(k, int):
             raise OptionError(
-                f"argnums is {shown(argnums)}: give a position, or a tuple of positions"
+                f"argnums must be a position, or a tuple of positions, not {shown(argnums)}"
             )
     if not positions:
         raise OptionError("argnums is empty: name at least one position")
@@ -98,7 +98,7 @@ def source_of(value: Any, function: Function, position: int) -> Any:
     x = argument(value, function, position)
     if x.dtype.kind not in "fc":
         raise NotATensorError(
-            f"argument {position} of {name_of(function)} holds {x.dtype}, and only real and complex numbers have "
+            f"argument {position} of {name_of(function)} holds {x.dtype}, but only real and complex numbers have "
             f"derivatives: write {float(x._value) if not x.ndim else 'x.astype(float)'}"
         )
     return x

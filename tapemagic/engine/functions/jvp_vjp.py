@@ -57,7 +57,7 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
     def product(*args: Any, **kwargs: Any) -> Any:
         if len(args) < 2:
             raise FunctionError(
-                f"the Hessian-vector product of {name_of(function)} takes its arguments, and the vector after them"
+                f"the Hessian-vector product of {name_of(function)} takes its arguments, followed by the vector"
             )
         *inputs, vector = args
         run = Run(grad(function, argnums), argnums, tuple(inputs), kwargs)
@@ -156,7 +156,7 @@ def _run(function: Function, args: tuple[Any, ...]) -> Run:
     require_function(function)
     if not args:
         raise OptionError(
-            f"{name_of(function)} is differentiated with respect to its arguments: give at least one argument"
+            f"{name_of(function)} is differentiated with respect to its arguments: pass at least one argument"
         )
     return Run(function, tuple(range(len(args))), args, {})
 
@@ -180,16 +180,14 @@ def _matching(structure: Any, template: Any, role: str) -> list[Any]:
     for x, v in zip(leaves(template), weights, strict=True):
         dtype = v.dtype if hasattr(v, "dtype") else np.asarray(v).dtype
         if dtype.kind not in KINDS:
-            raise NotNumbersError(
-                f"{role} is {describe(v)}, where numbers of shape {x.shape} are needed"
-            )
+            raise NotNumbersError(f"{role} must be numbers of shape {x.shape}, not {describe(v)}")
         if np.shape(v) != x.shape:
             raise ShapeError(
-                f"{role} has shape {np.shape(v)} where {x.shape} is needed: it has the "
-                "shape of what it is multiplied with"
+                f"{role} has shape {np.shape(v)}, but must have shape {x.shape}, "
+                "like the value that it multiplies"
             )
         if dtype.kind == "c" and x.dtype.kind != "c":
-            raise ShapeError(f"{role} is {dtype} where {x.dtype} is needed: give real numbers")
+            raise ShapeError(f"{role} is {dtype}, but must be {x.dtype}: pass real numbers")
     return weights
 
 

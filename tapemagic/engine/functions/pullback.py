@@ -120,5 +120,5 @@ def outputs_of(name: str, result: Any) -> list[Any]:
         return [y if isinstance(y, Traced) else constant(y) for y in leaves(result)]
     except NotNumbersError:
         raise CustomGradientError(
-            f"{name} has to return tensors, numbers or structures of them; it returned {describe(result)}"
+            f"{name} must return tensors, numbers or structures of them, not {describe(result)}"
         ) from None

@@ -115,7 +115,7 @@ def _require_same(name: str, first: list[Any], again: list[Any]) -> None:
             at = tuple(np.argwhere(~close)[0].tolist())
             raise FunctionError(
                 f"{name} returned {before[at]}, and {after[at]} when it was computed again for its gradient: {_TWICE}, "
-                "and random numbers, such as those of dropout, have to be drawn before it and handed in"
+                "so draw random numbers, such as those of dropout, before the call, and pass them to it"
             )
 
 
@@ -123,12 +123,12 @@ def _require_same_graph(name: str, before: Any, after: Any) -> None:
     """Raise an error unless two lazy results have the same graph, because their numbers aren't known."""
     if type(before) is not type(after) or before.name != after.name:
         raise FunctionError(
-            f"{name} returned a Dask array, and another one when it was called again for its gradient: {_TWICE}, and "
-            "Dask has to see that it is the same: random numbers need a seed"
+            f"{name} returned a different Dask array when it was called again for its gradient: {_TWICE}, and "
+            "random numbers need a seed"
         )
 
 
-_TWICE = "what recompute_grad computes twice has to depend on its arguments and on variables alone"
+_TWICE = "a function under recompute_grad must depend only on its arguments and on variables"
 
 
 def _frozen_argument(x: Any) -> Any:

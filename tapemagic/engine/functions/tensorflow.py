@@ -66,7 +66,7 @@ def make_vjp(function: Function, params: Params = None, persistent: bool = True)
         if kwargs:
             raise FunctionError(
                 "Functions to be differentiated cannot receive keyword arguments. "
-                f"Give {', '.join(kwargs)} by position"
+                f"Pass {', '.join(kwargs)} by position"
             )
         chosen = _positions(function, params, len(args))
         inputs = list(args)
@@ -101,7 +101,7 @@ def _positions(function: Function, params: Params, count: int) -> list[int]:
         return list(range(count))
     if isinstance(params, str) or not isinstance(params, Sequence):
         raise OptionError(
-            f"params is a list of names or positions, not {shown(params)}: write params=[0], or params=['x']"
+            f"params must be a list of names or positions, not {shown(params)}: write params=[0], or params=['x']"
         )
     if not params:
         raise OptionError("params is empty: name at least one argument, or leave it out for all")
@@ -116,7 +116,7 @@ def _positions(function: Function, params: Params, count: int) -> list[int]:
         missing = [p for p in params if names.index(str(p)) >= count]
         if missing:
             raise OptionError(
-                f"params names {missing[0]!r}, which {name_of(function)} was not given: give it by position"
+                f"params names {missing[0]!r}, which {name_of(function)} did not receive: pass it by position"
             )
         return [names.index(str(p)) for p in params]
     if not all(isinstance(p, int) and not isinstance(p, bool) for p in params):
@@ -129,7 +129,7 @@ def _parameters(function: Function) -> list[str]:
         return list(inspect.signature(function).parameters)
     except ValueError:
         raise OptionError(
-            f"params has names, and Python does not know those of {name_of(function)}: give positions"
+            f"params has names, but Python can't inspect the parameters of {name_of(function)}: use positions"
         ) from None
 
 

@@ -28,18 +28,18 @@ def likely_cause(at: WeightedSum, position: int, direction: Any, comparison: Com
     """Describe why a derivative with respect to an input differs, or return '' if the cause isn't visible."""
     if not np.isfinite(comparison.quotient):
         return (
-            "the function is not finite on all sides of this point: "
-            "choose one that is further inside of its domain"
+            "the function is nan or infinite next to this point: "
+            "choose a point further inside its domain"
         )
     coarse = [y.dtype for y in at.outputs if np.finfo(y.dtype).eps > MAX_EPSILON]
     if coarse:
         return (
-            f"the function computes in {coarse[0]}, which is too coarse for difference quotients: "
-            "let it compute in float64"
+            f"the function computes in {coarse[0]}, which is too coarse for finite differences: "
+            "compute in float64"
         )
     if _is_kink_or_jump(at, direction, comparison):
         return (
-            "the function has a kink or a jump at this point, and so no derivative: "
+            "the function has a kink or a jump at this point, so it has no derivative: "
             "choose another point"
         )
     exits = _exits(at, position)
@@ -47,8 +47,8 @@ def likely_cause(at: WeightedSum, position: int, direction: Any, comparison: Com
         return _of_exit(exits[-1])
     if not np.any(at.gradient[slice(*spans(at.inputs)[position])]):
         return (
-            "the tape's gradient is zero in all of this input: "
-            "did the function leave the tape, with .numpy(), float(x) or np.asarray(x)?"
+            "the tape's gradient is zero for all of this input: "
+            "did .numpy(), float(x) or np.asarray(x) turn it into a plain number?"
         )
     return ""
 
@@ -97,6 +97,6 @@ def _of_exit(event: Event) -> str:
         line = shorten(source_line(event.place), 60, placeholder="…")
         through += f"{library} on line {event.place.line}" + (f" ({line})" if line else "")
     return (
-        f"this input left the tape through {through}, so the tape's number may lack a part: "
-        "compute with the tensor itself, and with np.sin(x) for math.sin(x)"
+        f"{through} turned this input into a plain number, so the tape's gradient may lack a part: "
+        "compute with the tensor itself, with np.sin(x) instead of math.sin(x)"
     )

@@ -99,16 +99,16 @@ def check_gradients(
     --------
     >>> import numpy as np, tapemagic as tm
     >>> tm.check_gradients(lambda a, b: np.sin(a) / b, [0.5, 1.0], 2.0, order=1)
-    check_gradients: 2 derivatives agree with difference quotients (tolerance 1e-07)
+    check_gradients: 2 derivatives agree with finite differences (tolerance 1e-07)
       order 1 in input 0 (a) of shape (2,): agrees
       order 1 in input 1 (b): agrees
     >>> report = tm.check_gradients(lambda x: np.sum(x**2 * x.numpy()), [3.0, 0.5], raises=False)
     >>> report
-    check_gradients: 1 of 1 derivative differs from the difference quotient
+    check_gradients: 1 of 1 derivative differs from finite differences
       order 1 in input 0 (x) of shape (2,) at [0]: DIFFERS
-        the tape says 18, the difference quotient 27 (relative error 0.333, tolerance 1e-07)
-        this input left the tape through .numpy() on line 1 (...), so the tape's number may lack ...
-      order 2 is not checked, since order 1 differs
+        the tape says 18, finite differences 27 (relative error 0.333, tolerance 1e-07)
+        .numpy() on line 1 (...) turned this input into a plain number, so the tape's gradient ...
+      order 2 isn't checked, because order 1 differs
     >>> report.ok, report.derivatives[0].index
     (False, (0,))
     >>> tm.check_gradients(lambda x: np.sin(x.numpy()), 0.5)
@@ -179,7 +179,7 @@ class _Level:
     def _output(self, number: int | None) -> str:
         """Describe a number of the result, or return '' if the result is a single number."""
         if number is None:
-            return "the result, weighed at random"
+            return "the result with random weights"
         k, index, part = entry_of(self.sum.outputs, number)
         if not self.outputs[k]:
             return ""
@@ -200,7 +200,7 @@ class _Level:
             _weighted(function, self.sum.inputs + weights, rng),
             self.inputs + [(None, name) for name in names],
             [f"the derivative of order {self.order} in {label(*place)}" for place in self.inputs],
-            "" if is_number else ", the outputs weighed at random",
+            "" if is_number else ", with random weights of the outputs",
         )
 
 
@@ -234,17 +234,17 @@ def _check_options(inputs: tuple[Any, ...], order: Any, tolerance: Any, seed: An
     """Raise an error for invalid options."""
     if not inputs:
         raise OptionError(
-            "check_gradients needs a point: give the function's inputs behind it, "
+            "check_gradients needs a point: pass the function's inputs after it, "
             "as in check_gradients(np.sin, 0.5)"
         )
     if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
-        raise OptionError(f"order is a whole number from 1 on, not {order!r}: write order=2")
+        raise OptionError(f"order must be an integer of at least 1, not {order!r}: write order=2")
     if not isinstance(tolerance, float | int | np.number) or not 0 < tolerance < np.inf:
         raise OptionError(
-            f"tolerance is a positive number, not {tolerance!r}: write tolerance=1e-7"
+            f"tolerance must be a positive number, not {tolerance!r}: write tolerance=1e-7"
         )
     if not isinstance(seed, int | np.integer) or seed < 0:
-        raise OptionError(f"seed is a whole number from 0 on, not {seed!r}: write seed=0")
+        raise OptionError(f"seed must be a non-negative integer, not {seed!r}: write seed=0")
 
 
 def _parameters(function: Function, count: int) -> list[str]:
@@ -273,13 +273,13 @@ def _point(value: Any, name: str) -> Any:
         x = private_array(value)
     except (TypeError, ValueError):
         raise NotATensorError(
-            f"{name} has to be made of real or complex numbers, not {describe(value)}: "
-            "give each array as an input of its own"
+            f"{name} must contain real or complex numbers, not {describe(value)}: "
+            "pass each array as a separate input"
         ) from None
     if x.dtype.kind not in "fc":
         raise NotATensorError(
-            f"{name} has to be made of real or complex numbers, not {describe(value)}: "
-            "whole numbers have no gradient, so write 3.0 for 3, or keep them out of the inputs"
+            f"{name} must contain real or complex numbers, not {describe(value)}: "
+            "integers have no gradient, so write 3.0 for 3, or don't pass them as inputs"
         )
     _require_finite(x, name)
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
@@ -289,8 +289,8 @@ def _require_finite(x: Any, name: str) -> None:
     """Raise an error if a value is nan or infinite."""
     for index in np.argwhere(~np.isfinite(x))[:1]:
         raise GradientError(
-            f"{_entry(name, index)} is {x[tuple(index)]}: there is no derivative to compare, "
-            "so choose a point where all is finite"
+            f"{_entry(name, index)} is {x[tuple(index)]}, so there is no derivative to compare: "
+            "choose a point where everything is finite"
         )
 
 

@@ -169,11 +169,7 @@ def real_or_complex(result: Any) -> list[Traced]:
     tensors = [y for y in tensors if y.dtype.kind in "fc"]
     if tensors:
         return tensors
-    why = (
-        "it has to end in 'return'"
-        if result is None
-        else "whole numbers and truth values change in steps, and have no derivative"
-    )
+    why = "end it with 'return'" if result is None else "integers and bools have no derivative"
     raise NotATensorError(
         f"the function returned no real or complex tensor, but {describe(result)}: {why}"
     )
@@ -186,7 +182,7 @@ def _tensor(y: Any) -> Traced:
         return constant(y)
     except (TypeError, ValueError):
         raise NotATensorError(
-            f"the function returned {describe(y)}, which is not made of numbers: "
+            f"the function returned {describe(y)}, not numbers: "
             "return tensors, or lists, tuples or dicts of them"
         ) from None
 

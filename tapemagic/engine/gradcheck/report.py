@@ -69,7 +69,7 @@ class DerivativeCheck:
         floor = ROUNDING_SHARE * max(abs(self.tape), abs(self.quotient))
         return (
             f"the tape says {digits(self.tape, floor)}, "
-            f"the difference quotient {digits(self.quotient, floor)} "
+            f"finite differences {digits(self.quotient, floor)} "
             f"(relative error {self.error:.3g}, tolerance {tolerance:.3g})"
         )
 
@@ -150,11 +150,11 @@ class GradientReport:
         derivatives = f"{count} derivative{'s' * (count != 1)}"
         if failed:
             differ = "differs" if len(failed) == 1 else "differ"
-            summary = f"{len(failed)} of {derivatives} {differ} from the difference quotient"
+            summary = f"{len(failed)} of {derivatives} {differ} from finite differences"
         else:
             agree = "agrees" if count == 1 else "agree"
             summary = (
-                f"{derivatives} {agree} with difference quotients (tolerance {self.tolerance:.3g})"
+                f"{derivatives} {agree} with finite differences (tolerance {self.tolerance:.3g})"
             )
         yield f"check_gradients: {summary}"
         for check in self.derivatives:
@@ -167,7 +167,7 @@ class GradientReport:
                 yield f"    {check.note}"
         reached = self.derivatives[-1].order
         if reached < self.order:
-            yield f"  order {reached + 1} is not checked, since order {reached} differs"
+            yield f"  order {reached + 1} isn't checked, because order {reached} differs"
 
 
 def label(position: int | None, name: str) -> str:

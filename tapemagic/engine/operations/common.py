@@ -37,7 +37,7 @@ def real(x: Any, name: str) -> Any:
         return x
     if x.dtype.kind in "biu":
         return x.astype(np.float64)
-    advice = ": give it np.real(x) or np.abs(x)" if x.dtype.kind == "c" else ""
+    advice = ": pass np.real(x) or np.abs(x)" if x.dtype.kind == "c" else ""
     raise UnsupportedArgumentError(f"{name} takes real numbers, not {x.dtype}{advice}")
 
 
@@ -48,7 +48,7 @@ def integers(x: Any, name: str) -> Any:
     if x.dtype.kind in "iu" or not x.size:
         return x.astype(np.intp, copy=False)
     raise UnsupportedArgumentError(
-        f"{name} have to be whole numbers, not {x.dtype}: if they are meant as such, write np.astype(x, int)"
+        f"{name} must be integers, not {x.dtype}: write np.astype(x, int) to convert them"
     )
 
 
@@ -59,7 +59,7 @@ def count(number: Any, what: str) -> int:
     except TypeError:
         size = -1
     if size < 0:
-        raise OptionError(f"{what} has to be a whole number, and not negative: {number!r} is not")
+        raise OptionError(f"{what} must be a non-negative integer, not {number!r}")
     return size
 
 
@@ -91,7 +91,7 @@ def operand(x: Any) -> Any:
         converted = converted if converted.__class__ is np.ndarray else np.asarray(converted)
     if converted.dtype.kind not in NUMBERS:
         raise NotNumbersError(
-            f"numbers, an array or a tensor have to be given here, not {converted.dtype} such as {shown(x)}"
+            f"expected numbers, an array or a tensor, not {converted.dtype} such as {shown(x)}"
         )
     return plain(converted)
 
@@ -115,10 +115,10 @@ def dtype_of_numbers(dtype: Any) -> np.dtype[Any]:
     try:
         numpy_dtype: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
-        raise DtypeError(f"{error}: write one of numbers, such as 'float64'") from None
+        raise DtypeError(f"{error}: write a numeric dtype, such as 'float64'") from None
     if numpy_dtype.kind not in NUMBERS:
         raise DtypeError(
-            f"a tensor cannot have the dtype {numpy_dtype}: write one of numbers, such as 'float64'"
+            f"a tensor can't have the dtype {numpy_dtype}: write a numeric dtype, such as 'float64'"
         )
     return numpy_dtype
 
@@ -128,7 +128,7 @@ def checked_epsilon(epsilon: Any, name: str) -> Any:
     if isinstance(epsilon, (int, float, np.number, np.ndarray, Traced)):
         return epsilon
     raise OptionError(
-        f"the epsilon of {name} is a small number, not {shown(epsilon)}: write epsilon=1e-12"
+        f"the epsilon of {name} must be a small number, not {shown(epsilon)}: write epsilon=1e-12"
     )
 
 

@@ -192,8 +192,8 @@ def _forward(
     groups, rest = divmod(x.shape[-1], channels)
     if rest or not groups or width % groups:
         raise ShapeError(
-            f"{name} cannot apply a kernel of shape {kernel.shape} to {x.shape[-1]} channels of x: its last axis "
-            f"but one has to be {x.shape[-1]} too, or that divided by n, with a last axis that is a multiple of n"
+            f"{name} cannot apply a kernel of shape {kernel.shape} to {x.shape[-1]} channels of x: its "
+            f"second-to-last axis must be {x.shape[-1]}, or that divided by n, with a last axis that is a multiple of n"
         )
     lengths = x.shape[-ndim - 1 : -1]
     window = sliding(kernel.shape[:ndim], strides, padding, dilations, lengths, name)
@@ -223,7 +223,7 @@ def _backward(
     if shape != (*batch, *lengths, groups * channels) or rest or groups < 1 or width % groups:
         raise ShapeError(
             f"{name} cannot lead from x of shape {x.shape} to {output_shape!r}, with a kernel of shape "
-            f"{kernel.shape}: output_shape has to be {(*batch, *AXES[ndim].split(', '), channels)}"
+            f"{kernel.shape}: output_shape must be {(*batch, *AXES[ndim].split(', '), channels)}"
         )
     window = sliding(kernel.shape[:ndim], strides, padding, dilations, lengths, name)
     if width != x.shape[-1] or places(window, lengths) != places_of_x:

@@ -94,12 +94,12 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     if batch > min(places.ndim - 1, params.ndim):
         raise OptionError(
             f"gather_nd with batch_dims = {batch} of params of shape {params.shape} and indices of shape "
-            f"{places.shape}: there are not so many axes, the last one of the indices apart"
+            f"{places.shape}: there are fewer axes, not counting the last axis of the indices"
         )
     if params.shape[:batch] != places.shape[:batch]:
         raise ShapeError(
             f"gather_nd of params of shape {params.shape} and indices of shape {places.shape}: "
-            f"the first {batch} axes, of the batch, have to be the same"
+            f"the first {batch} axes, of the batch, must be equal"
         )
     columns = _columns(places, params.shape[batch:], "gather_nd")
     index = (*_batch_indices(places.shape[:-1], batch), *columns)
@@ -196,7 +196,7 @@ def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) ->
     if data.shape[: ids.ndim] != ids.shape:
         raise ShapeError(
             f"segment_sum of data of shape {data.shape} with segment_ids of shape {ids.shape}: "
-            "give one number for each slice along the first axes"
+            "pass one number for each slice along the first axes"
         )
     if num_segments is None:
         length = int(np.max(ids, initial=-1)) + 1

@@ -150,7 +150,7 @@ def real_logits(logits: Any, name: str) -> Any:
         return logits
     if logits.dtype.kind in "biu":
         raise UnsupportedArgumentError(
-            f"{name} takes logits that are real numbers, not {logits.dtype}: write 1.0 for 1, and give the "
+            f"{name} takes real numbers as logits, not {logits.dtype}: write 1.0 for 1, and pass the "
             "labels first"
         )
     return real(logits, name)
@@ -165,7 +165,7 @@ def _both(labels: Any, logits: Any, name: str) -> tuple[Any, Any]:
     if labels.shape != logits.shape:
         raise ShapeError(
             f"{name} of labels of shape {labels.shape} and logits of shape {logits.shape}: "
-            "give one label for each logit"
+            "pass one label for each logit"
         )
     return labels, logits
 

@@ -175,7 +175,7 @@ def _window(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str)
     window = sliding(sizes, sizes if strides is None else strides, padding, 1, lengths, name)
     if any(max(slide.before, slide.after) >= slide.size for slide in window):
         raise OptionError(
-            f"{name} of size {sizes} cannot have the padding {padding!r}: a window could lie in it as a whole, "
+            f"{name} of size {sizes} cannot have the padding {padding!r}: a window could contain only padding, "
             "so pad less than the size"
         )
     return window

@@ -148,10 +148,10 @@ def top_k(x: Any, k: int = 1, sorted: bool = True) -> TopK:  # noqa: A002, ARG00
     x, k = operand(x), count(k, "the k of top_k")
     if x.dtype.kind == "c":
         raise UnsupportedArgumentError(
-            f"top_k takes numbers that have an order, not {x.dtype}: give it np.abs(x) or np.real(x)"
+            f"top_k takes numbers that have an order, not {x.dtype}: pass np.abs(x) or np.real(x)"
         )
     if not x.ndim:
-        raise ShapeError("top_k chooses along the last axis, and a single number has none")
+        raise ShapeError("top_k chooses along the last axis, but a single number has no axes")
     if k > x.shape[-1]:
         raise OptionError(f"top_k cannot choose k = {k} of {x.shape[-1]} elements")
     # Flipping twice reverses the order of equal elements, so that the first of them stays first.

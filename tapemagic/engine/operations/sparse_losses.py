@@ -114,7 +114,7 @@ def _checked(labels: Any, logits: Any) -> tuple[Any, Any]:
     if not logits.ndim or labels.shape != logits.shape[:-1]:
         raise ShapeError(
             f"{name} of labels of shape {labels.shape} and logits of shape {logits.shape}: "
-            "the labels' shape has to be that of the logits without the last axis, which counts the classes"
+            "the labels must have the shape of the logits without the last axis, which counts the classes"
         )
     require_in_range(labels, logits.shape[-1], "labels")
     return labels, logits

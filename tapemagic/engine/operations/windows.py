@@ -171,7 +171,7 @@ def each(value: Any, ndim: int, what: str) -> Lengths:
         sizes = sizes[1:-1]
     if len(sizes) != ndim or min(sizes) < 1:
         sequence = f", or a sequence of {ndim} of them" if ndim > 1 else ""
-        raise OptionError(f"{what} has to be a positive whole number{sequence}, not {value!r}")
+        raise OptionError(f"{what} must be a positive integer{sequence}, not {value!r}")
     return sizes
 
 
@@ -197,7 +197,7 @@ def _pads(padding: Any, window: list[Slide], lengths: Lengths) -> Sequence[Lengt
         pads = pads[1:-1]
     if len(pads) != len(window) or any(len(pair) != 2 or min(pair) < 0 for pair in pads):
         raise OptionError(
-            "padding has to be 'VALID', 'SAME', or a pair (before, after) for each spatial axis, such as "
+            "padding must be 'VALID', 'SAME', or a pair (before, after) for each spatial axis, such as "
             f"{[(1, 1)] * len(window)}, not {padding!r}"
         )
     return pads

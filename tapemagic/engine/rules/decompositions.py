@@ -116,10 +116,10 @@ def refuse_ties(name: str, values: Any, dvalues: Any, *dvectors: Any, null: bool
     tied |= null & (np.abs(values) <= tiny)
     if np.any(tied & (unwrap(dvalues) != 0)) and any(np.any(unwrap(dx)) for dx in dvectors):
         raise UnsupportedArgumentError(
-            f"{name} found values that are equal, or zero, and the derivative of what depends on both them and the "
-            "vectors cannot be told from theirs (nor can the second derivative of what depends on them alone): if they "
-            "are used separately, take the values from a call of their own (eigvalsh, eigvals, svdvals); or else make "
-            "the values differ, for example by adding a small diagonal matrix"
+            f"{name} found values that are equal, or zero: a function of both values and vectors then has no unique "
+            "derivative, nor has a function of the values a second derivative. If you use them separately, compute the "
+            "values by a separate call (eigvalsh, eigvals, svdvals); otherwise make the values differ, for example by "
+            "adding a small diagonal matrix"
         )
 
 
@@ -186,8 +186,8 @@ def refuse_dependent(r: Any) -> None:
     tiny = 64 * r.shape[-1] * np.finfo(float).eps * np.max(np.abs(r), axis=-2, initial=0)
     if np.any(np.abs(np.diagonal(r, axis1=-2, axis2=-1)) <= tiny):
         raise UnsupportedArgumentError(
-            "qr of a matrix has no derivative where a column depends on those to the left of it: for a matrix of "
-            "lower rank, write np.linalg.svd(a), or np.linalg.pinv(a) for what was to be solved"
+            "qr of a matrix has no derivative if a column depends on the columns to its left: for a matrix of "
+            "lower rank, write np.linalg.svd(a), or np.linalg.pinv(a) to solve equations"
         )
 
 
@@ -252,7 +252,8 @@ def refuse_defective(w: Any, gram: Any) -> None:
     if np.any(tied & (np.abs(gram) > 1 - 1e-6)):
         raise UnsupportedArgumentError(
             "eig of a defective matrix, which has fewer eigenvectors than rows, has no derivative: its eigenvalues "
-            "move like roots. Write np.trace, np.linalg.det or np.linalg.matrix_power, where that is what they are for"
+            "move like roots. For a trace, a determinant or a power, write np.trace, np.linalg.det or "
+            "np.linalg.matrix_power"
         )
 
 

@@ -263,7 +263,9 @@ def _clip(
     **options: Any,
 ) -> Any:
     if not (a_min is None and a_max is None) and not (min is None and max is None):
-        raise OptionError("np.clip was given limits twice: write a_min and a_max, or min= and max=")
+        raise OptionError(
+            "np.clip received its limits twice: write a_min and a_max, or min= and max="
+        )
     low = a_min if min is None else min
     high = a_max if max is None else max
     return apply(operation(clip_), (a, as_operand(low), as_operand(high)), options)
@@ -301,8 +303,7 @@ def _nan_to_num(
 ) -> Any:
     if not copy:
         raise ImmutableError(
-            "nan_to_num(x, copy=False) would write into x, and a tensor is immutable: "
-            "leave 'copy' out"
+            "nan_to_num(x, copy=False) would write into x, and a tensor is immutable: omit 'copy'"
         )
     return apply(operation(nan_to_num_), (as_operand(x), nan, posinf, neginf), {})
 

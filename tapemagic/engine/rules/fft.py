@@ -92,8 +92,8 @@ def _passes(a: Any, s: Sequence[int | None] | None, axes: Sequence[int] | None) 
         return [(a.shape[axis], axis) for axis in axes]
     if len(s) != len(axes):
         raise ShapeError(
-            f"{len(s)} lengths s={tuple(s)} for {len(axes)} axes={tuple(axes)}: give one length for each axis, "
-            "-1 where it is to stay as it is"
+            f"{len(s)} lengths s={tuple(s)} for {len(axes)} axes={tuple(axes)}: pass one length for each axis, "
+            "or -1 to keep it"
         )
     return [(a.shape[axis] if n == -1 else n, axis) for n, axis in zip(s, axes, strict=True)]
 

@@ -200,8 +200,8 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> A
     x, conditions = as_operand(x), unwrap(condlist)
     if any(map(is_lazy, conditions if isinstance(conditions, (list, tuple)) else [conditions])):
         raise UnsupportedArgumentError(
-            "np.piecewise calls its functions with the elements where a condition holds, and which these are is not "
-            "computed: write np.where(condition, f(x), g(x))"
+            "np.piecewise calls each function with the elements for which a condition is true, but the conditions "
+            "aren't computed: write np.where(condition, f(x), g(x))"
         )
     if np.isscalar(conditions) or (
         not isinstance(conditions[0], (list, np.ndarray)) and np.ndim(x) != 0
@@ -375,7 +375,7 @@ def _refuse(function: Callable[..., Any], advice: str) -> None:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         refuse_within_numpy()
         raise ImmutableError(
-            f"np.{function.__name__} writes into an array, where no tape can follow, "
+            f"np.{function.__name__} writes into an array, which no tape can track, "
             f"and tensors are immutable: {advice}"
         )
 

@@ -127,7 +127,7 @@ def _numbered(nested: Any, arrays: list[Any]) -> Any:
         return [_numbered(part, arrays) for part in nested]
     if isinstance(nested, tuple):
         raise TypeError(
-            "np.block arranges its arrays with lists: write a list in place of the tuple"
+            "np.block arranges its arrays with lists: write a list instead of the tuple"
         )
     arrays.append(nested)
     return len(arrays) - 1
@@ -183,7 +183,7 @@ def _(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     obj, values, length = unwrap(obj), as_array(values), arr.shape[axis]
     if values.dtype.kind == "c" and arr.dtype.kind != "c":
         raise DtypeError(
-            f"values of {values.dtype} do not fit into an array of {arr.dtype}: give np.insert np.real(values), or "
+            f"values of {values.dtype} do not fit into an array of {arr.dtype}: pass np.real(values), or "
             "arr.astype(complex)"
         )
     count = len(np.insert(np.arange(length), obj, 0)) - length

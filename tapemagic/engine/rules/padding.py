@@ -200,7 +200,7 @@ def _(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any
     modes = ", ".join(map(repr, sorted(COPIES | COMPUTED | {"constant", "empty"})))
     if callable(mode):
         raise UnsupportedArgumentError(
-            f"pad(..., mode={mode.__name__}) would let the function write into the array, where no tape can follow: "
+            f"pad(..., mode={mode.__name__}) would let the function write into the array, which no tape can track: "
             f"use {modes}, or np.concatenate"
         )
     raise UnsupportedArgumentError(

@@ -170,7 +170,7 @@ def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) 
     if not axes or weights.shape != tuple(shape[each] for each in axes):
         raise ShapeError(
             f"average of shape {shape} over axis={axis} with weights of shape {weights.shape}: "
-            "give one weight for each element, or for each place on the axis that you name"
+            "pass one weight for each element, or for each position on the given axis"
         )
     if len(axes) > 1:
         weights = np.transpose(weights, tuple(int(i) for i in np.argsort(axes)))
@@ -374,7 +374,7 @@ def refuse_overwriting(overwrite_input: bool) -> None:
     """Raise an error if the function may overwrite its input."""
     if overwrite_input:
         raise ImmutableError(
-            "overwrite_input=True would write into a tensor, which is immutable: leave it out"
+            "overwrite_input=True would write into a tensor, which is immutable: omit it"
         )
 
 

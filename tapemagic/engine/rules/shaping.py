@@ -79,7 +79,7 @@ def refuse_out(out: Any) -> None:
     """Raise an error if there is an array to write the result into."""
     if out is not None:
         raise ImmutableError(
-            "out= would write into an array, where no tape can follow: leave it out, and name the result"
+            "out= would write into an array, which no tape can track: omit it, and assign the result to a name"
         )
 
 

@@ -248,8 +248,8 @@ def _psi(g: Any, _y: Any, x: Any) -> Any:
     """The trigamma function, which SciPy implements for real numbers."""
     if x.dtype.kind == "c":
         raise NoDerivativeError(
-            "psi of complex numbers has no derivative here, since SciPy's zeta takes real ones: "
-            "stop at the first derivative of gamma and loggamma, or leave the tape knowingly with x.numpy()"
+            "psi of complex numbers has no derivative here, because SciPy's zeta takes real numbers: "
+            "stop at the first derivative of gamma and loggamma, or write x.numpy() if you need no gradient"
         )
     return g * sp.zeta(2, x)
 

@@ -37,7 +37,7 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
 
-ALREADY_USED = "used up: its first gradient released it; make a new GradientTape, or make this one with persistent=True"
+ALREADY_USED = "already used. A non-persistent tape gives one set of gradients: use persistent=True or a new tape"
 """The reason why a non-persistent tape can't be used after its gradients, for error messages."""
 
 
@@ -133,7 +133,7 @@ class BaseTape:
             self._require_here("entering it")
             raise TapeStateError(
                 "Tape is still recording: leave its first 'with' block before entering it again, "
-                "or make a second GradientTape for a higher order"
+                "or create a second GradientTape for a higher order"
             )
         if not self._usable and self._entered:
             self._clear()
@@ -182,7 +182,7 @@ class BaseTape:
             If the tape isn't recording, or if it was entered inside the block and still records at its end.
         """
         if not self._usable:
-            how = f"it is {ALREADY_USED}" if self._entered else "enter it first, with 'with tape:'"
+            how = f"it was {ALREADY_USED}" if self._entered else "enter it first, with 'with tape:'"
             raise NotRecordingError(
                 f"Trying to stop recording a tape which is not recording: {how}"
             )
@@ -196,7 +196,7 @@ class BaseTape:
             if self._recording:
                 raise TapeStateError(
                     "Tape is still recording: it was entered inside the block of stop_recording(), and that 'with' "
-                    "has to be left before this one"
+                    "must be left before this one"
                 )
             if self._usable:
                 self._record_event("paused", self._times[-1], tick())
@@ -233,7 +233,7 @@ class BaseTape:
     def _require_recording(self, what: str) -> None:
         if not self._recording:
             why = (
-                f"it is {ALREADY_USED}"
+                f"it was {ALREADY_USED}"
                 if self._consumed
                 else f"{what}() belongs inside its 'with' block"
             )
@@ -244,8 +244,8 @@ class BaseTape:
         """Raise an error for a call from a thread that isn't recorded."""
         if not is_here(self):
             raise TapeStateError(
-                f"Tape is still recording on another thread: {what} has to wait until its 'with' block is left; "
-                "to record here, make a GradientTape for this thread"
+                f"Tape is still recording on another thread: {what} must wait until its 'with' block is left; "
+                "to record here, create a GradientTape on this thread"
             )
 
     def watch(self, tensor: Any) -> None:
@@ -263,14 +263,14 @@ class BaseTape:
         TapeStateError
             If the tape was never entered, or was released by its first gradient.
         """
-        watched = tensors(tensor, "what a tape watches", NotWatchableError)
+        watched = tensors(tensor, "the argument of watch()", NotWatchableError)
         if not self._entered:
             raise TapeStateError(
                 "watch() before the tape records: write 'with GradientTape() as tape:' first, "
                 "and call tape.watch(x) inside that block"
             )
         if not self._usable:
-            raise TapeStateError(f"watch() on a tape that is {ALREADY_USED}")
+            raise TapeStateError(f"watch() on a tape that was {ALREADY_USED}")
         # On a paused tape, the tensor is tracked for later. Without any live tape, there is nothing to track it for.
         if not live() and not self._paused:
             if self._recording:

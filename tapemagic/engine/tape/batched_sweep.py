@@ -71,17 +71,17 @@ def lazy_units(target: Any, basis: Basis, records: Iterable[Any]) -> list[Any]:
     """
     if basis.size > MAX_LAZY_ELEMENTS:
         raise UnsupportedArgumentError(
-            "the Jacobian of a target that is not computed has a part of the graph for each of its elements, here "
-            f"{basis.size}, and {MAX_LAZY_ELEMENTS} are the most: take the Jacobian of a few sums, "
-            "or that of each partition in tapemagic.distributed.map_blocks"
+            "the Jacobian of a target that isn't computed has a part of the graph for each of its elements, here "
+            f"{basis.size}, and the limit is {MAX_LAZY_ELEMENTS}: take the Jacobian of a few sums, "
+            "or of each partition in tapemagic.distributed.map_blocks"
         )
     outputs = chain.from_iterable(Record(*record).outputs for record in records)
     tasks = TASKS_PER_CHUNK * basis.size * sum(getattr(y, "npartitions", 0) for y in outputs)
     if tasks > MAX_TASKS:
         raise UnsupportedArgumentError(
-            f"the Jacobian of {basis.size} elements that are not computed goes back through all chunks for each of "
-            f"them, in about {tasks:,} tasks, and {MAX_TASKS:,} are the most: write x.rechunk(...) for fewer and "
-            "longer chunks, take the Jacobian of a few sums, or that of each partition in "
+            f"the Jacobian of {basis.size} elements that aren't computed takes a sweep through all chunks for each of "
+            f"them, about {tasks:,} tasks, and the limit is {MAX_TASKS:,}: write x.rechunk(...) for fewer and "
+            "longer chunks, take the Jacobian of a few sums, or of each partition in "
             "tapemagic.distributed.map_blocks"
         )
     shape = target._value.shape

@@ -116,15 +116,15 @@ def _cotangent(g: Any, target: Traced) -> Any:
     try:
         g = plain(g) if isinstance(g, Traced) else wrap(private_array(g))
     except (TypeError, ValueError):
-        raise NotATensorError(f"output_gradients has to hold numbers, not {describe(g)}") from None
+        raise NotATensorError(f"output_gradients must contain numbers, not {describe(g)}") from None
     if g.shape not in ((), target.shape):
         raise ShapeError(
             f"output_gradients has shape {g.shape} for a target of shape {target.shape}: "
-            "they have to be the same"
+            "the shapes must be equal"
         )
     if g.dtype.kind == "c" and target.dtype.kind != "c":
         raise ShapeError(
-            f"output_gradients is {g.dtype} for a target that is {target.dtype}: give real weights"
+            f"output_gradients is {g.dtype} for a target that is {target.dtype}: pass real weights"
         )
     if g.dtype != target.dtype:
         g = g.astype(target.dtype)

@@ -292,7 +292,7 @@ class Tape(BaseTape):
             )
         return ConsumedTapeError(
             "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
-            "ask for all of them in one call, tape.gradient(y, [a, b]), or write "
+            "get all of them in one call, tape.gradient(y, [a, b]), or write "
             "GradientTape(persistent=True), which is -p in the line of %%tape"
         )
 

@@ -114,10 +114,10 @@ def cast_exactly(value: Any, dtype: DTypeLike) -> Any:
 
 def _cast_error(number: Any, limits: Any) -> DtypeError:
     """Return the error for a number that a cast to an integer dtype would change."""
-    how = f"that holds whole numbers from {limits.min} to {limits.max}"
+    how = f"its range is {limits.min} to {limits.max}"
     if np.isfinite(number) and number % 1:
         how = "round it first, with np.round"
-    return DtypeError(f"{number} does not fit into {limits.dtype}: {how}; or take another dtype")
+    return DtypeError(f"{number} does not fit into {limits.dtype}: {how}; or use another dtype")
 
 
 OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple, PandasData)
@@ -144,11 +144,11 @@ def require_plain(kind: type) -> None:
         what, advice = "np.matrix", "write np.asarray(m), and @ for products"
     elif issubclass(kind, np.ma.MaskedArray):
         what = "masked arrays"
-        advice = "fill the gaps first, with ma.filled(0.0), and multiply by a mask of your own"
+        advice = "fill the gaps first, with ma.filled(0.0), and multiply by a separate mask"
     else:
         what, advice = f"arrays of the kind {kind.__name__}", "write np.asarray(x)"
     raise UnsupportedArgumentError(
-        f"a tensor does not compute with {what}, whose arithmetic is not that of arrays: {advice}"
+        f"tensors can't compute with {what}, whose arithmetic differs from arrays: {advice}"
     )
 
 
@@ -160,12 +160,12 @@ def _conversion_error(value: Any, dtype: DTypeLike | None) -> Exception:
         return ragged_error(value)
     if array.dtype.kind in NUMBERS:
         return DtypeError(
-            f"{shown(value)} does not fit into the dtype {np.dtype(dtype)}: leave the dtype out, or convert the "
+            f"{shown(value)} does not fit into the dtype {np.dtype(dtype)}: omit the dtype, or convert the "
             "value first"
         )
     return NotNumbersError(
-        f"a tensor holds numbers, not {array.dtype} such as {shown(value)}: give numbers, nested lists of them, or "
-        "an array, with .astype(float) if need be"
+        f"a tensor holds numbers, not {array.dtype} such as {shown(value)}: pass numbers, nested lists of numbers, or "
+        "an array, if necessary with .astype(float)"
     )
 
 
@@ -173,7 +173,7 @@ def require_numbers(operation: Operation, values: list[Any], error: Exception) -
     """Raise an error about objects or text among the inputs of an operation, if `error` isn't already a TapeError."""
     odd = [x for x in values if getattr(x, "dtype", _FLOAT).kind not in NUMBERS]
     if odd and not isinstance(error, TapeError):
-        raise not_numbers_error(f"{operation.name} was given", odd[0]) from None
+        raise not_numbers_error(f"{operation.name} received", odd[0]) from None
 
 
 def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
@@ -187,7 +187,7 @@ def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
         numpy_dtype = None
     if numpy_dtype is None or numpy_dtype.kind not in NUMBERS:
         raise DtypeError(
-            f"a tensor cannot have the dtype {shown(dtype)}: write one of numbers, such as dtype='float64'"
+            f"a tensor can't have the dtype {shown(dtype)}: write a numeric dtype, such as dtype='float64'"
         )
     return numpy_dtype
 
@@ -197,7 +197,7 @@ def bool_option(value: Any, name: str) -> bool:
     if isinstance(value, BOOL_LIKE):
         return bool(value)
     raise OptionError(
-        f"{name} is True or False, not {shown(value)}: write {name}=True, and other options by name"
+        f"{name} must be True or False, not {shown(value)}: write {name}=True, and other options by name"
     )
 
 

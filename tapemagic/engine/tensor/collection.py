@@ -43,7 +43,7 @@ class Collection:
         """The lengths of the chunks along each axis of a lazy value."""
         if not is_lazy(self._value):
             raise AttributeError(
-                "this value is NumPy's, in one piece: only lazy values have chunks", name="chunks"
+                "only lazy values have chunks, and this value is a NumPy array", name="chunks"
             )
         return self._value.chunks  # type: ignore[no-any-return]
 
@@ -143,7 +143,7 @@ class Collection:
     def _lazy(self, what: str) -> Any:
         if not is_lazy(self._value):
             raise UnsupportedArgumentError(
-                f"{what} is for lazy values, and this one is computed already: write x.numpy()"
+                f"{what} is for lazy values, but this value is computed already: write x.numpy()"
             )
         return self._value
 
@@ -263,21 +263,21 @@ def _refuse(x: Any, call: str = "") -> NoReturn:
     name, lazy, tracked = array_function(), is_lazy(x._value), _is_tracked(x)
     what = f"da.{name}" if name.isidentifier() and not name.startswith("_") else "dask.array"
     if hasattr(np, name) and name not in PLAIN:
-        advice = f"write np.{name}, which gives a tensor on the tape"
+        advice = f"write np.{name}, which returns a tensor on the tape"
     elif tracked:
         out = "tapemagic.stop_gradient(x).to_dask_array()" if lazy else "x.numpy()"
         advice = (
-            "write NumPy's functions, or tapemagic.distributed.map_blocks; or leave the tape knowingly, "
-            f"with {out}"
+            "write NumPy functions, or use tapemagic.distributed.map_blocks; or, if you need no gradient, "
+            f"write {out}"
         )
     else:
-        advice = f"write {'x.to_dask_array()' if lazy else 'x.numpy()'} where it is given a tensor"
+        advice = f"write {'x.to_dask_array()' if lazy else 'x.numpy()'} instead of the tensor"
     if name:
-        raise UnsupportedArgumentError(f"{what} knows nothing of tensors and tapes: {advice}")
+        raise UnsupportedArgumentError(f"{what} doesn't support tensors and tapes: {advice}")
     if not lazy:
         raise UnsupportedArgumentError(
-            f"{call} is for lazy values, and this one is computed already: write x.numpy()"
+            f"{call} is for lazy values, but this value is computed already: write x.numpy()"
         )
     raise UnsupportedArgumentError(
-        f"{call or 'a Dask array'} would leave the tape that is recording: {advice}"
+        f"{call or 'a Dask array'} would take the value off the tape that is recording: {advice}"
     )

@@ -81,6 +81,6 @@ def _filled_or_reshaped(value: Tensor, shape: Any) -> Any:
         return np.reshape(value, shape)
     except (TypeError, ValueError, RecursionError):
         raise ShapeError(
-            f"cannot lay a value of shape {value.shape} out in shape {shown(shape)}: give a tuple of whole numbers "
-            "that holds as many numbers, or a single number to fill it with"
+            f"cannot reshape a value of shape {value.shape} to shape {shown(shape)}: pass a tuple of integers "
+            "with as many elements, or a single number to fill it with"
         ) from None

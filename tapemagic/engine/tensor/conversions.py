@@ -68,8 +68,8 @@ def refuse_within_numpy() -> None:
     # another argument.
     if isinstance(outermost.f_locals.get(first), ARRAYS):
         raise UnsupportedArgumentError(
-            f"NumPy's {code.co_name.strip('_')} does not ask the tensor that it was given beside a plain array: make "
-            f"its first argument a tensor, too, with tapemagic.constant({first})"
+            f"NumPy's {code.co_name.strip('_')} only looks for tensors in its first argument: make "
+            f"that a tensor as well, with tapemagic.constant({first})"
         )
 
 
@@ -162,8 +162,8 @@ class Conversions:
         rows = len(self._value)
         if rows > MAX_LAZY_ROWS and is_lazy(self._value):
             raise UnsupportedArgumentError(
-                f"a loop over {rows:,} rows that are not computed would make some tasks for each of them: compute with "
-                "whole arrays, such as np.sum(x, axis=0) for a loop that adds up, or write x.compute() first"
+                f"a loop over {rows:,} rows that aren't computed would create Dask tasks for each row: compute with "
+                "entire arrays, such as np.sum(x, axis=0) for a loop that adds up, or write x.compute() first"
             )
         # Without __iter__, Python would evaluate x[0], x[1], ... until an IndexError: a loop over a
         # tensor without axes would silently be empty.
@@ -202,8 +202,8 @@ class Conversions:
     def _require_one_number(self, kind: str) -> None:
         if self._value.ndim:
             raise RankError(
-                f"{kind}() is for one number, and this {kind_of(self)} has shape {self._value.shape}: take one "
-                "element, x[0], or compute with all of them, np.sin(x) in the place of math.sin(x)"
+                f"{kind}() needs a single number, but this {kind_of(self)} has shape {self._value.shape}: take one "
+                "element, x[0], or compute with all elements, with np.sin(x) instead of math.sin(x)"
             )
 
     def __float__(self) -> float:
@@ -222,7 +222,7 @@ class Conversions:
         except TypeError:
             self._require_one_number("int")
             raise DtypeError(
-                f"a {kind_of(self)} of {self._value.dtype} is no whole number: write int(x) to use it as one"
+                f"a {kind_of(self)} of {self._value.dtype} isn't an integer: write int(x) to use it as an index"
             ) from None
         record_exit(self, "int()")
         return number
@@ -233,8 +233,8 @@ class Conversions:
     def as_integer_ratio(self) -> None:
         """Reject the call: `statistics` and `fractions` compute with exact fractions, which have no derivative."""
         raise UnsupportedArgumentError(
-            f"a {kind_of(self)} is no exact fraction, for which Python's statistics and fractions ask: write "
-            "np.mean(np.stack([x, y])) in the place of statistics.mean([x, y]), or x.item() to leave the tape knowingly"
+            f"a {kind_of(self)} isn't an exact fraction, which Python's statistics and fractions require: write "
+            "np.mean(np.stack([x, y])) instead of statistics.mean([x, y]), or x.item() if you need no gradient"
         )
 
     def __round__(self, digits: int = 0) -> Any:
@@ -245,8 +245,8 @@ class Conversions:
             return str(self)
         if self._value.ndim:
             raise RankError(
-                f"the format {spec!r} is for one number, and this tensor has shape {self._value.shape}: "
-                "format its elements, or print it whole"
+                f"the format {spec!r} is for a single number, but this tensor has shape {self._value.shape}: "
+                "format its elements, or print it without a format"
             )
         require_computed(self._value, f"the format {spec!r}")
         record_text(self, "format()")

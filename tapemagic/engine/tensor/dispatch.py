@@ -263,8 +263,8 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if function not in PLAIN and is_tracked((*args, *kwargs.values())):
         name = public_name(function)
         raise NoDerivativeError(
-            f"{name} has no derivative rule, so the tape would lose the path here. Write {name}(x.numpy()) "
-            "to leave the tape knowingly, or give it a rule with tapemagic.register_vjp"
+            f"{name} has no derivative rule, so the gradient would be lost here. Write {name}(x.numpy()) "
+            "if you need no gradient, or define a rule with tapemagic.register_vjp"
         )
     return _call_constant(function, args, kwargs)
 
@@ -282,7 +282,7 @@ def name_in(
     inner = error.wanted_by
     if inner in PROTOCOLS:
         text = (
-            f"{name} needs numbers, and those of its arguments are not computed: write x.compute() first, or "
+            f"{name} needs numbers, but its arguments aren't computed: write x.compute() first, or "
             f"{IN_PARTS}"
         )
     elif inner:
@@ -312,7 +312,7 @@ def _plain_params(operation: Operation, params: dict[str, Any]) -> dict[str, Any
     if is_tracked(params.values()):
         name = next(name for name, value in params.items() if is_tracked((value,)))
         raise UnsupportedArgumentError(
-            f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
+            f"{operation.name}(..., {name}=...) has no derivative in {name!r}: pass it as a plain value, with "
             "x.numpy()"
         )
     params = {name: unwrap(value) for name, value in params.items()}
@@ -320,7 +320,7 @@ def _plain_params(operation: Operation, params: dict[str, Any]) -> dict[str, Any
         for name, value in params.items():
             if isinstance(value, (tuple, list)) and name != "index" and gates[0].reads(value):
                 raise NotComputedError(
-                    f"{operation.name}(..., {name}=...) needs numbers, and a value in {name!r} is not computed: write "
+                    f"{operation.name}(..., {name}=...) needs numbers, but a value in {name!r} isn't computed: write "
                     "x.compute() first"
                 )
     return params
@@ -370,7 +370,7 @@ def _call_method(
     if named is None:
         raise NoDerivativeError(
             f"{public_name(ufunc)}.{method} has no derivative rule: "
-            f"{method_advice(ufunc, method)}, or leave the tape knowingly with x.numpy()"
+            f"{method_advice(ufunc, method)}, or write x.numpy() if you need no gradient"
         )
     if named in PLAIN and kwargs.get("out") is None:
         for x in tensors_in((*inputs, *kwargs.values())):

@@ -29,8 +29,8 @@ ADVICE_BY_ATTRIBUTE = {
     "assign_add": "a Tensor never changes: write x = x + y, or keep it in a tapemagic.Variable",
     "assign_sub": "a Tensor never changes: write x = x - y, or keep it in a tapemagic.Variable",
     "backward": "write g = tape.gradient(y, x), which gives the gradient back",
-    "cpu": "values are NumPy's, in the computer's main memory",
-    "cuda": "values are NumPy's, in the computer's main memory",
+    "cpu": "values are NumPy arrays, in main memory",
+    "cuda": "values are NumPy arrays, in main memory",
     "detach": "write tapemagic.stop_gradient(x), or x.numpy() for a plain array",
     "eval": "write x.numpy() for a plain array",
     "grad": "write g = tape.gradient(y, x), which gives the gradient back",
@@ -64,27 +64,29 @@ def describe(value: Any) -> str:
 def tensor_advice(leaf: Any) -> str:
     """Return advice on what to pass instead of something that isn't a tensor, as a sentence after a space."""
     if leaf is None:
-        return " A gradient that is None cannot be differentiated again: see why it is None first."
+        return (
+            " A gradient that is None can't be differentiated again: find out why it is None first."
+        )
     if isinstance(leaf, Reference):
-        return " Give what it stands for, with .deref()."
+        return " Pass its tensor, with .deref()."
     if callable(leaf):
-        return " Give what it returns, or differentiate the function with tapemagic.grad."
+        return " Pass its result, or differentiate the function with tapemagic.grad."
     if leaf.__class__.__module__ == "numpy":
         return (
-            " Plain arrays are not on the tape: make it one with tapemagic.constant(...) before the tape records, "
-            "and watch it. Comparisons, argmax and the like give plain arrays, since they have no derivative."
+            " Plain arrays aren't on the tape: write x = tapemagic.Variable(x) above the tape. Comparisons and argmax "
+            "return plain arrays, because they have no derivative."
         )
     if isinstance(leaf, str):
         return (
-            f" Give the tensor itself, without quotation marks: {leaf}."
+            f" Pass the tensor itself, without quotation marks: {leaf}."
             if leaf.isidentifier()
             else ""
         )
     if is_lazy(leaf):
-        return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
+        return " Write x = tapemagic.constant(x) before the tape records, and watch it."
     if isinstance(leaf, Iterable) and not isinstance(leaf, bytes):
-        return " Give several as a list, a tuple or a dict."
-    return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
+        return " Pass several tensors as a list, a tuple or a dict."
+    return " Write x = tapemagic.Variable(x) above the tape."
 
 
 def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:
@@ -97,23 +99,23 @@ def require_function(value: Any, error: type[TapeError] = FunctionError) -> None
     """
     if not callable(value):
         raise error(
-            f"a function is to be given here, not {describe(value)}: give f itself, and not its value f(x)"
+            f"expected a function, not {describe(value)}: pass f itself, not its value f(x)"
         )
 
 
 def ragged_error(value: Any) -> NotNumbersError:
     """Return the error for nested lists whose rows differ in length or depth."""
     return NotNumbersError(
-        f"{shown(value)} is no array, since its rows differ in length or depth: pad them to one length, or make "
-        "a tensor of each"
+        f"{shown(value)} isn't an array, because its rows differ in length or depth: pad them to one length, or create "
+        "a tensor for each"
     )
 
 
 def not_numbers_error(what: str, x: Any) -> NotNumbersError:
     """Return the error for an array of objects or text."""
     return NotNumbersError(
-        f"{what} {shown(x)} of dtype {getattr(x, 'dtype', _OBJECT)}, and tensors hold numbers: convert it with "
-        ".astype(float), or leave the tape knowingly, with x.numpy()"
+        f"{what} {shown(x)} of dtype {getattr(x, 'dtype', _OBJECT)}, but tensors hold numbers: convert it with "
+        ".astype(float), or write x.numpy() if you need no gradient"
     )
 
 
@@ -165,6 +167,6 @@ def out_error(function: Function) -> ImmutableError:
     """Return the error for an `out` argument, an array to write the result into."""
     refuse_within_numpy()
     return ImmutableError(
-        f"{public_name(function)}(..., out=...) would write into an array, where no tape can follow: "
-        "leave 'out' out, and bind the result to a name"
+        f"{public_name(function)}(..., out=...) would write into an array, which no tape can track: "
+        "omit 'out', and assign the result to a name"
     )

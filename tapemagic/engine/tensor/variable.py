@@ -109,7 +109,9 @@ class Variable(Traced):
         # TensorFlow's second parameter is `trainable`, so that Variable(1.0, "w") is a likely
         # mistake.
         if not isinstance(name, str | None):
-            raise OptionError(f"a variable's name is text, not {shown(name)}: write name='w'")
+            raise OptionError(
+                f"a variable's name must be a string, not {shown(name)}: write name='w'"
+            )
         self.name = name or "Variable"
         self._created = _created()
         _living[self._created] = self
@@ -195,7 +197,7 @@ class Variable(Traced):
         """Cast a value to this variable's dtype."""
         if new.dtype.kind == "c" and self.dtype.kind != "c":
             raise DtypeError(
-                f"cannot assign a value of {new.dtype} to {self.name!r}, which is {self.dtype}: give it np.real(...)"
+                f"cannot assign a value of {new.dtype} to {self.name!r}, which is {self.dtype}: assign np.real(...)"
             )
         return new if new.dtype == self.dtype else cast_exactly(new, self.dtype)
 
@@ -268,8 +270,8 @@ def _numbers(value: Any, name: str, dtype: DTypeLike | None = None) -> Any:
     """Convert a value to the array that the variable `name` gets; a lazy value raises an error."""
     if is_lazy(getattr(value, "_value", value)):
         raise NotComputedError(
-            f"the variable {name!r} cannot hold a value that is not computed, since each step's graph would contain "
-            "all earlier ones: write x.compute() for the value, and keep data that is larger than memory in a "
+            f"the variable {name!r} cannot hold a value that isn't computed, because each step's graph would contain "
+            "all earlier steps: write x.compute() for the value, and keep data that is larger than memory in a "
             "tapemagic.constant"
         )
     return private_array(value, dtype)
