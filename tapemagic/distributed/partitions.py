@@ -14,7 +14,7 @@ from dask.base import compute, is_dask_collection
 from dask.delayed import Delayed
 from dask.layers import ArrayBlockIdDep
 
-from tapemagic.engine.laziness import is_lazy, kept
+from tapemagic.engine.laziness import as_lazy, is_lazy
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Traced, unwrap
@@ -206,7 +206,7 @@ def _shorten(x: da.Array) -> str:
 
 def rows_array(x: Any, what: str) -> da.Array:
     """Return a lazy array as a Dask array with rows, or raise ShapeError, which names the array `what`."""
-    array: da.Array = kept(unwrap(x)).to_dask_array()
+    array: da.Array = as_lazy(unwrap(x)).to_dask_array()
     if not array.ndim:
         raise ShapeError(
             f"{what} is a single number: pass an array whose first axis counts examples"

@@ -218,7 +218,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "labels of a score": (lambda: metrics.F1Score()([0, 1], [0, 1]), ShapeError, r"np.eye\(classes\)"),
     "share": (lambda: metrics.RecallAtPrecision(2), OptionError, "precision must be a share from 0 to 1, not 2"),
     "class of a matrix": (lambda: matrix([0, 5], [0, 1], 3), OptionError, "label 5 isn't one of 3 classes"),
-    "probabilities in a matrix": (lambda: matrix([0, 1], HALVES), UnsupportedArgumentError, "whole numbers"),
+    "probabilities in a matrix": (lambda: matrix([0, 1], HALVES), UnsupportedArgumentError, "must be integers"),
     "fractions as weights": (
         lambda: matrix([0, 1], [0, 1], weights=[0.5, 1]),
         DtypeError,

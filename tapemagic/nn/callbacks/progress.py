@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from tapemagic.engine.streams import is_live
+from tapemagic.engine.runtime import is_interactive
 from tapemagic.nn.callbacks.callback import Callback, Logs
 
 SECONDS_BEFORE_BAR = 0.5
@@ -108,7 +108,7 @@ class Progress(Callback):
     def _start(self) -> None:
         self._stream = sys.stdout
         # Outside an interactive session, such as under nbconvert or pytest, a bar would fill the output with frames.
-        self._live = self.verbose != 2 and is_live(self._stream)
+        self._live = self.verbose != 2 and is_interactive(self._stream)
         self._next = time.perf_counter() + SECONDS_BEFORE_BAR if self._live else float("inf")
         self._began = time.time()
 

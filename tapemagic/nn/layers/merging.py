@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.norms import l2_normalize
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import axis as whole_axis
@@ -255,7 +255,7 @@ class Dot(Merge):
 
     def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        numbers = whole_numbers(axes)
+        numbers = integers_in(axes)
         if len(numbers) not in {1, 2} or 0 in numbers:
             raise OptionError(
                 f"the axes of Dot must be one or two integers, without the batch axis 0, not {axes!r}"
@@ -266,7 +266,7 @@ class Dot(Merge):
     def merge(self, inputs: Any) -> Any:
         """Return the dot products."""
         x, y = inputs
-        axes = whole_numbers(self.axes)
+        axes = integers_in(self.axes)
         first, second = axes[0], axes[-1]
         fits = -x.ndim < first < x.ndim and -y.ndim < second < y.ndim
         if not fits or x.shape[first] != y.shape[second]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.laziness import IN_PARTS, require_computed
 from tapemagic.engine.operations.normalization import dropout, masked
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import number, share
@@ -101,7 +101,7 @@ class Dropout(Noise):
 def _noise_shape(shape: Any) -> tuple[int | None, ...]:
     lengths = shape if isinstance(shape, list | tuple) else ()
     fixed = tuple(n for n in lengths if n is not None)
-    if not lengths or len(whole_numbers(fixed)) != len(fixed) or min(fixed, default=1) < 1:
+    if not lengths or len(integers_in(fixed)) != len(fixed) or min(fixed, default=1) < 1:
         raise OptionError(
             f"the noise_shape of Dropout must be a tuple of lengths and None, not {shape!r}: write (None, 1, None)"
         )

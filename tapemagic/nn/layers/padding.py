@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import channels_last, choice, lengths
 from tapemagic.nn.input_spec import InputSpec
@@ -22,7 +22,7 @@ def _pairs(value: Any, what: str, rank: int) -> tuple[tuple[int, int], ...]:
     # For one axis, (1, 2) is the pair (before, after); for two axes, it's one number for each axis.
     if rank == 1 and len(entries) == 2:
         entries = (entries,)
-    pairs = [whole_numbers(part) for part in entries]
+    pairs = [integers_in(part) for part in entries]
     pairs = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
     if len(pairs) != rank or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise OptionError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.operations.common import count, operand, whole
+from tapemagic.engine.operations.common import count, integers, operand
 from tapemagic.engine.tensor.coercion import cast_exactly
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.conversions import as_array
@@ -91,5 +91,5 @@ def confusion_matrix(
 
 def _numbers(classes: Any, what: str) -> Any:
     """Return class numbers as integers, without a last axis of length 1."""
-    numbers = whole(operand(classes), what)
+    numbers = integers(operand(classes), what)
     return numbers[:, 0] if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers

@@ -13,7 +13,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.engine.tracebacks import free_of_others
+from tapemagic.engine.tracebacks import keep_user_frames
 from tapemagic.errors import OptionError, TapeError
 from tapemagic.nn.callbacks.progress import Progress
 
@@ -93,7 +93,7 @@ def without_own_frames(method: Method) -> Method:
         try:
             return method(*args, **kwargs)
         except TapeError as error:
-            free_of_others(error)
+            keep_user_frames(error)
             raise
 
     return wrapper  # type: ignore[return-value]
