@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import LAZY, is_lazy
-from tapemagic.engine.program_state import registered
+from tapemagic.engine.runtime import registered_states
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
@@ -176,7 +176,7 @@ class Guards:
         self._queue.append((self._expand, self._constant("f", root), root, ""))
         for found, path in self.arguments:
             self._visit_argument(found, path)
-        for state in registered():  # settings of this package, such as the dtype of layers
+        for state in registered_states():  # settings of this package, such as the dtype of layers
             for k, x in enumerate(state if isinstance(state, list) else ()):
                 if is_leaf(x):
                     setting = f"{self._constant('s', state)}[{k}]"

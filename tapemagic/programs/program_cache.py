@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tapemagic.engine.collector import uncollected
 from tapemagic.engine.events import user_line
+from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.programs.changes import changed_parameter, why_changing
@@ -528,7 +528,7 @@ class ProgramCache:
             del entry.pending[k]
             if found is None:
                 try:
-                    with uncollected():
+                    with without_garbage_collection():
                         compiled = Compiled(program, call, guards, entry)
                 except Exception as error:  # noqa: BLE001 (the call has its result already)
                     what = f"{type(error).__name__}: {error}"
