@@ -8,6 +8,17 @@ from typing import NamedTuple
 import graphviz
 
 from tapemagic.drawing.inserts import Inserts
+from tapemagic.drawing.labels import (
+    LINE,
+    box,
+    ellipse,
+    field_height,
+    fixed_label,
+    inches,
+    text_width,
+    widest,
+)
+from tapemagic.drawing.picture import Insert
 from tapemagic.drawing.styles import GROUND
 from tapemagic.drawing.svg_hooks import GRADIENT_LINE
 from tapemagic.explain.formatting import clipped, printable
@@ -28,6 +39,8 @@ COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
 """Operations whose operands may be drawn in any order, so that fewer lines cross."""
 
 FONT = "Helvetica,Arial,sans-serif"
+FONT_SIZE, EDGE_SIZE, TITLE_SIZE, CONSTANT_SIZE = 10, 9, 11, 9
+"""The sizes of the font in boxes, beside edges, above frames, and in the boxes of constants."""
 INK, QUIET = "#1f2937", "#6b7280"
 FRAME = f"{GROUND}14"
 """The fill colour of a frame, almost transparent, so that it does not glare on a dark page."""
@@ -40,16 +53,16 @@ STYLES: dict[Role, dict[str, str]] = {
         "fillcolor": "#ffffff",
         "color": "#d1d5db",
         "fontcolor": QUIET,
-        "fontsize": "9",
+        "fontsize": str(CONSTANT_SIZE),
         "style": "filled,dashed",
-        "height": "0.25",
-        "width": "0.25",
     },
 }
-PAGE = (10.5, 6.5)
-"""The width and height, in inches, of a page on a screen."""
-LINE_ROOM, PICTURE_ROOM, BESIDE, FRAME_ROOM = 0.19, 0.4, 0.25, 0.35
-"""In inches: the height of a line in a box, and of a picture; the gaps between boxes, and around a frame."""
+PAGE = (756, 468)
+"""The width and height, in points, of a page on a screen."""
+BESIDE, BEHIND, FRAME_ROOM = 18, 12, 26
+"""In points: the gaps between boxes beside each other and behind each other, and around a frame."""
+OVAL, WITH_GAP = (36, 22), 8
+"""In points: the smallest size of an operation, and the room between the outline and the text of a folded one."""
 MAX_READERS = 3
 """The most operations to which edges lead from the box of a constant or watched value; beside others it is repeated."""
 MAX_LABELLED = 12
@@ -66,8 +79,6 @@ FOLDED = {
     "color": QUIET,
 }
 """The look of a node that stands for several operations."""
-LETTER, NODE_GAP, LABEL_GAP = 0.07, 1.0, 0.22
-"""In inches: the width of a letter on an edge, and of the room for an operation, and for the label of an edge."""
 OPERATION = {"fillcolor": "#f3f4f6", "color": "#9ca3af", "shape": "ellipse"}
 """The look of an operation."""
 LONGEST_LABEL = 24
@@ -96,36 +107,37 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
     str
         The same for the same recording, whatever the machine.
     """
-    down = grows_down(graph)
+    inserts = inserts or Inserts(graph)
+    down = grows_down(estimate(graph, inserts))
     place = Places(graph)
     source = graphviz.Digraph(
         "tape",
         graph_attr={
             "rankdir": "TB" if down else "LR",
             "bgcolor": "transparent",
-            "nodesep": "0.25",
-            "ranksep": "0.16",
+            "nodesep": inches(BESIDE),
+            "ranksep": inches(BEHIND),
             "fontname": FONT,
-            "fontsize": "11",
+            "fontsize": str(TITLE_SIZE),
             "fontcolor": GROUND,
         },
         node_attr={
             "fontname": FONT,
-            "fontsize": "10",
+            "fontsize": str(FONT_SIZE),
             "fontcolor": INK,
             "style": "filled",
-            "height": "0.2",
-            "margin": "0.08,0.03",
+            "fixedsize": "true",
+            "margin": "0",
         },
         edge_attr={
             "color": GROUND,
             "arrowsize": "0.6",
             "fontname": FONT,
-            "fontsize": "9",
+            "fontsize": str(EDGE_SIZE),
             "fontcolor": GROUND,
         },
     )
-    _frame(source, None, Drawn(graph, place, lines, inserts or Inserts(graph), down))
+    _frame(source, None, Drawn(graph, place, lines, inserts, down))
     labelled = has_room_for_labels(graph)
     for step in graph.steps:
         slopes = edge_labels(step) if labelled else {}
@@ -137,9 +149,19 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
         for value in step.outputs:
             source.edge(f"s{step.index}", f"n{value}")
         for value in step.assigned:
-            source.edge(f"s{step.index}", f"n{value}", style="dashed", label="assigned")
+            source.edge(
+                f"s{step.index}",
+                f"n{value}",
+                style="dashed",
+                label=fixed_label("assigned", EDGE_SIZE),
+            )
         for layer in step.changed:
-            source.edge(f"s{step.index}", f"s{layer}", style="dashed", label="assigned")
+            source.edge(
+                f"s{step.index}",
+                f"s{layer}",
+                style="dashed",
+                label=fixed_label("assigned", EDGE_SIZE),
+            )
     return str(source.source)
 
 
@@ -166,7 +188,7 @@ def edge_labels(step: Step) -> dict[int, str]:
 
 def slope_label(slope: str) -> str:
     """The label of an edge: the local derivative."""
-    return str(graphviz.escape(f" {shortened(printable(slope))}"))
+    return fixed_label(shortened(printable(slope)), EDGE_SIZE)
 
 
 class Places:
@@ -255,7 +277,7 @@ def _frame(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
             longest = LONGEST_TITLE if inner.kind == "layer" else LONGEST
             with source.subgraph(name=f"cluster_{index}") as cluster:
                 cluster.attr(
-                    label=str(graphviz.escape(printable(clipped(inner.label, longest)))),
+                    label=fixed_label(printable(clipped(inner.label, longest)), TITLE_SIZE),
                     style="rounded,filled",
                     color=GROUND,
                     fillcolor=FRAME,
@@ -270,11 +292,13 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
         if place.frame[value.index] == frame:
             quoted = source_line(value.line, lines) or f"{value.role} {value.name}".rstrip()
             chunks = f"; {value.dtype}, {value.chunks}" if value.chunks else ""
+            insert = drawn.inserts.of_value(value)
             source.node(
                 f"n{value.index}",
-                value_label(value, drawn.down, value.order in shown, drawn.inserts.of_value(value)),
+                value_label(value, drawn.down, value.order in shown, insert),
                 shape="record",
                 tooltip=tooltip(quoted + chunks),
+                **sized(value_size(value, value.order in shown, insert)),
                 **look(value),
             )
     for step in graph.steps:
@@ -283,22 +307,23 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
         for position, index in enumerate(step.inputs):
             if place.is_copied(index, step):
                 value = graph.values[index]
+                words = shortened(value.name or value.text)
                 source.node(
                     place.node(index, step, position),
-                    escape(shortened(value.name or value.text)),
+                    escape(words),
                     shape="box",
                     tooltip=tooltip(f"{value.role} {value.name} again".replace("  ", " ")),
+                    **sized(box(text_width(words, CONSTANT_SIZE), field_height(1))),
                     **STYLES["constant"],
                 )
         folded = FOLDED if step.elided else OPERATION
         folded = folded | (BAD_NODE if step.bad else {})
+        insert = drawn.inserts.of_step(step)
         source.node(
             f"s{step.index}",
-            operation_label(step, drawn.inserts.of_step(step)),
-            height="0.3",
-            width="0.5",
-            margin="0.14,0.04" if step.elided else "0.04,0.02",
+            operation_label(step, insert),
             tooltip=tooltip(operation_tooltip(step, graph, lines)),
+            **sized(operation_size(step, insert)),
             **({} if step.name in COMMUTATIVE else {"ordering": "in"}),
             **folded,
         )
@@ -312,62 +337,104 @@ def look(value: Value) -> dict[str, str]:
     return STYLES[value.role] | lazy | (BAD_NODE if value.bad else {})
 
 
-def width(graph: Graph) -> float:
-    """Estimate the width in inches of the picture drawn from left to right."""
-    return _extents(graph)[0]
+def sized(size: tuple[int, int]) -> dict[str, str]:
+    """A width and height in points as the attributes of a node."""
+    return {"width": inches(size[0]), "height": inches(size[1])}
 
 
-def grows_down(graph: Graph) -> bool:
-    """Whether a picture is drawn from top to bottom, since it would be smaller on a page from left to right."""
-    across, tall, wide, down = _extents(graph)
-    page_width, page_height = PAGE
-    from_left = min(1.0, page_width / max(across, 0.1), page_height / max(tall, 0.1))
-    from_top = min(1.0, page_width / max(wide, 0.1), page_height / max(down, 0.1))
-    return from_left < from_top
+def value_size(value: Value, gradient: bool, insert: Insert | None = None) -> tuple[int, int]:
+    """The size in points of the box of a value, with its gradient or without."""
+    size = CONSTANT_SIZE if value.role == "constant" else FONT_SIZE
+    lines = fields(value, gradient)
+    width, height = widest(map(printable, lines), size), len(lines) * field_height(1)
+    if insert is not None:
+        width, height = max(width, insert.width), height + field_height(0, insert.height)
+    return box(width, height)
 
 
-def _extents(graph: Graph) -> tuple[float, float, float, float]:
-    """Estimate width and height in inches of a picture from left to right, and of one from top to bottom."""
-    rank = [0] * len(graph.values)
+def operation_size(step: Step, insert: Insert | None = None) -> tuple[int, int]:
+    """The size in points of the node of an operation."""
+    lines = operation_lines(step)
+    width, height = widest(lines, FONT_SIZE), LINE * len(lines)
+    if insert is not None:
+        width, height = max(width, insert.width), height + insert.height
+    if step.elided:
+        return box(width + WITH_GAP, field_height(0, height))
+    return ellipse(width, height - 3, OVAL)  # no letter fills the line
+
+
+class Extents(NamedTuple):
+    """The estimated width and height in points of a picture, from left to right and from top to bottom."""
+
+    across: tuple[float, float]
+    down: tuple[float, float]
+
+    @property
+    def width(self) -> float:
+        """The width in the direction in which the picture is drawn."""
+        return (self.down if grows_down(self) else self.across)[0]
+
+
+def grows_down(extents: Extents) -> bool:
+    """Return True if a picture is drawn from top to bottom, because it is larger on a page that way."""
+    across, down = (
+        min(1.0, *(room / max(side, 1) for room, side in zip(PAGE, size, strict=True)))
+        for size in extents
+    )
+    return across < down
+
+
+def estimate(graph: Graph, inserts: Inserts) -> Extents:
+    """Estimate the size of the picture of a graph.
+
+    What a report says and how it is styled may depend on this, but on no drawing: two versions of Graphviz may order
+    boxes differently.
+    """
     shown = orders_with_gradients(graph)
-    wide = [box_width(value, value.order in shown) for value in graph.values]
-    high = [box_height(value, value.order in shown) for value in graph.values]
+    rows_of_steps, rank = _ranks(graph)
+    # A picture is rows of boxes and, between them, rows of operations with the labels of their edges.
+    boxes: dict[int, list[tuple[float, float]]] = {}
+    operations: dict[int, list[tuple[float, float]]] = {}
+    for value in graph.values:
+        size = value_size(value, value.order in shown, inserts.of_value(value))
+        boxes.setdefault(rank[value.index], []).append(size)
+    labels: dict[int, float] = {}
     labelled = has_room_for_labels(graph)
-    widest: dict[int, float] = {}
-    highest: dict[int, float] = {}
-    gaps: dict[int, float] = {}
-    for step in graph.steps:
-        column = max((rank[i] for i in step.inputs), default=0)
-        labels = [len(label) for label in edge_labels(step).values()] if labelled else []
-        gap = NODE_GAP + LETTER * max(0, len(step.name) - 5)
-        gap += LABEL_GAP + LETTER * max(labels) if labels else 0
-        gaps[column] = max(gaps.get(column, 0), gap)
-        for i in step.outputs:
-            rank[i] = column + 1
-        for i in (*step.inputs, *step.outputs):
-            at = column if i in step.inputs else column + 1
-            widest[at] = max(widest.get(at, 0), wide[i])
-            highest[at] = max(highest.get(at, 0), high[i])
-    ranks = range(max(rank, default=0) + 1)
-    sides = [[i for i, at in enumerate(rank) if at == column] for column in ranks]
+    for step, at in zip(graph.steps, rows_of_steps, strict=True):
+        size = operation_size(step, inserts.of_step(step))
+        operations.setdefault(at, []).append(size)
+        beside = widest(edge_labels(step).values(), EDGE_SIZE) if labelled else 0.0
+        labels[at] = max(labels.get(at, 0.0), beside)
+    rows = [*boxes.values(), *operations.values()] or [[(0.0, 0.0)]]
     frames = FRAME_ROOM * len(graph.frames)
-    return (
-        sum(widest.values()) + sum(gaps.values()),
-        max((sum(high[i] + BESIDE for i in side) for side in sides), default=0) + frames,
-        max((sum(wide[i] + BESIDE for i in side) for side in sides), default=0) + frames,
-        sum(highest.values()) + NODE_GAP * len(gaps) + frames,
+    gaps = 4 * BEHIND * len(operations)
+    lengths, thicknesses = (
+        [sum(max(size[axis] for size in row) for row in rows) + gaps for axis in (0, 1)],
+        [max(sum(size[axis] + BESIDE for size in row) for row in rows) + frames for axis in (0, 1)],
+    )
+    return Extents(
+        (lengths[0] + sum(labels.values()), thicknesses[1]),
+        (thicknesses[0], lengths[1] + LINE * sum(map(bool, labels.values())) + frames),
     )
 
 
-def box_height(value: Value, gradient: bool) -> float:
-    """Estimate the height in inches of the box of a value, with its gradient or without."""
-    pictures = PICTURE_ROOM if value.summary or value.gradient_summary else 0
-    return LINE_ROOM * len(fields(value, gradient)) + pictures
+def _ranks(graph: Graph) -> tuple[list[int], list[int]]:
+    """The rows of the operations, and those of the boxes.
 
-
-def box_width(value: Value, gradient: bool) -> float:
-    """Estimate the width in inches of the box of a value, with its gradient or without."""
-    return 0.2 + 0.066 * max(map(len, fields(value, gradient)))
+    A box that no operation made is in the row before its first reader.
+    """
+    made = {value for step in graph.steps for value in step.outputs}
+    rank = [0] * len(graph.values)
+    column = []
+    for step in graph.steps:
+        column.append(max((rank[i] for i in step.inputs), default=0))
+        for i in step.outputs:
+            rank[i] = column[-1] + 1
+    for step, at in zip(reversed(graph.steps), reversed(column), strict=True):
+        for i in step.inputs:
+            if i not in made:
+                rank[i] = at
+    return column, rank
 
 
 def orders_with_gradients(graph: Graph) -> set[int]:
@@ -375,23 +442,29 @@ def orders_with_gradients(graph: Graph) -> set[int]:
     return {value.order for value in graph.values if value.gradient is not None}
 
 
-def operation_label(step: Step, insert: Sequence[str] = ()) -> str:
-    """The label of an operation: its symbol, or its name, and the lines that stand for a small picture."""
-    label = [SYMBOLS.get(step.name, shortened(printable(step.name)))]
+def operation_label(step: Step, insert: Insert | None = None) -> str:
+    """The label of an operation: its symbol, or its name, and the marker of a small picture."""
+    lines = [str(graphviz.escape(line)) for line in operation_lines(step)]
+    return "\\n".join(lines if insert is None else [*lines, insert.marker])
+
+
+def operation_lines(step: Step) -> list[str]:
+    """The lines of text in the node of an operation."""
+    lines = [SYMBOLS.get(step.name, shortened(printable(step.name)))]
     if step.layer:
         words = filter(None, (step.name, step.layer.about, step.layer.shapes))
-        label = [shortened(printable(line)) for line in words]
+        lines = [shortened(printable(line)) for line in words]
     if step.hidden:
-        label.append(f"… {step.hidden:,} not shown")
-    return "\\n".join([*(str(graphviz.escape(line)) for line in label), *insert])
+        lines.append(f"… {step.hidden:,} not shown")
+    return lines
 
 
-def value_label(value: Value, down: bool, gradient: bool, insert: Sequence[str] = ()) -> str:
+def value_label(value: Value, down: bool, gradient: bool, insert: Insert | None = None) -> str:
     """The label of a value: name and role, number or range, picture, and gradient if one is to be shown."""
     parts = list(map(escape, fields(value, gradient)))
-    if insert:
+    if insert is not None:
         shows_gradient = gradient and value.role != "constant"
-        parts.insert(len(parts) - shows_gradient, "\\n".join(insert))
+        parts.insert(len(parts) - shows_gradient, insert.marker)
     label = " | ".join(parts)
     return f"{{{label}}}" if down else label
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tapemagic.drawing.dot import dot
+from tapemagic.drawing.dot import dot, estimate
 from tapemagic.drawing.inserts import Inserts
+from tapemagic.drawing.picture import UNIT
 from tapemagic.drawing.report_style import Style, ground_of
-from tapemagic.drawing.svg import Drawing, draw
+from tapemagic.drawing.svg import LEAST, PIXELS, ROOM, Drawing, draw
 from tapemagic.explain.formatting import significant_digits
 from tapemagic.report.findings import Findings
 
@@ -42,4 +43,7 @@ class GraphPicture:
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
         drawing = draw(self.dot, self._inserts.by_number, self.style.engine)
-        return replace(drawing, ground=ground_of(self.style.theme))
+        with significant_digits(self.style.digits):
+            width = estimate(self.findings.graph, self._inserts).width * UNIT * PIXELS
+        is_wide = width * LEAST > ROOM
+        return replace(drawing, ground=ground_of(self.style.theme), is_wide=is_wide)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from html import escape
-from itertools import count
+from itertools import chain, count
 
 from tapemagic.drawing.inset_plots import helps_log, plot
+from tapemagic.drawing.labels import widest
 from tapemagic.drawing.picture import Insert
 from tapemagic.drawing.svg_hooks import GRADIENT, VALUE, class_of
 from tapemagic.drawing.thumbnails import thumbnail
@@ -14,8 +15,8 @@ from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 from tapemagic.report.tabs.graph.loop_variables import Carried
 from tapemagic.report.tabs.training.series import Series
 
-PLOT, GAP, CAPTION, LETTER = (96, 26), 14, 10, 5
-"""In points: the size of a plot, the room between two, the height of a caption, and the width of a letter in it."""
+PLOT, GAP, CAPTION, CAPTION_SIZE = (96, 26), 14, 10, 8
+"""In points: the size of a plot, the room between two, the height of a caption, and the size of its font."""
 ARRAY = (46, 22)
 """In points: the size of the picture of an array."""
 MAX_PICTURED = 6
@@ -38,27 +39,25 @@ class Inserts:
 
     def __init__(self, graph: Graph) -> None:
         self.by_number: dict[int, Insert] = {}
-        self._of_step: dict[int, int] = {}
-        self._of_value: dict[int, int] = {}
+        self._of_step: dict[int, Insert] = {}
+        self._of_value: dict[int, Insert] = {}
         number = count()
         pictured = [x for x in graph.values if x.summary or x.gradient_summary]
         for value in sorted(pictured, key=_importance)[:MAX_PICTURED]:
-            k = self._of_value[value.index] = next(number)
-            self.by_number[k] = arrays(value)
+            k = next(number)
+            self._of_value[value.index] = self.by_number[k] = arrays(value, k)
         for step in graph.steps:
             if step.carried:
-                k = self._of_step[step.index] = next(number)
-                self.by_number[k] = developments(step)
+                k = next(number)
+                self._of_step[step.index] = self.by_number[k] = developments(step, k)
 
-    def of_step(self, step: Step) -> list[str]:
-        """The lines of text that stand for the picture in the label of an operation."""
-        number = self._of_step.get(step.index)
-        return [] if number is None else self.by_number[number].marker(number)
+    def of_step(self, step: Step) -> Insert | None:
+        """The picture in the node of an operation."""
+        return self._of_step.get(step.index)
 
-    def of_value(self, value: Value) -> list[str]:
-        """The lines of text that stand for the picture in the box of a value."""
-        number = self._of_value.get(value.index)
-        return [] if number is None else self.by_number[number].marker(number)
+    def of_value(self, value: Value) -> Insert | None:
+        """The picture in the box of a value."""
+        return self._of_value.get(value.index)
 
 
 def _importance(value: Value) -> int:
@@ -68,7 +67,7 @@ def _importance(value: Value) -> int:
     return 3 if value.role == "constant" else 1 + (not value.name)
 
 
-def arrays(value: Value) -> Insert:
+def arrays(value: Value, number: int = 0) -> Insert:
     """The picture of an array, and of its gradient beside it."""
     width, height = ARRAY
     both = ((VALUE, value.summary), (GRADIENT, value.gradient_summary))
@@ -82,16 +81,15 @@ def arrays(value: Value) -> Insert:
         )
         for with_marks in (False, True)
     )
-    return Insert(plain, len(shown) * (width + GAP) - GAP, height, marked)
+    return Insert(number, plain, len(shown) * (width + GAP) - GAP, height, marked)
 
 
-def developments(step: Step) -> Insert:
+def developments(step: Step, number: int = 0) -> Insert:
     """Plots of the values that a loop carries, and of their gradients beside them, one row for each value."""
     height = PLOT[1]
     columns = 2 if any(carried.gradients for carried in step.carried) else 1
     words = [captions(carried) for carried in step.carried]
-    longest = max(len(caption) for row in words for caption in row)
-    width = max(PLOT[0], longest * LETTER)
+    width = max(PLOT[0], widest(chain.from_iterable(words), CAPTION_SIZE))
     parts = []
     for row, carried in enumerate(step.carried):
         y = row * (height + CAPTION + 4)
@@ -101,7 +99,7 @@ def developments(step: Step) -> Insert:
             parts.append(((VALUE, GRADIENT)[column], drawn))
     marked = "".join(f"<g{class_of(mark)}>{drawn}</g>" for mark, drawn in parts)
     whole = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
-    return Insert("".join(drawn for _, drawn in parts), *whole, marked)
+    return Insert(number, "".join(drawn for _, drawn in parts), *whole, marked)
 
 
 def captions(carried: Carried) -> list[str]:
@@ -124,7 +122,7 @@ def _plotted(series: Series, words: str, middle: float, y: float) -> str:
     """A plot below its caption, both in the middle of a column."""
     width, height = PLOT
     drawn = plot([series], width, height, helps_log([series]))
-    place = f'x="{middle:g}" y="{y + 8:g}" font-size="8" text-anchor="middle"'
+    place = f'x="{middle:g}" y="{y + 8:g}" font-size="{CAPTION_SIZE}" text-anchor="middle"'
     return (
         f"<text {place}>{escape(printable(words))}</text>"
         f'<g transform="translate({middle - width / 2:g} {y + CAPTION:g})">{drawn}</g>'

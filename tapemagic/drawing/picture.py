@@ -6,21 +6,20 @@ All lengths are whole numbers in halves of a point: exact enough for the eye, an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
+from tapemagic.drawing.labels import BASELINE, FIELD_PADDING, LINE, field_height
 from tapemagic.drawing.pixels import Colours, cells_of
 
 UNIT = 2
 """Units in a point."""
 PIXEL = 0.75 * UNIT
 """Units in a pixel, in which a document without a viewBox is measured."""
-SPACE = 3
-"""Half the width of a space, by which words are moved that begin with one."""
 STEPS = re.compile(r"([MLHVCZmlhvcz])([^A-Za-z]*(?:e-?\d+[^A-Za-z]*)*)")
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
 MOVE = re.compile(r"(translate|scale)\(([^)]*)\)")
@@ -177,6 +176,8 @@ class Insert:
 
     Attributes
     ----------
+    number : int
+        Its number in the graph.
     fragment : str
         SVG elements, with lengths in points and the origin at the top left.
     width, height : float
@@ -185,30 +186,23 @@ class Insert:
         The same elements for a live page, with classes by which scripts find them; empty if they need none.
     """
 
+    number: int
     fragment: str
     width: float
     height: float
     marked: str = ""
 
-    def marker(self, number: int) -> list[str]:
-        """The lines of text to write into a label of font size 10, to make room for this insert.
+    @property
+    def marker(self) -> str:
+        """The character in a label that stands for this insert.
 
-        They begin with a character for the number, which `printable` takes out of all text that comes from elsewhere.
-        The drawing is centred in the room of the lines.
-
-        Examples
-        --------
-        >>> [len(line) for line in Insert("<rect/>", 40, 24).marker(0)]
-        [5, 5, 5]
+        `printable` takes it out of all text that comes from elsewhere.
         """
-        line = chr(FIRST + number) + "M" * max(0, round(self.width / MARK_WIDTH + 0.45) - 1)
-        return [line] * max(1, round(self.height / LINE_HEIGHT + 0.45))
+        return chr(FIRST + self.number)
 
 
 FIRST, LAST = 0xE000, 0xF8FF
-"""The characters that begin the lines of a marker: Unicode keeps them free for private use."""
-MARK_WIDTH, LINE_HEIGHT = 8.33, 11.0
-"""The width of an M, and the height of a line, in points, in Helvetica of 10 points."""
+"""The markers of inserts: Unicode keeps them free for private use."""
 
 
 def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
@@ -307,6 +301,7 @@ class _Reader:
     ) -> None:
         """Add the items of an element: one with its own shapes, and those of the groups inside it."""
         parts: list[Part] = []
+        middle: tuple[int, int] | None = None
         for child in element:
             tag = child.tag.rpartition("}")[2]
             if tag in GROUPS:
@@ -325,12 +320,20 @@ class _Reader:
                 )
             elif tag == "title":
                 name = "".join(child.itertext()) if kind else name
+            elif tag == "text" and middle is not None:
+                parts.append(self._placed(self._words(child, inherited, place), middle))
             elif (part := self._part(tag, child, inherited, place)) is not None:
                 parts.append(part)
+            elif tag == "polygon" and kind:
+                # Only the cell around the label of an edge or frame is drawn without colours.
+                left, top, right, bottom = _bounds(_steps(tag, child.attrib, place))
+                middle = (left + right) // 2, (top + bottom) // 2
         self._add(kind, name, parts)
 
     def _add(self, kind: Kind, name: str, parts: list[Part]) -> None:
-        if parts := self._with_inserts(parts):
+        if kind == "node":
+            parts = self._laid_out(parts)
+        if parts:
             self.items.append(Item(kind, name, tuple(parts)))
 
     def _part(
@@ -338,11 +341,7 @@ class _Reader:
     ) -> Part | None:
         given = inherited | element.attrib if inherited else element.attrib
         if tag == "text":
-            x, y = place.points([given.get("x", "0"), given.get("y", "0")])
-            words = "".join(element.itertext())
-            if words[:1] == " " != words[1:2]:
-                words, x = words[1:], x + SPACE
-            return Words(self._style(given, LETTERS, place), x, y, words)
+            return self._words(element, inherited, place)
         if tag == "image":
             x, y, right, bottom = place.points(_corners(given))
             colours = cells_of(given.get("href", ""))
@@ -355,6 +354,11 @@ class _Reader:
         steps = _steps(tag, given, place)
         return Outline(self._style(given, PAINT, place), steps) if steps else None
 
+    def _words(self, element: ET.Element, inherited: dict[str, str], place: _Place) -> Words:
+        given = inherited | element.attrib
+        x, y = place.points([given.get("x", "0"), given.get("y", "0")])
+        return Words(self._style(given, LETTERS, place), x, y, "".join(element.itertext()))
+
     def _style(self, given: Mapping[str, str], kept: set[str], place: _Place) -> Style:
         found = tuple(entry for entry in given.items() if entry[0] in kept)
         if kept is PAINT and "stroke" in given and "stroke-width" not in given:
@@ -363,32 +367,74 @@ class _Reader:
             self._styles[found] = tuple(sorted(_normal(key, value, place) for key, value in found))
         return self._styles[found]
 
-    def _with_inserts(self, parts: list[Part]) -> list[Part]:
-        """The parts with each insert in place of the lines of its marker."""
-        markers: dict[int, list[Words]] = {}
-        for part in parts:
-            if isinstance(part, Words) and FIRST <= ord(part.text[:1] or " ") <= LAST:
-                markers.setdefault(ord(part.text[0]) - FIRST, []).append(part)
-        if not markers:
+    def _laid_out(self, parts: list[Part]) -> list[Part]:
+        """The parts of a node, with its text and the lines between its fields in places that depend on no font.
+
+        Graphviz puts them where the fonts of this machine, and its own version, suggest. Each field has the height
+        that `labels` gives it; the fields are below one another, and together in the middle of the node.
+        """
+        shapes = [part for part in parts if isinstance(part, Outline)]
+        if not shapes:
             return parts
-        hidden = {id(part) for lines in markers.values() for part in lines}
-        left = [part for part in parts if id(part) not in hidden]
-        box = next((part for part in left if isinstance(part, Outline)), None)
-        for number, lines in markers.items():
-            if (insert := self._inserts.get(number)) is not None:
-                left.append(_inset(insert, lines, box))
-        return left
+        left, top, right, bottom = _bounds(shapes[0].steps)
+        fields: list[list[Words]] = [[]]
+        lines: list[Outline] = []
+        for part in parts:
+            if isinstance(part, Words):
+                fields[-1].append(part)
+            elif isinstance(part, Outline) and _is_line(part.steps):
+                lines.append(part)
+                fields.append([])
+        contents = [self._content(field) for field in fields]
+        heights = [
+            UNIT * field_height(len(words), sum(insert.height for insert in inserts))
+            for words, inserts in contents
+        ]
+        placed: list[Part] = [shape for shape in shapes if shape not in lines]
+        x, y = (left + right) // 2, (top + bottom - sum(heights)) / 2
+        for k, ((words, inserts), height) in enumerate(zip(contents, heights, strict=True)):
+            if k:
+                across = (("M", (left, round(y))), ("L", (right, round(y))))
+                placed.append(Outline(lines[k - 1].style, across))
+            middle = y + UNIT * (FIELD_PADDING + LINE / 2)
+            for line in words:
+                placed.append(self._placed(line, (x, middle)))
+                middle += UNIT * LINE
+            above = middle - UNIT * LINE / 2
+            for insert in inserts:
+                placed.append(Inset(round(x - UNIT * insert.width / 2), round(above), 1.0, insert))
+                above += UNIT * insert.height
+            y += height
+        return placed
+
+    def _content(self, field: Sequence[Words]) -> tuple[list[Words], list[Insert]]:
+        """The lines of text of a field, and the inserts whose markers are in it."""
+        markers = [line for line in field if FIRST <= ord(line.text[:1] or " ") <= LAST]
+        inserts = [self._inserts.get(ord(line.text[0]) - FIRST) for line in markers]
+        words = [line for line in field if line not in markers]
+        return words, [insert for insert in inserts if insert is not None]
+
+    def _placed(self, line: Words, middle: tuple[float, float]) -> Words:
+        """A line of text with its middle at a place."""
+        style = dict(line.style) | {"text-anchor": "middle"}
+        size = float(style.get("font-size", 10 * UNIT))
+        x, y = middle
+        return Words(tuple(sorted(style.items())), round(x), round(y + BASELINE * size), line.text)
 
 
-def _inset(insert: Insert, lines: list[Words], box: Outline | None) -> Inset:
-    """An insert in the middle of the lines of its marker, made smaller where a box is too narrow for it."""
-    scale = 1.0
-    if box is not None:
-        across = [x for _, points in box.steps for x in points[::2]]
-        scale = min(1.0, (max(across) - min(across)) / (insert.width * UNIT))
-    middle = (lines[0].y + lines[-1].y) / 2 - 0.3 * UNIT * 10
-    x = round(lines[0].x - scale * insert.width * UNIT / 2)
-    return Inset(x, round(middle - scale * insert.height * UNIT / 2), scale, insert)
+def _bounds(steps: Steps) -> tuple[int, int, int, int]:
+    """The left, top, right and bottom of a shape."""
+    if steps[0][0] == "E":
+        x, y, rx, ry = steps[0][1]
+        return x - rx, y - ry, x + rx, y + ry
+    xs = [x for _, points in steps for x in points[::2]]
+    ys = [y for _, points in steps for y in points[1::2]]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _is_line(steps: Steps) -> bool:
+    """Return True for a straight line, which separates two fields of a record."""
+    return len(steps) == 2 and steps[1][0] == "L" and len(steps[1][1]) == 2
 
 
 def _normal(key: str, value: str, place: _Place) -> tuple[str, str]:

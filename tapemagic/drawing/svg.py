@@ -59,11 +59,22 @@ DEFAULTS = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture, or the reason why there is none; with the colour of what has no background of its own."""
+    """A picture, or the reason why there is none.
+
+    Attributes
+    ----------
+    picture : Picture or None
+    reason : str
+    ground : str
+        The colour of what has no background of its own.
+    is_wide : bool
+        Whether to scroll the picture rather than make it as narrow as a page.
+    """
 
     picture: Picture | None
     reason: str = ""
     ground: str = GROUND
+    is_wide: bool = False
 
     @cached_property
     def svg(self) -> str | None:
@@ -279,19 +290,20 @@ def _written(word: str, numbers: Iterable[int]) -> str:
 def fitted(drawing: Drawing, live: bool = False) -> tuple[str, str]:
     """Scale a picture down to be seen whole, as far as it stays legible, and give the style in which to show it.
 
-    The style of what is not `live`, and stored in notebooks, has no lengths: they differ from one Graphviz to the next.
+    The style of a picture that isn't `live` is compared when notebooks are tested, so it depends on the graph only:
+    its size differs where two versions of Graphviz order boxes differently.
     """
     picture, svg = drawing.picture, drawing.live if live else drawing.svg
     if picture is None or svg is None:
         return "", ""
     width, height = picture.width * PIXELS, picture.height * PIXELS
-    is_wide = width * LEAST > ROOM
-    scale = LEAST if is_wide else max(LEAST, min(1.0, ROOM / max(height, 1)))
+    fits_when_small = width * LEAST <= ROOM
+    scale = max(LEAST, min(1.0, ROOM / max(height, 1))) if fits_when_small else LEAST
     _, _, rest = svg.partition(" viewBox")
     sized = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * scale:.0f}"'
         f' height="{height * scale:.0f}" viewBox{rest}'
     )
-    if is_wide:
+    if drawing.is_wide:
         return sized, "max-width:none"
     return sized, "max-width:100%;height:auto" + live * f";min-width:{width * LEAST:.0f}px"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tapemagic.drawing.dot import dot, orders_with_gradients
+from tapemagic.drawing.dot import orders_with_gradients
 from tapemagic.drawing.elements import FONT, element, plain
-from tapemagic.drawing.inserts import Inserts
-from tapemagic.drawing.report_style import Style, ground_of, themed_page
+from tapemagic.drawing.graph_picture import GraphPicture
+from tapemagic.drawing.report_style import Style, themed_page
 from tapemagic.drawing.styles import QUIET
-from tapemagic.drawing.svg import Drawing, draw
+from tapemagic.drawing.svg import Drawing
 from tapemagic.explain.formatting import printable, significant_digits
 from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph import show as graph
@@ -43,24 +42,18 @@ class TapeGraph:
         self._style = style
 
     @cached_property
-    def _inserts(self) -> Inserts:
-        """The small pictures in the graph."""
-        with significant_digits(self._style.digits):
-            return Inserts(self.findings.graph)
+    def _picture(self) -> GraphPicture:
+        return GraphPicture(self.findings, self._style)
 
-    @cached_property
+    @property
     def dot(self) -> DotSource:
         """The graph as DOT source."""
-        with significant_digits(self._style.digits):
-            return DotSource(dot(self.findings.graph, self.findings.lines))
+        return DotSource(self._picture.dot)
 
-    @cached_property
+    @property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
-        with significant_digits(self._style.digits):
-            source = dot(self.findings.graph, self.findings.lines, self._inserts)
-        drawing = draw(source, self._inserts.by_number, self._style.engine)
-        return replace(drawing, ground=ground_of(self._style.theme))
+        return self._picture.drawing
 
     def __repr__(self) -> str:
         with significant_digits(self._style.digits):

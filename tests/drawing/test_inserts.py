@@ -135,7 +135,7 @@ def test_what_has_no_picture() -> None:
     graph = Graph((value(0, "x"),), (Step(0, "sin", (0,), ()),))
     inserts = Inserts(graph)
 
-    assert ([], [], {}) == (
+    assert (None, None, {}) == (
         inserts.of_value(graph.values[0]),
         inserts.of_step(graph.steps[0]),
         inserts.by_number,

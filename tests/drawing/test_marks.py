@@ -119,7 +119,7 @@ def test_names(
     monkeypatch: pytest.MonkeyPatch, drawer: Callable[[str], str], down: bool, found: Findings
 ) -> None:
     """Of all that is drawn, by either drawer and in either direction."""
-    monkeypatch.setattr(dot_module, "grows_down", lambda _graph: down)
+    monkeypatch.setattr(dot_module, "grows_down", lambda _extents: down)
 
     check(found.graph, drawer)
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -21,6 +22,7 @@ from tapemagic.drawing import engines, svg
 from tapemagic.drawing.dot import dot
 from tapemagic.drawing.engines import by_dot, by_pygraphviz
 from tapemagic.drawing.inserts import Inserts
+from tapemagic.drawing.labels import box, field_height, inches
 from tapemagic.drawing.picture import UNIT, Insert, Outline, read
 from tapemagic.drawing.svg import Drawing, draw, draw_all, write
 from tapemagic.report.bundle import TapeReport
@@ -256,22 +258,23 @@ def test_no_text_is_lost(drawer: Callable[[str], str], found: Findings) -> None:
 @pytest.mark.parametrize(("width", "height"), [(40, 12), (96, 40), (200, 90)])
 def test_an_insert(drawer: Callable[[str], str], width: float, height: float) -> None:
     """It takes the place of its marker, in the middle of the room that the marker makes, and no mark stays."""
-    insert = Insert('<rect width="5" height="5"/>', width, height)
-    label = "\\n".join(insert.marker(7))
-    unknown = "\\n".join(insert.marker(8))
+    insert = Insert(7, '<rect width="5" height="5"/>', width, height)
+    unknown = replace(insert, number=8)
+    wide, tall = box(width, field_height(1) + field_height(0, height))
+    size = f"fixedsize=true width={inches(wide)} height={inches(tall)}"
     source = (
         f'digraph {{ node [fontname="Helvetica,Arial" fontsize=10 shape=record];'
-        f' a [label="{{name | {label}}}"]; b [label="{unknown}"]; a -> b }}'
+        f' a [label="{{name | {insert.marker}}}" {size}]; b [label="{unknown.marker}"]; a -> b }}'
     )
 
     picture = read(drawer(source), {7: insert})
 
     assert ["name"] == [words.text for lines in picture.words.values() for words in lines]
     [inset] = picture.insets
-    box = next(item for item in picture.items if inset in item.parts).parts[0]
-    assert isinstance(box, Outline)
-    xs = [x for _, points in box.steps for x in points[::2]]
-    ys = [y for _, points in box.steps for y in points[1::2]]
+    outline = next(item for item in picture.items if inset in item.parts).parts[0]
+    assert isinstance(outline, Outline)
+    xs = [x for _, points in outline.steps for x in points[::2]]
+    ys = [y for _, points in outline.steps for y in points[1::2]]
     wide, tall = (UNIT * length * inset.scale for length in (width, height))
     assert abs(inset.x + wide / 2 - (min(xs) + max(xs)) / 2) < 2 * UNIT
     assert min(xs) <= inset.x < inset.x + wide <= max(xs) + UNIT

@@ -278,6 +278,7 @@ def test_without_a_target() -> None:
 def test_a_large_picture_is_shown_whole(live: bool) -> None:
     """It is made smaller, down to a limit, and then scrolled."""
     small, tall, wide = (svg(*size) for size in [(300, 300), (300, 900), (1500, 300)])
+    wide = replace(wide, is_wide=True)
 
     assert ('width="400" height="400"', "max-width:100%") == shown(small, live)
     assert ('width="240" height="720"', "max-width:100%") == shown(tall, live)
