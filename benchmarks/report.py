@@ -27,8 +27,8 @@ from traitlets.config import Config
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.live.front_end import STORED
 from tapemagic.report.tabs.graph import graph_view
-from tapemagic.report.tabs.trace.trace import Trace
-from tapemagic.report.tabs.trace.trace_steps import Steps, steps_of
+from tapemagic.report.tabs.trace.find import Trace
+from tapemagic.report.tabs.trace.steps import Steps, steps_of
 
 RUNS = 15
 BOUNDS = {10: 40, 100: 100, 1_000: 150, 10_000: 500}

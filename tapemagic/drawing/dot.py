@@ -355,7 +355,7 @@ def value_size(value: Value, gradient: bool, insert: Insert | None = None) -> tu
 def operation_size(step: Step, insert: Insert | None = None) -> tuple[int, int]:
     """The size in points of the node of an operation."""
     lines = operation_lines(step)
-    width, height = widest(lines, FONT_SIZE), LINE * len(lines)
+    width, height = widest(lines, FONT_SIZE), float(LINE * len(lines))
     if insert is not None:
         width, height = max(width, insert.width), height + insert.height
     if step.elided:

@@ -23,8 +23,8 @@ from tapemagic.report.tabs.gradients.derivatives import Derivative
 from tapemagic.report.tabs.gradients.gradient_rows import gradient_rows
 from tapemagic.report.tabs.graph.drawn_graph import Drawer
 from tapemagic.report.tabs.graph.graph_view import GraphView, Keyed, KeyMaker, keyed_values, view_of
-from tapemagic.report.tabs.trace.trace import goal_of
-from tapemagic.report.tabs.trace.trace_steps import steps_of
+from tapemagic.report.tabs.trace.find import goal_of
+from tapemagic.report.tabs.trace.steps import steps_of
 
 if TYPE_CHECKING:
     from tapemagic.report.tabs.code.find import Code

@@ -30,7 +30,7 @@ from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.tabs.graph.graph_view import GraphView
 from tapemagic.report.tabs.lines.find import SourceLine, lines_of
 from tapemagic.report.tabs.plot.plot import Plot
-from tapemagic.report.tabs.trace.trace import Trace, trace_of
+from tapemagic.report.tabs.trace.find import Trace, trace_of
 from tapemagic.report.tabs.training.find import Training, training_of
 from tapemagic.report.tabs.variables.find import NamedValue, named_values
 from tapemagic.report.uncomputed import share_numbers

@@ -15,9 +15,8 @@ from tapemagic.drawing.tex import GLYPH, tex
 from tapemagic.report import html, limits
 from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.trace import show as trace_face
-from tapemagic.report.tabs.trace.reverse_sweep import AdjointStep
-from tapemagic.report.tabs.trace.trace import Trace, TracePart
-from tapemagic.report.tabs.trace.trace_rows import TraceRow
+from tapemagic.report.tabs.trace.find import Trace, TracePart, TraceRow
+from tapemagic.report.tabs.trace.sweep import AdjointStep
 from tapemagic.report.text import LEAST_IMPORTANT
 
 TALL = ("\\frac", "\\sum", "\\prod", "matrix")

@@ -6,8 +6,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
-from tapemagic.report.tabs.trace.step_context import MOST_STEPS
-from tapemagic.report.tabs.trace.trace_step import Steps
+from tapemagic.report.tabs.trace.steps import MOST_STEPS, Steps
 from tests.ipython.conftest import IMPORTS, Run
 from tests.report.steps import drawings, stepped
 from tools.gallery_cells import CELLS, Cell

@@ -14,8 +14,7 @@ from tapemagic.report.subject import Subject
 from tapemagic.report.tabs.graph import graph_view
 from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
 from tapemagic.report.tabs.graph.graph import Graph
-from tapemagic.report.tabs.trace.trace_step import Steps
-from tapemagic.report.tabs.trace.trace_steps import steps_of
+from tapemagic.report.tabs.trace.steps import Steps, steps_of
 
 Drawn = tuple[Subject, DrawnGraph]
 

@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.report.tabs.lines import show as lines
 from tapemagic.report.tabs.lines.find import LineValue, SourceLine
 from tapemagic.report.tabs.trace import show as trace
-from tapemagic.report.tabs.trace.trace import Trace
+from tapemagic.report.tabs.trace.find import Trace
 from tests.report.recordings import record, square
 from tests.report.test_html import Reader
 from tests.report.test_trace import baydin

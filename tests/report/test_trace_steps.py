@@ -11,7 +11,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.report.tabs.graph.graph import Graph
-from tapemagic.report.tabs.trace.trace_step import Steps
+from tapemagic.report.tabs.trace.steps import Steps
 from tests.report.recordings import chain, record
 from tests.report.steps import drawings, stepped
 from tests.report.test_every_rule import found as examined

@@ -22,7 +22,7 @@ from tapemagic.report.tabs.graph import show as graph
 from tapemagic.report.tabs.lines import show as lines
 from tapemagic.report.tabs.plot import show as plot
 from tapemagic.report.tabs.trace import show as trace
-from tapemagic.report.tabs.trace.trace_steps import TraceStep
+from tapemagic.report.tabs.trace.steps import TraceStep
 from tapemagic.report.tabs.variables import show as variables
 
 NOTHING = element(

@@ -22,7 +22,7 @@ from tapemagic.programs.rerun import Mark, Words
 from tapemagic.programs.statements import statements_in
 from tapemagic.report.subject import Subject
 from tapemagic.report.tabs.gradients.derivatives import failure_reason
-from tapemagic.report.tabs.trace.trace_step import TraceStep
+from tapemagic.report.tabs.trace.steps import TraceStep
 
 
 @dataclass(frozen=True)

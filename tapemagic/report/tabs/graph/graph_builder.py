@@ -25,8 +25,8 @@ from tapemagic.report.tabs.graph.layers import inner_variables, layer_call
 from tapemagic.report.tabs.graph.local_derivatives import local_derivative
 from tapemagic.report.tabs.graph.loop_variables import Development, carried, developments
 from tapemagic.report.tabs.graph.view import Fold, Frame, Plan
+from tapemagic.report.tabs.trace.formulas import is_chain
 from tapemagic.report.tabs.trace.notation import Symbol, symbol_of
-from tapemagic.report.tabs.trace.reverse_sweep import is_chain
 
 ORDINALS = ("first", "second", "third")
 BOX_CELLS = (6, 23)

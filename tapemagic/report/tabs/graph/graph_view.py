@@ -16,9 +16,9 @@ from tapemagic.report.drawn_records import first_and_last
 from tapemagic.report.subject import Subject
 from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
 from tapemagic.report.tabs.graph.graph import Graph
-from tapemagic.report.tabs.trace.row_formulas import written
-from tapemagic.report.tabs.trace.symbols import Symbols
-from tapemagic.report.tabs.trace.trace_steps import Steps, steps_of
+from tapemagic.report.tabs.trace.formulas import row_formula
+from tapemagic.report.tabs.trace.notation import Symbols
+from tapemagic.report.tabs.trace.steps import Steps, steps_of
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def _formulas(subject: Subject, drawn: DrawnGraph) -> tuple[str, ...]:
     with np.errstate(all="ignore"):
         for _, what in drawn.plan.items:
             if isinstance(what, int):
-                operation = written(subject, symbols, what)
+                operation = row_formula(subject, symbols, what)
                 ids = operation.record.output_ids
                 for k, i in enumerate(ids):
                     if i in drawn.values:

@@ -17,8 +17,7 @@ from tapemagic.explain.nonfinite import is_finite
 from tapemagic.report.context import Context
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.trace.notation import symbol_of
-from tapemagic.report.tabs.trace.symbols import several, text_of
+from tapemagic.report.tabs.trace.notation import several, symbol_of, text_of
 from tapemagic.report.variable_versions import format_reads
 
 MAX_LINES = 120

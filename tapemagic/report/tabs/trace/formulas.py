@@ -1,8 +1,4 @@
-"""Formulas of operations and of what they pass on to the adjoints of their inputs.
-
-In a formula a, b and c are the inputs, y is the result, g the adjoint of the result, and n the number of elements of
-which a mean is taken. ``total`` adds up, and ``spread`` repeats for each element of what was added up.
-"""
+"""The formulas of operations and of their adjoints."""
 
 from __future__ import annotations
 
@@ -19,21 +15,25 @@ from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.tensor import getitem
 from tapemagic.explain.formatting import SHOWN, format_entries, format_size
 from tapemagic.explain.lazy_values import has_numbers
+from tapemagic.report.subject import Subject
 from tapemagic.report.tabs.trace.notation import (
     ATOM,
     CHOICE,
     Piece,
     Reduction,
     Symbol,
+    Symbols,
     call,
     escaped,
+    number_symbols,
     rendered,
+    several,
     total,
 )
 
 INDEX = operation(getitem)
 INPUTS = "abc"
-MAX_INPUTS = 6
+MAX_FORMULA_INPUTS = 6
 """The number of inputs that are written out."""
 
 
@@ -154,6 +154,14 @@ def is_known(record: Record) -> bool:
     function = record.operation.function
     module = getattr(function, "__module__", None) or type(function).__module__
     return module.partition(".")[0] in OURS and "call" not in (record.params or {})
+
+
+def is_chain(record: Record) -> bool:
+    """Whether an operation passes on its true derivative with respect to real numbers."""
+    values = (*record.values, *several(record.output))
+    return is_known(record) and not any(
+        getattr(x, "dtype", np.dtype(float)).kind == "c" for x in values
+    )
 
 
 def formula_of(record: Record) -> Formula | None:
@@ -344,8 +352,8 @@ def value_formula(record: Record, inputs: Sequence[Symbol]) -> Piece:
     if len(given) < getattr(record.operation.function, "nin", 0):
         # other operands of operations without a derivative are not kept, nor where they stood
         given = [Symbol(f"… {x.text} …", rf"\dots {x.latex} \dots") for x in given]
-    if len(given) > MAX_INPUTS:
-        given = [*given[: MAX_INPUTS - 2], Symbol("…", r"\dots"), given[-1]]
+    if len(given) > MAX_FORMULA_INPUTS:
+        given = [*given[: MAX_FORMULA_INPUTS - 2], Symbol("…", r"\dots"), given[-1]]
     return call(record.name, [*given, *_parameters(record)])
 
 
@@ -449,4 +457,47 @@ def _summed(piece: Piece, record: Record, x: Any, result: Any) -> Piece:
         return piece
     return total(
         piece, None if len(axes) == len(full) else axes[0] if len(axes) == 1 else tuple(axes)
+    )
+
+
+@dataclass(frozen=True)
+class RowFormula:
+    """An operation with the symbols of its values.
+
+    Attributes
+    ----------
+    position : int
+        In the recording.
+    record : Record
+    inputs, made : sequence of Symbol
+    numbers : sequence of Symbol
+        The values of the inputs; empty unless they are few numbers.
+    formula : Piece
+        That of its result.
+    """
+
+    position: int
+    record: Record
+    inputs: Sequence[Symbol]
+    made: Sequence[Symbol]
+    numbers: Sequence[Symbol]
+    formula: Piece
+
+
+def row_formula(subject: Subject, symbols: Symbols, position: int) -> RowFormula:
+    """An operation of a recording, by its position; row_formula once for all tables and graphs."""
+    return subject.once(("operation", position), lambda: _row_formula(subject, symbols, position))
+
+
+def _row_formula(subject: Subject, symbols: Symbols, position: int) -> RowFormula:
+    record = subject.records[position]
+    made = zip(several(record.output), several(record.output_id), strict=True)
+    inputs = [symbols.of(x, i) for x, i in zip(record.values, record.ids, strict=True)]
+    return RowFormula(
+        position,
+        record,
+        inputs,
+        [symbols.of(x, i) for x, i in made],
+        number_symbols(record.values),
+        value_formula(record, inputs),
     )

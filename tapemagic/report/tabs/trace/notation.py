@@ -1,21 +1,36 @@
-"""Notation: formulas written as Python expressions, rendered as mathematics in plain text and in LaTeX."""
+"""Names, numbers and formulas in mathematical notation, as text and as LaTeX."""
 
 from __future__ import annotations
 
 import ast
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tapemagic.explain.formatting import SUBSCRIPTS, clipped, printable, without_subscript
+import numpy as np
+
+from tapemagic.explain.formatting import (
+    SHOWN,
+    SUBSCRIPTS,
+    clipped,
+    format_size,
+    format_value,
+    printable,
+    without_subscript,
+)
+from tapemagic.explain.lazy_values import has_numbers, is_pending
+from tapemagic.explain.nonfinite import is_finite
+from tapemagic.report.subject import Subject
+from tapemagic.report.summary import Summary, summarise
+from tapemagic.report.tabs.graph.constants import ConstantNames
 
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """The precedence of the parts of a formula: those of a lower one stand in brackets."""
 
-LONGEST = 60
+LONGEST_NAME = 60
 """The number of characters shown of a name."""
 
 MACRON, OVERLINE = "\u0304", "\u0305"
@@ -86,7 +101,7 @@ def symbol_of(name: str) -> Symbol:
     >>> symbol_of("w₁₂"), symbol_of("loss")
     (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\mathrm{loss}'))
     """
-    name = clipped(printable(name), LONGEST)
+    name = clipped(printable(name), LONGEST_NAME)
     stem = name.rstrip(SUBSCRIPTS + "0123456789")
     index = name[len(stem) :].translate({ord(s): str(k) for k, s in enumerate(SUBSCRIPTS)})
     letter = _letter(stem)
@@ -316,3 +331,81 @@ NOTATIONS: Mapping[str, Callable[[Piece, object], Piece]] = {
     "spread": _spread,
 }
 """Functions with a notation of their own."""
+
+
+MAX_NUMBERS = 3
+"""The number of inputs up to which an operation is written with numbers put in."""
+
+SHORT = 24
+"""The number of characters of an array that stands in a formula."""
+
+
+class Symbols:
+    """The symbols of the values in a recording.
+
+    Parameters
+    ----------
+    subject : Subject
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._constants = ConstantNames(subject)
+        self._known: dict[int, str] = {}
+
+    def of(self, value: Any, i: int) -> Symbol:
+        """The symbol of a value with an id or stamp: its name, or a number, or what is known of it."""
+        if self._subject.snapshot.tracks(i):
+            return symbol_of(self._subject.symbols.get(i, "?"))
+        if value is None:
+            return Symbol("None", r"\text{None}")
+        if id(value) not in self._known:
+            self._known[id(value)] = self._constants.of(value)[0]
+        name = self._known[id(value)]
+        return symbol_of(name) if name else number_symbol(value)
+
+
+def number_symbol(value: Any) -> Symbol:
+    """The symbol of a value without a name: a number, the elements of a small array, or the shape."""
+    text = format_value(value)
+    if is_pending(value):
+        text = f"[{format_size(value.shape)}]"
+    if not np.shape(value):
+        return Symbol(text, escaped(text))
+    if len(text) > SHORT:
+        shape = np.shape(value)
+        text = f"[{format_size(shape)}{' array' * (len(shape) > 1)}]"
+    return Symbol(text, rf"\text{{{escaped(text)}}}")
+
+
+def number_symbols(values: Sequence[Any]) -> list[Symbol]:
+    """The symbols of the inputs of an operation, to put numbers into its formula; empty unless they are few numbers."""
+    several = len(values) > MAX_NUMBERS
+    if several or any(x is None or not has_numbers(x) or np.shape(x) for x in values):
+        return []
+    return [number_symbol(x) for x in values]
+
+
+def text_of(value: Any) -> str:
+    """A value or its summary in one line; empty if it is not known."""
+    return "" if value is None else summarise(value).text
+
+
+def brief(value: Any) -> str:
+    """A value that is short enough to stand in a sum; empty otherwise."""
+    if value is None or isinstance(value, Summary) or is_pending(value) or np.size(value) > SHOWN:
+        return ""
+    text = text_of(value)
+    return text if len(text) <= SHORT else ""
+
+
+def is_good(value: Any) -> bool:
+    """Whether a value, or what its summary tells of it, is finite."""
+    if isinstance(value, Summary):
+        return not any(word in value.text for word in ("nan", "inf"))
+    return is_finite(value)
+
+
+def several(x: Any) -> tuple[Any, ...]:
+    """The results of an operation, or their ids, which are a tuple only if there are several."""
+    return x if isinstance(x, tuple) else (x,)

@@ -9,9 +9,8 @@ from tapemagic.drawing.elements import element, listing, plain
 from tapemagic.drawing.styles import BAD, CODE, QUIET
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.trace.reverse_sweep import AdjointStep
-from tapemagic.report.tabs.trace.trace import Trace, TracePart
-from tapemagic.report.tabs.trace.trace_rows import TraceRow
+from tapemagic.report.tabs.trace.find import Trace, TracePart, TraceRow
+from tapemagic.report.tabs.trace.sweep import AdjointStep
 
 TITLE = "Trace"
 TABLE = f"{CODE};font-size:12px"
