@@ -94,7 +94,6 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "explain": ("numpy", "executing"),
     "report": ("numpy", "executing", "anywidget", "traitlets", "IPython"),
     "drawing": ("numpy", "graphviz", "pygraphviz", "IPython"),
-    "drawing.curves": ("matplotlib",),
     "nn.datasets": ("numpy", "tqdm"),
     "tf.ops.special": ("numpy", "scipy"),
     "programs": ("numpy",),

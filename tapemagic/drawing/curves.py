@@ -1,18 +1,24 @@
-"""The picture of a plot, drawn by matplotlib as SVG without a background, and the places of its marks."""
+"""The picture of a plot as SVG without a background, and the places of its marks."""
 
 from __future__ import annotations
 
-import io
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
 
-from tapemagic.drawing.inset_plots import COLOURS
-from tapemagic.drawing.plain_svg import plain
+from tapemagic.drawing.axes import (
+    COLORS,
+    Box,
+    bottom_labels,
+    frame,
+    label,
+    left_labels,
+    line,
+    ticks,
+)
+from tapemagic.drawing.labels import text_width
 from tapemagic.drawing.styles import GROUND
 from tapemagic.explain.formatting import clipped, printable
 from tapemagic.report.tabs.plot.plot import Curve, Plot
@@ -21,29 +27,25 @@ WIDTH, HEIGHT = 620, 250
 """The size of the picture of one target in pixels."""
 LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 40
 """The margins around the axes of one target."""
-LEGEND = 18
-"""The height of a line of the legend."""
-IN_A_ROW = 4
-MOST_TARGETS = 4
+LEGEND, SAMPLE, IN_A_ROW = 18, 26, 4
+"""The height of a row of the legend, the length of a line in it, and the most entries in a row."""
+FONT_SIZE = 11
+TICKS_ACROSS, TICKS_UP = 9, 8
+"""The most labels below and beside the axes of a target, about."""
+MAX_TARGETS = 4
 LONGEST = 40
 """The number of characters of a name."""
-LINES = ("-", "--", "-.", ":")
+DASHES = ("", "6 2.5", "10 2.5 1.6 2.5", "1.6 2.6")
 WIDTHS = (2.2, 1.6, 1.6, 1.6)
-"""The styles and widths of the curves of a target and of its derivatives."""
+"""The dashes and widths of the curves of a target and of its derivatives."""
+FLAT = 0.1
+"""The distance in pixels up to which a point of a curve may be off a straight line."""
 TANGENT = 70
 """Half of the length of a tangent in pixels."""
 CLOSE = 0.04
 """The share of the range within which a point is close to a gap or a jump."""
 POLE = 0.5
 """A picture is cut off where curves go beyond the other values, close to a gap or a jump, by more than this share."""
-SETTINGS = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "tapemagic",
-    "font.family": "sans-serif",
-    "font.size": 11,
-    "path.simplify": True,
-    "path.simplify_threshold": 0.2,
-}
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Mark:
 
     x: float
     y: float
-    colour: str
+    color: str
     tangent: tuple[float, float, float, float] | None = None
 
 
@@ -99,7 +101,7 @@ def _mark(mark: Mark) -> str:
     if mark.tangent:
         x1, y1, x2, y2 = mark.tangent
         line = f'<path stroke="{GROUND}" stroke-width="2" d="M{x1},{y1}L{x2},{y2}"/>'
-    dot = f'<circle cx="{mark.x}" cy="{mark.y}" r="4.5" fill="{mark.colour}" stroke="#fff"/>'
+    dot = f'<circle cx="{mark.x}" cy="{mark.y}" r="4.5" fill="{mark.color}" stroke="#fff"/>'
     return line + dot
 
 
@@ -110,147 +112,147 @@ def curve_picture(plot: Plot, ground: str = GROUND) -> CurvePicture | None:
     ----------
     plot : Plot
     ground : str, optional
-        The colour of axes and text.
+        The color of axes and text.
 
     Returns
     -------
     CurvePicture or None
         None if there is no curve to draw.
-
-    Notes
-    -----
-    Neither the settings of matplotlib nor its current figure change. Curves that were drawn last are not drawn again.
     """
     if not plot.drawn:
         return None
     nowhere = tuple(replace(curve, here=0.0) for curve in plot.curves)
     drawn = _drawn(replace(plot, curves=nowhere, at=0.0), ground)
-    marks = [mark for panel in drawn.panels for mark in _marks(plot, panel)]
+    marks = [mark for target, box in drawn.boxes for mark in _marks(plot, target, box)]
     return CurvePicture(drawn.content, WIDTH, drawn.height, tuple(marks), drawn.notes)
 
 
 @dataclass(frozen=True)
-class Panel:
-    """The axes of one target: their place in pixels, and the values at their lower and upper end."""
-
-    target: str
-    top: float
-    bottom: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Drawn:
-    """The picture of curves, without marks."""
+    """The picture of curves, without marks, and the axes of each target."""
 
     content: str
     height: int
-    panels: tuple[Panel, ...]
+    boxes: tuple[tuple[str, Box], ...]
     notes: tuple[str, ...]
 
 
 @lru_cache(maxsize=4)
 def _drawn(plot: Plot, ground: str) -> Drawn:
-    import matplotlib as mpl
-
-    defaults: dict[str, Any] = {
-        name: value for name, value in mpl.rcParamsDefault.items() if not name.startswith("backend")
-    }
-    with warnings.catch_warnings(action="ignore"), mpl.rc_context():
-        settings: Any = mpl.rcParams
-        settings.update(defaults | SETTINGS)
-        return _drawn_figure(plot, ground)
-
-
-def _drawn_figure(plot: Plot, ground: str) -> Drawn:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
+    """Draw curves; a slider asks again and again for those that were drawn last."""
     groups = [list(group) for _, group in groupby(plot.drawn, lambda curve: curve.target)]
-    groups, others = groups[:MOST_TARGETS], groups[MOST_TARGETS:]
-    tops = [TOP + LEGEND * math.ceil(len(group) / IN_A_ROW) for group in groups]
-    inner, width = HEIGHT - TOP - BOTTOM, WIDTH - LEFT - RIGHT
-    height = sum(tops) + len(groups) * (inner + BOTTOM)
-    figure = Figure((WIDTH / 72, height / 72), dpi=72)
-    figure.patch.set_alpha(0)
-    panels: list[Panel] = []
+    groups, others = groups[:MAX_TARGETS], groups[MAX_TARGETS:]
+    boxes: list[tuple[str, Box]] = []
     notes: list[str] = []
+    parts: list[str] = []
+    inner, width = HEIGHT - TOP - BOTTOM, WIDTH - LEFT - RIGHT
     above = 0
-    for top, group in zip(tops, groups, strict=True):
-        first, last = above + top, above + top + inner
-        place = (LEFT / WIDTH, 1 - last / height, width / WIDTH, inner / height)
-        axes = figure.add_axes(place, facecolor="none")
+    for group in groups:
+        target = group[0].target
+        top = above + TOP + LEGEND * math.ceil(len(group) / IN_A_ROW)
         low, high, is_cut = _limits(plot.points, group)
-        _draw_curves(axes, plot, group, (low, high), ground)
-        panels.append(Panel(group[0].target, first, last, low, high))
+        box = Box(LEFT, top, width, inner, plot.low, plot.high, low, high)
+        boxes.append((target, box))
+        parts += [_axes(box, plot.name), _curves(plot.points, group, box), _legend(group, above)]
         if is_cut:
             ends = f"from {low:.3g} to {high:.3g}"
-            notes.append(f"The picture of {group[0].target} is cut off: it shows values {ends}.")
-        above = last + BOTTOM
+            notes.append(f"The picture of {target} is cut off: it shows values {ends}.")
+        above = top + inner + BOTTOM
     if others:
         names = ", ".join(clipped(group[0].target, LONGEST) for group in others)
         notes.append(f"Not drawn, for lack of room: {names}.")
     if plot.coarse:
-        words = f"{len(plot.points)} points"
-        figure.text(1 - RIGHT / WIDTH, 4 / height, words, color=ground, ha="right", va="bottom")
-    written = io.StringIO()
-    metadata = {"Date": None, "Creator": None, "Type": None, "Format": None}
-    canvas: Any = FigureCanvasSVG(figure)
-    canvas.print_svg(written, metadata=metadata)
-    return Drawn(plain(written.getvalue()), height, tuple(panels), tuple(notes))
+        parts.append(label(WIDTH - RIGHT, above - 6, f"{len(plot.points)} points", "end"))
+    content = "".join(parts).replace(GROUND, ground)
+    return Drawn(content, above, tuple(boxes), tuple(notes))
 
 
-def _draw_curves(
-    axes: Any, plot: Plot, curves: Sequence[Curve], ends: tuple[float, float], ground: str
-) -> None:
-    """Draw the curves of a target."""
-    lines: list[Any] = []
-    for curve in reversed(curves):
-        k = curve.order
-        style = {
-            "color": colour(k),
-            "linestyle": LINES[k % len(LINES)],
-            "linewidth": WIDTHS[k % len(WIDTHS)],
-        }
-        xs, ys = _clipped(*_with_breaks(plot.points, curve), *ends)
-        [line] = axes.plot(xs, ys, **style)
-        single = _singles(ys)
-        axes.plot([xs[i] for i in single], [ys[i] for i in single], ".", color=colour(k), ms=4)
-        lines.insert(0, line)
-    axes.set_xlim(plot.low, plot.high)
-    axes.set_ylim(*ends)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(ground)
-    for value, line in ((0, axes.axhline), (0, axes.axvline)):
-        line(value, color=ground, alpha=0.35, linewidth=0.8, zorder=0)
-    axes.tick_params(colors=ground)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value + 0.0:.10g}".replace("-", "−"))
-    name = clipped(printable(plot.name), LONGEST)
-    axes.set_xlabel(name, color=ground, parse_math=False)
-    legend = axes.legend(
-        lines,
-        [str(k) for k in range(len(lines))],  # an underscore or a dollar in front means something
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=IN_A_ROW,
-        frameon=False,
-        labelcolor=ground,
-        borderpad=0,
-        borderaxespad=0.2,
-        handlelength=2.6,
+def _axes(box: Box, name: str) -> str:
+    """The axes of a target with ticks, labels and faint lines at zero."""
+    bottom = box.y + box.height
+    across = ticks(box.first, box.last, TICKS_ACROSS)
+    up = ticks(box.low, box.high, TICKS_UP)
+    marks = [f"M{box.across(x):.1f},{bottom:g}v3.5" for x in across]
+    marks += [f"M{box.x:g},{box.upwards(y):.1f}h-3.5" for y in up]
+    zeros = [f"M{box.across(0):.1f},{box.y:g}V{bottom:g}"] * (box.first < 0 < box.last)
+    zeros += [f"M{box.x:g},{box.upwards(0):.1f}h{box.width:g}"] * (box.low < 0 < box.high)
+    middle = box.x + box.width / 2
+    return "".join(
+        [
+            f'<path stroke="{GROUND}" stroke-opacity="0.35" d="{"".join(zeros)}"/>' * bool(zeros),
+            frame(box),
+            f'<path stroke="{GROUND}" stroke-opacity="0.6" d="{"".join(marks)}"/>',
+            left_labels(box, up),
+            bottom_labels(box, across),
+            label(middle, bottom + BOTTOM - 9, clipped(printable(name), LONGEST), "middle"),
+        ]
     )
-    for text, curve in zip(legend.get_texts(), curves, strict=True):
-        text.set_parse_math(False)
-        text.set_text(clipped(printable(curve.symbol), LONGEST))
 
 
-def colour(order: int) -> str:
-    """The colour of the derivative of some order."""
-    return COLOURS[order % len(COLOURS)]
+def _curves(points: Sequence[float], curves: Sequence[Curve], box: Box) -> str:
+    """The curves of a target; the target itself lies over its derivatives."""
+    paths = []
+    for curve in reversed(curves):
+        xs, ys = _clipped(*_with_breaks(points, curve), box.low, box.high)
+        places = [
+            (box.across(x), box.upwards(y) if math.isfinite(y) else math.nan)
+            for x, y in zip(xs, ys, strict=True)
+        ]
+        paths.append(f'<path d="{line(_simplified(places))}" {_style(curve.order)}/>')
+    return "".join(paths)
+
+
+def _style(order: int) -> str:
+    """The attributes of the curve of a derivative of some order."""
+    k = order % len(DASHES)
+    dashes = f' stroke-dasharray="{DASHES[k]}"' if DASHES[k] else ""
+    return f'fill="none" stroke="{color(order)}" stroke-width="{WIDTHS[k]}"{dashes}'
+
+
+def _legend(curves: Sequence[Curve], above: float) -> str:
+    """The names of the curves of a target, in rows of equal columns."""
+    names = [clipped(printable(curve.symbol), LONGEST) for curve in curves]
+    # Where names are long, each entry begins where the row has room for it, at the cost of a smaller font.
+    column = max(text_width(name, FONT_SIZE) for name in names) + SAMPLE + 18
+    column = min(column, (WIDTH - LEFT - RIGHT) / min(IN_A_ROW, len(names)))
+    parts = []
+    for k, (curve, name) in enumerate(zip(curves, names, strict=True)):
+        x, y = LEFT + k % IN_A_ROW * column, above + TOP + LEGEND * (k // IN_A_ROW) + 4
+        room = column - SAMPLE - 12
+        wide = text_width(name, FONT_SIZE)
+        fit = f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"' if wide > room else ""
+        parts.append(f'<path d="M{x:.0f},{y}h{SAMPLE}" {_style(curve.order)}/>')
+        parts.append(label(x + SAMPLE + 6, y + 4, name, "start", fit))
+    return "".join(parts)
+
+
+def color(order: int) -> str:
+    """The color of the derivative of some order."""
+    return COLORS[order % len(COLORS)]
+
+
+def _simplified(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points of a line without those that are on the straight line between others, up to `FLAT`."""
+    kept: list[tuple[float, float]] = []
+    for is_finite, group in groupby(points, lambda point: math.isfinite(point[1])):
+        piece = list(group)
+        kept += _corners(piece) if is_finite else piece[:1]
+    return kept
+
+
+def _corners(piece: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The corners of a line (by Ramer, Douglas and Peucker)."""
+    kept, todo = {0, len(piece) - 1}, [(0, len(piece) - 1)]
+    while todo:
+        first, last = todo.pop()
+        (x1, y1), (x2, y2) = piece[first], piece[last]
+        slope = (y2 - y1) / (x2 - x1) if x2 > x1 else 0.0
+        off = [abs(y1 + slope * (x - x1) - y) for x, y in piece[first + 1 : last]]
+        if off and max(off) > FLAT * math.hypot(1, slope):
+            middle = first + 1 + off.index(max(off))
+            kept.add(middle)
+            todo += [(first, middle), (middle, last)]
+    return [piece[k] for k in sorted(kept)]
 
 
 def _finite(values: Iterable[float]) -> list[float]:
@@ -325,44 +327,32 @@ def _clipped(
     return [x for x, _ in found], [y for _, y in found]
 
 
-def _singles(ys: Sequence[float]) -> list[int]:
-    """The places of values without a neighbour, which a line does not show."""
-    known = [False, *map(math.isfinite, ys), False]
-    return [
-        k - 1 for k in range(1, len(known) - 1) if known[k] and not (known[k - 1] or known[k + 1])
-    ]
-
-
-def _marks(plot: Plot, panel: Panel) -> list[Mark]:
+def _marks(plot: Plot, target: str, box: Box) -> list[Mark]:
     """The marks of the ordinary run on the curves of a target, and the tangent at the target itself."""
-    curves = [curve for curve in plot.drawn if curve.target == panel.target]
+    curves = [curve for curve in plot.drawn if curve.target == target]
     slope = next((curve.here for curve in curves if curve.order == 1), math.nan)
-    across = (WIDTH - LEFT - RIGHT) / (plot.high - plot.low)
-    down = (panel.top - panel.bottom) / (panel.high - panel.low)
+    across, down = box.width / (box.last - box.first), -box.height / (box.high - box.low)
     marks = []
     for curve in curves:
-        if not (plot.low <= plot.at <= plot.high and panel.low <= curve.here <= panel.high):
+        if not (box.first <= plot.at <= box.last and box.low <= curve.here <= box.high):
             continue
-        x = LEFT + (plot.at - plot.low) * across
-        y = panel.bottom + (curve.here - panel.low) * down
+        x, y = box.across(plot.at), box.upwards(curve.here)
         tangent = None
         if curve.order == 0 and math.isfinite(slope):
-            box = (LEFT, panel.top, WIDTH - RIGHT, panel.bottom)
             tangent = _tangent((x, y), math.atan2(slope * down, across), box)
-        marks.append(Mark(round(x, 1), round(y, 1), colour(curve.order), tangent))
+        marks.append(Mark(round(x, 1), round(y, 1), color(curve.order), tangent))
     return marks
 
 
-def _tangent(
-    at: tuple[float, float], angle: float, box: tuple[float, float, float, float]
-) -> tuple[float, float, float, float]:
+def _tangent(at: tuple[float, float], angle: float, box: Box) -> tuple[float, float, float, float]:
     """The ends of a line through a point, inside of a box."""
     x, y = at
     across, down = math.cos(angle), math.sin(angle)
+    sides = ((x, across, box.x, box.x + box.width), (y, down, box.y, box.y + box.height))
     ends: list[float] = []
     for sign in (-1, 1):
         length: float = TANGENT
-        for place, step, low, high in ((x, across, box[0], box[2]), (y, down, box[1], box[3])):
+        for place, step, low, high in sides:
             if sign * step > 0:
                 length = min(length, (high - place) / (sign * step))
             elif step:

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from math import isfinite
 from types import CodeType
 from typing import Any
@@ -63,7 +62,7 @@ def range_in(text: str) -> Range:
     Raises
     ------
     UsageError
-        If it is malformed, turned round or empty, and if matplotlib is not installed.
+        If it is malformed, turned round or empty.
 
     Examples
     --------
@@ -87,10 +86,6 @@ def range_in(text: str) -> Range:
         raise _error(f"the range in {shown!r} is turned round: write {name}={match[3]}:{match[2]}")
     if high - low <= NARROW * max(abs(low), abs(high)):
         raise _error(f"the range in {shown!r} is too narrow: write one such as {name}=-6:6")
-    if find_spec("matplotlib") is None:
-        raise _error(
-            "the curves are drawn by matplotlib, which is not installed: pip install matplotlib"
-        )
     return Range(name, low, high)
 
 
