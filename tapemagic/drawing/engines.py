@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 LIMIT = 5.0
 """The time in seconds after which the ``dot`` program is stopped."""
-DOCUMENT = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-"""A picture in what ``dot`` prints."""
 LARGEST = 60_000
 """The longest source that is given to pygraphviz, which cannot be stopped."""
 
@@ -40,21 +37,6 @@ def by_dot(source: str) -> str:
     if status:
         raise UnavailableError(f"'dot' failed (exit status {status})")
     return drawn.decode(errors="replace")
-
-
-def all_by_dot(sources: Sequence[str]) -> list[str]:
-    """Draw several graphs in one run of the ``dot`` program, which is stopped after `LIMIT` seconds.
-
-    Raises
-    ------
-    UnavailableError
-        Also if one of them cannot be drawn.
-    TooLongError
-    """
-    documents = DOCUMENT.findall(by_dot("\n".join(sources)))
-    if len(documents) != len(sources):
-        raise UnavailableError("'dot' did not draw every graph")
-    return documents
 
 
 def _run(command: list[str], given: bytes) -> tuple[bytes, int]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -13,7 +12,6 @@ from types import MappingProxyType
 from tapemagic.drawing.engines import (
     TooLongError,
     UnavailableError,
-    all_by_dot,
     by_dot,
     by_pygraphviz,
 )
@@ -45,8 +43,6 @@ LEAST = 0.55
 """The smallest scale at which a picture can be read; one that is larger still is scrolled."""
 PIXELS = 96 / 72 / UNIT
 """Pixels in a unit of a picture."""
-BATCH = 16
-"""The most graphs that are drawn in one run of Graphviz, which is stopped after a few seconds."""
 DRAWERS = {"dot": by_dot, "pygraphviz": by_pygraphviz}
 DEFAULTS = {
     "text-anchor": "middle",
@@ -121,36 +117,6 @@ def draw(
             problems.append(str(problem))
     advice = INSTALL if engine == "auto" else f"{INSTALL}, or write {ANY_ENGINE}"
     return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {advice}")
-
-
-def draw_all(
-    graphs: Sequence[tuple[str, Mapping[int, Insert]]], engine: Engine = "auto"
-) -> list[Drawing]:
-    """Draw several graphs, in one run of Graphviz where that works.
-
-    Parameters
-    ----------
-    graphs : sequence of (str, mapping of int to Insert)
-        DOT sources and the pieces of SVG to put into them, as for `draw`.
-    engine : {'auto', 'dot', 'pygraphviz', 'none'}, optional
-
-    Returns
-    -------
-    list of Drawing
-        The same as each has alone.
-    """
-    drawings: list[Drawing] = []
-    for start in range(0, len(graphs), BATCH):
-        batch = graphs[start : start + BATCH]
-        together: list[Drawing] = []
-        if engine in {"auto", "dot"} and len(batch) > 1:
-            with suppress(UnavailableError, TooLongError, ValueError):
-                documents = all_by_dot([source for source, _ in batch])
-                for document, (_, inserts) in zip(documents, batch, strict=True):
-                    together.append(Drawing(read(document, inserts)))
-        alone = (draw(source, inserts, engine) for source, inserts in batch[len(together) :])
-        drawings += [*together, *alone]
-    return drawings
 
 
 def write(picture: Picture) -> str:

@@ -14,17 +14,14 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 
 import tapemagic as tm
 from tapemagic.drawing import engines, svg
-from tapemagic.drawing.dot import dot
 from tapemagic.drawing.engines import by_dot, by_pygraphviz
-from tapemagic.drawing.inserts import Inserts
 from tapemagic.drawing.labels import box, field_height, inches
 from tapemagic.drawing.picture import UNIT, Insert, Outline, read
-from tapemagic.drawing.svg import Drawing, draw, draw_all, write
+from tapemagic.drawing.svg import Drawing, draw, write
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
 from tests.report.recordings import chain, product, record, square
@@ -290,48 +287,3 @@ def test_words_that_look_like_a_marker() -> None:
     source = TapeReport(found).dot
 
     assert chr(0xE000) not in source
-
-
-def several() -> list[tuple[str, dict[int, Insert]]]:
-    """Graphs that are drawn in either direction, with frames and with small pictures."""
-    found = [product(), square(), record(lambda a: np.sum(a * a), np.arange(400.0)), chain(40)] * 5
-    inserts = [Inserts(each.graph) for each in found]
-    return [
-        (dot(each.graph, each.lines, small), small.by_number)
-        for each, small in zip(found, inserts, strict=True)
-    ]
-
-
-@pytest.mark.usefixtures("no_pygraphviz")
-def test_several_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is as it is alone."""
-    graphs = several()
-    alone = [draw(source, inserts) for source, inserts in graphs]
-    monkeypatch.setitem(svg.DRAWERS, "dot", failing(AssertionError("one by one")))
-
-    together = draw_all(graphs)
-
-    assert [each.live for each in alone] == [each.live for each in together]
-    assert [each.svg for each in alone] == [each.svg for each in together]
-    assert [] == draw_all([])
-
-
-def test_one_of_several_that_is_no_dot() -> None:
-    """Only that one has no picture."""
-    first, second, *_ = several()
-
-    drawings = draw_all([first, ("digraph { a [label=", {}), second])
-
-    assert [True, False, True] == [each.picture is not None for each in drawings]
-    assert "'dot' failed" in drawings[1].reason
-
-
-@pytest.mark.usefixtures("no_dot")
-def test_several_without_the_program() -> None:
-    """They are drawn one by one, or have the reason why not."""
-    pytest.importorskip("pygraphviz")
-    graphs = several()[:2]
-
-    assert [draw(*each).live for each in graphs] == [each.live for each in draw_all(graphs)]
-    assert all("'none'" in each.reason for each in draw_all(graphs, "none"))
-    assert all("no 'dot' program" in each.reason for each in draw_all(graphs, "dot"))
