@@ -16,9 +16,10 @@ COLORS = ("#3b82f6", "#d97706", "#0d9488", "#c026d3")
 DOT = "m-1.5,0h3"
 """The outline of a value that has no neighbors."""
 MAX_PLAIN = 1e5
-"""The integers from here on are written with an exponent."""
+"""Integers of this size and above have an exponent."""
 MIN_SPAN = 1e-300
-"""The smallest range that is divided by ticks; the quotients of a smaller one would be subnormal."""
+"""The smallest range that is divided by ticks."""
+# The steps of a smaller range would be subnormal, and lose their digits.
 
 
 class Box(NamedTuple):
@@ -61,7 +62,7 @@ def short(x: float) -> str:
 
 
 def line(points: Iterable[tuple[float, float]]) -> str:
-    """Return the data of a path through points, with a gap where one is not finite, and a dot for one between gaps."""
+    """Return the data of a path through points: nan leaves a gap, and a single point is a dot."""
     pieces = []
     for is_finite, group in groupby(points, lambda point: math.isfinite(point[1])):
         if is_finite:
@@ -73,8 +74,8 @@ def line(points: Iterable[tuple[float, float]]) -> str:
 def frame(box: Box) -> str:
     """Return the two axes."""
     left, bottom = short(box.x), short(box.y + box.height)
-    way = f"M{left},{short(box.y)}V{bottom}H{short(box.x + box.width)}"
-    return f'<path fill="none" stroke="{GROUND}" stroke-opacity="0.6" d="{way}"/>'
+    path = f"M{left},{short(box.y)}V{bottom}H{short(box.x + box.width)}"
+    return f'<path fill="none" stroke="{GROUND}" stroke-opacity="0.6" d="{path}"/>'
 
 
 def left_labels(box: Box, values: Iterable[float]) -> str:
@@ -117,34 +118,35 @@ def label(x: float, y: float, words: str, anchor: str, more: str = "") -> str:
     return f'<text x="{short(x)}" y="{short(y)}" {style}>{escape(words)}</text>'
 
 
-def ticks(low: float, high: float, most: int = 4, log: bool = False) -> list[float]:
-    """Return up to about `most` round numbers between two values, or the two values if there are too few.
+def ticks(low: float, high: float, max_count: int = 4, log: bool = False) -> list[float]:
+    """Return up to about `max_count` round numbers between two values, or the two values if there are too few.
 
     Examples
     --------
     >>> ticks(0.3, 4.1), ticks(1.0, 1e7, log=True)
     ([2.0, 4.0], [1.0, 1000.0, 1000000.0])
     """
-    found = _powers(low, high, most) if log else _multiples(low, high, most)
-    found = [value for value in found if low <= value <= high]
-    return found if len(found) > 1 else [low, high]
+    values = _powers(low, high, max_count) if log else _multiples(low, high, max_count)
+    values = [value for value in values if low <= value <= high]
+    return values if len(values) > 1 else [low, high]
 
 
-def _powers(low: float, high: float, most: int) -> list[float]:
+def _powers(low: float, high: float, max_count: int) -> list[float]:
     """Return powers of ten."""
     first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
-    step = max(1, math.ceil((last - first) / (most - 1)))
+    step = max(1, math.ceil((last - first) / (max_count - 1)))
     return [float(f"1e{k}") for k in range(first, last + 1, step)]
 
 
-def _multiples(low: float, high: float, most: int) -> list[float]:
+def _multiples(low: float, high: float, max_count: int) -> list[float]:
     """Return multiples of 1, 2 or 5 times a power of ten."""
     # Half of the range: the whole may overflow.
     span = high / 2 - low / 2
     if span < MIN_SPAN:
         return [low, high]
+    # Round numbers are counted by k: three per power of ten.
     k = 3 * math.floor(math.log10(span)) - 2
-    while 2 * (span / (most - 1)) > _round_number(k):
+    while 2 * (span / (max_count - 1)) > _round_number(k):
         k += 1
     step = _round_number(k)
     return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -28,29 +28,29 @@ WIDTH, HEIGHT = 620, 250
 LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 40
 """The margins around the axes of one target."""
 LEGEND, SAMPLE, IN_A_ROW = 18, 26, 4
-"""The height of a row of the legend, the length of a line in it, and the most entries in a row."""
+"""The height of a row of the legend and the length of its lines in pixels, and the entries in a row."""
 FONT_SIZE = 11
 TICKS_ACROSS, TICKS_UP = 9, 8
-"""The most labels below and beside the axes of a target, about."""
+"""About the largest number of labels below and to the left of the axes."""
 MAX_TARGETS = 4
-LONGEST = 40
+MAX_NAME = 40
 """The number of characters of a name."""
 DASHES = ("", "6 2.5", "10 2.5 1.6 2.5", "1.6 2.6")
 WIDTHS = (2.2, 1.6, 1.6, 1.6)
 """The dashes and widths of the curves of a target and of its derivatives."""
-FLAT = 0.1
-"""The distance in pixels up to which a point of a curve may be off a straight line."""
-TANGENT = 70
+MAX_OFFSET = 0.1
+"""Points of a curve that are off a straight line by less than this, in pixels, are dropped."""
+HALF_TANGENT = 70
 """Half of the length of a tangent in pixels."""
-CLOSE = 0.04
+MIN_GAP_DISTANCE = 0.04
 """The share of the range within which a point is close to a gap or a jump."""
-POLE = 0.5
+MIN_EXCESS = 0.5
 """A picture is cut off where curves go beyond the other values, close to a gap or a jump, by more than this share."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The place of the ordinary run on a curve, in pixels; the ends of the tangent there, or None."""
+    """The position of the ordinary run on a curve in pixels, and the ends of its tangent."""
 
     x: float
     y: float
@@ -69,7 +69,7 @@ class CurvePicture:
     width, height : int
     marks : tuple of Mark
     notes : tuple of str
-        Sentences on what is cut off or not drawn.
+        Sentences about values that are cut off and curves that aren't drawn.
     """
 
     content: str
@@ -90,7 +90,7 @@ class CurvePicture:
 
     @property
     def layer(self) -> str:
-        """The marks as an SVG element to lie over the picture, in an element with a position of its own."""
+        """The marks as an SVG element to lie over the picture, in an element with `position:relative`."""
         place = "position:absolute;inset:0;width:100%;height:100%;pointer-events:none"
         marks = "".join(map(_mark, self.marks))
         return f'<svg aria-hidden="true" {self._box} style="{place}">{marks}</svg>'
@@ -121,6 +121,8 @@ def curve_picture(plot: Plot, ground: str = GROUND) -> CurvePicture | None:
     """
     if not plot.drawn:
         return None
+    # The ordinary run moves marks only, so the key of the cache omits it. It may also be nan, which equals
+    # nothing, not even itself.
     nowhere = tuple(replace(curve, here=0.0) for curve in plot.curves)
     drawn = _drawn(replace(plot, curves=nowhere, at=0.0), ground)
     marks = [mark for target, box in drawn.boxes for mark in _marks(plot, target, box)]
@@ -139,9 +141,10 @@ class Drawn:
 
 @lru_cache(maxsize=4)
 def _drawn(plot: Plot, ground: str) -> Drawn:
-    """Draw curves; a slider asks again and again for those that were drawn last."""
+    """Draw curves without marks."""
+    # A slider moves the marks only: its curves come from the cache.
     groups = [list(group) for _, group in groupby(plot.drawn, lambda curve: curve.target)]
-    groups, others = groups[:MAX_TARGETS], groups[MAX_TARGETS:]
+    groups, omitted = groups[:MAX_TARGETS], groups[MAX_TARGETS:]
     boxes: list[tuple[str, Box]] = []
     notes: list[str] = []
     parts: list[str] = []
@@ -158,17 +161,18 @@ def _drawn(plot: Plot, ground: str) -> Drawn:
             ends = f"from {low:.3g} to {high:.3g}"
             notes.append(f"The picture of {target} is cut off: it shows values {ends}.")
         above = top + inner + BOTTOM
-    if others:
-        names = ", ".join(clipped(group[0].target, LONGEST) for group in others)
+    if omitted:
+        names = ", ".join(clipped(group[0].target, MAX_NAME) for group in omitted)
         notes.append(f"Not drawn, for lack of room: {names}.")
     if plot.coarse:
         parts.append(label(WIDTH - RIGHT, above - 6, f"{len(plot.points)} points", "end"))
+    # The axes are always gray; a theme has its own gray.
     content = "".join(parts).replace(GROUND, ground)
     return Drawn(content, above, tuple(boxes), tuple(notes))
 
 
 def _axes(box: Box, name: str) -> str:
-    """The axes of a target with ticks, labels and faint lines at zero."""
+    """Draw the axes of a target with ticks, labels and faint lines at zero."""
     bottom = box.y + box.height
     across = ticks(box.first, box.last, TICKS_ACROSS)
     up = ticks(box.low, box.high, TICKS_UP)
@@ -184,13 +188,13 @@ def _axes(box: Box, name: str) -> str:
             f'<path stroke="{GROUND}" stroke-opacity="0.6" d="{"".join(marks)}"/>',
             left_labels(box, up),
             bottom_labels(box, across),
-            label(middle, bottom + BOTTOM - 9, clipped(printable(name), LONGEST), "middle"),
+            label(middle, bottom + BOTTOM - 9, clipped(printable(name), MAX_NAME), "middle"),
         ]
     )
 
 
 def _curves(points: Sequence[float], curves: Sequence[Curve], box: Box) -> str:
-    """The curves of a target; the target itself lies over its derivatives."""
+    """Draw the curves of a target, with the target itself on top."""
     paths = []
     for curve in reversed(curves):
         xs, ys = _clipped(*_with_breaks(points, curve), box.low, box.high)
@@ -203,16 +207,16 @@ def _curves(points: Sequence[float], curves: Sequence[Curve], box: Box) -> str:
 
 
 def _style(order: int) -> str:
-    """The attributes of the curve of a derivative of some order."""
+    """Return the attributes of the curve of a derivative."""
     k = order % len(DASHES)
     dashes = f' stroke-dasharray="{DASHES[k]}"' if DASHES[k] else ""
     return f'fill="none" stroke="{color(order)}" stroke-width="{WIDTHS[k]}"{dashes}'
 
 
 def _legend(curves: Sequence[Curve], above: float) -> str:
-    """The names of the curves of a target, in rows of equal columns."""
-    names = [clipped(printable(curve.symbol), LONGEST) for curve in curves]
-    # Where names are long, each entry begins where the row has room for it, at the cost of a smaller font.
+    """Draw the legend of a target in rows of equal columns."""
+    names = [clipped(printable(curve.symbol), MAX_NAME) for curve in curves]
+    # Equal columns may be too narrow for a long name, which is then squeezed.
     column = max(text_width(name, FONT_SIZE) for name in names) + SAMPLE + 18
     column = min(column, (WIDTH - LEFT - RIGHT) / min(IN_A_ROW, len(names)))
     parts = []
@@ -227,12 +231,12 @@ def _legend(curves: Sequence[Curve], above: float) -> str:
 
 
 def color(order: int) -> str:
-    """The color of the derivative of some order."""
+    """Return the color of the derivative of some order."""
     return COLORS[order % len(COLORS)]
 
 
 def _simplified(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points of a line without those that are on the straight line between others, up to `FLAT`."""
+    """Drop the points of a line that are on a straight line between others, up to `MAX_OFFSET`."""
     kept: list[tuple[float, float]] = []
     for is_finite, group in groupby(points, lambda point: math.isfinite(point[1])):
         piece = list(group)
@@ -241,14 +245,14 @@ def _simplified(points: Sequence[tuple[float, float]]) -> list[tuple[float, floa
 
 
 def _corners(piece: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The corners of a line (by Ramer, Douglas and Peucker)."""
+    """Return the corners of a line (Ramer-Douglas-Peucker)."""
     kept, todo = {0, len(piece) - 1}, [(0, len(piece) - 1)]
     while todo:
         first, last = todo.pop()
         (x1, y1), (x2, y2) = piece[first], piece[last]
         slope = (y2 - y1) / (x2 - x1) if x2 > x1 else 0.0
         off = [abs(y1 + slope * (x - x1) - y) for x, y in piece[first + 1 : last]]
-        if off and max(off) > FLAT * math.hypot(1, slope):
+        if off and max(off) > MAX_OFFSET * math.hypot(1, slope):
             middle = first + 1 + off.index(max(off))
             kept.add(middle)
             todo += [(first, middle), (middle, last)]
@@ -260,33 +264,35 @@ def _finite(values: Iterable[float]) -> list[float]:
 
 
 def _limits(points: Sequence[float], curves: Sequence[Curve]) -> tuple[float, float, bool]:
-    """The lowest and highest value to show, and whether there are others beyond: close to gaps and jumps alone."""
+    """Return the lowest and highest value to show, and whether values near gaps and jumps are cut off."""
+    # 1/x would flatten every other curve. But exp(9x) has no gap, so its large values are shown.
     values = _finite(value for curve in curves for value in curve.values)
-    calm = _calm(points, curves) or values
+    smooth = _smooth(points, curves) or values
     whole_low, whole_high = min(values), max(values)
-    low, high = min(calm), max(calm)
-    more = POLE * (high - low)
+    low, high = min(smooth), max(smooth)
+    more = MIN_EXCESS * (high - low)
     is_cut = whole_low < low - more or whole_high > high + more
     if not is_cut:
         low, high = whole_low, whole_high
+    # A constant curve has no range to take a part of.
     margin = 0.05 * (high - low) or 0.1 * abs(high) or 1.0
     return low - margin, high + margin, is_cut
 
 
-def _calm(points: Sequence[float], curves: Sequence[Curve]) -> list[float]:
-    """The values of curves that are not close to a gap or a jump of one of them."""
+def _smooth(points: Sequence[float], curves: Sequence[Curve]) -> list[float]:
+    """Return the values at points that aren't close to a gap or jump of any curve."""
     edges: set[float] = set()
     for curve in curves:
-        known = [math.isfinite(value) for value in curve.values]
+        finite = [math.isfinite(value) for value in curve.values]
         edges.update(points[k] for k in curve.breaks)
-        edges.update(x for x, is_known in zip(points, known, strict=True) if not is_known)
-    far = CLOSE * (points[-1] - points[0])
-    calm = [k for k, x in enumerate(points) if all(abs(x - edge) > far for edge in edges)]
-    return [curve.values[k] for curve in curves for k in calm]
+        edges.update(x for x, is_value in zip(points, finite, strict=True) if not is_value)
+    far = MIN_GAP_DISTANCE * (points[-1] - points[0])
+    smooth = [k for k, x in enumerate(points) if all(abs(x - edge) > far for edge in edges)]
+    return [curve.values[k] for curve in curves for k in smooth]
 
 
 def _with_breaks(points: Sequence[float], curve: Curve) -> tuple[list[float], list[float]]:
-    """The points of a curve, with nan where it jumps."""
+    """Return the points of a curve, with nan where it jumps."""
     xs: list[float] = []
     ys: list[float] = []
     for k, (x, y) in enumerate(zip(points, curve.values, strict=True)):
@@ -301,14 +307,14 @@ def _with_breaks(points: Sequence[float], curve: Curve) -> tuple[list[float], li
 def _clipped(
     xs: Sequence[float], ys: Sequence[float], low: float, high: float
 ) -> tuple[list[float], list[float]]:
-    """The part of a line that is not below or above two values.
+    """Cut a line off below and above two values, with nan where it leaves that range.
 
     Examples
     --------
     >>> _clipped([0.0, 1.0, 2.0], [0.0, 4.0, 8.0], 1.0, 6.0)
     ([0.25, 1.0, 1.5, 1.5], [1.0, 4.0, 6.0, nan])
     """
-    found: list[tuple[float, float]] = []
+    points_inside: list[tuple[float, float]] = []
     for k, (x, y) in enumerate(zip(xs, ys, strict=True)):
         is_inside = low <= y <= high
         before = (xs[k - 1], ys[k - 1]) if k else (x, math.nan)
@@ -319,16 +325,16 @@ def _clipped(
         )
         for share in crossed:
             across = before[0] + share * (x - before[0])
-            found.append((across, before[1] + share * (y - before[1])))
+            points_inside.append((across, before[1] + share * (y - before[1])))
         if is_inside or math.isnan(y):
-            found.append((x, y))
+            points_inside.append((x, y))
         elif crossed:
-            found.append((found[-1][0], math.nan))
-    return [x for x, _ in found], [y for _, y in found]
+            points_inside.append((points_inside[-1][0], math.nan))
+    return [x for x, _ in points_inside], [y for _, y in points_inside]
 
 
 def _marks(plot: Plot, target: str, box: Box) -> list[Mark]:
-    """The marks of the ordinary run on the curves of a target, and the tangent at the target itself."""
+    """Return the marks of the ordinary run on the curves of a target, with the tangent of the target itself."""
     curves = [curve for curve in plot.drawn if curve.target == target]
     slope = next((curve.here for curve in curves if curve.order == 1), math.nan)
     across, down = box.width / (box.last - box.first), -box.height / (box.high - box.low)
@@ -345,13 +351,13 @@ def _marks(plot: Plot, target: str, box: Box) -> list[Mark]:
 
 
 def _tangent(at: tuple[float, float], angle: float, box: Box) -> tuple[float, float, float, float]:
-    """The ends of a line through a point, inside of a box."""
+    """Return the ends of a tangent through a point, inside a box."""
     x, y = at
     across, down = math.cos(angle), math.sin(angle)
     sides = ((x, across, box.x, box.x + box.width), (y, down, box.y, box.y + box.height))
     ends: list[float] = []
     for sign in (-1, 1):
-        length: float = TANGENT
+        length: float = HALF_TANGENT
         for place, step, low, high in sides:
             if sign * step > 0:
                 length = min(length, (high - place) / (sign * step))

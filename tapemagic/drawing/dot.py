@@ -1,4 +1,4 @@
-"""A graph as DOT: a record for every value, an oval for every operation, a cluster for every frame."""
+"""Writes a graph as DOT: a record for each value, an oval for each operation, a cluster for each frame."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ SYMBOLS = {
     "getitem": "[ ]",
 }
 COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
-"""Operations whose operands may be drawn in any order, so that fewer lines cross."""
+"""Operations whose operands Graphviz may reorder so that fewer lines cross."""
 
 FONT = "Helvetica,Arial,sans-serif"
 FONT_SIZE, EDGE_SIZE, TITLE_SIZE, CONSTANT_SIZE = 10, 9, 11, 9
-"""The sizes of the font in boxes, beside edges, above frames, and in the boxes of constants."""
+"""The font sizes of boxes, edges, frames and constants."""
 INK, QUIET = "#1f2937", "#6b7280"
 FRAME = f"{GROUND}14"
-"""The fill colour of a frame, almost transparent, so that it does not glare on a dark page."""
+"""The fill color of a frame."""
+# It is almost transparent, so it suits light and dark pages.
 STYLES: dict[Role, dict[str, str]] = {
     "watched": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
     "variable": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
@@ -58,19 +59,21 @@ STYLES: dict[Role, dict[str, str]] = {
     },
 }
 PAGE = (756, 468)
-"""The width and height, in points, of a page on a screen."""
-BESIDE, BEHIND, FRAME_ROOM = 18, 12, 26
-"""In points: the gaps between boxes beside each other and behind each other, and around a frame."""
-OVAL, WITH_GAP = (36, 22), 8
-"""In points: the smallest size of an operation, and the room between the outline and the text of a folded one."""
+"""The width and height in points of a page on a screen."""
+NODE_GAP, RANK_GAP, FRAME_GAP = 18, 12, 26
+"""In points: the gaps between boxes of a rank, between ranks, and around a frame."""
+MIN_OVAL, FOLD_PADDING = (36, 22), 8
+"""In points: the smallest size of an operation, and the additional padding of a folded one."""
+# The longest edges of a graph lead to constants and weights that many operations read: they cross all others.
 MAX_READERS = 3
-"""The most operations to which edges lead from the box of a constant or watched value; beside others it is repeated."""
+"""The most edges that start at the box of an input; more readers get a copy of the box."""
+# Labels of edges take additional ranks, so a larger graph would double in length.
 MAX_LABELLED = 12
-"""The most operations of a picture that has room for local derivatives on its edges."""
+"""The most operations of a graph whose edges show local derivatives."""
 BAD_NODE = {"fillcolor": "#fee2e2", "color": "#b91c1c", "penwidth": "2.4"}
-"""The look of the first value that is not finite."""
+"""The style of the first value that is nan or infinite."""
 NOT_COMPUTED = {"style": "filled,dotted", "penwidth": "2"}
-"""The look of a value that is not computed, beside the colours of its role."""
+"""The style of a value that isn't computed yet, in addition to the colors of its role."""
 FOLDED = {
     "fillcolor": "#f3f4f6",
     "shape": "box",
@@ -78,34 +81,34 @@ FOLDED = {
     "peripheries": "2",
     "color": QUIET,
 }
-"""The look of a node that stands for several operations."""
+"""The style of a node with several folded operations."""
 OPERATION = {"fillcolor": "#f3f4f6", "color": "#9ca3af", "shape": "ellipse"}
-"""The look of an operation."""
-LONGEST_LABEL = 24
-"""The most characters of a label of an edge."""
-ONE_LINE = 24
+"""The style of an operation."""
+MAX_LABEL = 24
+"""The most characters of the label of an edge."""
+MAX_ONE_LINE = 24
 """The most characters of a name and a value in one line of a box."""
-LONGEST = 48
-"""The most characters of a name, value or line that are shown."""
-LONGEST_TITLE = 80
+MAX_TEXT = 48
+"""The most characters of a name, value or source line."""
+MAX_TITLE = 80
 """The most characters of the title of a layer's frame."""
 
 
 def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
-    """The DOT source of a graph.
+    """Write a graph as DOT.
 
     Parameters
     ----------
     graph : Graph
     lines : sequence of str
-        The cell, from which the tooltips quote.
+        The source of the cell, which tooltips quote.
     inserts : Inserts, optional
-        The small pictures for which boxes have room.
+        The small pictures in boxes.
 
     Returns
     -------
     str
-        The same for the same recording, whatever the machine.
+        DOT that depends on the recording only, not on the machine.
     """
     inserts = inserts or Inserts(graph)
     down = grows_down(estimate(graph, inserts))
@@ -115,8 +118,8 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
         graph_attr={
             "rankdir": "TB" if down else "LR",
             "bgcolor": "transparent",
-            "nodesep": inches(BESIDE),
-            "ranksep": inches(BEHIND),
+            "nodesep": inches(NODE_GAP),
+            "ranksep": inches(RANK_GAP),
             "fontname": FONT,
             "fontsize": str(TITLE_SIZE),
             "fontcolor": GROUND,
@@ -166,14 +169,14 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
 
 
 def has_room_for_labels(graph: Graph) -> bool:
-    """Whether a picture has room for local derivatives beside its edges."""
+    """Return True if the edges of a graph show local derivatives."""
     return len(graph.steps) <= MAX_LABELLED
 
 
 def edge_labels(step: Step) -> dict[int, str]:
-    """The local derivatives beside the edges to an operation, by the positions of its inputs.
+    """Return the local derivatives of an operation by the positions of its inputs.
 
-    A formula stands with its number, if both are short; of arrays there is the formula alone, of constants the number.
+    If formula and number are short, the label has both; for arrays it has only the formula, for constants the number.
     """
     numbers, formulas = dict(step.slopes), dict(step.formulas)
     labels = {}
@@ -182,17 +185,17 @@ def edge_labels(step: Step) -> dict[int, str]:
         if formula == number or (number and formula.replace(".", "").isdecimal()):
             formula = ""
         label = " = ".join(filter(None, (formula, number)))
-        labels[position] = label if len(label) <= LONGEST_LABEL else number
+        labels[position] = label if len(label) <= MAX_LABEL else number
     return {position: label for position, label in labels.items() if label}
 
 
 def slope_label(slope: str) -> str:
-    """The label of an edge: the local derivative."""
+    """Return the label of an edge: the local derivative."""
     return fixed_label(shortened(printable(slope)), EDGE_SIZE)
 
 
 class Places:
-    """The frames of values, and the values that are repeated beside the operations that read them.
+    """The frame of each value, and the inputs whose boxes are repeated for each reader.
 
     Parameters
     ----------
@@ -207,43 +210,44 @@ class Places:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._readers: list[list[Step]] = [[] for _ in graph.values]
-        made = set()
+        results: set[int] = set()
         self.frame: list[int | None] = [None] * len(graph.values)
         for step in graph.steps:
             for value in step.inputs:
                 self._readers[value].append(step)
             for value in step.outputs:
                 self.frame[value] = step.frame
-                made.add(value)
+                results.add(value)
         for value, readers in enumerate(self._readers):
-            if value not in made and readers:
+            if value not in results and readers:
                 frame = self._common(readers)
                 self.frame[value] = self._around(frame, graph.values[value])
         self._repeated = {
             value
             for value, readers in enumerate(self._readers)
-            if value not in made and len(readers) > MAX_READERS
+            if value not in results and len(readers) > MAX_READERS
         }
 
     def _common(self, readers: Sequence[Step]) -> int | None:
-        """The innermost frame around all the operations that read a value; the first one for a watched value."""
-        first, *others = (self._path(step.frame) for step in readers)
-        for other in others:
-            first = [frame for frame in first if frame in other]
+        """Return the innermost frame around all readers of a value, or the computation's."""
+        common, *paths = (self._path(step.frame) for step in readers)
+        for path in paths:
+            common = [frame for frame in common if frame in path]
         top = self._path(readers[0].frame)[-1:]
         is_computation = top and self._graph.frames[top[0]].kind == "computation"
-        return first[0] if first else top[0] if is_computation else None
+        return common[0] if common else top[0] if is_computation else None
 
     def _around(self, frame: int | None, value: Value) -> int | None:
-        """The frame of a value that no operation made: what a layer is given, is outside of its frame."""
-        is_given = any(step.kind == "layer" for step in self._readers[value.index])
-        if (value.name or is_given) and value.role != "variable":
+        """Return the frame of a value that isn't a result."""
+        # The input of a layer is outside of its frame, and its weights are inside.
+        is_layer_input = any(step.kind == "layer" for step in self._readers[value.index])
+        if (value.name or is_layer_input) and value.role != "variable":
             while frame is not None and self._graph.frames[frame].kind == "layer":
                 frame = self._graph.frames[frame].parent
         return frame
 
     def _path(self, frame: int | None) -> list[int]:
-        """A frame and those around it, the innermost first."""
+        """Return a frame and the frames around it, from the inside out."""
         path = []
         while frame is not None:
             path.append(frame)
@@ -251,16 +255,16 @@ class Places:
         return path
 
     def node(self, value: int, step: Step, position: int) -> str:
-        """The node from which a value goes into an operation."""
+        """Return the name of the node from which an edge leads to an operation."""
         return f"n{value}_{step.index}_{position}" if self.is_copied(value, step) else f"n{value}"
 
     def is_copied(self, value: int, step: Step) -> bool:
-        """Whether a value has a box of its own beside an operation: all but the first that reads it."""
+        """Return True if a reader has its own copy of the box of a value, as all but the first do."""
         return value in self._repeated and step is not self._readers[value][0]
 
 
 class Drawn(NamedTuple):
-    """A graph, with all that its nodes are drawn from."""
+    """A graph and the data from which its nodes are written."""
 
     graph: Graph
     place: Places
@@ -270,11 +274,11 @@ class Drawn(NamedTuple):
 
 
 def _frame(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
-    """Add the nodes of a frame, or those outside of all, and the frames in it."""
+    """Add the nodes and the inner frames of a frame, or of the entire graph."""
     _nodes(source, frame, drawn)
     for index, inner in enumerate(drawn.graph.frames):
         if inner.parent == frame:
-            longest = LONGEST_TITLE if inner.kind == "layer" else LONGEST
+            longest = MAX_TITLE if inner.kind == "layer" else MAX_TEXT
             with source.subgraph(name=f"cluster_{index}") as cluster:
                 cluster.attr(
                     label=fixed_label(printable(clipped(inner.label, longest)), TITLE_SIZE),
@@ -316,6 +320,7 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
                     **sized(box(text_width(words, CONSTANT_SIZE), field_height(1))),
                     **STYLES["constant"],
                 )
+        # Operands keep their order from left to right, except where swapping them changes nothing.
         folded = FOLDED if step.elided else OPERATION
         folded = folded | (BAD_NODE if step.bad else {})
         insert = drawn.inserts.of_step(step)
@@ -330,7 +335,7 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
 
 
 def look(value: Value) -> dict[str, str]:
-    """The colours and the border of the box of a value."""
+    """Return the colors and the border of the box of a value."""
     lazy = {} if value.is_computed else NOT_COMPUTED
     if lazy and value.role == "constant":
         lazy = lazy | {"color": QUIET}
@@ -338,12 +343,12 @@ def look(value: Value) -> dict[str, str]:
 
 
 def sized(size: tuple[int, int]) -> dict[str, str]:
-    """A width and height in points as the attributes of a node."""
+    """Return a width and height in points as attributes of a node."""
     return {"width": inches(size[0]), "height": inches(size[1])}
 
 
 def value_size(value: Value, gradient: bool, insert: Insert | None = None) -> tuple[int, int]:
-    """The size in points of the box of a value, with its gradient or without."""
+    """Return the size in points of the box of a value."""
     size = CONSTANT_SIZE if value.role == "constant" else FONT_SIZE
     lines = fields(value, gradient)
     width, height = widest(map(printable, lines), size), len(lines) * field_height(1)
@@ -353,14 +358,15 @@ def value_size(value: Value, gradient: bool, insert: Insert | None = None) -> tu
 
 
 def operation_size(step: Step, insert: Insert | None = None) -> tuple[int, int]:
-    """The size in points of the node of an operation."""
+    """Return the size in points of the node of an operation."""
     lines = operation_lines(step)
     width, height = widest(lines, FONT_SIZE), float(LINE * len(lines))
     if insert is not None:
         width, height = max(width, insert.width), height + insert.height
     if step.elided:
-        return box(width + WITH_GAP, field_height(0, height))
-    return ellipse(width, height - 3, OVAL)  # no letter fills the line
+        return box(width + FOLD_PADDING, field_height(0, height))
+    # Letters are about 9 points high, in a line of 12.
+    return ellipse(width, height - 3, MIN_OVAL)
 
 
 class Extents(NamedTuple):
@@ -385,14 +391,12 @@ def grows_down(extents: Extents) -> bool:
 
 
 def estimate(graph: Graph, inserts: Inserts) -> Extents:
-    """Estimate the size of the picture of a graph.
-
-    What a report says and how it is styled may depend on this, but on no drawing: two versions of Graphviz may order
-    boxes differently.
-    """
+    """Estimate the size of the picture of a graph."""
+    # The text and the style of a report may depend on this, but not on a drawing: two versions of Graphviz may order
+    # boxes differently.
     shown = orders_with_gradients(graph)
     rows_of_steps, rank = _ranks(graph)
-    # A picture is rows of boxes and, between them, rows of operations with the labels of their edges.
+    # A picture is rows of boxes with rows of operations between them, and the labels of edges.
     boxes: dict[int, list[tuple[float, float]]] = {}
     operations: dict[int, list[tuple[float, float]]] = {}
     for value in graph.values:
@@ -406,11 +410,14 @@ def estimate(graph: Graph, inserts: Inserts) -> Extents:
         beside = widest(edge_labels(step).values(), EDGE_SIZE) if labelled else 0.0
         labels[at] = max(labels.get(at, 0.0), beside)
     rows = [*boxes.values(), *operations.values()] or [[(0.0, 0.0)]]
-    frames = FRAME_ROOM * len(graph.frames)
-    gaps = 4 * BEHIND * len(operations)
+    frames = FRAME_GAP * len(graph.frames)
+    gaps = 4 * RANK_GAP * len(operations)
     lengths, thicknesses = (
         [sum(max(size[axis] for size in row) for row in rows) + gaps for axis in (0, 1)],
-        [max(sum(size[axis] + BESIDE for size in row) for row in rows) + frames for axis in (0, 1)],
+        [
+            max(sum(size[axis] + NODE_GAP for size in row) for row in rows) + frames
+            for axis in (0, 1)
+        ],
     )
     return Extents(
         (lengths[0] + sum(labels.values()), thicknesses[1]),
@@ -419,11 +426,9 @@ def estimate(graph: Graph, inserts: Inserts) -> Extents:
 
 
 def _ranks(graph: Graph) -> tuple[list[int], list[int]]:
-    """The rows of the operations, and those of the boxes.
-
-    A box that no operation made is in the row before its first reader.
-    """
-    made = {value for step in graph.steps for value in step.outputs}
+    """Return the row of each operation and of each box."""
+    # Graphviz shortens edges, so an input is in the row before its first reader.
+    results = {value for step in graph.steps for value in step.outputs}
     rank = [0] * len(graph.values)
     column = []
     for step in graph.steps:
@@ -432,24 +437,24 @@ def _ranks(graph: Graph) -> tuple[list[int], list[int]]:
             rank[i] = column[-1] + 1
     for step, at in zip(reversed(graph.steps), reversed(column), strict=True):
         for i in step.inputs:
-            if i not in made:
+            if i not in results:
                 rank[i] = at
     return column, rank
 
 
 def orders_with_gradients(graph: Graph) -> set[int]:
-    """The orders of differentiation in which a gradient of some value is known."""
+    """Return the orders of differentiation that have gradients."""
     return {value.order for value in graph.values if value.gradient is not None}
 
 
 def operation_label(step: Step, insert: Insert | None = None) -> str:
-    """The label of an operation: its symbol, or its name, and the marker of a small picture."""
+    """Return the label of an operation: its symbol or name, and the marker of a small picture."""
     lines = [str(graphviz.escape(line)) for line in operation_lines(step)]
     return "\\n".join(lines if insert is None else [*lines, insert.marker])
 
 
 def operation_lines(step: Step) -> list[str]:
-    """The lines of text in the node of an operation."""
+    """Return the lines of text in the node of an operation."""
     lines = [SYMBOLS.get(step.name, shortened(printable(step.name)))]
     if step.layer:
         words = filter(None, (step.name, step.layer.about, step.layer.shapes))
@@ -460,21 +465,22 @@ def operation_lines(step: Step) -> list[str]:
 
 
 def value_label(value: Value, down: bool, gradient: bool, insert: Insert | None = None) -> str:
-    """The label of a value: name and role, number or range, picture, and gradient if one is to be shown."""
+    """Return the label of a value: name and role, number or range, picture, and gradient."""
     parts = list(map(escape, fields(value, gradient)))
     if insert is not None:
         shows_gradient = gradient and value.role != "constant"
         parts.insert(len(parts) - shows_gradient, insert.marker)
+    # The fields of a record run along the ranks; braces turn them, so they are always stacked.
     label = " | ".join(parts)
     return f"{{{label}}}" if down else label
 
 
 def fields(value: Value, gradient: bool) -> list[str]:
-    """The lines of text in the box of a value, with its gradient or without."""
+    """Return the lines of text in the box of a value, with its gradient if `gradient`."""
     role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
     name = value.name or value.symbol
     shown = [shortened(name) + role] if name else []
-    if name and not role and len(name) + len(value.text) <= ONE_LINE:
+    if name and not role and len(name) + len(value.text) <= MAX_ONE_LINE:
         shown = [f"{name} = {value.text}"]
     else:
         shown.append(shortened(value.text))
@@ -484,23 +490,24 @@ def fields(value: Value, gradient: bool) -> list[str]:
 
 
 def shortened(text: str) -> str:
-    """Text cut off at `LONGEST` characters."""
-    return clipped(text, LONGEST)
+    """Shorten text to `MAX_TEXT` characters."""
+    return clipped(text, MAX_TEXT)
 
 
 def escape(text: str) -> str:
-    """Text escaped for the label of a record node."""
+    """Escape text for the label of a record node."""
     text = printable(text).replace("&", "&amp;")
     return "".join(f"\\{char}" if char in "\\{}|<>" else char for char in text)
 
 
 def tooltip(text: str) -> str:
-    """Text escaped for a tooltip; Graphviz always interprets a backslash there, so another sign replaces it."""
+    """Escape text for a tooltip."""
+    # Graphviz interprets a backslash there even if it is doubled, so a similar character replaces it.
     return printable(text).replace("&", "&amp;").replace("\\", "∖")
 
 
 def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
-    """The tooltip of an operation: its name, source line and local derivatives; of a repeated input it is a sum."""
+    """Return the tooltip of an operation: name, source line and local derivatives, added up for a repeated input."""
     layer = [step.layer.about, step.layer.shapes] if step.layer else []
     words = [step.name, *layer, source_line(step.line, lines)]
     slopes: dict[int, list[str]] = {}
@@ -509,14 +516,14 @@ def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
     for index, parts in slopes.items():
         value = graph.values[index]
         name = shortened(value.name or value.symbol) or f"({value.text})"
-        first, *others = parts
-        total = " + ".join([first, *(f"({x})" if x.startswith("-") else x for x in others)])
+        first, *rest = parts
+        total = " + ".join([first, *(f"({x})" if x.startswith("-") else x for x in rest)])
         words.append(f"∂/∂{name} = {total}")
     return "; ".join(filter(None, words))
 
 
 def source_line(line: int | None, lines: Sequence[str]) -> str:
-    """A line of the cell with its number; empty if there is no such line."""
+    """Return a line of the cell with its number, or '' if it has no such line."""
     if line is None or not 0 < line <= len(lines):
         return ""
     return f"line {line}: {shortened(lines[line - 1].strip())}"

@@ -1,4 +1,4 @@
-"""Small pictures in the boxes of a graph: arrays, and how values develop over the iterations of a loop."""
+"""Small pictures in the boxes of a graph: arrays, and how values change over the iterations of a loop."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PLOT, GAP, CAPTION, CAPTION_SIZE = (96, 26), 14, 10, 8
 ARRAY = (46, 22)
 """In points: the size of the picture of an array."""
 MAX_PICTURED = 6
-"""The most boxes of a graph with pictures of arrays: those of watched values and of values with a name come first."""
-LONGEST = 16
+"""The most boxes of a graph with pictures of arrays; watched and named values come first."""
+MAX_NAME = 16
 """The most characters of a name in a caption."""
 
 
@@ -52,40 +52,42 @@ class Inserts:
                 self._of_step[step.index] = self.by_number[k] = developments(step, k)
 
     def of_step(self, step: Step) -> Insert | None:
-        """The picture in the node of an operation."""
+        """Return the picture of an operation, or None."""
         return self._of_step.get(step.index)
 
     def of_value(self, value: Value) -> Insert | None:
-        """The picture in the box of a value."""
+        """Return the picture of a value, or None."""
         return self._of_value.get(value.index)
 
 
 def _importance(value: Value) -> int:
-    """The rank of a value among those that have pictures: watched ones first, constants last."""
+    """Return a sort key for values with pictures: watched first, then named, constants last."""
+    # A reader looks for the inputs first, and then for names from the cell.
     if value.role in ("watched", "variable"):
         return 0
     return 3 if value.role == "constant" else 1 + (not value.name)
 
 
 def arrays(value: Value, number: int = 0) -> Insert:
-    """The picture of an array, and of its gradient beside it."""
+    """Draw an array and, to its right, its gradient."""
     width, height = ARRAY
     both = ((VALUE, value.summary), (GRADIENT, value.gradient_summary))
-    shown = [
+    drawn = [
         (mark, thumbnail(summary, width, height)) for mark, summary in both if summary is not None
     ]
+    # Scripts find parts of a live picture by class; an image has no scripts, and saves the bytes.
     plain, marked = (
         "".join(
             f'<g{with_marks * class_of(mark)} transform="translate({k * (width + GAP):g} 0)">{picture}</g>'
-            for k, (mark, picture) in enumerate(shown)
+            for k, (mark, picture) in enumerate(drawn)
         )
         for with_marks in (False, True)
     )
-    return Insert(number, plain, len(shown) * (width + GAP) - GAP, height, marked)
+    return Insert(number, plain, len(drawn) * (width + GAP) - GAP, height, marked)
 
 
 def developments(step: Step, number: int = 0) -> Insert:
-    """Plots of the values that a loop carries, and of their gradients beside them, one row for each value."""
+    """Plot the variables of a loop, one row each, with their gradients to the right."""
     height = PLOT[1]
     columns = 2 if any(carried.gradients for carried in step.carried) else 1
     words = [captions(carried) for carried in step.carried]
@@ -98,13 +100,13 @@ def developments(step: Step, number: int = 0) -> Insert:
             drawn = _plotted(values, caption, column * (width + GAP) + width / 2, y)
             parts.append(((VALUE, GRADIENT)[column], drawn))
     marked = "".join(f"<g{class_of(mark)}>{drawn}</g>" for mark, drawn in parts)
-    whole = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
-    return Insert(number, "".join(drawn for _, drawn in parts), *whole, marked)
+    size = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
+    return Insert(number, "".join(drawn for _, drawn in parts), *size, marked)
 
 
 def captions(carried: Carried) -> list[str]:
-    """The captions of a carried value and, where they are known, of its gradients: with the first and last number."""
-    name = clipped(carried.name, LONGEST)
+    """Return the captions of a loop variable and of its gradients, with the first and last number."""
+    name = clipped(carried.name, MAX_NAME)
     name = f"norm of {name or 'a value'}" if carried.is_norm else name
     ends = first_and_last(carried.values)
     words = [f"{name}: {ends}" if name else ends]
@@ -114,12 +116,12 @@ def captions(carried: Carried) -> list[str]:
 
 
 def first_and_last(series: Series) -> str:
-    """The first and the last number of a series."""
+    """Return the first and last number of a series."""
     return f"{format_number(series.values[0])} … {format_number(series.values[-1])}"
 
 
 def _plotted(series: Series, words: str, middle: float, y: float) -> str:
-    """A plot below its caption, both in the middle of a column."""
+    """Draw a plot below its caption, both centered in a column."""
     width, height = PLOT
     drawn = plot([series], width, height, helps_log([series]))
     place = f'x="{middle:g}" y="{y + 8:g}" font-size="{CAPTION_SIZE}" text-anchor="middle"'

@@ -23,7 +23,7 @@ from tapemagic.report.tabs.training.series import MOST, Series, thinned
 MAX_POINTS = 160
 """The number of points of all lines of a plot together."""
 MIN_LOG_RATIO = 100
-"""The ratio of the largest to the smallest value above which a logarithmic scale helps."""
+"""The smallest ratio of the largest to the smallest value for a logarithmic scale."""
 LEFT, RIGHT, TOP, BOTTOM = 62, 18, 20, 32
 """The margins of a figure in pixels."""
 MAX_TITLE = 44
@@ -31,7 +31,7 @@ MAX_TITLE = 44
 
 
 def helps_log(series: Iterable[Series]) -> bool:
-    """Whether a logarithmic scale helps: all finite values are positive, and they differ by more than `MIN_LOG_RATIO`.
+    """Return True if all finite values are positive and differ by more than a factor of `MIN_LOG_RATIO`.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def plot(series: Sequence[Series], width: float, height: float, log: bool = Fals
     Returns
     -------
     str
-        Less than 2 kB; empty if no value is finite.
+        Less than 2 kB, or '' without finite values.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def figure(
     Returns
     -------
     str
-        Empty if no value is finite.
+        An SVG element, or '' without finite values.
 
     Examples
     --------
@@ -142,17 +142,18 @@ def _box(series: Sequence[Series], area: tuple[float, float, float, float], log:
 
 
 def _lines(series: Sequence[Series], box: Box) -> str:
-    most = max(5, min(MOST, int(box.width), MAX_POINTS // len(series)))
+    # Several lines share the points, so that a plot takes less than 2 kB.
+    max_points = max(5, min(MOST, int(box.width), MAX_POINTS // len(series)))
     return "".join(
         f'<path fill="none" stroke="{COLORS[k % len(COLORS)]}" stroke-width="1.5" stroke-linecap="round" '
-        f'd="{line(_points(x, box, most))}"/>'
+        f'd="{line(_points(x, box, max_points))}"/>'
         for k, x in enumerate(series)
     )
 
 
-def _points(series: Series, box: Box, most: int) -> Iterable[tuple[float, float]]:
-    """Return the positions of at most so many values; those that are not finite stay so."""
-    for k in thinned(series.values, most):
+def _points(series: Series, box: Box, max_points: int) -> Iterable[tuple[float, float]]:
+    """Return the positions of at most `max_points` values, with nan for nan and infinity."""
+    for k in thinned(series.values, max_points):
         value = series.values[k]
         y = box.upwards(value) if math.isfinite(value) else math.nan
         yield box.across(series.steps[k]), y

@@ -1,7 +1,7 @@
-"""The sizes of labels in a graph, from a table of widths instead of the fonts of this machine.
+"""The sizes of labels in a graph, from a table of widths instead of the fonts of the machine.
 
-Graphviz measures text with the fonts that it finds, so that one graph would be laid out differently on every machine.
-It gets all sizes from here, and `tapemagic.drawing.picture` puts the text into the boxes.
+Graphviz measures text with the fonts that it finds, so its layouts differ between machines. All sizes come from here
+instead, and `tapemagic.drawing.picture` puts the text into the boxes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BASELINE = 0.34
 SPREAD = 0.07
 """How much wider than in Helvetica a character may be, in units of the font size."""
 # A browser without Helvetica, Arial or Liberation Sans shows DejaVu Sans: most of its letters and digits are
-# 0.05 to 0.08 em wider. The padding takes up what is left of the difference in a long line.
+# 0.05 to 0.08 em wider. The padding covers the rest.
 WIDE, UNKNOWN = 0.77, 0.85
 # Signs such as = are 0.84 em wide in DejaVu Sans, 0.58 in Helvetica: with SPREAD, these have room in both.
 EAST_ASIAN = 1.0
@@ -56,12 +56,12 @@ WIDTHS = {
 
 
 def text_width(text: str, size: float) -> float:
-    """The room in points for a line of text in a font of some size, in any browser.
+    """Return the width in points to reserve for a line of text, in any font of a browser.
 
     Examples
     --------
     >>> round(text_width("gradient 6.0", 10), 1)
-    63.1
+    61.2
     >>> text_width("é", 10) == text_width("e", 10)
     True
     """
@@ -70,50 +70,50 @@ def text_width(text: str, size: float) -> float:
 
 @lru_cache(maxsize=1000)
 def _width(letter: str) -> float:
-    """The width of a character in units of the font size; an upper bound for those that Helvetica lacks."""
+    """Return the width of a character in units of the font size, or an upper bound for unknown characters."""
     if letter in WIDTHS:
         return WIDTHS[letter] + SPREAD
     if unicodedata.east_asian_width(letter) in {"W", "F"}:
         return EAST_ASIAN + SPREAD
-    if unicodedata.category(letter) in {"Mn", "Me", "Cf"}:  # drawn over the letter before them
+    if unicodedata.category(letter) in {"Mn", "Me", "Cf"}:
         return 0.0
     parts = unicodedata.normalize("NFKD", letter)
     return UNKNOWN if parts == letter else sum(map(_width, parts))
 
 
 def widest(lines: Iterable[str], size: float) -> float:
-    """The width in points of the widest of some lines; 0 if there are none."""
+    """Return the width in points of the widest line."""
     return max((text_width(line, size) for line in lines), default=0.0)
 
 
 def field_height(lines: int, picture: float = 0.0) -> float:
-    """The height in points of a field with lines of text and, below them, a picture of some height."""
+    """Return the height in points of a field with lines of text above a picture of some height."""
     return LINE * lines + picture + 2 * FIELD_PADDING
 
 
 def box(width: float, height: float) -> tuple[int, int]:
-    """The size of a rectangle around content of some size, whose height includes its padding."""
+    """Return the size of a rectangle around content of some size, whose height includes its padding."""
     return max(LEAST_WIDTH, even(width + 2 * SIDE_PADDING)), even(height)
 
 
 def ellipse(width: float, height: float, least: tuple[int, int]) -> tuple[int, int]:
-    """The size of an ellipse around content of some size, which its outline does not touch."""
+    """Return the size of an ellipse whose outline doesn't touch its content."""
     tall = max(least[1], even(height * math.sqrt(2)))
     wide = width / math.sqrt(1 - (height / tall) ** 2)
     return max(least[0], even(wide + SIDE_PADDING)), tall
 
 
 def even(length: float) -> int:
-    """The next even number of points: Graphviz before version 9 rounds halves of a width to whole points."""
+    """Round up to an even number of points."""
+    # Graphviz 2.43 lays out in whole points and halves each width; version 14 doesn't round. Even sizes give both
+    # the same layout, unless they order boxes differently.
     return 2 * math.ceil(length / 2)
 
 
 def fixed_label(text: str, size: int) -> str:
-    """A label of an edge or frame as DOT: an HTML-like cell of a fixed size.
-
-    Unlike nodes, edges and frames have no attribute for the size of their labels. The cell has a transparent background
-    because Graphviz then draws its outline, from which the place of the label can be read.
-    """
+    """Return a label of an edge or frame as DOT: an HTML-like cell of fixed size."""
+    # Edges and clusters have no attribute for the size of their label, so it is a cell. Graphviz draws the outline
+    # of a cell with a background, even a transparent one: `picture` centers the text in it.
     width, height = even(text_width(text, size) + SIDE_PADDING), even(1.2 * size)
     cell = f'<td fixedsize="true" width="{width}" height="{height}">{_html(text)}</td>'
     borders = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
@@ -121,10 +121,10 @@ def fixed_label(text: str, size: int) -> str:
 
 
 def _html(text: str) -> str:
-    """Text in an HTML-like label, in which Graphviz interprets a backslash as well."""
+    """Escape text for an HTML-like label, where a backslash has a meaning too."""
     return escape(text).replace("\\", "&#92;")
 
 
 def inches(points: float) -> str:
-    """A length as Graphviz reads it."""
+    """Convert points to inches, the unit of DOT."""
     return f"{points / 72:.6g}"

@@ -1,6 +1,6 @@
 """Pictures as plain data, read from SVG: what Graphviz draws, to be written small as SVG and as LaTeX.
 
-All lengths are whole numbers in halves of a point: exact enough for the eye, and short when written.
+All lengths are integers, in halves of a point: exact enough for the eye, and short when written.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
 from tapemagic.drawing.labels import BASELINE, FIELD_PADDING, LINE, field_height
-from tapemagic.drawing.pixels import Colours, cells_of
+from tapemagic.drawing.pixels import Colors, cells_of
 
 UNIT = 2
 """Units in a point."""
 PIXEL = 0.75 * UNIT
-"""Units in a pixel, in which a document without a viewBox is measured."""
+"""Units in a pixel, the unit of a document without a viewBox."""
 STEPS = re.compile(r"([MLHVCZmlhvcz])([^A-Za-z]*(?:e-?\d+[^A-Za-z]*)*)")
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
 MOVE = re.compile(r"(translate|scale)\(([^)]*)\)")
@@ -64,7 +64,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A line of text at a place on its baseline."""
+    """A line of text at a point on its baseline."""
 
     style: Style
     x: int
@@ -84,13 +84,13 @@ class Inset:
 
 @dataclass(frozen=True, slots=True)
 class Raster:
-    """Cells in colours, in a rectangle."""
+    """Cells in colors, in a rectangle."""
 
     x: int
     y: int
     width: int
     height: int
-    colours: Colours
+    colors: Colors
 
 
 Part: TypeAlias = Outline | Words | Inset | Raster
@@ -107,7 +107,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with its size, and the items in it."""
+    """A picture: its size and its items."""
 
     width: int
     height: int
@@ -115,11 +115,9 @@ class Picture:
 
     @cached_property
     def layers(self) -> Mapping[tuple[int, Style], list[Steps]]:
-        """The outlines of all items by their style, in the order in which they are painted.
-
-        First frames, each alone, for they lie in one another. Then edges, then nodes: neither overlap their like, so
-        that those of one style can be painted at once.
-        """
+        """The outlines of all items by their style, in painting order."""
+        # Frames are nested, so each is painted on its own. Nodes don't overlap, and the order of edges doesn't show, so
+        # all of one style become one path, which is shorter.
         layers: dict[tuple[int, Style], list[Steps]] = {}
         frames = [item for item in self.items if item.kind in {"", "cluster"}]
         for depth, part in enumerate(part for item in frames for part in item.parts):
@@ -139,7 +137,7 @@ class Picture:
 
     @cached_property
     def words(self) -> Mapping[Style, list[Words]]:
-        """The lines of text of all items by their style."""
+        """The lines of text of all items, by style."""
         words: dict[Style, list[Words]] = {}
         for item in self.items:
             for part in item.parts:
@@ -154,12 +152,13 @@ class Picture:
 
     @cached_property
     def rasters(self) -> list[Raster]:
-        """The coloured cells in all items."""
+        """The colored cells in all items."""
         return [part for item in self.items for part in item.parts if isinstance(part, Raster)]
 
 
 def joined_style(part: Outline, before: Style | None) -> Style:
-    """The style of an outline; that of the one before it if a straight line in that style looks the same."""
+    """Return the style of an outline, or the previous style if a straight line looks the same."""
+    # A straight line has no area, so a different fill doesn't show.
     if before is not None and len(part.steps) == 2 and part.steps[1][0] == "L":  # noqa: SIM102
         if _without_fill(part.style) == _without_fill(before):
             return before
@@ -183,7 +182,7 @@ class Insert:
     width, height : float
         In points.
     marked : str
-        The same elements for a live page, with classes by which scripts find them; empty if they need none.
+        These elements for a live page, with classes for scripts; '' if they need no classes.
     """
 
     number: int
@@ -194,25 +193,23 @@ class Insert:
 
     @property
     def marker(self) -> str:
-        """The character in a label that stands for this insert.
-
-        `printable` takes it out of all text that comes from elsewhere.
-        """
+        """The placeholder of this insert in a label."""
+        # No other text has this character: `printable` removes it.
         return chr(FIRST + self.number)
 
 
 FIRST, LAST = 0xE000, 0xF8FF
-"""The markers of inserts: Unicode keeps them free for private use."""
+"""The range of markers, which Unicode reserves for private use."""
 
 
 def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
-    """Read an SVG document as Graphviz writes it.
+    """Parse an SVG document by Graphviz, or one as simple.
 
     Parameters
     ----------
     document : str
     inserts : mapping of int to Insert, optional
-        Pieces of SVG to put in the places of markers, by their numbers.
+        Pieces of SVG that replace their markers, by number.
 
     Returns
     -------
@@ -221,7 +218,7 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
     Raises
     ------
     ValueError
-        If it is not an SVG document.
+        If `document` isn't SVG.
     """
     try:
         root = ET.fromstring(document[max(0, document.find("<svg")) :])  # noqa: S314 -- Graphviz wrote it
@@ -232,6 +229,7 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
     place = _Place()
     size = root.get("viewBox", "").split()[2:]
     if not size:
+        # Without a viewBox, lengths are pixels.
         size = [root.get("width", "0"), root.get("height", "0")]
         place = _Place(PIXEL, PIXEL)
     width, height = (round(place.sx * float(length.removesuffix("pt"))) for length in size)
@@ -242,7 +240,8 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
 
 
 def _number_of_frame(item: Item) -> float:
-    """The number of a frame, by which frames are put in order: Graphviz's order depends on what it drew before."""
+    """Return a sort key that puts frames in the order of their numbers, before edges and nodes."""
+    # Graphviz writes clusters in an order that depends on other graphs that it drew in this process.
     number = item.name.removeprefix("cluster_")
     return (
         int(number)
@@ -254,14 +253,14 @@ def _number_of_frame(item: Item) -> float:
 
 
 def fragment(insert: Insert) -> Picture:
-    """An insert as a picture of its own."""
+    """Parse an insert as a separate picture."""
     document = f'<svg viewBox="0 0 {insert.width} {insert.height}">{insert.fragment}</svg>'
     return read(document)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A scale and a shift from the lengths of an element to units of the picture."""
+    """The scale and shift from the coordinates of an element to units of the picture."""
 
     sx: float = UNIT
     sy: float = UNIT
@@ -269,7 +268,7 @@ class _Place:
     dy: float = 0
 
     def inside(self, transform: str) -> _Place:
-        """The place of an element with a transformation."""
+        """Return the scale and shift inside an element with a transformation."""
         sx, sy, dx, dy = self.sx, self.sy, self.dx, self.dy
         for name, arguments in MOVE.findall(transform):
             x, *rest = map(float, NUMBER.findall(arguments))
@@ -280,7 +279,7 @@ class _Place:
         return _Place(sx, sy, dx, dy)
 
     def points(self, numbers: Iterable[str | float]) -> tuple[int, ...]:
-        """The coordinates of points in units, x and y in turn."""
+        """Convert coordinates to units; x and y alternate."""
         sx, sy, dx, dy = self.sx, self.sy, self.dx, self.dy
         exact = [float(number) for number in numbers]
         exact[::2] = [dx + sx * x for x in exact[::2]]
@@ -289,7 +288,7 @@ class _Place:
 
 
 class _Reader:
-    """Reads the elements of an SVG document."""
+    """Parses the elements of an SVG document."""
 
     def __init__(self, inserts: Mapping[int, Insert]) -> None:
         self.items: list[Item] = []
@@ -299,7 +298,7 @@ class _Reader:
     def read(
         self, element: ET.Element, kind: Kind, name: str, inherited: dict[str, str], place: _Place
     ) -> None:
-        """Add the items of an element: one with its own shapes, and those of the groups inside it."""
+        """Add an item with the shapes of an element, and the items of the groups inside."""
         parts: list[Part] = []
         middle: tuple[int, int] | None = None
         for child in element:
@@ -308,15 +307,15 @@ class _Reader:
                 if parts:
                     self._add(kind, name, parts)
                     parts = []
-                given = child.attrib
-                group = given.get("class", "")
-                more = {key: given[key] for key in given.keys() & STYLED}
+                attributes = child.attrib
+                group = attributes.get("class", "")
+                more = {key: attributes[key] for key in attributes.keys() & STYLED}
                 self.read(
                     child,
                     group if group in KINDS else kind,  # type: ignore[arg-type]
                     name,
                     inherited | more if more else inherited,
-                    place.inside(given["transform"]) if "transform" in given else place,
+                    place.inside(attributes["transform"]) if "transform" in attributes else place,
                 )
             elif tag == "title":
                 name = "".join(child.itertext()) if kind else name
@@ -325,7 +324,7 @@ class _Reader:
             elif (part := self._part(tag, child, inherited, place)) is not None:
                 parts.append(part)
             elif tag == "polygon" and kind:
-                # Only the cell around the label of an edge or frame is drawn without colours.
+                # Only the cell around the label of an edge or frame has no colors (see `fixed_label`).
                 left, top, right, bottom = _bounds(_steps(tag, child.attrib, place))
                 middle = (left + right) // 2, (top + bottom) // 2
         self._add(kind, name, parts)
@@ -339,40 +338,39 @@ class _Reader:
     def _part(
         self, tag: str, element: ET.Element, inherited: dict[str, str], place: _Place
     ) -> Part | None:
-        given = inherited | element.attrib if inherited else element.attrib
+        attributes = inherited | element.attrib if inherited else element.attrib
         if tag == "text":
             return self._words(element, inherited, place)
         if tag == "image":
-            x, y, right, bottom = place.points(_corners(given))
-            colours = cells_of(given.get("href", ""))
-            return Raster(x, y, right - x, bottom - y, colours) if colours else None
+            x, y, right, bottom = place.points(_corners(attributes))
+            colors = cells_of(attributes.get("href", ""))
+            return Raster(x, y, right - x, bottom - y, colors) if colors else None
         if (
-            given.get("fill", "black") in INVISIBLE
-            and given.get("stroke", INVISIBLE[0]) in INVISIBLE
+            attributes.get("fill", "black") in INVISIBLE
+            and attributes.get("stroke", INVISIBLE[0]) in INVISIBLE
         ):
             return None
-        steps = _steps(tag, given, place)
-        return Outline(self._style(given, PAINT, place), steps) if steps else None
+        steps = _steps(tag, attributes, place)
+        return Outline(self._style(attributes, PAINT, place), steps) if steps else None
 
     def _words(self, element: ET.Element, inherited: dict[str, str], place: _Place) -> Words:
-        given = inherited | element.attrib
-        x, y = place.points([given.get("x", "0"), given.get("y", "0")])
-        return Words(self._style(given, LETTERS, place), x, y, "".join(element.itertext()))
+        attributes = inherited | element.attrib
+        x, y = place.points([attributes.get("x", "0"), attributes.get("y", "0")])
+        return Words(self._style(attributes, LETTERS, place), x, y, "".join(element.itertext()))
 
-    def _style(self, given: Mapping[str, str], kept: set[str], place: _Place) -> Style:
-        found = tuple(entry for entry in given.items() if entry[0] in kept)
-        if kept is PAINT and "stroke" in given and "stroke-width" not in given:
-            found += (("stroke-width", "1"),)
-        if found not in self._styles:
-            self._styles[found] = tuple(sorted(_normal(key, value, place) for key, value in found))
-        return self._styles[found]
+    def _style(self, attributes: Mapping[str, str], names: set[str], place: _Place) -> Style:
+        style = tuple(entry for entry in attributes.items() if entry[0] in names)
+        # SVG's default is one unit, whose size in the picture depends on the element.
+        if names is PAINT and "stroke" in attributes and "stroke-width" not in attributes:
+            style += (("stroke-width", "1"),)
+        if style not in self._styles:
+            self._styles[style] = tuple(sorted(_normal(key, value, place) for key, value in style))
+        return self._styles[style]
 
     def _laid_out(self, parts: list[Part]) -> list[Part]:
-        """The parts of a node, with its text and the lines between its fields in places that depend on no font.
-
-        Graphviz puts them where the fonts of this machine, and its own version, suggest. Each field has the height
-        that `labels` gives it; the fields are below one another, and together in the middle of the node.
-        """
+        """Move the text of a node, and the lines between its fields, to positions that depend on no font."""
+        # Graphviz 14 stacks fields by the height of the fonts of this machine, and pango centers text by its width.
+        # Here fields have the heights that `labels` reserved for them, and are centered in the node together.
         shapes = [part for part in parts if isinstance(part, Outline)]
         if not shapes:
             return parts
@@ -408,14 +406,14 @@ class _Reader:
         return placed
 
     def _content(self, field: Sequence[Words]) -> tuple[list[Words], list[Insert]]:
-        """The lines of text of a field, and the inserts whose markers are in it."""
+        """Return the lines of text of a field, and the inserts of its markers."""
         markers = [line for line in field if FIRST <= ord(line.text[:1] or " ") <= LAST]
         inserts = [self._inserts.get(ord(line.text[0]) - FIRST) for line in markers]
         words = [line for line in field if line not in markers]
         return words, [insert for insert in inserts if insert is not None]
 
     def _placed(self, line: Words, middle: tuple[float, float]) -> Words:
-        """A line of text with its middle at a place."""
+        """Center a line of text at a point."""
         style = dict(line.style) | {"text-anchor": "middle"}
         size = float(style.get("font-size", 10 * UNIT))
         x, y = middle
@@ -423,7 +421,7 @@ class _Reader:
 
 
 def _bounds(steps: Steps) -> tuple[int, int, int, int]:
-    """The left, top, right and bottom of a shape."""
+    """Return the left, top, right and bottom of a shape."""
     if steps[0][0] == "E":
         x, y, rx, ry = steps[0][1]
         return x - rx, y - ry, x + rx, y + ry
@@ -438,7 +436,7 @@ def _is_line(steps: Steps) -> bool:
 
 
 def _normal(key: str, value: str, place: _Place) -> tuple[str, str]:
-    """An attribute in the units of the picture."""
+    """Convert an attribute to the units of the picture."""
     if key in LENGTHS:
         return key, str(round(float(value) * place.sy))
     if key == "stroke-dasharray":
@@ -451,41 +449,43 @@ def _normal(key: str, value: str, place: _Place) -> tuple[str, str]:
     return key, "none" if value in INVISIBLE else value
 
 
-def _steps(tag: str, given: Mapping[str, str], place: _Place) -> Steps:
-    """The steps of a shape; none if it is of an unknown kind."""
+def _steps(tag: str, attributes: Mapping[str, str], place: _Place) -> Steps:
+    """Return the steps of a shape; empty if its kind is unknown."""
     if tag == "path":
-        return _path(given["d"], place)
+        return _path(attributes["d"], place)
     if tag in {"polygon", "polyline"}:
-        points = place.points(given["points"].replace(",", " ").split())
+        points = place.points(attributes["points"].replace(",", " ").split())
+        # Graphviz repeats the first point of a polygon, which is closed anyway.
         if tag == "polygon" and points[:2] == points[-2:]:
             points = points[:-2]
         closing: Steps = (("Z", ()),) if tag == "polygon" else ()
         return (("M", points[:2]), ("L", points[2:]), *closing)
     if tag in {"ellipse", "circle"}:
-        x, y = place.points([given.get("cx", "0"), given.get("cy", "0")])
-        rx = float(given.get("rx") or given["r"]) * place.sx
-        ry = float(given.get("ry") or given["r"]) * place.sy
+        x, y = place.points([attributes.get("cx", "0"), attributes.get("cy", "0")])
+        rx = float(attributes.get("rx") or attributes["r"]) * place.sx
+        ry = float(attributes.get("ry") or attributes["r"]) * place.sy
         return (("E", (x, y, round(rx), round(ry))),)
     if tag == "rect":
-        left, top, right, bottom = _corners(given)
+        left, top, right, bottom = _corners(attributes)
         points = place.points([left, top, right, top, right, bottom, left, bottom])
         return (("M", points[:2]), ("L", points[2:]), ("Z", ()))
     if tag == "line":
-        points = place.points([given.get(key, "0") for key in ("x1", "y1", "x2", "y2")])
+        points = place.points([attributes.get(key, "0") for key in ("x1", "y1", "x2", "y2")])
         return (("M", points[:2]), ("L", points[2:]))
     return ()
 
 
-def _corners(given: Mapping[str, str]) -> list[float]:
-    """The left, top, right and bottom of a rectangle."""
-    x, y = float(given.get("x", 0)), float(given.get("y", 0))
-    return [x, y, x + float(given["width"]), y + float(given["height"])]
+def _corners(attributes: Mapping[str, str]) -> list[float]:
+    """Return the left, top, right and bottom of a rectangle."""
+    x, y = float(attributes.get("x", 0)), float(attributes.get("y", 0))
+    return [x, y, x + float(attributes["width"]), y + float(attributes["height"])]
 
 
 def _path(data: str, place: _Place) -> Steps:
-    """The steps of a path; relative ones and those along one axis are made absolute."""
+    """Return the steps of a path with absolute coordinates."""
     steps: list[tuple[str, tuple[int, ...]]] = []
     start = end = (0, 0)
+    # Relative steps start from the exact end of the last one: rounded ends would add up their errors.
     exact = (0.0, 0.0)
     for letter, words in STEPS.findall(data):
         kind = letter.upper()
@@ -516,7 +516,8 @@ def _path(data: str, place: _Place) -> Steps:
 
 
 def _is_straight(start: tuple[int, ...], curve: tuple[int, ...]) -> bool:
-    """Whether the control points of a curve lie on the line between its ends, to half a point."""
+    """Return True if the control points of a curve are within half a point of the line between its ends."""
+    # Graphviz draws every edge as a spline; a straight one takes a third of the bytes as a line.
     x, y = start
     dx, dy = curve[4] - x, curve[5] - y
     limit = UNIT / 2 * max(abs(dx), abs(dy), 1)
@@ -531,18 +532,18 @@ def _is_straight(start: tuple[int, ...], curve: tuple[int, ...]) -> bool:
 
 
 def _absolute(letter: str, numbers: list[float], start: tuple[float, float]) -> list[str]:
-    """The coordinates of steps that are relative, or along one axis, made absolute."""
+    """Convert the coordinates of steps that are relative, or along one axis, to absolute coordinates."""
     x, y = start
-    made: list[float] = []
+    absolute: list[float] = []
     size = {"H": 1, "V": 1, "C": 6}.get(letter.upper(), 2)
     for i in range(0, len(numbers) - size + 1, size):
-        given = numbers[i : i + size]
+        step = numbers[i : i + size]
         if letter in "Hh":
-            given = [given[0], 0.0 if letter == "h" else y]
+            step = [step[0], 0.0 if letter == "h" else y]
         elif letter in "Vv":
-            given = [0.0 if letter == "v" else x, given[0]]
+            step = [0.0 if letter == "v" else x, step[0]]
         if letter.islower():
-            given = [value + (y if j % 2 else x) for j, value in enumerate(given)]
-        x, y = given[-2:]
-        made += given
-    return list(map(repr, made))
+            step = [value + (y if j % 2 else x) for j, value in enumerate(step)]
+        x, y = step[-2:]
+        absolute += step
+    return list(map(repr, absolute))

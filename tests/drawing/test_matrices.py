@@ -170,7 +170,7 @@ def test_a_heat_map() -> None:
     ("value", "words"),
     [
         (1.0, "blue: negative, white: zero, orange: positive"),
-        (np.nan, "orange: positive, chequered: not finite"),
+        (np.nan, "orange: positive, checkered: nan or inf"),
         (1j, "absolute values; blue"),
     ],
 )

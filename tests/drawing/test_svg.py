@@ -184,7 +184,7 @@ def test_dot_that_takes_too_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     """It is stopped, and the report has the operations as equations."""
     program(tmp_path, f"echo $$ > {tmp_path}/pid\n/bin/sleep 60 & wait")
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(engines, "LIMIT", 0.3)
+    monkeypatch.setattr(engines, "TIMEOUT_SECONDS", 0.3)
 
     start = time.monotonic()
     bundle = TapeReport(square())._repr_mimebundle_()
