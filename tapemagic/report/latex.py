@@ -79,7 +79,7 @@ def _trace_part(part: TracePart) -> str:
 
 def _forward(row: TraceRow) -> str:
     if row.words:
-        return tex(row.told)
+        return tex(row.description)
     return _equation(row.latex, row.numbers, row.value)
 
 

@@ -1,4 +1,4 @@
-"""The trace: an evaluation table of the values forward and the adjoints in reverse."""
+"""The rows of the trace: an evaluation table with values forward and adjoints in reverse."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tapemagic.report.tabs.trace.sweep import (
 )
 
 MAX_ITERATIONS = 3
-"""The number of iterations up to which all are shown."""
+"""The largest number of iterations that are all shown."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,17 @@ class Line:
     path : tuple of str
         The headings above it.
     position : int or None
-        That of the operation in the recording; None for a heading, and for several parts together.
+        The position of its operation in the recording; None for a heading or a folded row.
     words : str
-        Of a heading, its text; of what stands together, a description.
+        The text of a heading, or the description of a folded row.
     hidden : tuple of Block and int
-        The parts that stand together in this row.
+        The parts that are folded into this row.
     step : int or None
         The index of its operation in the graph that it is laid out for.
     lines : (int, int) or None
         The lines of the cell that it belongs to.
     is_layer : bool
-        Whether the parts that stand together are those of a layer.
+        Whether a layer is folded into this row.
     """
 
     path: tuple[str, ...]
@@ -75,12 +75,12 @@ class Line:
 
     @cached_property
     def positions(self) -> tuple[int, ...]:
-        """The positions of its operation, or of those that stand together in this row."""
+        """The positions of its operation, or of the operations that are folded into this row."""
         return tuple(positions_of(self.hidden)) if self.position is None else (self.position,)
 
 
 def positions_of(parts: Sequence[Part]) -> Iterator[int]:
-    """The positions of the operations of some parts of a recording."""
+    """Yield the positions of all operations in parts of a recording."""
     for part in parts:
         if isinstance(part, Block):
             yield from part.positions()
@@ -89,30 +89,30 @@ def positions_of(parts: Sequence[Part]) -> Iterator[int]:
 
 
 def laid_out(block: Block, room: int, open_derivatives: bool) -> list[Line]:
-    """The rows for the operations of a block: about as many as there is room for.
+    """Lay out the operations of a block in about as many rows as there is room for.
 
-    Of a loop the first and the last iteration are shown. Where there is too little room, blocks are closed, and of
-    many parts the first and the last are shown. Layers are closed, but for those that hold others.
+    A loop shows its first and last iteration. If there is too little room, blocks are closed, and of many parts only
+    the first and the last are shown. Layers are closed, except for layers that contain others.
 
     Parameters
     ----------
     block : Block
     room : int
     open_derivatives : bool
-        Whether the operations of derivatives are shown, too.
+        Whether to show the operations of derivatives.
     """
     return list(_Layout(open_derivatives).parts(block.parts, room, ()))
 
 
 class _Layout:
-    """A layout of blocks in rows."""
+    """Lays out blocks in rows."""
 
     def __init__(self, open_derivatives: bool) -> None:
         self._open = open_derivatives
         self._rows: dict[Block, int] = {}
 
     def rows(self, part: Part) -> int:
-        """The number of rows of a part that is written out."""
+        """Return the number of rows of a part that isn't folded."""
         if isinstance(part, int):
             return 1
         if part not in self._rows:
@@ -133,7 +133,7 @@ class _Layout:
         return heading + sum(map(self.rows, block.parts))
 
     def parts(self, parts: Sequence[Part], room: int, path: tuple[str, ...]) -> Iterator[Line]:
-        """The rows of some parts."""
+        """Yield the rows of parts."""
         if len(parts) > room:
             head = max(1, room // 2)
             tail = max(1, room - head - 1)
@@ -147,6 +147,7 @@ class _Layout:
             if isinstance(part, int):
                 yield Line(path, part)
                 continue
+            # Each part has one row; large blocks share the rest equally.
             share = 1 + spare // max(1, large)
             large -= self.rows(part) > 1
             lines = list(self.block(part, share, path))
@@ -154,11 +155,12 @@ class _Layout:
             yield from lines
 
     def block(self, block: Block, room: int, path: tuple[str, ...]) -> Iterator[Line]:
-        """The rows of a block; one if there is no room for more."""
-        whole = self.rows(block) <= room
-        if block.kind == "loop" and (whole or room >= 5):
+        """Yield the rows of a block, or a single folded row without room for more."""
+        fits = self.rows(block) <= room
+        # A loop takes two headings, two iterations and a row for those between.
+        if block.kind == "loop" and (fits or room >= 5):
             yield from self.loop(block, room, path)
-        elif self.rows(block) > 1 and (whole or room >= 4) and block.kind != "loop":
+        elif self.rows(block) > 1 and (fits or room >= 4) and block.kind != "loop":
             words = title_of(block)
             yield Line(path, words=words)
             yield from self.parts(block.parts, room - 1, (*path, words))
@@ -168,12 +170,13 @@ class _Layout:
             yield Line(path, words=title_of(block) + end, hidden=(block,), is_layer=is_layer)
 
     def loop(self, block: Block, room: int, path: tuple[str, ...]) -> Iterator[Line]:
-        """The rows of a loop: all iterations if they are few, else the first and the last."""
+        """Yield the rows of a loop: all iterations if they are few, otherwise the first and the last."""
         count = len(block.parts)
         all_shown = count <= MAX_ITERATIONS and self.rows(block) <= room
         numbers = range(count) if all_shown else (0, count - 1)
         spare = room - (0 if all_shown else 1)
         for k in numbers:
+            # The first iteration gets half of the rows, the last one what is left; a heading takes one.
             share = max(1, (spare if k else spare - spare // 2) - 1)
             if all_shown:
                 share = room
@@ -192,13 +195,13 @@ class _Layout:
 
 
 def counted(parts: Sequence[Part]) -> str:
-    """The number of operations of some parts."""
+    """Return the number of operations in parts, as text."""
     count = sum(1 for _ in positions_of(parts))
     return f"{count:,} operation{'s' * (count != 1)}"
 
 
 def title_of(block: Block) -> str:
-    """The name of a block in words."""
+    """Return the title of a block."""
     if block.scope is not None:
         return str(layer_call(block.name, block.scope))
     if block.kind == "call":
@@ -210,14 +213,14 @@ def title_of(block: Block) -> str:
 
 
 def ordinal(order: int) -> str:
-    """The word for the order of a derivative."""
+    """Return an ordinal number, such as 'second'."""
     return {1: "first", 2: "second", 3: "third"}.get(order, f"{order}th")
 
 
 MAX_INPUTS = 12
 """The number of watched values that have a row."""
 MAX_LAYER_RESULTS = 3
-"""The number of results of a layer that are row_formula in its row."""
+"""The number of results of a layer that its row shows."""
 
 
 @dataclass(frozen=True)
@@ -229,10 +232,10 @@ class TraceRow:
     kind : {'input', 'operation', 'heading', 'folded'}
         A watched value; an operation; the heading of a call or an iteration; operations that are not shown one by one.
     words : str
-        The text of a heading, or of what is folded.
+        The text of a heading or a folded row.
     symbol, formula, latex, numbers, value : str
-        Of an operation, its result, its formula as text and as LaTeX, that with numbers put in, and the result's value.
-        Of a closed layer, the value is that of its results, with their symbols.
+        The result of an operation, its formula as text, as LaTeX and with numbers, and the value of the result. The
+        value of a closed layer lists its results with their symbols.
     number : int or None
         The position of the operation in the recording.
     line : int or None
@@ -267,13 +270,13 @@ class TraceRow:
     lines: tuple[int, int] | None = None
 
     @property
-    def told(self) -> str:
-        """The words of a row, with the value of what is folded into it, if that is known."""
+    def description(self) -> str:
+        """The words of a row, and the value of a folded one if it has any."""
         return f"{self.words}; {self.value}" if self.value else self.words
 
     @property
     def equation(self) -> str:
-        """The value of a row as an equation; empty for a heading."""
+        """The row as an equation, or '' for a heading."""
         return equation(self.symbol, self.formula, self.numbers, self.value)
 
 
@@ -284,10 +287,10 @@ class Table:
     ----------
     subject : Subject
     lines : sequence of Line
-        What is shown.
+        The rows to show.
     order : int
     boxes : collection of int, optional
-        The ids of other values to show: of these, those that are watched have rows, and the shares of all are kept.
+        The ids of values with boxes in the graph: watched ones get rows, and the shares of all are computed.
     """
 
     def __init__(
@@ -299,43 +302,42 @@ class Table:
         self._boxes = boxes
         self._symbols = Symbols(subject)
         self._shown = [line.position for line in lines if line.position is not None]
-        found = map(self._results, lines)
-        self._of_layers = {i: value for results in found for i, value in results.items()}
-        others = [*self.inputs, *self._of_layers, *boxes]
-        self._reverse = ReverseSweep(subject, self._shown, others)
+        self._of_layers = {i: x for line in lines for i, x in self._results(line).items()}
+        ids = [*self.inputs, *self._of_layers, *boxes]
+        self._reverse = ReverseSweep(subject, self._shown, ids)
 
     @property
     def shares(self) -> Mapping[int, Mapping[Place, Share]]:
-        """The shares of the adjoints that are shown, by the ids of their values, in the order of the sweep."""
+        """The shares of the adjoints in this table, by the ids of their values, in the order of the sweep."""
         return self._reverse.shares
 
     @cached_property
     def inputs(self) -> dict[int, Any]:
-        """The watched values that the shown operations read, by id, and sources that no operation read."""
+        """The watched values that the operations of this table read, by id, and sources that no operation read."""
         if self._order:
             return {}
         records = self._subject.records
-        made = {i for position in self._shown for i in several(records[position].output_id)}
-        leaves = self._subject.snapshot.leaves - made
+        computed = {i for position in self._shown for i in several(records[position].output_id)}
+        leaves = self._subject.snapshot.leaves - computed
         boxes = leaves & set(self._boxes)
         read: dict[int, Any] = {}
         for line in self._lines:
-            wanted = boxes if line.position is None else leaves
-            for position in line.positions if wanted else ():
+            candidates = boxes if line.position is None else leaves
+            for position in line.positions if candidates else ():
                 record = records[position]
-                if not wanted.isdisjoint(record.ids):
+                if not candidates.isdisjoint(record.ids):
                     for value, i in zip(record.values, record.ids, strict=True):
-                        if i in wanted:
+                        if i in candidates:
                             read.setdefault(i, value)
-        found: dict[int, Any] = {}
+        watched: dict[int, Any] = {}
         sources = [(id_of(x), unwrap(x)) for _, x in self._subject.sources]
         for i, value in sources:
             if i in read or i not in self._subject.split.versions:
-                found[i] = read.get(i, value)
-        return found | read
+                watched[i] = read.get(i, value)
+        return watched | read
 
     def rows(self) -> Iterator[TraceRow]:
-        """The rows, in the order of the tape."""
+        """Yield the rows in the order of the tape."""
         for k, (i, value) in enumerate(self.inputs.items()):
             if k < MAX_INPUTS:
                 yield self._input(i, value)
@@ -352,43 +354,45 @@ class Table:
 
     def _input(self, i: int, value: Any) -> TraceRow:
         symbol, adjoint = self._symbols.of(value, i), self._subject.adjoints.get(i)
+        # Integers have no gradient, not even None.
         is_float = getattr(value, "dtype", np.dtype(int)).kind in "fc"
-        told = adjoint is not None or (self._subject.targets and is_float)
+        has_adjoint = adjoint is not None or (self._subject.targets and is_float)
         return TraceRow(
             "input",
             symbol=symbol.text,
             latex=symbol.latex,
             value=text_of(value),
-            reverse=(adjoint_step(symbol, i, adjoint),) if told else (),
+            reverse=(adjoint_step(symbol, i, adjoint),) if has_adjoint else (),
             is_finite=is_finite(value),
         )
 
     def _operation(self, position: int, line: Line) -> TraceRow:
-        found = row_formula(self._subject, self._symbols, position)
-        row = self._subject.once(("row", position), lambda: self._written(found))
-        reverse = tuple(self._reverse.steps(found))
+        formula = row_formula(self._subject, self._symbols, position)
+        # The row is the same in all tables of a report, except for these four fields.
+        row = self._subject.once(("row", position), lambda: self._written(formula))
+        reverse = tuple(self._reverse.steps(formula))
         return replace(row, path=line.path, reverse=reverse, step=line.step, lines=line.lines)
 
-    def _written(self, found: RowFormula) -> TraceRow:
-        """The row of an operation, without its place in this table and its steps in reverse."""
-        results = several(found.record.output)
+    def _written(self, row: RowFormula) -> TraceRow:
+        """Write the row of an operation, without the fields that differ between tables."""
+        results = several(row.record.output)
         return TraceRow(
             "operation",
-            symbol=", ".join(x.text for x in found.made),
-            formula=found.formula.text,
-            latex=f"{', '.join(x.latex for x in found.made)} = {found.formula.latex}",
-            numbers=value_formula(found.record, found.numbers).text if found.numbers else "",
+            symbol=", ".join(x.text for x in row.results),
+            formula=row.formula.text,
+            latex=f"{', '.join(x.latex for x in row.results)} = {row.formula.latex}",
+            numbers=value_formula(row.record, row.numbers).text if row.numbers else "",
             value="; ".join(map(text_of, results)),
-            number=found.position,
-            line=self._subject.snapshot.origins.sites[found.position][0],
+            number=row.position,
+            line=self._subject.snapshot.origins.sites[row.position][0],
             is_finite=all(map(is_finite, results)),
         )
 
     def _folded(self, line: Line) -> TraceRow:
-        positions, found = line.positions, self._results(line)
+        positions, values = line.positions, self._results(line)
         steps = [
             adjoint_step(self._symbols.of(value, i), i, begun, "seed")
-            for i, value in found.items()
+            for i, value in values.items()
             if (begun := self._reverse.seed(i)) is not None
         ]
         steps += [
@@ -398,7 +402,7 @@ class Table:
         words = f"… {line.words}"
         if developed := self._developed(line.hidden):
             words += f": {developed}"
-        results = first_and_last(list(found.items()), MAX_LAYER_RESULTS)
+        results = first_and_last(list(values.items()), MAX_LAYER_RESULTS)
         return TraceRow(
             "folded",
             words,
@@ -412,11 +416,11 @@ class Table:
         )
 
     def _results(self, line: Line) -> dict[int, Any]:
-        """The results of a closed layer, by id: what others read of what it computed, or the program has a name for."""
+        """Return the results of a closed layer by id: values with names, and values that other operations read."""
         if not line.is_layer:
             return {}
         snapshot, records = self._subject.snapshot, self._subject.records
-        made = {
+        computed = {
             i: value
             for position in line.positions
             for i, value in zip(
@@ -425,37 +429,41 @@ class Table:
         }
         return {
             i: value
-            for i, value in made.items()
+            for i, value in computed.items()
             if i in self._subject.names
-            or any(k not in made and not snapshot.order_of(k) for k in snapshot.readers.get(i, ()))
+            # Operations of a derivative read values inside the layer, which don't become its results by that.
+            or any(
+                k not in computed and not snapshot.order_of(k) for k in snapshot.readers.get(i, ())
+            )
         }
 
     def _developed(self, parts: Sequence[Part]) -> str:
-        """The range of the target in the iterations of a loop, or else of their last results, if these are numbers."""
+        """Describe the range of the target over the iterations of a loop, or of their last results."""
         blocks = [part for part in parts if isinstance(part, Block) and part.kind == "iteration"]
+        # A single value has no range, and a row may fold more than iterations.
         if len(blocks) < 2 or len(blocks) != len(parts):
             return ""
         records = self._subject.records
         goals = {name for name, _ in self._subject.targets}
         results = [[records[position] for position in block.positions()] for block in blocks]
-        found = [[record for record in made if self._stem(record) in goals] for made in results]
-        made = [made[-1] for made in (found if all(found) else results)]
-        outputs = [record.output for record in made]
-        if len({record[0] for record in made}) > 1 or any(
+        targets = [[x for x in iteration if self._stem(x) in goals] for iteration in results]
+        last = [iteration[-1] for iteration in (targets if all(targets) else results)]
+        outputs = [record.output for record in last]
+        if len({record[0] for record in last}) > 1 or any(
             isinstance(y, tuple) or not has_numbers(y) or np.shape(y) or y.dtype.kind != "f"
             for y in outputs
         ):
             return ""
-        names = set(map(self._stem, made))
+        names = set(map(self._stem, last))
         name = names.pop() if len(names) == 1 else ""
-        return f"{name or 'the last result of each'} {_range_of(outputs)}{self._adjoint_range(made, name)}"
+        return f"{name or 'the last result of each'} {_range_of(outputs)}{self._adjoint_range(last, name)}"
 
     def _stem(self, record: Record) -> str:
-        """The name of a result, without the number of its value."""
+        """Return the name of a result without the subscript that counts its values."""
         return without_subscript(self._subject.names.get(several(record.output_id)[0], ""))
 
-    def _adjoint_range(self, made: Sequence[Record], name: str) -> str:
-        adjoints = [self._subject.adjoints.get(several(record.output_id)[0]) for record in made]
+    def _adjoint_range(self, results: Sequence[Record], name: str) -> str:
+        adjoints = [self._subject.adjoints.get(several(record.output_id)[0]) for record in results]
         if any(g is None or isinstance(g, Summary) or not has_numbers(g) for g in adjoints):
             return ""
         symbol = bar(symbol_of(name)).text if name else "its adjoint"
@@ -463,10 +471,11 @@ class Table:
 
 
 def _range_of(values: Sequence[Any]) -> str:
-    """The range of some numbers in words."""
-    known = np.array(values)
-    numbers = known[~np.isnan(known)]
-    missing = known.size - numbers.size
+    """Describe the range of numbers."""
+    array = np.array(values)
+    # min and max of an array with nan are nan.
+    numbers = array[~np.isnan(array)]
+    missing = array.size - numbers.size
     if not numbers.size:
         return "always nan"
     low, high = format_entries(numbers.min()), format_entries(numbers.max())
@@ -478,15 +487,15 @@ ROOM = 60
 """The number of rows for the operations of the cell."""
 
 ROOM_OF_DERIVATIVE = 24
-"""The number of rows for the operations of a derivative that the report took."""
+"""The number of rows for a derivative of the report (not of the cell)."""
 
 FEW = 40
-"""The number of operations up to which those of derivatives in the cell are shown."""
+"""The largest number of operations of a cell whose own derivatives are shown."""
 
 
 @dataclass(frozen=True)
 class TracePart:
-    """The operations of the cell, or those of the derivatives of some order that the report took.
+    """The rows of the cell, or of the derivatives of one order that the report computed.
 
     Attributes
     ----------
@@ -495,7 +504,7 @@ class TracePart:
     title : str
         Empty for the cell's.
     goal : str
-        What the adjoints are the gradients of; empty if there are none.
+        The value whose gradients the adjoints are, or '' without adjoints.
     rows : tuple of TraceRow
     operations : int
     """
@@ -515,7 +524,7 @@ class Trace:
 
 
 def trace_of(subject: Subject) -> Trace | None:
-    """The evaluation table of a recording; None if there is no operation to show."""
+    """Return the evaluation table of a recording, or None without operations."""
     positions = subject.positions
     if not positions or not subject.snapshot.has_values:
         return None
@@ -526,6 +535,7 @@ def trace_of(subject: Subject) -> Trace | None:
 
 
 def _part(subject: Subject, order: int, positions: Sequence[int]) -> TracePart:
+    # Derivatives repeat the operations of the cell in other forms, so they get less room.
     room = ROOM_OF_DERIVATIVE if order else ROOM
     parts: tuple[Part, ...] = tuple(positions)
     if not order:
@@ -537,18 +547,18 @@ def _part(subject: Subject, order: int, positions: Sequence[int]) -> TracePart:
 
 
 def part_of(subject: Subject, order: int, table: Table, operations: int) -> TracePart:
-    """The rows of a table with the words for them."""
+    """Return the rows of a table with their title."""
     title = f"{ordinal(order).capitalize()} derivative" if order else ""
     return TracePart(order, title, goal_of(subject, order), tuple(table.rows()), operations)
 
 
 def _first_position(part: Part) -> int:
-    """The position of the first operation of a part."""
+    """Return the position of the first operation of a part."""
     return next(part.positions()) if isinstance(part, Block) else part
 
 
 def goal_of(subject: Subject, order: int) -> str:
-    """The words for what the adjoints are the gradients of."""
+    """Name the target of the adjoints."""
     named = [
         (derivative_symbol(subject.targets[t][0], subject.sources[s][0], level), g)
         for (t, s, level), g in subject.found.gradients.items()
@@ -558,17 +568,18 @@ def goal_of(subject: Subject, order: int) -> str:
     if order and not named:
         return ""
     names = ", ".join(name for name, _ in goals)
+    # The tape differentiates the sum of several targets, and of the elements of an array.
     is_sum = len(goals) > 1 or any(x.size != 1 for _, x in goals)
     return f"the sum of {names}" if is_sum else names
 
 
 LEAST_ROOM = 8
-"""The number of rows for operations that are one node in the middle of a large graph."""
+"""The least number of rows for the operations that the node in the middle of a large graph contains."""
 
 
 @dataclass(frozen=True)
 class DrawnPart:
-    """A part of a trace, with what its rows stand for.
+    """A part of a trace, with the values and operations of its rows.
 
     Attributes
     ----------
@@ -576,7 +587,7 @@ class DrawnPart:
     inputs : sequence of int
         The ids of all watched values; the first of them have the first rows.
     lines : sequence of Line
-        What the last rows were made from.
+        The layout of the last rows.
     """
 
     part: TracePart
@@ -585,24 +596,24 @@ class DrawnPart:
 
     @property
     def rows_of_inputs(self) -> int:
-        """The number of watched values that have a row of their own."""
+        """The number of watched values with a row."""
         return min(len(self.inputs), MAX_INPUTS)
 
     @property
     def first(self) -> int:
-        """The index of the first row that is no watched value's."""
+        """The index of the first row after the watched values."""
         return len(self.part.rows) - len(self.lines)
 
 
 @dataclass(frozen=True)
 class DrawnTrace:
-    """A trace that is laid out as a graph is drawn.
+    """A trace with the same folds as a graph.
 
     Attributes
     ----------
     parts : sequence of DrawnPart
     shares : mapping
-        The shares of the gradients of the values that have boxes, in the order of the reverse sweep, by their ids.
+        The shares of the gradients of values with boxes, by the ids of the values, in the order of the reverse sweep.
     """
 
     parts: Sequence[DrawnPart]
@@ -610,35 +621,36 @@ class DrawnTrace:
 
 
 def trace_as_drawn(subject: Subject, drawn: DrawnGraph) -> DrawnTrace:
-    """The evaluation table of a recording, laid out as its graph is drawn."""
+    """Return the evaluation table of a recording with the same folds as its graph."""
     if not subject.snapshot.has_values:
         return DrawnTrace((), {})
     lines = _DrawnLines(subject, drawn)
     lines.add_all()
     parts: list[DrawnPart] = []
     shares: Mapping[int, Mapping[Place, Share]] = {}
-    for order in sorted(lines.found):
-        found = lines.found[order]
-        table = Table(subject, found, order, () if parts else drawn.values.keys())
+    for order in sorted(lines.by_order):
+        layout = lines.by_order[order]
+        table = Table(subject, layout, order, () if parts else drawn.values.keys())
         shares = shares if parts else table.shares
         part = part_of(subject, order, table, lines.counts[order])
-        parts.append(DrawnPart(part, list(table.inputs), found))
+        parts.append(DrawnPart(part, list(table.inputs), layout))
     return DrawnTrace(parts, shares)
 
 
 class _DrawnLines:
-    """The rows of a drawn graph by the orders of derivatives that the report took; 0 for the cell's own operations."""
+    """The rows of a graph, by the order of the derivatives of the report; 0 means the operations of the cell."""
 
     def __init__(self, subject: Subject, drawn: DrawnGraph) -> None:
         self.subject = subject
         self.drawn = drawn
-        self.found: dict[int, list[Line]] = {}
+        self.by_order: dict[int, list[Line]] = {}
         self.counts: dict[int, int] = {}
         self.paths: dict[int, list[tuple[int, str]]] = {}
 
     def add_all(self) -> None:
         """Add the rows of all operations and folds."""
         items = self.drawn.plan.items
+        # Every node of the graph has a row, so the node in the middle may open into the rest.
         room = max(LEAST_ROOM, ROOM - len(items))
         for step, (frame, what) in enumerate(items):
             if isinstance(what, Fold) and what.kind == "elided":
@@ -662,30 +674,30 @@ class _DrawnLines:
 
     def add(self, order: int, line: Line) -> None:
         """Add a row."""
-        self.found.setdefault(order, []).append(line)
+        self.by_order.setdefault(order, []).append(line)
         self.counts[order] = self.counts.get(order, 0) + len(line.positions)
 
     def order_of(self, part: Part) -> int:
-        """The order of the derivative, taken by the report, to which a part belongs; 0 for the cell's own."""
+        """Return the order of the derivative of the report to which a part belongs; 0 means the cell."""
         first = next(part.positions()) if isinstance(part, Block) else part
         return self.subject.found.level(first)
 
     def placed(self, line: Line, path: tuple[str, ...], step: int) -> Line:
-        """A row below some headings, with its operation in the graph and its lines of the cell."""
+        """Place a row below headings, with its operation in the graph and its lines of the cell."""
         parts = line.hidden if line.position is None else (line.position,)
-        known = [lines for part in parts if (lines := self.lines_of(part))]
-        lines = (min(a for a, _ in known), max(b for _, b in known)) if known else None
+        ranges = [lines for part in parts if (lines := self.lines_of(part))]
+        lines = (min(a for a, _ in ranges), max(b for _, b in ranges)) if ranges else None
         return replace(line, path=(*path, *line.path), step=step, lines=lines)
 
     def lines_of(self, part: Part) -> tuple[int, int] | None:
-        """The lines of the cell to which a part belongs."""
+        """Return the lines of the cell to which a part belongs."""
         if isinstance(part, Block):
             return part.lines
         line = self.subject.snapshot.origins.sites[part][0]
         return None if line is None else (line, line)
 
     def path(self, frame: int | None, order: int) -> tuple[str, ...]:
-        """The headings above a frame's contents, after adding those that do not stand there yet."""
+        """Return the headings above the content of a frame, after adding rows for missing headings."""
         around: list[tuple[int, str]] = []
         frames = self.drawn.plan.frames
         while frame is not None:
@@ -693,6 +705,7 @@ class _DrawnLines:
                 around.append((frame, heading))
             frame = frames[frame].parent
         around.reverse()
+        # The operations of a frame need not be adjacent on the tape: its heading is repeated after another frame.
         before = self.paths.get(order, [])
         path = tuple(words for _, words in around)
         for k, (inside, words) in enumerate(around):
@@ -702,21 +715,22 @@ class _DrawnLines:
         return path
 
     def heading(self, frame: int) -> str:
-        """The words for a frame; empty for the whole of the cell, or of a derivative that the report took."""
-        found = self.drawn.plan.frames[frame]
-        if found.kind == "call":
-            return title_of(Block("call", (), found.name, lines=found.lines))
-        if found.scope is not None:
-            return str(layer_call(found.name, found.scope))
-        if found.kind == "iteration":
-            where = format_lines(found.lines)
-            return f"{where}, iteration {found.number:,} of {found.total:,}"
-        is_own = found.kind == "derivative" and found.first >= self.subject.operations
+        """Return the heading of a frame, or '' for the entire cell or a derivative of the report."""
+        framed = self.drawn.plan.frames[frame]
+        if framed.kind == "call":
+            return title_of(Block("call", (), framed.name, lines=framed.lines))
+        if framed.scope is not None:
+            return str(layer_call(framed.name, framed.scope))
+        if framed.kind == "iteration":
+            where = format_lines(framed.lines)
+            return f"{where}, iteration {framed.number:,} of {framed.total:,}"
+        is_own = framed.kind == "derivative" and framed.first >= self.subject.operations
         label = self.drawn.graph.frames[frame].label
-        return "" if is_own or found.kind == "computation" else label
+        # The title of the table names the derivative, and the cell needs no heading.
+        return "" if is_own or framed.kind == "computation" else label
 
     def words(self, fold: Fold, step: int) -> str:
-        """The description of a fold."""
+        """Describe a fold."""
         name = self.drawn.graph.steps[step].name
         if fold.kind == "loop":
             return name
@@ -730,6 +744,7 @@ class _DrawnLines:
 
 
 def _opened(parts: Sequence[Part], room: int, order: int) -> list[Line]:
-    """The rows of operations that are one node in the middle of a graph."""
+    """Lay out the operations that the node in the middle of a graph contains."""
+    # As in the table of a derivative (see `_part`), its operations aren't grouped in blocks.
     flat = tuple(positions_of(parts)) if order else tuple(parts)
     return laid_out(Block("cell", flat), room, True)

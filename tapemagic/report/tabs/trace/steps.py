@@ -1,4 +1,4 @@
-"""The steps through a drawn graph and its trace: forward operation by operation, then in reverse."""
+"""The steps through a graph and its trace: forward, operation by operation, then in reverse."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class TraceStep:
     ----------
     way : {'forward', 'reverse'}
     part : int
-        The index of the part of the trace: 0 for the cell's, then those of the derivatives that the report took.
+        The index of the part of the trace: 0 is the cell, the others are derivatives of the report.
     row : int or None
         The index of its row in that part.
     entry : int or None
         In reverse, the index of its equation in that row.
     step : int or None
-        The index of the operation in the graph; None for a watched value.
+        The index of the operation in the graph, or None for a watched value.
     lines : (int, int) or None
         The lines of the cell that belong to it.
     words : str
@@ -76,7 +76,7 @@ class TraceStep:
         The values of the graph with the texts of their gradients from this step on: sums that are not complete yet,
         an ellipsis where those are not known, and in the end `Value.gradient`.
     positions : sequence of int
-        Those of the operations on the tape that it goes through.
+        The positions of the operations on the tape that it goes through.
     """
 
     way: Literal["forward", "reverse"]
@@ -93,7 +93,7 @@ class TraceStep:
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps through a recording, beside its trace.
+    """The steps through a recording, with its trace.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ LONGEST_SENTENCE = 200
 
 
 def first_that_fits(*sentences: str, before: str = "") -> str:
-    """The first of some sentences that is short enough, or else the last one, cut; all begin with the words `before`.
+    """Return the first sentence that is short enough, or cut the last one; all begin with the words `before`.
 
     Examples
     --------
@@ -129,14 +129,15 @@ def first_that_fits(*sentences: str, before: str = "") -> str:
 
 
 def where(row: TraceRow) -> str:
-    """The lines of a row, to begin its sentence with; empty if they are not known, or its words tell them."""
+    """Return the lines of a row as the start of a sentence, or '' if its words have them."""
     lines = format_lines(row.lines)
     return f"{lines}: " if row.lines and lines not in row.words else ""
 
 
 def operation_sentence(row: TraceRow, before: str) -> str:
-    """The sentence of an operation, forward."""
+    """Describe an operation of the forward pass."""
     formula, numbers = _in_brackets(row.formula), _in_brackets(row.numbers)
+    # The formula with numbers goes first if the sentence is too long, then the formula.
     return first_that_fits(
         equation(row.symbol, formula, numbers, row.value),
         equation(row.symbol, formula, row.value),
@@ -146,13 +147,14 @@ def operation_sentence(row: TraceRow, before: str) -> str:
 
 
 def _in_brackets(formula: str) -> str:
-    """A formula, in brackets if it is a choice: an equals sign behind it would belong to its last case.
+    """Put a formula with cases in brackets: an equals sign after it would belong to the last case.
 
     Examples
     --------
     >>> _in_brackets("x if x > 0, else 0"), _in_brackets("max(0, x)")
     ('(x if x > 0, else 0)', 'max(0, x)')
     """
+    # Cases inside of other brackets need none.
     depth = 0
     for k, letter in enumerate(formula):
         depth += (letter in "([") - (letter in ")]")
@@ -162,7 +164,8 @@ def _in_brackets(formula: str) -> str:
 
 
 def seed_sentence(entry: AdjointStep, symbol: str, goal: str, among: str, before: str) -> str:
-    """The sentence for the gradient with which the sweep begins at a target."""
+    """Describe the gradient of a target with which the reverse sweep begins."""
+    # For a single scalar target, the seed is dy/dy = 1.
     if goal == symbol:
         words = f"{entry.equation}: the gradient of {symbol} with respect to itself"
     elif goal == f"the sum of {symbol}":
@@ -173,7 +176,8 @@ def seed_sentence(entry: AdjointStep, symbol: str, goal: str, among: str, before
 
 
 def share_sentence(entry: AdjointStep, symbol: str, shape: tuple[int, ...], before: str) -> str:
-    """The sentence for what an operation passes back to one of its inputs; of an unknown array with the shape."""
+    """Describe the share that an operation passes back to an input; for an unknown array, with its shape."""
+    # An array isn't written out, so its shape says what is passed back.
     size = f"; shape {format_size(shape)}" if shape and not (entry.added or entry.after) else ""
     if entry.before is None:
         formula, numbers = _in_brackets(entry.formula), _in_brackets(entry.numbers)
@@ -201,7 +205,7 @@ def share_sentence(entry: AdjointStep, symbol: str, shape: tuple[int, ...], befo
 
 
 def _without_brackets(formula: str) -> str:
-    """A formula without the brackets around the whole of it."""
+    """Remove the outer brackets of a formula."""
     depth = 0
     for k, letter in enumerate(formula):
         depth += (letter == "(") - (letter == ")")
@@ -211,7 +215,7 @@ def _without_brackets(formula: str) -> str:
 
 
 def whole_sentence(entry: AdjointStep, symbol: str, goal: str, before: str) -> str:
-    """The sentence for the complete gradient of a watched value."""
+    """Describe the complete gradient of a watched value."""
     if entry.after == "None":
         return first_that_fits(f"no gradient reaches {symbol}: None", before=before)
     return first_that_fits(
@@ -223,7 +227,7 @@ def whole_sentence(entry: AdjointStep, symbol: str, goal: str, before: str) -> s
 
 
 def derivative_sentence(symbol: str, value: str, goal: str, source: str, before: str) -> str:
-    """The sentence for a derivative of the next order, for which a sweep is done."""
+    """Describe a derivative of the next order, the result of a sweep."""
     return first_that_fits(
         f"the gradient of {goal} with respect to {source} is complete: {equation(symbol, value)}",
         equation(symbol, value),
@@ -232,7 +236,7 @@ def derivative_sentence(symbol: str, value: str, goal: str, source: str, before:
 
 
 def none_of(symbols: Sequence[str], before: str) -> str:
-    """The sentence for values that no gradient reaches."""
+    """Describe values that no gradient reaches."""
     return first_that_fits(
         f"no gradient reaches {', '.join(symbols)}: None",
         f"no gradient reaches {len(symbols):,} values: None",
@@ -241,9 +245,9 @@ def none_of(symbols: Sequence[str], before: str) -> str:
 
 
 def listed(
-    words: str, equations: Sequence[str], most: int = 3, before: str = "", joint: str = ": "
+    words: str, equations: Sequence[str], max_steps: int = 3, before: str = "", joint: str = ": "
 ) -> str:
-    """The sentence for several values at once: as many of them as there is room for.
+    """Describe several values in one sentence: as many as there is room for.
 
     Examples
     --------
@@ -251,28 +255,28 @@ def listed(
     'line 4, iteration 2 of 9: w = 0.5, loss = 0.3'
     """
     sentences = []
-    for count in range(min(most, len(equations)), 0, -1):
+    for count in range(min(max_steps, len(equations)), 0, -1):
         more = ", …" * (count < len(equations))
         sentences.append(f"{words}{joint}{', '.join(equations[:count])}{more}")
     return first_that_fits(*sentences, words, before=before)
 
 
 MAX_STEPS_PER_LOOP = 100
-"""The largest number of steps through one loop, each way."""
+"""The largest number of steps through one loop in each direction."""
 
 
 @dataclass(frozen=True)
 class IterationRange:
-    """Iterations that are one step.
+    """Successive iterations that are one step.
 
     Attributes
     ----------
     which : str
-        The iterations in words.
+        The iterations as text.
     first, last : int
         The first iteration, and the last one, counted from 0 in the fold.
     positions : sequence of int
-        Those of their operations.
+        The positions of their operations.
     lines : (int, int) or None
     """
 
@@ -293,27 +297,28 @@ class LoopIterations:
     fold : Fold
     developments : sequence of Development
         The values that the loop carries.
-    most : int
+    max_steps : int
         The largest number of steps.
     """
 
     subject: Subject
     fold: Fold
     developments: Sequence[Development]
-    most: int
+    max_steps: int
 
     @cached_property
     def all(self) -> list[IterationRange]:
-        """The steps, in the order of the tape."""
+        """The steps in the order of the tape."""
         count = len(self.fold.parts)
-        size = -(-count // max(1, min(self.most, MAX_STEPS_PER_LOOP)))
-        return [self._turn(k, min(k + size, count) - 1) for k in range(0, count, size)]
+        # A block of iterations is one step, rounded up so that there are never more steps than allowed.
+        size = -(-count // max(1, min(self.max_steps, MAX_STEPS_PER_LOOP)))
+        return [self._block(k, min(k + size, count) - 1) for k in range(0, count, size)]
 
-    def _turn(self, first: int, last: int) -> IterationRange:
+    def _block(self, first: int, last: int) -> IterationRange:
         fold = self.fold
         parts = fold.parts[first : last + 1]
-        one, many = fold.first + first, fold.first + last
-        which = f"iteration {one:,}" if first == last else f"iterations {one:,}–{many:,}"
+        start, end = fold.first + first, fold.first + last
+        which = f"iteration {start:,}" if first == last else f"iterations {start:,}–{end:,}"
         return IterationRange(
             f"{which} of {fold.total:,}",
             first,
@@ -322,48 +327,49 @@ class LoopIterations:
             _lines_of_parts(parts) or fold.lines,
         )
 
-    def words(self, turn: IterationRange) -> str:
-        """The beginning of the sentence of a step forward."""
-        return f"{format_lines(self.fold.lines)}, {turn.which}"
+    def words(self, block: IterationRange) -> str:
+        """Return the start of the sentence of a forward step."""
+        return f"{format_lines(self.fold.lines)}, {block.which}"
 
-    def joint(self, turn: IterationRange) -> str:
-        """The words between that beginning and the values, which are those in the last iteration."""
-        last = f"in iteration {self.fold.first + turn.last:,} "
-        return ": " if turn.first == turn.last else f": {last}"
+    def joint(self, block: IterationRange) -> str:
+        """Return the words between the start of that sentence and the values, which are from the last iteration."""
+        last = f"in iteration {self.fold.first + block.last:,} "
+        return ": " if block.first == block.last else f": {last}"
 
-    def words_back(self, turn: IterationRange, inside: Sequence[str]) -> str:
-        """The beginning of the sentence of a step in reverse, with the gradients in its first iteration."""
-        words = f"{format_lines(self.fold.lines)}, back through {turn.which}"
-        number = f"iteration {self.fold.first + turn.first:,}"
-        where = "in it" if turn.first == turn.last else f"in {number}"
+    def words_back(self, block: IterationRange, inside: Sequence[str]) -> str:
+        """Return the start of the sentence of a reverse step, with the gradients in its first iteration."""
+        words = f"{format_lines(self.fold.lines)}, back through {block.which}"
+        number = f"iteration {self.fold.first + block.first:,}"
+        where = "in it" if block.first == block.last else f"in {number}"
         return f"{words}: {where} {', '.join(inside)}" if inside else words
 
-    def values(self, turn: IterationRange) -> list[str]:
-        """The values that the last iteration of a step carries, as equations; its last result if none is known."""
-        found = []
-        for one in self.developments:
-            i, value = one.ids[turn.last], one.values[turn.last]
+    def values(self, block: IterationRange) -> list[str]:
+        """Return the loop variables after the last iteration of a step as equations, or else its last result."""
+        equations = []
+        for variable in self.developments:
+            i, value = variable.ids[block.last], variable.values[block.last]
             if i is not None:
-                found.append(self._said(self._symbol(one.name, i), value))
-        found = list(filter(None, found))
-        if found:
-            return found
-        record = self.subject.records[turn.positions[-1]]
+                equations.append(self._equation(self._symbol(variable.name, i), value))
+        equations = list(filter(None, equations))
+        if equations:
+            return equations
+        record = self.subject.records[block.positions[-1]]
         symbol = self._symbol("", several(record.output_id)[-1])
-        return list(filter(None, [self._said(symbol, several(record.output)[-1])]))
+        return list(filter(None, [self._equation(symbol, several(record.output)[-1])]))
 
-    def gradients(self, turn: IterationRange) -> list[str]:
-        """The gradients of what is carried in the first iteration of a step, as equations."""
-        found = []
-        for one in self.developments:
-            i = one.ids[turn.first]
+    def gradients(self, block: IterationRange) -> list[str]:
+        """Return the gradients of the loop variables in the first iteration of a step as equations."""
+        equations = []
+        for variable in self.developments:
+            i = variable.ids[block.first]
             if i is not None and i in self.subject.adjoints:
-                symbol = bar(symbol_of(self._symbol(one.name, i))).text
-                found.append(self._said(symbol, self.subject.adjoints[i]))
-        return list(filter(None, found))
+                symbol = bar(symbol_of(self._symbol(variable.name, i))).text
+                equations.append(self._equation(symbol, self.subject.adjoints[i]))
+        return list(filter(None, equations))
 
-    def _said(self, symbol: str, value: Any) -> str:
-        """A short value as an equation, or else the norm of an array; empty if it is not known."""
+    def _equation(self, symbol: str, value: Any) -> str:
+        """Write a short value or the norm of an array as an equation; '' without a value."""
+        # The tape drops values that no rule reads (Absent), and a report computes no Dask arrays.
         if value is None or is_pending(value) or isinstance(value, Absent):
             return ""
         if short := brief(value) or ("" if np.shape(value) else text_of(value)):
@@ -377,24 +383,24 @@ class LoopIterations:
 
 
 def _lines_of_parts(parts: Sequence[Part]) -> tuple[int, int] | None:
-    """The lines of some iterations."""
-    known = [part.lines for part in parts if isinstance(part, Block) and part.lines]
-    return (min(a for a, _ in known), max(b for _, b in known)) if known else None
+    """Return the first and last line of iterations."""
+    ranges = [part.lines for part in parts if isinstance(part, Block) and part.lines]
+    return (min(a for a, _ in ranges), max(b for _, b in ranges)) if ranges else None
 
 
-MOST_STEPS = 400
+MAX_STEPS = 400
 """About the largest number of steps through a graph."""
 
-LEAST_TURNS = 2
-"""The number of steps that every loop has, however many others there are."""
+MIN_LOOP_STEPS = 2
+"""The least number of steps of each loop in a recording with many."""
 
 
 MARK = "… "
-"""The beginning of the words of rows in which several operations stand together."""
+"""The first characters of the words of a folded row."""
 
 
 class StepRow(NamedTuple):
-    """A row of operations: its index, itself, the index of its step in the graph, and the positions of the records."""
+    """A row with operations: its index, the index of its node in the graph, and the positions of its records."""
 
     number: int
     row: TraceRow
@@ -404,7 +410,7 @@ class StepRow(NamedTuple):
 
 @dataclass
 class StepContext:
-    """A drawn graph and its trace.
+    """A graph and its trace, with everything that forward and reverse steps share.
 
     Parameters
     ----------
@@ -418,38 +424,38 @@ class StepContext:
     trace: DrawnTrace
 
     def before(self, part: int) -> str:
-        """The words with which the sentences of a part begin."""
+        """Return the words with which the sentences of a part begin."""
         title = self.trace.parts[part].part.title
         return f"{title.lower()}: " if title else ""
 
     def places(self, part: int) -> list[StepRow]:
-        """The rows of operations and folds in a part."""
-        found = self.trace.parts[part]
+        """Return the rows of operations and folds in a part."""
+        drawn = self.trace.parts[part]
         return [
-            StepRow(k, found.part.rows[k], line.step, line.positions)
-            for k, line in enumerate(found.lines, found.first)
+            StepRow(k, drawn.part.rows[k], line.step, line.positions)
+            for k, line in enumerate(drawn.lines, drawn.first)
             if line.step is not None
         ]
 
     def boxes(self, positions: Iterable[int]) -> list[int]:
-        """The ids of the results of some operations that have boxes."""
+        """Return the ids of the results of operations that have boxes."""
         records, index = self.subject.records, self.drawn.values
         return [i for p in positions for i in records[p].output_ids if i in index]
 
     def name(self, value: Value) -> str:
-        """The symbol of a value of the graph."""
+        """Return the symbol of a value of the graph."""
         return symbol_of(value.name or value.symbol or value.text).text
 
     def symbol(self, i: int) -> str:
-        """The symbol of a value on the tape."""
+        """Return the symbol of a value on the tape."""
         return symbol_of(self.subject.symbols.get(i, "?")).text
 
-    def turns(self, step: int) -> LoopIterations | None:
-        """The steps through the iterations of a folded loop; None for another operation."""
-        return self._turns.get(step)
+    def iterations(self, step: int) -> LoopIterations | None:
+        """Return the steps through a folded loop, or None for another operation."""
+        return self._iterations.get(step)
 
     def lines(self, i: int) -> tuple[int, int] | None:
-        """The line that gave a watched value its name, as the first and the last one; None if none did."""
+        """Return the line that assigned a watched value, as first and last line."""
         line = self._assigned.get((without_subscript(self.subject.symbols.get(i, "")), i))
         return None if line is None else (line, line)
 
@@ -458,23 +464,24 @@ class StepContext:
         return {(name, i): line for line, name, i in assigned_ids(self.subject.context)}
 
     @cached_property
-    def _turns(self) -> dict[int, LoopIterations]:
+    def _iterations(self) -> dict[int, LoopIterations]:
         loops = {
             step: what
             for step, (_, what) in enumerate(self.drawn.plan.items)
             if isinstance(what, Fold) and what.kind == "loop"
         }
         rows = [row for part in self.trace.parts for row in part.part.rows]
-        room = MOST_STEPS - sum(1 + len(row.reverse) for row in rows)
-        most = max(LEAST_TURNS, room // (2 * len(loops) or 1))
+        # Rows outside of loops always have steps; loops share the rest, half of it in each direction.
+        room = MAX_STEPS - sum(1 + len(row.reverse) for row in rows)
+        max_steps = max(MIN_LOOP_STEPS, room // (2 * len(loops) or 1))
         return {
-            step: LoopIterations(self.subject, fold, self.drawn.developments[step], most)
+            step: LoopIterations(self.subject, fold, self.drawn.developments[step], max_steps)
             for step, fold in loops.items()
         }
 
 
 class ForwardSteps:
-    """The steps forward.
+    """Yields the forward steps.
 
     Parameters
     ----------
@@ -498,22 +505,24 @@ class ForwardSteps:
         self._start = [
             value.index
             for value in self._graph.values
+            # Constants without a row never get a step, so they are filled from the start.
             if value.index not in self._made | rowed
             and (value.role == "constant" or value.index not in read)
         ]
         self._known = set(self._start)
 
     def _boxes_of_inputs(self) -> dict[int, int]:
-        """The indices in the graph of the watched values by id; integers are not on the tape, but have names."""
+        """Return the boxes of the watched values, by id."""
+        # Integers aren't on the tape, so their boxes are boxes by name.
         tracked = set(self._index.values())
         values = [x for x in self._graph.values if x.index not in tracked]
         named = {x.name: x.index for x in values if x.name and x.role != "constant"}
         names = self._walk.subject.names
-        found = {i: self._index.get(i, named.get(names.get(i, ""))) for i in self._inputs}
-        return {i: index for i, index in found.items() if index is not None}
+        boxes = {i: self._index.get(i, named.get(names.get(i, ""))) for i in self._inputs}
+        return {i: index for i, index in boxes.items() if index is not None}
 
     def start(self) -> tuple[int, ...]:
-        """The values of the graph that no step makes known: constants, and those without a row."""
+        """Return the boxes that are filled before the first step: constants, and values without a row."""
         return tuple(sorted({*self._start, *range(len(self._graph.values))} - self._stepped))
 
     @property
@@ -521,7 +530,7 @@ class ForwardSteps:
         return self._known - set(self._start)
 
     def part(self, part: int) -> Iterator[TraceStep]:
-        """The steps forward through a part of the trace; parts in their order."""
+        """Yield the forward steps of a part of the trace; call it for all parts in order."""
         if not part:
             yield from self._watched()
         for place in self._walk.places(part):
@@ -533,14 +542,15 @@ class ForwardSteps:
             yield from self._operations(part, place)
 
     def _watched(self) -> Iterator[TraceStep]:
-        """The steps for the watched values."""
+        """Yield the steps of the watched values."""
         for i, row in self._rows.items():
             index = self._boxes.get(i)
+            # A variable that changed has its step where its new value is first read.
             if i in self._later or index in self._made:
                 continue
             is_variable = self._walk.subject.roles.get(i) == "variable"
-            said = self._walk.trace.parts[0].part.rows[row].equation
-            words = first_that_fits(said, before="variable: " if is_variable else "watched: ")
+            row_words = self._walk.trace.parts[0].part.rows[row].equation
+            words = first_that_fits(row_words, before="variable: " if is_variable else "watched: ")
             shown = self._new([] if index is None else [index])
             yield TraceStep("forward", 0, row, None, self._walk.lines(i), words, shown)
         rest = self._inputs[len(self._rows) :]
@@ -552,58 +562,58 @@ class ForwardSteps:
             yield TraceStep("forward", 0, row, None, None, printable(words), shown)
 
     def _changed(self, i: int, row: int, shown: tuple[int, ...]) -> TraceStep:
-        """The step for a variable that has another value now."""
-        said = self._walk.trace.parts[0].part.rows[row].equation
+        """Return the step of a variable that has a new value."""
+        row_words = self._walk.trace.parts[0].part.rows[row].equation
         name = without_subscript(self._walk.symbol(i))
-        words = first_that_fits(said, before=f"the variable {name} has changed: ")
+        words = first_that_fits(row_words, before=f"the variable {name} has changed: ")
         return TraceStep("forward", 0, row, None, None, words, shown)
 
     def _operations(self, part: int, place: StepRow) -> Iterator[TraceStep]:
-        """The steps of a row."""
+        """Yield the steps of a row."""
         number, row, step, positions = place
         before = self._walk.before(part)
         drawn = self._graph.steps[step]
-        turns = self._walk.turns(step)
-        if turns is None:
-            made = [self._index[i] for i in self._walk.boxes(positions)]
+        iterations = self._walk.iterations(step)
+        if iterations is None:
+            results = [self._index[i] for i in self._walk.boxes(positions)]
             if row.kind == "operation":
                 words = operation_sentence(row, before)
             else:
-                results = [self._graph.values[k] for k in made if k not in self._known]
-                said = [f"{self._walk.name(x)} = {x.text}" for x in results]
+                values = [self._graph.values[k] for k in results if k not in self._known]
+                equations = [f"{self._walk.name(x)} = {x.text}" for x in values]
                 start = before + where(row)
-                words = listed(row.words.removeprefix(MARK), said, before=start)
-            shown = self._new([*drawn.inputs, *made])
+                words = listed(row.words.removeprefix(MARK), equations, before=start)
+            shown = self._new([*drawn.inputs, *results])
             yield TraceStep(
                 "forward", part, number, step, row.lines, words, shown, positions=positions
             )
             return
-        for k, turn in enumerate(turns.all):
-            made = [self._index[i] for i in self._walk.boxes(turn.positions)]
-            first, last = k == 0, k == len(turns.all) - 1
-            shown = self._new([*drawn.inputs * first, *made, *drawn.assigned * last])
-            said, joint = turns.values(turn), turns.joint(turn)
-            words = listed(turns.words(turn), said, before=before, joint=joint)
+        for k, block in enumerate(iterations.all):
+            results = [self._index[i] for i in self._walk.boxes(block.positions)]
+            first, last = k == 0, k == len(iterations.all) - 1
+            shown = self._new([*drawn.inputs * first, *results, *drawn.assigned * last])
+            equations, joint = iterations.values(block), iterations.joint(block)
+            words = listed(iterations.words(block), equations, before=before, joint=joint)
             yield TraceStep(
-                "forward", part, number, step, turn.lines, words, shown, positions=turn.positions
+                "forward", part, number, step, block.lines, words, shown, positions=block.positions
             )
 
     def _new(self, indices: Iterable[int]) -> tuple[int, ...]:
-        """Those of some values that were not known yet."""
-        found = [k for k in dict.fromkeys(indices) if k not in self._known]
-        self._known.update(found)
-        return tuple(found)
+        """Select the boxes that weren't filled yet, and mark them as filled."""
+        new = [k for k in dict.fromkeys(indices) if k not in self._known]
+        self._known.update(new)
+        return tuple(new)
 
 
-MOST_INSIDE = 3
-"""The number of gradients in the middle of several operations that a sentence tells."""
+MAX_INSIDE = 3
+"""The number of gradients inside a fold that a sentence shows."""
 
 Texts = dict[int, str]
-"""Gradients as text by the indices of the values in the graph."""
+"""Gradients as text, by the indices of boxes."""
 
 
 class ReverseSteps:
-    """The steps in reverse.
+    """Yields the reverse steps.
 
     Parameters
     ----------
@@ -624,12 +634,12 @@ class ReverseSteps:
         self._elsewhere = self._places_elsewhere()
 
     def part(self, part: int) -> Iterator[TraceStep]:
-        """The steps back through a part of the trace; parts in their order."""
+        """Yield the reverse steps of a part of the trace; call it for all parts in order."""
         for place in reversed(self._walk.places(part)):
-            turns = self._walk.turns(place.step)
-            if turns is not None:
-                for turn in reversed(turns.all):
-                    yield from self._turn(part, place, turn)
+            iterations = self._walk.iterations(place.step)
+            if iterations is not None:
+                for block in reversed(iterations.all):
+                    yield from self._block(part, place, block)
             elif place.row.kind == "operation":
                 yield from self._operation(part, place)
             else:
@@ -641,7 +651,7 @@ class ReverseSteps:
         yield from self._nothing(part)
 
     def rest(self) -> Iterator[TraceStep]:
-        """A last step, if some gradient is not complete without it."""
+        """Yield a last step if a gradient is still incomplete."""
         if texts := self._filling.finish(self._filling.rest()):
             names = [f"{bar(symbol_of(self._name(k))).text} = {text}" for k, text in texts.items()]
             words = listed("the other gradients", names)
@@ -649,20 +659,21 @@ class ReverseSteps:
             yield TraceStep("reverse", last, None, None, None, words, (), tuple(texts.items()))
 
     def _places_elsewhere(self) -> list[int]:
-        """The positions of operations that are not drawn but pass something back to values that are, oldest first."""
+        """Return the positions of hidden operations that pass a share back to a box, oldest first."""
         parts = range(len(self._walk.trace.parts))
         rows = {p for k in parts for place in self._walk.places(k) for p in place.positions}
         return sorted(self._filling.arriving.keys() - rows)
 
     def _beforehand(self, positions: Sequence[int]) -> Texts:
-        """The gradients that change before the sweep comes to some operations, through others that are not drawn."""
+        """Return the gradients that hidden operations change before the sweep reaches `positions`."""
         texts: Texts = {}
+        # The sweep meets operations in descending order, also those that aren't drawn.
         while self._elsewhere and self._elsewhere[-1] > positions[-1]:
             texts |= self._filling.arrive(self._elsewhere.pop())
         return texts
 
     def _operation(self, part: int, place: StepRow) -> Iterator[TraceStep]:
-        """The steps of an operation: the seeds of its results, and a share for each input."""
+        """Yield the steps of an operation: the seeds of its results, and a share for each input."""
         number, row, step, positions = place
         texts = self._beforehand(positions)
         for k, entry in enumerate(row.reverse):
@@ -672,6 +683,7 @@ class ReverseSteps:
             elif entry.kind == "seed" and entry.value is not None:
                 self._seeded.add(entry.value)
                 texts |= self._filling.begin(entry.value)
+            # The last step of a row also takes the shares of inputs that the row doesn't list.
             if k == len(row.reverse) - 1:
                 texts |= self._finished(positions)
                 texts |= self._filling.arrive(positions[0])
@@ -683,11 +695,11 @@ class ReverseSteps:
             texts = {}
 
     def _finished(self, positions: Sequence[int]) -> Texts:
-        """The gradients of the results of some operations, where they were not complete yet."""
+        """Complete the gradients of the results of operations."""
         return self._filling.finish(self._walk.boxes(positions))
 
     def _words(self, part: int, place: StepRow, entry: AdjointStep) -> str:
-        """The sentence of a step at an operation."""
+        """Return the sentence of a step at an operation."""
         before = self._walk.before(part)
         record = self._walk.subject.records[place.positions[0]]
         if entry.value is None:
@@ -705,14 +717,15 @@ class ReverseSteps:
         return share_sentence(entry, symbol, shape, start)
 
     def _words_of_seed(self, part: int, entry: AdjointStep) -> str:
-        """The sentence for the gradient with which the sweep begins at a target, or at a derivative of it."""
+        """Return the sentence for the gradient with which a sweep begins."""
         goal = self._walk.trace.parts[part].part.goal
         symbol = self._walk.symbol(entry.value) if entry.value is not None else ""
         among = "derivatives" if part else "targets"
         return seed_sentence(entry, symbol, goal, among, self._walk.before(part))
 
     def _fold(self, part: int, place: StepRow) -> Iterator[TraceStep]:
-        """The steps of operations that stand together in one row."""
+        """Yield the steps of a folded row."""
+        # A target may be computed inside a fold: its seed comes before the step through the fold.
         yield from self._seeds(part, place, place.positions)
         texts = self._passed(place.positions)
         if not self._is_reached(place.positions):
@@ -721,7 +734,7 @@ class ReverseSteps:
         is_layer = self._graph.steps[place.step].kind == "layer"
         inside = [
             entry.equation
-            for entry in place.row.reverse[:MOST_INSIDE]
+            for entry in place.row.reverse[:MAX_INSIDE]
             if entry.kind == "whole"
             and not (is_layer and self._index.get(entry.value or 0) in texts)
         ]
@@ -729,16 +742,16 @@ class ReverseSteps:
             words += f": {', '.join(inside)}"
         yield self._together(part, place, place.positions, words, texts, inside, place.row.lines)
 
-    def _turn(self, part: int, place: StepRow, turn: IterationRange) -> Iterator[TraceStep]:
-        """The steps of an iteration, or of several."""
-        yield from self._seeds(part, place, turn.positions)
-        texts = self._passed(turn.positions)
-        turns = self._walk.turns(place.step)
-        if turns is None or not self._is_reached(turn.positions):
+    def _block(self, part: int, place: StepRow, block: IterationRange) -> Iterator[TraceStep]:
+        """Yield the steps of iterations."""
+        yield from self._seeds(part, place, block.positions)
+        texts = self._passed(block.positions)
+        iterations = self._walk.iterations(place.step)
+        if iterations is None or not self._is_reached(block.positions):
             return
-        inside = turns.gradients(turn)
-        words = turns.words_back(turn, inside)
-        yield self._together(part, place, turn.positions, words, texts, inside, turn.lines)
+        inside = iterations.gradients(block)
+        words = iterations.words_back(block, inside)
+        yield self._together(part, place, block.positions, words, texts, inside, block.lines)
 
     def _together(
         self,
@@ -750,9 +763,9 @@ class ReverseSteps:
         inside: Sequence[str],
         lines: tuple[int, int] | None,
     ) -> TraceStep:
-        """A step through several operations; what is said of those `inside` is not said again."""
-        said = [self._said(k, text) for k, text in texts.items()]
-        changes = [change for change in said if change not in inside]
+        """Return a step through several operations, without changes that `inside` already lists."""
+        equations = [self._equation(k, text) for k, text in texts.items()]
+        changes = [change for change in equations if change not in inside]
         before, joint = self._walk.before(part), "; " if inside else ": "
         sentence = listed(words, changes, before=before, joint=joint)
         return TraceStep(
@@ -767,7 +780,7 @@ class ReverseSteps:
         )
 
     def _passed(self, positions: Sequence[int]) -> Texts:
-        """The gradients that change while the sweep goes through some operations."""
+        """Return the gradients that change while the sweep goes through operations."""
         texts = self._beforehand(positions)
         for position in reversed(positions):
             if position in self._filling.arriving:
@@ -775,16 +788,16 @@ class ReverseSteps:
         return texts | self._finished(positions)
 
     def _is_reached(self, positions: Sequence[int]) -> bool:
-        """Whether the target depends on a result of some operations."""
+        """Return True if the target depends on a result of operations."""
         records, adjoints = self._walk.subject.records, self._walk.subject.adjoints
         return any(i in adjoints for p in positions for i in records[p].output_ids)
 
     def _seeds(self, part: int, place: StepRow, positions: Sequence[int]) -> Iterator[TraceStep]:
-        """The steps for the seeds of targets that some operations made, or are the last to read."""
+        """Yield the steps for the seeds of targets that operations compute, or are the last to read."""
         records = self._walk.subject.records
         for position in reversed(positions):
-            _, _, ids, *_, made = records[position]
-            for i in (*ids, *(made if isinstance(made, tuple) else (made,))):
+            _, _, ids, *_, results = records[position]
+            for i in (*ids, *(results if isinstance(results, tuple) else (results,))):
                 if i in self._starts and i in self._index and i not in self._seeded:
                     self._seeded.add(i)
                     symbol = symbol_of(self._walk.symbol(i))
@@ -796,9 +809,10 @@ class ReverseSteps:
                         "reverse", part, place.number, place.step, lines, words, (), changed
                     )
 
-    def _said(self, k: int, text: str) -> str:
-        """The gradient of a value of the graph as it is now, as an equation."""
+    def _equation(self, k: int, text: str) -> str:
+        """Return the current gradient of a box as an equation."""
         symbol = bar(symbol_of(self._name(k))).text
+        # The sum of large arrays isn't computed before it is complete.
         if text == UNKNOWN:
             return f"a share to {symbol}"
         return f"{symbol} = {text}{'' if self._filling.is_complete(k) else ' so far'}"
@@ -807,7 +821,7 @@ class ReverseSteps:
         return self._walk.name(self._graph.values[k])
 
     def _watched(self) -> Iterator[TraceStep]:
-        """The steps for the watched values, whose gradients are complete."""
+        """Yield the steps for the complete gradients of the watched values."""
         part = self._walk.trace.parts[0]
         goal = part.part.goal or "the target"
         for row in range(part.rows_of_inputs - 1, -1, -1):
@@ -823,24 +837,24 @@ class ReverseSteps:
                 yield TraceStep("reverse", 0, row, None, lines, words, (), changed, k)
 
     def _next_derivatives(self, part: int) -> Iterator[TraceStep]:
-        """The steps for what the sweep from derivatives is done for: those of the next order."""
+        """Yield the steps for the results of a sweep from derivatives: derivatives of the next order."""
         subject, order = self._walk.subject, self._walk.trace.parts[part].part.order
-        known = subject.found.gradients
-        wanted = [key for key, g in known.items() if key[2] == order + 1 and g is not None]
-        for t, s, _ in wanted[:MAX_INPUTS]:
+        gradients = subject.found.gradients
+        keys = [key for key, g in gradients.items() if key[2] == order + 1 and g is not None]
+        for t, s, _ in keys[:MAX_INPUTS]:
             target, source = subject.targets[t], subject.sources[s]
-            of_sum = name_of_sum(target, source, order + 1)
+            is_of_sum = name_of_sum(target, source, order + 1)
             below = derivative_symbol(target[0], source[0], order)
-            goal = f"the sum of {below}" if of_sum else below
+            goal = f"the sum of {below}" if is_of_sum else below
             symbol = derivative_symbol(target[0], source[0], order + 1)
-            value, before = text_of(unwrap(known[t, s, order + 1])), self._walk.before(part)
+            value, before = text_of(unwrap(gradients[t, s, order + 1])), self._walk.before(part)
             words = derivative_sentence(symbol, value, goal, source[0], before)
             yield TraceStep("reverse", part, None, None, None, words)
 
     def _nothing(self, part: int) -> Iterator[TraceStep]:
-        """The step for the values of a part that no gradient reaches."""
+        """Yield the step for the values of a part that no gradient reaches."""
         order = self._walk.trace.parts[part].part.order
-        found = [
+        values = [
             value
             for value in self._graph.values
             if value.gradient is None
@@ -849,30 +863,31 @@ class ReverseSteps:
             and value.order in self._orders
             and self._levels.get(value.index, 0) == order
         ]
-        if found:
-            texts = self._none([value.index for value in found])
-            words = none_of([*map(self._walk.name, found)], self._walk.before(part))
+        if values:
+            texts = self._none([value.index for value in values])
+            words = none_of([*map(self._walk.name, values)], self._walk.before(part))
             yield TraceStep("reverse", part, None, None, None, words, (), tuple(texts.items()))
 
     def _none(self, indices: Sequence[int]) -> Texts:
-        """The text None for values in whose boxes gradients stand."""
+        """Return the text None for all boxes that show gradients."""
         return {k: "None" for k in indices if self._graph.values[k].order in self._orders}
 
 
 def steps_of(subject: Subject, drawn: DrawnGraph) -> Steps:
-    """The steps through a recording, and its trace, laid out as its graph is drawn.
+    """Return the steps through a recording and its trace, with the same folds as its graph.
 
     Parameters
     ----------
     subject : Subject
     drawn : DrawnGraph
     """
+    # The formulas repeat operations of the cell, whose warnings the user has seen.
     with np.errstate(all="ignore"):
-        found = trace_as_drawn(subject, drawn)
-        trace = Trace(tuple(one.part for one in found.parts))
+        drawn_trace = trace_as_drawn(subject, drawn)
+        trace = Trace(tuple(x.part for x in drawn_trace.parts))
         if not trace.parts:
             return Steps(trace, (), tuple(range(len(drawn.graph.values))))
-        walk = StepContext(subject, drawn, found)
+        walk = StepContext(subject, drawn, drawn_trace)
         forward, reverse = ForwardSteps(walk), ReverseSteps(walk)
         steps: list[TraceStep] = []
         for part in range(len(trace.parts)):

@@ -1,4 +1,4 @@
-"""The reverse sweep step by step: what operations pass on to the gradients of their inputs, and the sums of it."""
+"""The reverse sweep step by step: the shares that operations add to the gradients of their inputs."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from tapemagic.report.tabs.trace.notation import (
 )
 
 MAX_READERS = 200
-"""The number of operations up to which all that goes into one gradient is computed."""
+"""The largest number of shares of one gradient that are all computed."""
 
 Place = tuple[int, int]
-"""The position of an operation in the recording, and that of one of its inputs."""
+"""The position of an operation in the recording, and the position of one of its inputs."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Share:
     Attributes
     ----------
     value : array or None
-        None if it was not computed, since it is large.
+        None if it is too large to compute.
     before, after : array or None
-        The sum of what was passed on until then, and with it; None if that is not known.
+        The sum of the shares before it, and including it; None if a share is missing.
     is_first, is_last : bool
         Whether nothing was added before, and whether nothing is added after.
     """
@@ -64,161 +64,172 @@ class Share:
     is_last: bool
 
     @property
-    def known(self) -> tuple[bool, ...]:
-        """The facts that are known of it: two compute_shares of one place of which the same is known are the same."""
+    def known_fields(self) -> tuple[bool, ...]:
+        """Which fields are known. Shares of one place are equal if these are: they are the key of a cache."""
         arrays = (self.value, self.before, self.after)
         return *(array is not None for array in arrays), self.is_first, self.is_last
 
 
 NOTHING = object()
-"""The share of an operation that passes nothing on after all."""
+"""Marks an operation whose rule returned no gradient."""
 
 
 def compute_shares(
-    subject: Subject, wanted: Collection[int], shown: Collection[int]
+    subject: Subject, ids: Collection[int], shown: Collection[int]
 ) -> dict[int, dict[Place, Share]]:
-    """The compute_shares of the gradients of some values, by their ids, in the order of the reverse sweep.
+    """Compute the shares of the gradients of values, by id, in the order of the reverse sweep.
 
-    A value that is a target begins with its seed, which is no share.
+    The gradient of a target begins with its seed, which isn't a share.
 
     Parameters
     ----------
     subject : Subject
-    wanted : collection of int
+    ids : collection of int
         The ids of the values.
     shown : collection of int
-        The positions of the operations that are shown: what they pass on is computed in any case.
+        The positions of the operations in the table: their shares are always computed.
     """
     begun = starts(subject)
     with silence(), np.errstate(all="ignore"):
         return {
             i: _added_up(subject, i, places, begun.get(i), shown)
-            for i, places in _readers(subject, wanted).items()
+            for i, places in _readers(subject, ids).items()
             if i in subject.adjoints
         }
 
 
 def starts(subject: Subject) -> Mapping[int, Any]:
-    """The gradients with which the reverse sweeps begin, by the ids of the targets and their derivatives."""
+    """Return the seeds of the reverse sweeps, by the ids of the targets and their derivatives."""
     targets = [x for _, x in subject.targets]
-    found: dict[int, Any] = {}
+    gradients: dict[int, Any] = {}
     for level, goal in enumerate(goals_of(targets, subject.found, subject.order)):
-        known = [x for x in goal if subject.snapshot.tracks(id_of(x))]
-        found |= {
-            i: g for i, g in seeds(known, None, False).items() if subject.levels.get(i, 0) == level
+        tracked = [x for x in goal if subject.snapshot.tracks(id_of(x))]
+        gradients |= {
+            i: g
+            for i, g in seeds(tracked, None, False).items()
+            if subject.levels.get(i, 0) == level
         }
-    return found
+    return gradients
 
 
-def _readers(subject: Subject, wanted: Collection[int]) -> dict[int, list[Place]]:
-    """The operations through which each value gets a gradient, in the order of the reverse sweep."""
+def _readers(subject: Subject, values: Collection[int]) -> dict[int, list[Place]]:
+    """Return the operations through which each value gets a gradient, in the order of the reverse sweep."""
     snapshot, adjoints = subject.snapshot, subject.adjoints
     levels = subject.levels
-    found: dict[int, list[Place]] = {i: [] for i in wanted}
+    readers: dict[int, list[Place]] = {i: [] for i in values}
     records = snapshot.records
     for position in range(len(records) - 1, -1, -1):
-        _, _, ids, *_, made = records[position]
-        if found.keys().isdisjoint(ids):
+        _, _, ids, *_, output_ids = records[position]
+        if readers.keys().isdisjoint(ids):
             continue
-        outputs = made if isinstance(made, tuple) else (made,)
+        outputs = output_ids if isinstance(output_ids, tuple) else (output_ids,)
         reached = next((i for i in outputs if i in adjoints), None)
         if reached is None:
             continue
         for k, i in enumerate(ids):
-            same = i in found and levels.get(i, 0) == levels.get(reached, 0)
+            same = i in readers and levels.get(i, 0) == levels.get(reached, 0)
+            # An operation of a higher order reads the value too, but belongs to another sweep.
             if same and snapshot.tracked[i] <= outputs[0]:
-                found[i].append((position, k))
-    return found
+                readers[i].append((position, k))
+    return readers
 
 
 def _added_up(
     subject: Subject, i: int, places: Sequence[Place], start: Any, shown: Collection[int]
 ) -> dict[Place, Share]:
-    """The compute_shares of one gradient with the sums of those until then."""
+    """Return the shares of one gradient with their partial sums."""
     adjoint = subject.adjoints[i]
+    # An operation may have no derivative, or none with respect to this input.
     places = [place for place in places if _rule(subject.records[place[0]], place[1])]
-    all_known, is_small = (
+    all_computed, is_small = (
         len(places) <= MAX_READERS,
         has_numbers(adjoint) and not isinstance(adjoint, Summary),
     )
     parts: list[tuple[Place, Any]] = []
     for place in places:
-        known = is_small and (all_known or place[0] in shown)
+        is_computed = is_small and (all_computed or place[0] in shown)
         part = (
-            subject.once(("part", *place), partial(_passed_on, subject, place)) if known else None
+            subject.once(("part", *place), partial(_passed_on, subject, place))
+            if is_computed
+            else None
         )
         if part is not NOTHING:
             parts.append((place, part))
-    found: dict[Place, Share] = {}
+    shares: dict[Place, Share] = {}
     before, is_first = start, start is None
     for k, (place, part) in enumerate(parts):
+        # The last sum is the adjoint itself: a sum in another order could differ in its last digit.
         is_last = k == len(parts) - 1
         after = part if is_first else None
         if not is_first and before is not None and part is not None:
             after = before + part
-        found[place] = Share(part, before, adjoint if is_last else after, is_first, is_last)
+        shares[place] = Share(part, before, adjoint if is_last else after, is_first, is_last)
         before, is_first = after, False
-    return found
+    return shares
 
 
 def _rule(record: Record, position: int) -> Any:
-    """The rule of an operation for the gradient of one of its inputs; None if there is none."""
+    """Return the rule of an operation for the gradient of an input, or None."""
     operation = record.operation
     return None if operation.joint_rule is no_derivative else operation.rule_for(position)
 
 
 def _passed_on(subject: Subject, place: Place) -> Any:
-    """The array that an operation passes on, as the tape gives it; None if that is not computed."""
+    """Return the share that an operation passes on, or None if it isn't computed."""
     record, position = subject.records[place[0]], place[1]
-    given = _incoming(record, subject.adjoints)
-    return None if given is None else passed_on(record, position, given)
+    incoming = _incoming(record, subject.adjoints)
+    return None if incoming is None else passed_on(record, position, incoming)
 
 
 def _incoming(record: Record, adjoints: Mapping[int, Any]) -> Any:
-    """The gradient of a result, or of each of several, as a rule is given it; None if one is too large."""
+    """Return the gradient of a result (or a tuple for several) as a rule receives it; None if it is too large."""
     if not isinstance(record.output_id, tuple):
         return _conjugated(adjoints.get(record.output_id))
-    known = [
+    gradients = [
+        # A rule with several results needs the gradients of all, also of unused ones.
         _conjugated(adjoints[i]) if i in adjoints else np.zeros(y.shape, y.dtype)[()]
         for i, y in zip(record.output_id, record.output, strict=True)
     ]
-    return None if any(g is None for g in known) else tuple(known)
+    return None if any(g is None for g in gradients) else tuple(gradients)
 
 
 def _conjugated(g: Any) -> Any:
     if g is None or isinstance(g, Summary) or not has_numbers(g):
         return None
+    # Rules work with the conjugate of the gradient that a tape returns (TensorFlow's convention).
     return np.conjugate(g) if g.dtype.kind == "c" else g
 
 
-def passed_on(record: Record, position: int, given: Any) -> Any:
-    """The gradient of an input that the tape's rule makes of that of the result, as the tape gives it.
+def passed_on(record: Record, position: int, incoming: Any) -> Any:
+    """Apply the rule of an operation to the gradient of its result.
 
     Parameters
     ----------
     record : Record
     position : int
-        Of the input.
-    given : array
-        The gradient of the result, or a tuple of those of all results, as the rule is given it.
+        The position of the input.
+    incoming : array
+        The gradient of the result, or a tuple with the gradients of several results.
 
     Returns
     -------
     array, None or `NOTHING`
-        None if it cannot be computed, `NOTHING` if the rule gives none.
+        The gradient of the input. None if it can't be computed, `NOTHING` if the rule returns None.
     """
     x = record.values[position]
+    # A report must be fast: the shares of large and lazy arrays aren't computed.
     if not has_numbers(x) or x.nbytes > SMALL:
         return None
     try:
         part = _rule(record, position)(
-            given, record.output, *record.values, **(record.params or {})
+            incoming, record.output, *record.values, **(record.params or {})
         )
         if part is None:
             return NOTHING
         part = fit(dense(part), x, record.name, position)
-    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
+    except Exception:  # noqa: BLE001 -- a rule may call anything; the Gradients tab reports its error
         return None
+    # Adding 0 turns the -0.0 of a conjugated real number into 0.0.
     return np.conjugate(part) + part.dtype.type(0) if part.dtype.kind == "c" else part
 
 
@@ -226,7 +237,7 @@ MAX_ROW_STEPS = 6
 """The number of steps in one row."""
 
 MAX_RESULTS = 3
-"""The number of results of one operation that stand in a formula."""
+"""The number of results of one operation in a formula."""
 
 
 @dataclass(frozen=True)
@@ -238,25 +249,24 @@ class AdjointStep:
     symbol : str
         The adjoint: x̄1.
     formula, latex : str
-        What is added, without what was there before.
+        The share, without the sum before it.
     numbers : str
-        The formula with numbers put in; empty where they are not known, or are arrays.
+        The formula with numbers, or '' for arrays.
     added : str
-        What is added, as a value, in brackets where it stands in a sum and is negative or complex; empty if it is
-        not known.
+        The value of the share, in brackets if it is a negative or complex term of a sum; '' if it wasn't computed.
     before : str or None
-        The value of the adjoint before; empty if it is not known; None if this is the first step.
+        The sum before this share; '' if it wasn't computed, None for the first share.
     after : str
-        The value of the adjoint with it; empty if it is not known.
+        The sum including this share; '' if it wasn't computed.
     is_finite : bool
         Whether the adjoint is finite with it.
     kind : {'share', 'seed', 'whole', 'more'}
-        What an operation adds; what the sweep begins with at a target; the whole adjoint of a value whose shares
-        stand elsewhere; words for inputs that are not written out.
+        A share; the seed of a target; the entire adjoint of a value whose shares are in other rows; or words for
+        inputs that aren't shown.
     value : int or None
-        The id of the value whose adjoint it is. It is another one in every run, and is not compared.
+        The id of the value whose adjoint it is. It differs between runs, so it isn't compared.
     operand : int or None
-        Of a share, the position of the value among the inputs of the operation.
+        The position of the value among the inputs of the operation, for a share.
     is_last : bool
         Whether nothing is added to the adjoint after it.
     """
@@ -290,7 +300,7 @@ class AdjointStep:
 
 
 def equation(*parts: str) -> str:
-    """An equation of several parts, of which those that are empty or repeat the one before are left out.
+    """Join the parts of an equation, but skip empty and repeated parts.
 
     Examples
     --------
@@ -305,35 +315,34 @@ def equation(*parts: str) -> str:
 
 
 class ReverseSweep:
-    """The steps of the reverse sweep at the operations that are shown.
+    """The steps of the reverse sweep at the operations of a table.
 
     Parameters
     ----------
     subject : Subject
     shown : sequence of int
         The positions of the operations.
-    others : iterable of int
+    ids : iterable of int
         The ids of other values whose adjoints are shown.
     """
 
-    def __init__(self, subject: Subject, shown: Sequence[int], others: Iterable[int]) -> None:
+    def __init__(self, subject: Subject, shown: Sequence[int], ids: Iterable[int]) -> None:
         self._subject = subject
         self._shown = shown
-        wanted = set(others)
+        values = set(ids)
         for position in shown:
             record = subject.records[position]
-            wanted.update(several(record.output_id))
-            wanted.update(record.ids[:MAX_ROW_STEPS])
-        self._shares = compute_shares(subject, wanted & subject.adjoints.keys(), set(shown))
+            values.update(several(record.output_id))
+            values.update(record.ids[:MAX_ROW_STEPS])
+        self._shares = compute_shares(subject, values & subject.adjoints.keys(), set(shown))
         self._starts = starts(subject)
 
     def steps(self, written: RowFormula) -> Iterator[AdjointStep]:
-        """The steps at an operation: the seeds of its results, and a share for each input.
-
-        The seed of a result that other operations read stands where the first of them adds to it.
-        """
+        """Yield the steps at an operation: the seeds of its results, and a share for each input."""
+        # The sweep meets the readers of a result before the operation that made it, so the seed of a result with
+        # readers is shown where the first of them adds to it.
         record = written.record
-        for symbol, i in zip(written.made, several(record.output_id), strict=True):
+        for symbol, i in zip(written.results, several(record.output_id), strict=True):
             if (begun := self.seed(i)) is not None:
                 yield adjoint_step(symbol, i, begun, "seed")
         count = 0
@@ -343,6 +352,7 @@ class ReverseSweep:
             if place not in places:
                 continue
             count += 1
+            # A sum of a thousand terms would have a thousand steps.
             if count > MAX_ROW_STEPS:
                 continue
             if i in self._starts and place == next(iter(places)):
@@ -354,23 +364,24 @@ class ReverseSweep:
 
     @property
     def shares(self) -> Mapping[int, Mapping[Place, Share]]:
-        """The shares of the adjoints that are shown, by the ids of their values, in the order of the sweep."""
+        """The shares of the adjoints in the table, by the ids of their values, in the order of the sweep."""
         return self._shares
 
     def _reached(self, record: Record) -> int:
-        """The number of inputs of an operation that have adjoints, if it passes on anything."""
-        known = self._subject.adjoints
-        reached = not known.keys().isdisjoint(several(record.output_id))
-        return sum(i in known for i in record.ids) if reached else 0
+        """Count the inputs of an operation that have adjoints; 0 if the sweep doesn't reach the operation."""
+        adjoints = self._subject.adjoints
+        reached = not adjoints.keys().isdisjoint(several(record.output_id))
+        return sum(i in adjoints for i in record.ids) if reached else 0
 
     def _step(self, written: RowFormula, k: int, share: Share) -> AdjointStep:
-        key = ("share", written.position, k, share.known)
+        key = ("share", written.position, k, share.known_fields)
         return self._subject.once(key, lambda: self._written_step(written, k, share))
 
     def _written_step(self, written: RowFormula, k: int, share: Share) -> AdjointStep:
         formula, put_in = self._formulas(written, k)
         name = bar(written.inputs[k])
         latex = f"{name.latex} = {'' if share.is_first else f'{name.latex} + '}{formula.latex}"
+        # Later shares are terms of a sum, and need brackets.
         if not share.is_first:
             formula, put_in = formula.inside(PRODUCT), put_in and put_in.inside(PRODUCT)
         return AdjointStep(
@@ -388,26 +399,27 @@ class ReverseSweep:
         )
 
     def _formulas(self, written: RowFormula, k: int) -> tuple[Piece, Piece | None]:
-        """The formula of a share, and that with numbers put in."""
-        record, made, x = written.record, written.made, written.inputs[k]
+        """Return the formula of a share, and the formula with numbers."""
+        record, results, x = written.record, written.results, written.inputs[k]
         if not is_chain(record):
-            return _through(bar(made[0]), record.name), None
+            return _through(bar(results[0]), record.name), None
         if not isinstance(record.output, tuple):
             return self._of_one(written, k)
         place = _input_number(record, k)
         reached = [
             _chain(bar(y), y, x, place)
-            for y, i in zip(made, several(record.output_id), strict=True)
+            for y, i in zip(results, several(record.output_id), strict=True)
             if i in self._subject.adjoints
         ]
+        # Each result passes on a share of its own adjoint, and an operation may have hundreds (np.split).
         more = len(reached) > MAX_RESULTS
         text = " + ".join(piece.text for piece in reached[:MAX_RESULTS]) + " + …" * more
         latex = "+".join(piece.latex for piece in reached[:MAX_RESULTS]) + r"+\dots" * more
         return Piece(text, latex, SUM if len(reached) > 1 else PRODUCT), None
 
     def _of_one(self, written: RowFormula, k: int) -> tuple[Piece, Piece | None]:
-        """The same of an operation with one result."""
-        record, inputs, [y] = written.record, written.inputs, written.made
+        """Return both formulas for an operation with one result."""
+        record, inputs, [y] = written.record, written.inputs, written.results
         g = self._subject.adjoints.get(written.record.output_id)  # type: ignore[arg-type]
         numbers = written.numbers if g is not None and not g.shape else ()
         piece = adjoint_formula(record, k, inputs, y, bar(y))
@@ -423,23 +435,20 @@ class ReverseSweep:
         return piece, adjoint_formula(record, k, numbers, result, adjoint)
 
     def seed(self, i: int) -> Any:
-        """The gradient with which the sweep begins at a value that no operation reads; None if there is none."""
+        """Return the seed of a value that no operation reads, or None."""
         if self._shares.get(i) or i not in self._starts:
             return None
         return self._subject.adjoints.get(i, self._starts[i])
 
-    def finished_in(self, hidden: set[int], others: Mapping[int, Any]) -> dict[int, Any]:
-        """The results, by id, of shown operations whose adjoints are complete only with a share of a hidden one.
-
-        So are those of some other values.
-        """
-        made = dict(others)
+    def finished_in(self, hidden: set[int], more: Mapping[int, Any]) -> dict[int, Any]:
+        """Return the values, by id, whose last share comes from a hidden operation."""
+        values = dict(more)
         for position in self._shown:
             record = self._subject.records[position]
-            made.update(zip(several(record.output_id), several(record.output), strict=True))
+            values.update(zip(several(record.output_id), several(record.output), strict=True))
         return {
             i: value
-            for i, value in made.items()
+            for i, value in values.items()
             if (places := self._shares.get(i)) and next(reversed(places))[0] in hidden
         }
 
@@ -447,7 +456,7 @@ class ReverseSweep:
 def adjoint_step(
     symbol: Symbol, i: int, adjoint: Any, kind: Literal["seed", "whole"] = "whole"
 ) -> AdjointStep:
-    """A whole adjoint, or its beginning; None where the target does not depend on the value."""
+    """Return the step for an entire adjoint or a seed; None means that the target doesn't depend on the value."""
     name = bar(symbol)
     text = "None" if adjoint is None else text_of(adjoint)
     good = is_good(adjoint)
@@ -455,10 +464,11 @@ def adjoint_step(
 
 
 def _slope(record: Record, k: int) -> str:
-    """The local derivative of an operation on real numbers, as text; empty if it is not known."""
+    """Return the local derivative of an operation on real numbers as text, or '' if it can't be computed."""
     if record.output.dtype.kind != "f":
         return ""
     with silence(), np.errstate(all="ignore"):
+        # The derivative is the share of an incoming gradient of 1.
         slope = passed_on(record, k, record.output.dtype.type(1))
     return "" if slope is NOTHING else text_of(slope)
 
@@ -468,14 +478,15 @@ def _bracketed(number: str) -> str:
 
 
 def _input_number(record: Record, k: int) -> str:
-    """The number of an input in words, if the operation has the same value in several places; empty otherwise."""
+    """Name an input by its number if the same value is also another input of the operation."""
     return f"input {k + 1}" if record.ids.count(record.ids[k]) > 1 else ""
 
 
 def _chain(g: Symbol, y: Symbol, x: Symbol, place: str) -> Piece:
-    """The chain rule, for an operation without a formula; with respect to the input in some place if one is given."""
+    """Write the chain rule for an operation without a formula; `place` names an input that occurs twice."""
     if place:
         x = Symbol(place, rf"\text{{{place}}}")
+    # Only a plain name goes without brackets: ∂y/∂x, but ∂y/∂(a[0]).
     names = [
         part.text if part.text.replace("_", "a").isalnum() else f"({part.text})" for part in (y, x)
     ]
@@ -484,24 +495,24 @@ def _chain(g: Symbol, y: Symbol, x: Symbol, place: str) -> Piece:
 
 
 def _through(g: Symbol, name: str) -> Piece:
-    """An adjoint that goes through an operation with a rule of its own."""
+    """Write an adjoint that goes through an operation with a custom gradient."""
     return Piece(f"{g.text} through {name}", rf"{g.latex}\text{{ through {escaped(name)}}}", CHOICE)
 
 
 UNKNOWN = "…"
-"""A sign for a sum that is not known until it is complete."""
+"""The text of a sum that isn't complete and wasn't computed."""
 
 
 class PartialAdjoints:
-    """The gradients in the boxes of a graph: begun, added to, and complete once every share has arrived.
+    """The gradients in the boxes of a graph while the sweep adds their shares.
 
     Parameters
     ----------
     drawn : DrawnGraph
     shares : mapping
-        Those of the values that have boxes, in the order of the reverse sweep, by their ids.
+        The shares of values with boxes, by id, in the order of the reverse sweep.
     starts : mapping of int to array
-        The gradients with which the sweeps begin, by the ids of the targets.
+        The seeds of the sweeps, by the ids of the targets.
     """
 
     def __init__(
@@ -513,19 +524,19 @@ class PartialAdjoints:
         self._index = drawn.values
         self._values = drawn.graph.values
         self._starts = starts
-        known = {i for i, k in self._index.items() if self._values[k].gradient is not None}
-        self._shares = {i: list(shares.get(i, {}).items()) for i in known}
-        self._arrived = dict.fromkeys(known, 0)
-        self._furthest = dict.fromkeys(known, 0)
+        with_gradients = {i for i, k in self._index.items() if self._values[k].gradient is not None}
+        self._shares = {i: list(shares.get(i, {}).items()) for i in with_gradients}
+        self._arrived = dict.fromkeys(with_gradients, 0)
+        self._furthest = dict.fromkeys(with_gradients, 0)
         self._complete: set[int] = set()
         self.arriving: dict[int, list[tuple[Place, int, int]]] = {}
-        """By the position of an operation, its shares: the place, the id of the value, and the number of the share."""
+        """The shares of each operation by its position: place, id of the value, number of the share."""
         for i, places in self._shares.items():
             for number, (place, _) in enumerate(places, 1):
                 self.arriving.setdefault(place[0], []).append((place, i, number))
 
     def begin(self, i: int) -> dict[int, str]:
-        """The gradient of a target, from its seed on; keys are indices of values in the graph."""
+        """Set the gradient of a target to its seed; keys of the result are indices of boxes."""
         if i not in self._shares or self.is_complete(self._index[i]):
             return {}
         if not self._shares[i]:
@@ -533,28 +544,30 @@ class PartialAdjoints:
         return {self._index[i]: summarise(self._starts[i]).entries}
 
     def arrive(self, position: int, operand: int | None = None) -> dict[int, str]:
-        """The gradients after an operation has passed back to one of its inputs, or to all that remain."""
+        """Add the share of an operation to one input, or to all remaining ones, and return the changed gradients."""
         here = self.arriving.get(position, [])
-        now = [x for x in here if operand is None or x[0][1] == operand]
-        self.arriving[position] = [x for x in here if x not in now]
-        found: dict[int, str] = {}
-        for _, i, number in now:
+        arriving = [x for x in here if operand is None or x[0][1] == operand]
+        self.arriving[position] = [x for x in here if x not in arriving]
+        changed: dict[int, str] = {}
+        for _, i, number in arriving:
             self._arrived[i] += 1
             self._furthest[i] = max(number, self._furthest[i])
+            # A fold may have completed it already.
             if not self.is_complete(self._index[i]):
-                found[self._index[i]] = self._text(i)
-        return found
+                changed[self._index[i]] = self._text(i)
+        return changed
 
     def _text(self, i: int) -> str:
-        """The gradient of a value so far."""
+        """Return the gradient of a value so far."""
         places, arrived = self._shares[i], self._arrived[i]
         if arrived == len(places):
             return self._finished(i)
+        # Shares may arrive in another order than the sums were computed in; then the sum so far is unknown.
         after = places[arrived - 1][1].after if self._furthest[i] == arrived else None
         return UNKNOWN if after is None else summarise(after).entries or UNKNOWN
 
     def finish(self, ids: Iterable[int]) -> dict[int, str]:
-        """The gradients of those of some values that are not complete yet."""
+        """Complete the gradients of values, and return the changed gradients."""
         return {
             self._index[i]: self._finished(i)
             for i in ids
@@ -566,9 +579,9 @@ class PartialAdjoints:
         return str(self._values[self._index[i]].gradient)
 
     def rest(self) -> list[int]:
-        """The ids of the values whose gradients are not complete."""
+        """Return the ids of the values whose gradients are incomplete."""
         return [i for i in self._shares if not self.is_complete(self._index[i])]
 
     def is_complete(self, index: int) -> bool:
-        """Whether the gradient of a value of the graph is complete."""
+        """Return True if the gradient of a box is complete."""
         return index in self._complete
