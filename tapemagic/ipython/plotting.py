@@ -30,14 +30,14 @@ from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.what_if import WhatIf, captured
 from tapemagic.report.tabs.plot.plot import Plot
 from tapemagic.report.tabs.plot.plotting import (
-    LARGEST,
+    MAX_DRAWN,
     Numbers,
     Plotted,
     failed,
     numbers,
     plot_of,
 )
-from tapemagic.report.tabs.plot.sampling import QUICK, SECONDS
+from tapemagic.report.tabs.plot.sampling import REDRAW_SECONDS, SECONDS
 
 EXAMPLE = "write --plot x=-6:6"
 RANGE = re.compile(r"([^=:]*)=([^:=]*):([^:=]*)")
@@ -78,7 +78,7 @@ def range_in(text: str) -> Range:
         low, high = float(match[2]), float(match[3])
     except ValueError:
         raise _error(f"{shown!r} has no two numbers for a range: write {name}=-6:6") from None
-    if not (isfinite(low) and isfinite(high) and max(abs(low), abs(high)) <= LARGEST):
+    if not (isfinite(low) and isfinite(high) and max(abs(low), abs(high)) <= MAX_DRAWN):
         raise _error(
             f"the range in {shown!r} has no end: write two finite numbers, as in {name}=-6:6"
         )
@@ -172,7 +172,7 @@ class PlotRuns:
                 order,
                 (float(unwrap(source).item()), here),
                 last,
-                SECONDS if self._last is None else QUICK,
+                SECONDS if self._last is None else REDRAW_SECONDS,
             )
         return self._last.plot
 
