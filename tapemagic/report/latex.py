@@ -1,4 +1,4 @@
-"""A report as LaTeX, for nbconvert's PDF."""
+"""Writes a report as LaTeX, for the PDF of nbconvert."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from tapemagic.report.tabs.trace.sweep import AdjointStep
 from tapemagic.report.text import LEAST_IMPORTANT
 
 TALL = ("\\frac", "\\sum", "\\prod", "matrix")
-"""The commands of what is higher than a line, for which parentheses grow."""
+"""The commands of parts that are higher than a line."""
+# Only around these do parentheses grow: \left and \right take bytes, and space between them.
 
 
 def latex(
@@ -30,14 +31,26 @@ def latex(
     value: str | None,
     curves: CurvePicture | None = None,
 ) -> str:
-    """A report as LaTeX, of its faces in HTML by their titles.
+    """Convert a report to LaTeX.
+
+    Parameters
+    ----------
+    findings : Findings
+    drawing : Drawing
+        The picture of the graph.
+    parts : mapping of str to str
+        The HTML of the tabs by their titles.
+    value : str or None
+        The value of the cell, if no table shows it.
+    curves : CurvePicture, optional
+        The picture of the plot.
 
     Returns
     -------
     str
-        One group of LaTeX, which needs no package but longtable, and pgf for its pictures. It has fewer parts than the
-        HTML where it would be too long with them.
+        One group of LaTeX, which needs only the packages longtable and pgf. It omits tabs that would make it too long.
     """
+    # The HTML has the pictures as SVG in data URIs; those that were parsed already are found by their SVG.
     svg, _ = fitted(drawing)
     pictures = {svg: drawing.picture} if drawing.picture is not None else {}
     if curves is not None:
@@ -55,14 +68,15 @@ def latex(
         for title, face in shown.items()
     ]
     body = "\\par\n".join([head, *sections])
+    # A group keeps these definitions from the rest of the document.
     commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
     commands += CELLS * (re.search(r"^H\d", body, re.MULTILINE) is not None)
     return f"\\begingroup\\footnotesize\\parindent0pt\\parskip0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
 
 
-def trace(found: Trace) -> str:
-    """The evaluation table, with its formulas typeset."""
-    return "\n".join(map(_trace_part, found.parts))
+def trace(table: Trace) -> str:
+    """Write the evaluation table with typeset formulas."""
+    return "\n".join(map(_trace_part, table.parts))
 
 
 def _trace_part(part: TracePart) -> str:
@@ -91,7 +105,7 @@ def _step(step: AdjointStep) -> str:
 
 
 def _equation(formula: str, *values: str) -> str:
-    """A formula and its values, those that repeat the one before left out."""
+    """Write a formula and its values, without repetitions."""
     shown = [value for value, _ in groupby(filter(None, values))]
     if not any(command in formula for command in TALL):
         formula = formula.replace("\\left(", "(").replace("\\right)", ")")
