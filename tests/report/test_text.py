@@ -29,10 +29,10 @@ def test_the_square() -> None:
 
         Local derivatives: ∂y/∂a = 6.0
 
-        values, from the first line down ↓  adjoints, from the last line up ↑: gradients of y
-        a = 3.0                             ā = 6.0
-        y = a² = 3.0² = 9.0                 ā = ȳ · 2 · a = 1.0 · 2 · 3.0 = 6.0
-                                            ȳ = 1.0
+        forward: values (read down ↓)  backward: gradients of y (read up ↑)
+        a = 3.0                        ā = 6.0
+        y = a² = 3.0² = 9.0            ā = ȳ · 2 · a = 1.0 · 2 · 3.0 = 6.0
+                                       ȳ = 1.0
 
                    value    gradient of y
         1  %%tape
@@ -65,7 +65,7 @@ so this one is zero: around here y is a polynomial of degree 1 or less in b
 ∂v3/∂v2 = 1.0, ∂v4/∂v1 = 1.0, ∂v5/∂a = -0.909297, ∂v6/∂v4 = -0.416147, ∂v6/∂v5 = 6.0, ∂v7/∂v3 = 3.0, \
 ∂v7/∂b = 0.909297, ∂(dy/da)/∂v6 = 1.0, ∂(dy/da)/∂v7 = 1.0, ∂(dy/db)/∂v3 = 2.0, ∂(dy/db)/∂a = 0.909297
 
-        values, from the first line down"""
+        forward: values (read down"""
 
     assert text(product()).startswith(dedent(expected))
 

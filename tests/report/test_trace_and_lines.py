@@ -20,7 +20,7 @@ from tests.report.test_trace import baydin
 def test_the_table() -> None:
     """The textbook's table."""
     expected = """\
-        values, from the first line down ↓            adjoints, from the last line up ↑: gradients of y
+        forward: values (read down ↓)                 backward: gradients of y (read up ↑)
         a = 2.0                                       ā = 5.5
         b = 5.0                                       b̄ = 1.71634
         v1 = ln(a) = ln(2.0) = 0.693147               ā = ā + v̄1 / a = 5.0 + 1.0 / 2.0 = 5.5

@@ -54,8 +54,8 @@ def _one_below_another(trace: Trace, tables: Iterable[str]) -> str:
 
 def headings(part: TracePart) -> tuple[str, str]:
     """Return the headings of the two columns."""
-    adjoints = f"adjoints, from the last line up ↑: gradients of {part.goal}"
-    return "values, from the first line down ↓", adjoints if part.goal else ""
+    backward = f"backward: gradients of {part.goal} (read up ↑)"
+    return "forward: values (read down ↓)", backward if part.goal else ""
 
 
 def forward(row: TraceRow) -> str:
