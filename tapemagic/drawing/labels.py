@@ -55,6 +55,7 @@ WIDTHS = {
 } | dict.fromkeys("+<=>^{}~−×÷±", WIDE)
 
 
+@lru_cache(maxsize=1000)
 def text_width(text: str, size: float) -> float:
     """Return the width in points to reserve for a line of text, in any font of a browser.
 

@@ -294,6 +294,7 @@ class _Reader:
         self.items: list[Item] = []
         self._inserts = inserts
         self._styles: dict[tuple[tuple[str, str], ...], Style] = {}
+        self._centered: dict[Style, tuple[Style, float]] = {}
 
     def read(
         self, element: ET.Element, kind: Kind, name: str, inherited: dict[str, str], place: _Place
@@ -330,9 +331,8 @@ class _Reader:
         self._add(kind, name, parts)
 
     def _add(self, kind: Kind, name: str, parts: list[Part]) -> None:
-        if kind == "node":
-            parts = self._laid_out(parts)
         if parts:
+            parts = self._laid_out(parts) if kind == "node" else parts
             self.items.append(Item(kind, name, tuple(parts)))
 
     def _part(
@@ -354,7 +354,7 @@ class _Reader:
         return Outline(self._style(attributes, PAINT, place), steps) if steps else None
 
     def _words(self, element: ET.Element, inherited: dict[str, str], place: _Place) -> Words:
-        attributes = inherited | element.attrib
+        attributes = inherited | element.attrib if inherited else element.attrib
         x, y = place.points([attributes.get("x", "0"), attributes.get("y", "0")])
         return Words(self._style(attributes, LETTERS, place), x, y, "".join(element.itertext()))
 
@@ -388,7 +388,7 @@ class _Reader:
             UNIT * field_height(len(words), sum(insert.height for insert in inserts))
             for words, inserts in contents
         ]
-        placed: list[Part] = [shape for shape in shapes if shape not in lines]
+        placed: list[Part] = [shape for shape in shapes if not _is_line(shape.steps)]
         x, y = (left + right) // 2, (top + bottom - sum(heights)) / 2
         for k, ((words, inserts), height) in enumerate(zip(contents, heights, strict=True)):
             if k:
@@ -407,17 +407,23 @@ class _Reader:
 
     def _content(self, field: Sequence[Words]) -> tuple[list[Words], list[Insert]]:
         """Return the lines of text of a field, and the inserts of its markers."""
-        markers = [line for line in field if FIRST <= ord(line.text[:1] or " ") <= LAST]
-        inserts = [self._inserts.get(ord(line.text[0]) - FIRST) for line in markers]
-        words = [line for line in field if line not in markers]
-        return words, [insert for insert in inserts if insert is not None]
+        words, inserts = [], []
+        for line in field:
+            if not FIRST <= ord(line.text[:1] or " ") <= LAST:
+                words.append(line)
+            elif (insert := self._inserts.get(ord(line.text[0]) - FIRST)) is not None:
+                inserts.append(insert)
+        return words, inserts
 
     def _placed(self, line: Words, middle: tuple[float, float]) -> Words:
         """Center a line of text at a point."""
-        style = dict(line.style) | {"text-anchor": "middle"}
-        size = float(style.get("font-size", 10 * UNIT))
+        if line.style not in self._centered:
+            style = dict(line.style) | {"text-anchor": "middle"}
+            size = float(style.get("font-size", 10 * UNIT))
+            self._centered[line.style] = tuple(sorted(style.items())), BASELINE * size
+        centered, down = self._centered[line.style]
         x, y = middle
-        return Words(tuple(sorted(style.items())), round(x), round(y + BASELINE * size), line.text)
+        return Words(centered, round(x), round(y + down), line.text)
 
 
 def _bounds(steps: Steps) -> tuple[int, int, int, int]:
