@@ -13,8 +13,8 @@ from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.observed_sweep import heard_sweep
 from tapemagic.explain.snapshot import Snapshot
+from tapemagic.report.derivatives import GradientTable
 from tapemagic.report.summary import summarise
-from tapemagic.report.tabs.gradients.derivatives import GradientTable
 
 T = TypeVar("T")
 

@@ -104,7 +104,7 @@ class TapeReport:
     @cached_property
     def _faces(self) -> html.Faces:
         """The faces as static HTML, from which page, LaTeX and widget are made."""
-        return html.Faces(self.findings, self.drawing, self.curves)
+        return html.Faces(self.findings, html.Pictures(self.drawing, self.curves))
 
     def __repr__(self) -> str:
         shown = self._shown_value()
@@ -149,7 +149,7 @@ class TapeReport:
     def content(self) -> Content:
         """All that the widget shows, as JSON."""
         with significant_digits(self._style.digits):
-            content = content_of(self._picture, self._shown_value(), self._faces, self.curves)
+            content = content_of(self._picture, self._shown_value(), self._faces)
         return self.remarks.added_to(content)
 
     def _moved(self, message: Any) -> None:
@@ -189,8 +189,7 @@ class TapeReport:
 
         >>> import tempfile
         >>> from tapemagic.report.findings import Findings
-        >>> from tapemagic.report.tabs.graph.graph import Graph
-        >>> report = TapeReport(Findings((), Graph((), ()), (), (), 0))
+        >>> report = TapeReport(Findings())
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     report.save(f"{folder}/report").name
         'report.html'

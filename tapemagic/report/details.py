@@ -14,15 +14,20 @@ from tapemagic.engine.tape.memory import weight
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 from tapemagic.explain.formatting import clipped
 from tapemagic.explain.lazy_values import has_numbers
-from tapemagic.explain.nonfinite import NonFinite
 from tapemagic.report.adjoints import full_adjoints
 from tapemagic.report.entries import Entries, entries_of
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import shared_summaries
-from tapemagic.report.tabs.gradients.derivatives import Derivative
-from tapemagic.report.tabs.gradients.gradient_rows import gradient_rows
-from tapemagic.report.tabs.graph.drawn_graph import Drawer
-from tapemagic.report.tabs.graph.graph_view import GraphView, Keyed, KeyMaker, keyed_values, view_of
+from tapemagic.report.tabs.gradients.find import Derivative, checked_rows
+from tapemagic.report.tabs.graph.find import (
+    GraphView,
+    Keyed,
+    KeyMaker,
+    Layout,
+    drawer_of,
+    first_layout,
+    layout_of,
+)
 from tapemagic.report.tabs.trace.trace import goal_of
 from tapemagic.report.tabs.trace.trace_steps import steps_of
 
@@ -74,38 +79,17 @@ class Details:
     Parameters
     ----------
     subject : Subject
-    nonfinite : tuple of NonFinite
-        The places that graphs mark.
-    max_nodes : int
-        The number of nodes for which a graph has room.
-    iteration : int, optional
-        The number of the iteration that the graph shows at first of outermost loops.
-
-    Attributes
-    ----------
-    first : GraphView
-        The layout that is shown at first.
     """
 
-    def __init__(
-        self,
-        subject: Subject,
-        nonfinite: tuple[NonFinite, ...],
-        max_nodes: int,
-        iteration: int | None = None,
-    ) -> None:
-        self._nonfinite = nonfinite
-        self._drawer: Drawer | None = Drawer(subject, max_nodes, iteration)
-        self._keys: KeyMaker | None = KeyMaker(subject)
+    def __init__(self, subject: Subject) -> None:
+        self._subject: Subject | None = subject
         self._keyed: dict[str, Keyed] = {}
         self._why_gone = ""
-        self._source: Any = None
-        self.first = self.view()
+        self._remember(subject.shared(first_layout))
 
     def keep_if_small(self) -> None:
         """Let go of a recording that is too large to be kept."""
-        drawer, _ = self._kept()
-        size = _weight(drawer.subject)
+        size = _weight(self._kept())
         if size > MOST_KEPT:
             self.close(
                 f"The recording of this cell holds {_megabytes(size)}, too much to be kept for questions: reports "
@@ -115,24 +99,16 @@ class Details:
 
     def close(self, why: str) -> None:
         """Let go of the recording, for a reason in words that later questions are answered with."""
-        if self._drawer is None:
+        if self._subject is None:
             return
-        self._drawer = self._keys = None
+        self._subject = None
         self._keyed = {}
-        self._source = None
         self._why_gone = why
-
-    @property
-    def drawn(self) -> int:
-        """The number of the cell's operations that graphs show, those in folds included."""
-        drawer, _ = self._kept()
-        operations = drawer.subject.operations
-        return sum(position < operations for position in drawer.draw().positions)
 
     @property
     def is_kept(self) -> bool:
         """Whether the recording is there."""
-        return self._drawer is not None
+        return self._subject is not None
 
     @property
     def why_gone(self) -> str:
@@ -148,21 +124,21 @@ class Details:
             If something in `opened` is no key, or no whole number.
         NotKeptError
         """
-        from tapemagic.report.tabs.code.find import (  # it loads tapemagic.programs
-            source_of,
-            with_steps,
-        )
+        from tapemagic.report.tabs.code.find import find  # it loads tapemagic.programs
 
-        drawer, _ = self._kept()
-        if self._source is None:
-            self._source = source_of(drawer.subject)
-        steps = steps_of(drawer.subject, drawer.draw(opened)) if opened else self.first.steps
-        return with_steps(self._source, steps.steps)
+        subject = self._kept()
+        drawn = subject.shared(drawer_of).draw(opened)
+        return find(subject, steps_of(subject, drawn)) if opened else subject.shared(find)
 
-    def _kept(self) -> tuple[Drawer, KeyMaker]:
-        if self._drawer is None or self._keys is None:
+    def _kept(self) -> Subject:
+        if self._subject is None:
             raise NotKeptError(self._why_gone)
-        return self._drawer, self._keys
+        return self._subject
+
+    def _remember(self, layout: Layout) -> GraphView:
+        """Remember the values of a layout by their keys, so that they can be asked for."""
+        self._keyed.update((value.key, value) for value in layout.keyed if value.key)
+        return layout.view
 
     def view(self, opened: Mapping[str, int] = MappingProxyType({})) -> GraphView:
         """The layout in which some parts are open or closed otherwise than at first, by their keys.
@@ -173,12 +149,9 @@ class Details:
             If something in `opened` is no key, or no whole number.
         NotKeptError
         """
-        drawer, keys = self._kept()
+        subject = self._kept()
         with shared_summaries(), np.errstate(all="ignore"):
-            drawn = drawer.draw(opened)
-            keyed = keyed_values(drawer.subject, drawn, keys)
-            self._keyed.update((value.key, value) for value in keyed if value.key)
-            return view_of(drawer.subject, drawn, self._nonfinite, keyed, opened)
+            return self._remember(layout_of(subject, opened))
 
     def value(self, key: str) -> ValueDetails:
         """A value in full, by its key in a layout that was made.
@@ -200,8 +173,7 @@ class Details:
             If there is no such key.
         NotKeptError
         """
-        drawer, maker = self._kept()
-        subject = drawer.subject
+        subject = self._kept()
         found = []
         for key in keys:
             if key not in self._keyed:
@@ -209,7 +181,7 @@ class Details:
             found.append(self._keyed[key])
         with np.errstate(all="ignore"):
             numbers = {one.number for one in found if one.number is not None}
-            arrays = _arrays(subject, numbers, maker)
+            arrays = _arrays(subject, numbers, subject.shared(KeyMaker))
             gradients = _gradients(subject, numbers)
             return {
                 one.key: ValueDetails(
@@ -229,9 +201,9 @@ class Details:
         ------
         NotKeptError
         """
-        drawer, _ = self._kept()
+        subject = self._kept()
         with shared_summaries(), np.errstate(all="ignore"):
-            return tuple(gradient_rows(drawer.subject, True, SECONDS).values())
+            return checked_rows(subject, SECONDS)
 
 
 def _weight(subject: Subject) -> int:

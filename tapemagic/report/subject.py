@@ -20,9 +20,11 @@ from tapemagic.explain.lazy_values import has_lazy_values
 from tapemagic.explain.snapshot import Named, Snapshot
 from tapemagic.report.adjoints import Adjoints, adjoints_of, levels
 from tapemagic.report.context import Context
+from tapemagic.report.derivatives import GradientTable
 from tapemagic.report.drawn_records import drawn_positions
 from tapemagic.report.folding import Block, fold
-from tapemagic.report.tabs.gradients.derivatives import GradientTable
+from tapemagic.report.request import ReportRequest
+from tapemagic.report.tabs.gradients.matrices import PendingMatrix
 from tapemagic.report.variable_versions import Reads, SplitVersions, reads, split_versions
 
 Role = Literal["watched", "variable", "intermediate", "target", "constant"]
@@ -41,25 +43,40 @@ class Subject:
         The recording, with the operations of the derivatives that the report takes.
     operations : int
         The number of its operations that the cell itself recorded: the first ones.
-    targets, sources : sequence of (name, tensor)
-    order : int
-        The highest order of derivatives.
+    request : ReportRequest
+        Everything that the report was asked for.
     found : GradientTable
         The derivatives of the targets with respect to the sources.
     context : Context
         The names and lines of the program.
     gradient_calls : sequence of GradientCall
         The calls by which the program itself took gradients.
+    matrices : list of PendingMatrix
+        The full matrices that were requested; those of Dask arrays have no numbers yet.
     """
 
     whole: Snapshot
     operations: int
-    targets: Sequence[Named]
-    sources: Sequence[Named]
-    order: int
+    request: ReportRequest
     found: GradientTable
     context: Context = field(default_factory=Context)
     gradient_calls: Sequence[GradientCall] = ()
+    matrices: list[PendingMatrix] = field(default_factory=list)
+
+    @property
+    def targets(self) -> Sequence[Named]:
+        """The names and values of the targets."""
+        return self.request.targets
+
+    @property
+    def sources(self) -> Sequence[Named]:
+        """The names and values of the sources."""
+        return self.request.sources
+
+    @property
+    def order(self) -> int:
+        """The highest order of derivatives."""
+        return self.request.order
 
     @cached_property
     def known_names(self) -> Mapping[int, str]:
@@ -177,6 +194,16 @@ class Subject:
     def norms(self) -> dict[int, float]:
         """The norms of the arrays in the recording that were asked for, by the identity of the array."""
         return {}
+
+    @cached_property
+    def _shared(self) -> dict[Callable[[Subject], Any], Any]:
+        return {}
+
+    def shared(self, make: Callable[[Subject], T]) -> T:
+        """Return ``make(self)``, computed once: what several tabs need, such as the rows of gradients."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        return cast(T, self._shared[make])
 
     @cached_property
     def _written(self) -> dict[Hashable, Any]:

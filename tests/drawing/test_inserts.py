@@ -15,8 +15,8 @@ from tapemagic.drawing.dot import dot
 from tapemagic.drawing.inserts import ARRAY, GAP, MAX_PICTURED, PLOT, Inserts
 from tapemagic.drawing.svg import draw
 from tapemagic.report.summary import summarise
+from tapemagic.report.tabs.graph.boxes import Carried
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
-from tapemagic.report.tabs.graph.loop_variables import Carried
 from tapemagic.report.tabs.training.series import series_of
 from tests.drawing.test_dot import NASTY
 

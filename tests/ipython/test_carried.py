@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tapemagic.report.tabs.graph.loop_variables import Carried
+from tapemagic.report.tabs.graph.boxes import Carried
 from tests.ipython.conftest import Run
 
 LOOP = "y = x\nfor i in range(10):\n    "

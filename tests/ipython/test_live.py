@@ -16,6 +16,8 @@ from tapemagic.report.live import content as content_module
 from tapemagic.report.live import widget as widget_module
 from tapemagic.report.live.packing import packed, unpacked
 from tapemagic.report.live.size_limit import fitted
+from tapemagic.report.tabs.gradients import live as gradients_live
+from tapemagic.report.tabs.graph import live as graph_live
 from tests.ipython.conftest import Run
 from tests.ipython.live import asked, content, opening, shown
 
@@ -54,7 +56,8 @@ def fields(name: str) -> set[str]:
 )
 def test_python_and_typescript_state_the_same_fields(name: str) -> None:
     """Neither writes, nor reads, a field that the other does not know."""
-    module = answers_module if name in {"Check", "Unanswered"} else content_module
+    parts = (content_module, graph_live, gradients_live, answers_module)
+    [module] = [part for part in parts if getattr(part, name, object).__module__ == part.__name__]
 
     assert fields(name) == vars(module)[name].__annotations__.keys()
 

@@ -21,7 +21,7 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph import show as graph
 from tapemagic.report.verdict.statement import Statement
 from tests.drawing.test_dot import NASTY
-from tests.report.recordings import chain, product, record, regression, square
+from tests.report.recordings import chain, product, record, regression, square, with_contents
 
 TAGS = set(  # noqa: C405
     [
@@ -170,7 +170,9 @@ def test_notes_and_values() -> None:
 def test_nothing_recorded() -> None:
     """Sections without content are left out."""
     graph = record(lambda a: a, 1.0).graph
-    found = replace(square(), variables=(), derivatives=(), targets=(), graph=graph, verdict=())
+    found = with_contents(
+        square(), variables=(), derivatives=(), targets=(), graph=graph, verdict=()
+    )
 
     assert not re.search("Variables|Graph|Gradients", page(found).text)
 
@@ -179,7 +181,7 @@ def test_nothing_recorded() -> None:
 def test_escaped(name: str) -> None:
     """Whatever a variable is called, it is text and nothing else."""
     found = record(lambda w: w * 2, tm.Variable(1.0), **{name: 2.0})
-    found = replace(found, verdict=(Statement("note", name),), targets=(name,), derivatives=(
+    found = with_contents(found, verdict=(Statement("note", name),), targets=(name,), derivatives=(
         replace(
             found.derivatives[0], target=name, source=name, text=None, value=None, reason=name
         ),

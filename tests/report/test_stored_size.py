@@ -95,7 +95,7 @@ HUGE = {
     "targets": lambda: record(many_targets, *np.arange(1.0, 9.0)),
     "variables": hundred_variables,
     "names": lambda: record(ten, 1.5, **{LONG: 2.0, f"{LONG}2": np.ones((30, 30))}),
-    "matrices": lambda: record(lambda a: np.outer(a, a), np.linspace(-1, 1, 50), kinds=("jacobian", "hessian")),
+    "matrices": lambda: record(lambda a: np.outer(a, a), np.linspace(-1, 1, 50), matrices=("jacobian", "hessian")),
 }  # fmt: skip
 
 

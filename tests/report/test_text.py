@@ -12,7 +12,7 @@ from tapemagic.report.tabs.gradients.show import equation
 from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.text import text
 from tapemagic.report.verdict.statement import Statement
-from tests.report.recordings import chain, product, record, regression, square
+from tests.report.recordings import chain, product, record, regression, square, with_contents
 
 
 def test_the_square() -> None:
@@ -39,7 +39,7 @@ def test_the_square() -> None:
         2  line 2  y = 9.0  1.0"""
     found = square()
 
-    assert dedent(expected) == text(replace(found, source_lines=found.source_lines[:2]))
+    assert dedent(expected) == text(found.with_tab("lines", found.source_lines[:2]))
 
 
 def test_two_orders() -> None:
@@ -106,14 +106,13 @@ def test_a_note() -> None:
 
 def test_nothing_at_all() -> None:
     """A recording of nothing is one line."""
-    found = replace(
+    found = with_contents(
         square(),
         variables=(),
         graph=Graph((), ()),
         derivatives=(),
         targets=(),
         operations=0,
-        drawn=0,
         verdict=(),
         trace=None,
         source_lines=(),
@@ -125,7 +124,7 @@ def test_nothing_at_all() -> None:
 def test_names_with_line_ends() -> None:
     """A name cannot break a line."""
     found = record(lambda a: a * 2, tm.Variable(1.0, name="w\nx"), **{"k\nl": 1.0})
-    found = replace(found, trace=None, source_lines=())
+    found = found.with_tab("trace", None).with_tab("lines", ())
 
     assert 11 == len(text(found).splitlines())
     assert "k l" in text(found)
@@ -133,7 +132,7 @@ def test_names_with_line_ends() -> None:
 
 def test_derivatives_of_sums() -> None:
     """What is the derivative of a sum says so: the symbol alone would be that of a full matrix, too."""
-    array = record(lambda a: a**3, np.array([1.0, 2.0]), order=2, kinds=("jacobian", "hessian"))
+    array = record(lambda a: a**3, np.array([1.0, 2.0]), order=2, matrices=("jacobian", "hessian"))
     number = record(lambda a: a[0] ** 2 * a[1], np.array([1.0, 2.0]), order=3)
 
     assert "dy/da = [3.0, 12.0], the gradient of the sum of y\n" in text(array)

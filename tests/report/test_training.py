@@ -12,13 +12,13 @@ import pytest
 import tapemagic as tm
 from tapemagic.engine.tape.gradient_steps import size_of
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.report.findings import examine
 from tapemagic.report.tabs.training.find import Training
 from tapemagic.report.tabs.training.training_flags import (
     gradient_flags,
     loss_flags,
     weak_gradients,
 )
+from tests.report.recordings import findings_of
 
 
 def trained(
@@ -43,7 +43,7 @@ def trained(
                 if g is not None:
                     x.assign_sub(rate * g)
     sources = [(x.name, x) for x in variables]
-    return examine(observer, [("loss", loss)], sources, order).training
+    return findings_of(observer, [("loss", loss)], sources, order).training
 
 
 def known(training: Training | None) -> Training:

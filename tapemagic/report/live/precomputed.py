@@ -10,8 +10,8 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from tapemagic.report.live.answers import Answers
-from tapemagic.report.live.content import View
 from tapemagic.report.live.packing import packed, unpacked
+from tapemagic.report.tabs.graph.live import View
 from tapemagic.report.tabs.graph.show import counted
 
 MOST_VIEWS = 60

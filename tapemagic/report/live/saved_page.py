@@ -21,7 +21,7 @@ from tapemagic.report.live.content import Content
 from tapemagic.report.live.front_end import CSS, ESM
 from tapemagic.report.live.precomputed import InAdvance, left_out_words
 from tapemagic.report.live.size_limit import fitted
-from tapemagic.report.tabs.code import show as code
+from tapemagic.report.tabs import TABS
 
 PAGE = 240_000
 """The most bytes of a page."""
@@ -70,7 +70,8 @@ def page(
     static : str
         The report as HTML for browsers without scripts.
     """
-    there = [face for face in content["faces"] if face["html"] or face["title"] != code.TITLE]
+    asked = {tab.title for tab in TABS if tab.asks_kernel}
+    there = [face for face in content["faces"] if face["html"] or face["title"] not in asked]
     _, text = fitted({**content, "faces": there, "live": False}, CONTENT)
     script = _script()
     rest = len(script) + len(CSS) + len(text) + FRAME

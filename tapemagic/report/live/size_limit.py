@@ -8,11 +8,10 @@ from collections.abc import Iterable, Mapping
 from tapemagic.drawing.elements import element, plain
 from tapemagic.drawing.styles import SMALL
 from tapemagic.report import limits
-from tapemagic.report.live.content import Content, Face, View
+from tapemagic.report.live.content import Content, Face
 from tapemagic.report.live.packing import packed
-from tapemagic.report.tabs.graph import show as graph
-from tapemagic.report.tabs.trace import show as trace
-from tapemagic.report.text import LEAST_IMPORTANT
+from tapemagic.report.tabs import LEAST_IMPORTANT, TITLE_OF
+from tapemagic.report.tabs.graph.live import View
 
 NOTEBOOK = 240_000
 """The most bytes that a notebook stores of a report, the widget and its front end included."""
@@ -24,6 +23,8 @@ LINE = 14
 """The bytes in which a notebook indents a line."""
 STEPS = "Steps"
 """The title under which the steps are left out, which have no tab of their own."""
+GRAPH, TRACE = TITLE_OF["graph"], TITLE_OF["trace"]
+"""The tabs that stand in the view."""
 
 
 def room_beside(texts: Iterable[str]) -> int:
@@ -57,8 +58,8 @@ def fitted(content: Content, room: int) -> tuple[Content, str]:
     view = content["view"]
     if view is not None:
         sizes[STEPS] = packed(view["steps"])
-        sizes[trace.TITLE] = packed(view["trace"])
-        sizes[graph.TITLE] = packed([view["svg"], view["dot"], view["caption"]])
+        sizes[TRACE] = packed(view["trace"])
+        sizes[GRAPH] = packed([view["svg"], view["dot"], view["caption"]])
     rest = len(packed({**content, "faces": [], "view": _bare(view)}))
     kept = limits.kept(sizes, max(0, room - rest), (STEPS, *LEAST_IMPORTANT))
     content = _without(content, sizes.keys() - set(kept))
@@ -94,8 +95,8 @@ def _face(face: Face, words: Mapping[str, str], is_bare: bool) -> Face:
 def _view(view: View, words: Mapping[str, str]) -> View:
     if STEPS in words:
         view = {**view, "steps": []}
-    if trace.TITLE in words:
-        view = {**view, "trace": words[trace.TITLE]}
-    if graph.TITLE in words:
-        view = {**view, "svg": "", "dot": "", "caption": words[graph.TITLE]}
+    if TRACE in words:
+        view = {**view, "trace": words[TRACE]}
+    if GRAPH in words:
+        view = {**view, "svg": "", "dot": "", "caption": words[GRAPH]}
     return view

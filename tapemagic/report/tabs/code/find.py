@@ -20,9 +20,10 @@ from tapemagic.programs.recorded import (
 )
 from tapemagic.programs.rerun import Mark, Words
 from tapemagic.programs.statements import statements_in
+from tapemagic.report.derivatives import failure_reason
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.gradients.derivatives import failure_reason
-from tapemagic.report.tabs.trace.trace_step import TraceStep
+from tapemagic.report.tabs.graph.find import first_layout
+from tapemagic.report.tabs.trace.trace_step import Steps, TraceStep
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,12 @@ LAZY = (
     "There is no program, since the cell computes with Dask arrays, and a program computes with NumPy's: to get one, "
     "run the cell on a sample in memory, such as X[:1000].compute()."
 )
+
+
+def find(subject: Subject, steps: Steps | None = None) -> Code:
+    """Find the program, with the steps to which its lines belong: by default those through the first layout."""
+    steps = steps or subject.shared(first_layout).view.steps
+    return with_steps(subject.shared(source_of), steps.steps)
 
 
 def source_of(subject: Subject) -> SourceText | str:

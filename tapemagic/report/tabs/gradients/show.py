@@ -11,10 +11,9 @@ from tapemagic.drawing.styles import BAD, QUIET, SMALL
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import format_shape, format_size, printable
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.gradients.derivatives import Derivative
+from tapemagic.report.tabs.gradients.find import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 
-TITLE = "Gradients"
 MOST_OWN = 30
 """The number of rows for gradients that the program took itself."""
 MAX_ROWS = 60

@@ -18,11 +18,12 @@ from tapemagic.explain.formatting import clipped
 from tapemagic.explain.nonfinite import NonFinite
 from tapemagic.report.drawn_records import drawn_positions
 from tapemagic.report.folding import Block, fold
+from tapemagic.report.request import MAX_NODES
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summaries, shared_summaries
+from tapemagic.report.tabs.graph.boxes import Development
 from tapemagic.report.tabs.graph.graph import Graph, Value
 from tapemagic.report.tabs.graph.graph_builder import GraphBuilder
-from tapemagic.report.tabs.graph.loop_variables import Development
 from tapemagic.report.tabs.graph.view import (
     VIEWS,
     VIEWS_OF_LAYERS,
@@ -33,7 +34,6 @@ from tapemagic.report.tabs.graph.view import (
     plan,
 )
 
-MAX_NODES = 60
 MAX_DEPTH = 8
 """The most operations on a path from top to bottom, as long as something can be folded: about a screen."""
 MAX_INPUTS = 6

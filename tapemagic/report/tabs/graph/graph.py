@@ -7,8 +7,7 @@ from typing import Literal
 
 from tapemagic.report.subject import Role
 from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.graph.layers import LayerCall
-from tapemagic.report.tabs.graph.loop_variables import Carried
+from tapemagic.report.tabs.graph.boxes import Carried, LayerCall
 from tapemagic.report.tabs.graph.view import FrameKind
 
 StepKind = Literal["operation", "loop", "call", "layer", "derivative", "elided"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,13 +21,18 @@ from tapemagic.explain.snapshot import Named
 from tapemagic.report.drawn_records import first_and_last
 from tapemagic.report.subject import Role, Subject
 from tapemagic.report.summary import Summary, summarise
-from tapemagic.report.tabs.graph.constants import ConstantNames
+from tapemagic.report.tabs.graph.boxes import (
+    ConstantNames,
+    Development,
+    carried,
+    developments,
+    inner_variables,
+    layer_call,
+)
 from tapemagic.report.tabs.graph.graph import Graph, GraphFrame, Step, Value
-from tapemagic.report.tabs.graph.layers import inner_variables, layer_call
-from tapemagic.report.tabs.graph.local_derivatives import local_derivative
-from tapemagic.report.tabs.graph.loop_variables import Development, carried, developments
 from tapemagic.report.tabs.graph.view import Fold, Frame, Plan
-from tapemagic.report.tabs.trace.notation import Symbol, symbol_of
+from tapemagic.report.tabs.trace.formulas import INPUTS, formula_of
+from tapemagic.report.tabs.trace.notation import Symbol, rendered, symbol_of
 from tapemagic.report.tabs.trace.reverse_sweep import is_chain
 
 ORDINALS = ("first", "second", "third")
@@ -386,3 +393,65 @@ def lasting(subject: Subject) -> dict[int, Any]:
 def _picture(summary: Summary) -> Summary | None:
     """The summary of an array of which there is a picture, with as many cells as a box has room for."""
     return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
+
+
+SHAPING = {"like", "spread", "total"}
+"""Functions in formulas that act on more than one element."""
+
+
+def local_derivative(record: Record, position: int, inputs: Sequence[Symbol], y: Symbol) -> str:
+    """The local derivative of an elementwise operation as a formula; empty if it is a number, or not known.
+
+    Parameters
+    ----------
+    record : Record
+    position : int
+        Of the input.
+    inputs : sequence of Symbol
+    y : Symbol
+        The symbol of the result.
+    """
+    formula = formula_of(record)
+    written = formula and position < len(formula.adjoints) and formula.adjoints[position]
+    slope = _slope(written) if written else ""
+    if not slope:
+        return ""
+    names = dict(zip(INPUTS, inputs, strict=False)) | {"y": y, "pi": Symbol("π", r"\pi")}
+    try:
+        return rendered(slope, names).text
+    except KeyError:
+        return ""
+
+
+@cache
+def _slope(adjoint: str) -> str:
+    """The formula of what an operation passes on, without the adjoint of the result.
+
+    Examples
+    --------
+    >>> _slope("-(g * sin(a))"), _slope("g / (2 * y)"), _slope("g")
+    ('-sin(a)', '1 / (2 * y)', '')
+    """
+    tree = ast.parse(adjoint, mode="eval").body
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    matrices = any(isinstance(node, (ast.MatMult, ast.Attribute)) for node in ast.walk(tree))
+    if matrices or named & SHAPING or "g" not in named:
+        return ""
+    slope = _WithoutG().visit(tree)
+    is_number = not any(isinstance(node, ast.Name) for node in ast.walk(slope))
+    return "" if is_number else ast.unparse(slope)
+
+
+class _WithoutG(ast.NodeTransformer):
+    """Puts 1 in the place of g, and drops it as a factor."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(1) if node.id == "g" else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        left, right = self.visit(node.left), self.visit(node.right)
+        if isinstance(node.op, ast.Mult):
+            for one, other in ((left, right), (right, left)):
+                if isinstance(one, ast.Constant) and one.value == 1:
+                    return other  # type: ignore[no-any-return]
+        return ast.BinOp(left, node.op, right)

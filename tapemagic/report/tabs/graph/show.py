@@ -20,7 +20,6 @@ from tapemagic.explain.formatting import bracketed, printable, subscript
 from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 
-TITLE = "Graph"
 MOST_CHANGED = 4
 """The number of names of variables that changed in the caption."""
 FRAME = "overflow:auto"
@@ -136,12 +135,12 @@ def _is_number(value: Value) -> bool:
 
 def changes(findings: Findings) -> list[str]:
     """A sentence on the variables with several boxes; empty if there are none."""
-    if not findings.changed:
+    if not findings.tabs["graph"].changed:
         return []
-    names = [name for name, _ in findings.changed]
+    names = [name for name, _ in findings.tabs["graph"].changed]
     more = len(names) - MOST_CHANGED
     shown = names if more <= 1 else [*names[:MOST_CHANGED], f"{more:,} more"]
-    name, count = findings.changed[0]
+    name, count = findings.tabs["graph"].changed[0]
     ends = f"{name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)}"
     example = f"for example, {ends}" if len(names) > 1 else ends
     values = f"{example} are the values that were read"
@@ -158,7 +157,7 @@ def omissions(findings: Findings) -> list[str]:
         words.append(f"Boxes with a double edge stand for {counted(folded)}")
     if gap:
         words.append(f"{counted(gap)} in the middle {'is' if gap == 1 else 'are'} not drawn")
-    if aside := findings.operations - findings.drawn:
+    if aside := findings.operations - findings.tabs["graph"].drawn:
         words.append(
             f"{counted(aside)} {'is' if aside == 1 else 'are'} left out: what assignments to Variables and libraries "
             "only read, the inside of functions with a gradient of their own, or some of many inputs"

@@ -87,7 +87,7 @@ def assigned_ids(context: Context) -> Iterator[tuple[int, str, int]]:
                 yield line, name, watched.get(name, i) if is_last and i <= 0 else i
 
 
-def lines_of(subject: Subject) -> tuple[SourceLine, ...]:
+def find(subject: Subject) -> tuple[SourceLine, ...]:
     """The lines of a cell, with the values and gradients that they made; of a long cell the first and the last."""
     lines = subject.context.lines
     numbers = range(1, len(lines) + 1)

@@ -9,8 +9,8 @@ from itertools import groupby
 from tapemagic.explain.formatting import format_lines
 from tapemagic.report.folding import Block, Part
 from tapemagic.report.subject import Subject
+from tapemagic.report.tabs.graph.boxes import layer_call
 from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
-from tapemagic.report.tabs.graph.layers import layer_call
 from tapemagic.report.tabs.graph.view import Fold
 from tapemagic.report.tabs.trace.layout import Line, counted, laid_out, positions_of, title_of
 from tapemagic.report.tabs.trace.shares import Place, Share

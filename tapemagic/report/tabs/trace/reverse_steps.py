@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.explain.formatting import derivative_symbol
-from tapemagic.report.tabs.gradients.derivatives import name_of_sum
+from tapemagic.report.derivatives import name_of_sum
 from tapemagic.report.tabs.trace import sentences
 from tapemagic.report.tabs.trace.formulas import repeats
 from tapemagic.report.tabs.trace.layout import ordinal

@@ -101,7 +101,7 @@ class _Course:
         return math.inf if any(map(math.isnan, sizes)) else max(sizes, default=-1.0)
 
 
-def training_of(subject: Subject) -> Training | None:
+def find(subject: Subject) -> Training | None:
     """The loss and the gradients over the steps of a loop that assigns Variables; None if there is none.
 
     Variables that were assigned the values that they had count, too. A step is a value of the loss, with the gradients

@@ -10,8 +10,6 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.training.find import Training
 from tapemagic.report.tabs.training.series import Series
 
-TITLE = "Training"
-
 SIZES = "|…| is the size of a number, and the Euclidean norm of an array"
 
 LINE = f"border-bottom:{RULE}"

@@ -59,7 +59,7 @@ class NamedValue:
         return f"{self.value.text} now; {self.reads} when read" if self.reads else self.value.text
 
 
-def named_values(subject: Subject) -> tuple[NamedValue, ...]:
+def find(subject: Subject) -> tuple[NamedValue, ...]:
     """A row for every named value, oldest first; a watched value with several names has one row."""
     snapshot, context = subject.whole, subject.context
     made = (record[-1] for record in snapshot.records)

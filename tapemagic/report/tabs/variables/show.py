@@ -13,7 +13,6 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.summary import Summary
 from tapemagic.report.tabs.variables.find import NamedValue, not_finite
 
-TITLE = "Variables"
 ROLES = {
     "watched": WATCHED,
     "variable": WATCHED,

@@ -1,9 +1,9 @@
-"""GraphView: one layout of a recording, and the values in it by keys that are the same in all layouts."""
+"""The graph of a report: its first layout, further ones that a reader opens, and keys for the values in them."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,11 +14,12 @@ from tapemagic.engine.tensor.tensor import has_id, id_of, unwrap
 from tapemagic.explain.nonfinite import NonFinite
 from tapemagic.report.drawn_records import first_and_last
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
+from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
 from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.tabs.trace.row_formulas import written
 from tapemagic.report.tabs.trace.symbols import Symbols
 from tapemagic.report.tabs.trace.trace_steps import Steps, steps_of
+from tapemagic.report.verdict.nonfinite_origins import nonfinite_origins
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,68 @@ class GraphView:
     steps: Steps
     formulas: tuple[str, ...]
     keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GraphFindings:
+    """The contents of the tab Graph.
+
+    Attributes
+    ----------
+    view : GraphView
+        The layout that is shown at first.
+    drawn : int
+        The number of the cell's operations that it shows, those in folds included.
+    changed : tuple of (str, int)
+        The variables that changed during the recording, with the number of their values that were read.
+    """
+
+    view: GraphView
+    drawn: int = 0
+    changed: tuple[tuple[str, int], ...] = ()
+
+
+def find(subject: Subject) -> GraphFindings:
+    """Find the layout of the graph that is shown at first."""
+    versions = subject.split.versions
+    return GraphFindings(
+        subject.shared(first_layout).view,
+        sum(
+            position < subject.operations for position in subject.shared(drawer_of).draw().positions
+        ),
+        tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A layout of the graph, and its values with their keys."""
+
+    view: GraphView
+    keyed: Sequence[Keyed]
+
+
+def drawer_of(subject: Subject) -> Drawer:
+    """Return the drawer of all layouts of a recording."""
+    return Drawer(subject, subject.request.max_nodes, subject.request.iteration)
+
+
+def first_layout(subject: Subject) -> Layout:
+    """Return the layout that is shown at first."""
+    return layout_of(subject, {})
+
+
+def layout_of(subject: Subject, opened: Mapping[str, int]) -> Layout:
+    """Return the layout in which some parts are open or closed, by their keys, unlike at first.
+
+    Raises
+    ------
+    ValueError
+        If something in `opened` is no key, or no integer.
+    """
+    drawn = subject.shared(drawer_of).draw(opened)
+    keyed = keyed_values(subject, drawn, subject.shared(KeyMaker))
+    return Layout(view_of(subject, drawn, subject.shared(nonfinite_origins), keyed, opened), keyed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,103 @@
+"""The gradients in the widget, where a button compares them with difference quotients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypedDict
+
+from tapemagic.report.findings import Findings
+from tapemagic.report.live.screen import Screen
+from tapemagic.report.tabs.gradients import show
+from tapemagic.report.tabs.gradients.find import Derivative
+
+
+class Check(TypedDict):
+    """The gradients compared with difference quotients."""
+
+    words: str
+    html: str
+
+
+def html(_screen: Screen, static: Callable[[], str]) -> str | None:
+    """The table as it is on the static page; None if there is nothing to differentiate."""
+    return static() or None
+
+
+def is_unchecked(findings: Findings) -> bool:
+    """Whether there are gradients that were not compared with difference quotients."""
+    values = [entry for entry in findings.derivatives if entry.value is not None]
+    return bool(values) and not any(entry.check for entry in findings.derivatives)
+
+
+def compared(findings: Findings, rows: tuple[Derivative, ...]) -> Check:
+    """The table with the results of a comparison, and the results in a sentence."""
+    gradients = replace(findings.tabs["gradients"], rows=rows)
+    checked = show.html(findings.with_tab("gradients", gradients))
+    return Check(words=f"{sign(rows)} {outcome(rows)}".strip(), html=checked)
+
+
+def sign(rows: tuple[Derivative, ...]) -> str:
+    """A sign for the result of a comparison: ✗ if a gradient differs, ✓ if all that were compared agree and are whole.
+
+    Examples
+    --------
+    >>> sign(())
+    ''
+    """
+    outcomes = {row.check.outcome for row in rows if row.check is not None}
+    if "differs" in outcomes:
+        return "✗"
+    return "✓" if "agrees" in outcomes and not _incomplete(rows) else ""
+
+
+def outcome(rows: tuple[Derivative, ...]) -> str:
+    """The result of a comparison in a sentence.
+
+    Examples
+    --------
+    >>> outcome(())
+    'There is no gradient to compare.'
+    """
+    outcomes = [row.check.outcome for row in rows if row.check is not None]
+    if not outcomes:
+        return "There is no gradient to compare."
+    agrees, differs = outcomes.count("agrees"), outcomes.count("differs")
+    unknown = outcomes.count("not checked")
+    compared = agrees + differs
+    if not compared:
+        which = "The gradient" if unknown == 1 else f"None of the {unknown:,} gradients"
+        return f"{which} could {'not ' * (unknown == 1)}be compared with difference quotients."
+    if not differs:
+        one = "One gradient agrees" if unknown else "The gradient agrees"
+        words = one if agrees == 1 else f"{'' if unknown else 'All '}{agrees:,} gradients agree"
+        words += " with difference quotients"
+    elif not agrees:
+        one = "One gradient differs" if unknown else "The gradient differs"
+        words = one if differs == 1 else f"{'' if unknown else 'All '}{differs:,} gradients differ"
+        words += " from difference quotients"
+    else:
+        words = f"Of {compared:,} gradients, {agrees:,} agree{'s' * (agrees == 1)} with difference quotients, and "
+        words += f"{differs:,} differ{'s' * (differs == 1)}"
+    if unknown:
+        words += f"; {unknown:,} could not be compared"
+    notes = [row.check.note for row in rows if row.check and row.check.outcome == "differs"]
+    if differs == compared == 1 and notes[0]:
+        words += f"; {notes[0]}"
+    return f"{words}.{_of_what_was_recorded(rows)}"
+
+
+def _incomplete(rows: tuple[Derivative, ...]) -> int:
+    """The number of gradients that were compared although a part of their target left the tape."""
+    return sum(
+        bool(row.check and row.check.outcome != "not checked" and row.reason) for row in rows
+    )
+
+
+def _of_what_was_recorded(rows: tuple[Derivative, ...]) -> str:
+    """The remark that a part of a target is missing, so that agreement says nothing of it; empty if none is."""
+    count = _incomplete(rows)
+    if not count:
+        return ""
+    which = "A part of the target is" if count == 1 else f"Of {count:,}, parts of the target are"
+    return f" {which} missing in {'it' if count == 1 else 'them'}, see below: only what was recorded was compared."
