@@ -61,6 +61,12 @@ so this one is zero: around here y is a polynomial of degree 1 or less in b
         d²y/db² = None: the derivative of order 1 does not depend on b any more, \
 so this one is zero: around here y is a polynomial of degree 1 or less in b
 
+        2 paths from a to y, which add up to dy/da = 0.231011; their signs differ, so they partly cancel
+          a → multiply → v1 → multiply → y  3.0 · 0.909297 = 2.72789    52 %
+          a → sin → v2 → multiply → y       -0.416147 · 6.0 = -2.49688  48 %
+        1 path from b to y: dy/db = 1.81859
+          b → multiply → v1 → multiply → y  2.0 · 0.909297 = 1.81859
+
         Local derivatives: ∂v1/∂a = 3.0, ∂v1/∂b = 2.0, ∂v2/∂a = -0.416147, ∂y/∂v1 = 0.909297, ∂y/∂v2 = 6.0, \
 ∂v3/∂v2 = 1.0, ∂v4/∂v1 = 1.0, ∂v5/∂a = -0.909297, ∂v6/∂v4 = -0.416147, ∂v6/∂v5 = 6.0, ∂v7/∂v3 = 3.0, \
 ∂v7/∂b = 0.909297, ∂(dy/da)/∂v6 = 1.0, ∂(dy/da)/∂v7 = 1.0, ∂(dy/db)/∂v3 = 2.0, ∂(dy/db)/∂a = 0.909297

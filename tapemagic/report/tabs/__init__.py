@@ -94,6 +94,7 @@ TABS = (
         if_empty=NOTHING_RECORDED,
     ),
     Tab("gradients", "Gradients", 8, is_live=True, if_empty=NO_TARGET),
+    Tab("paths", "Paths", 0, is_long=True),
     Tab(
         "plot",
         "Plot",
