@@ -247,9 +247,10 @@ def _gradient_paths(
     found = [(chain, g, size_of(g)) for chain, g in chains.get(id_of(x), ())]
     found.sort(key=lambda one: -math.inf if math.isnan(one[2]) else -one[2])
     whole = math.fsum(size for _, _, size in found)
+    slopes: dict[Edge, str] = {}
     paths = tuple(
         GradientPath(
-            tuple(_steps(subject, chain, target)),
+            tuple(_steps(subject, chain, target, slopes)),
             format_number(g.item() if not g.ndim else size),
             size / whole if count > 1 and 0 < whole < math.inf else None,
         )
@@ -276,8 +277,13 @@ def _have_different_signs(contributions: Sequence[Any]) -> bool:
     return any(g > 0 for g in contributions) and any(g < 0 for g in contributions)
 
 
-def _steps(subject: Subject, chain: Chain, target: str) -> Iterator[PathStep]:
-    """The steps of a path, from the source to the target; of a long path those at its ends."""
+def _steps(
+    subject: Subject, chain: Chain, target: str, slopes: dict[Edge, str]
+) -> Iterator[PathStep]:
+    """The steps of a path, from the source to the target; of a long path those at its ends.
+
+    The local derivatives are kept in `slopes`, for other paths with the same operations.
+    """
     edges = []
     while chain is not None:
         edge, chain = chain
@@ -289,4 +295,6 @@ def _steps(subject: Subject, chain: Chain, target: str) -> Iterator[PathStep]:
                 yield PathStep(f"{hidden} more operations", "…", "…")
             continue
         result = target if k == len(edges) - 1 else subject.symbols.get(edge.made, "")
-        yield PathStep(edge.record.name, result, edge.slope)
+        if edge not in slopes:
+            slopes[edge] = edge.slope
+        yield PathStep(edge.record.name, result, slopes[edge])
