@@ -44,7 +44,7 @@ from tapemagic.ipython.line_arguments import (
     parse_line,
     tensor_named,
 )
-from tapemagic.ipython.options import documented
+from tapemagic.ipython.options import OPTIONS, ORDER, documented
 from tapemagic.ipython.plotting import PlotRuns, range_in
 from tapemagic.ipython.result_display import ShownReports, shown
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
@@ -66,8 +66,11 @@ from tapemagic.report.tapegraph import DotSource, TapeGraph
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
 OPTION = re.compile(
-    r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check|code|compute)\b"
+    "|".join(
+        rf"{flag}\b" for option in OPTIONS["%%tape"] if option is not ORDER for flag in option.flags
+    )
 )
+"""The options of %%tape that %tape does not have, at the beginning of a line."""
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
 
 RAN = "the cell has run, and its variables and its tape are there: %why and %gradient can ask them"
