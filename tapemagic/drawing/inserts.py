@@ -10,8 +10,8 @@ from tapemagic.drawing.picture import Insert
 from tapemagic.drawing.svg_hooks import GRADIENT, VALUE, class_of
 from tapemagic.drawing.thumbnails import thumbnail
 from tapemagic.explain.formatting import clipped, format_number, printable
-from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 from tapemagic.report.tabs.graph.boxes import Carried
+from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 from tapemagic.report.tabs.training.series import Series
 
 PLOT, GAP, CAPTION, LETTER = (96, 26), 14, 10, 5
