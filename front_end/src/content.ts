@@ -109,7 +109,7 @@ export interface Step {
   gradients: [number, string][];
 }
 
-/** The answer to the question "view:" is a View, to "value:" and "code:" HTML, to "check" a Check; or it is an Unanswered. */
+/** The answer to the question "view:" is a View, to "value:" and "code:" HTML, to "check" a Check; or it is a QueryError. */
 export interface Check {
   /** What the comparison came to, in a sentence. */
   words: string;
@@ -117,7 +117,7 @@ export interface Check {
   html: string;
 }
 
-export interface Unanswered {
+export interface QueryError {
   error: string;
 }
 

@@ -158,7 +158,7 @@ class TapeReport:
         if content is not None and self._view is not None:
             self._view.renew(content, self._answers)
 
-    def become(self, other: TapeReport) -> None:
+    def replace_contents(self, other: TapeReport) -> None:
         """Show what another report on the same cell shows, in the same widget."""
         kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
         self.__dict__.clear()

@@ -256,6 +256,6 @@ def _gradients(subject: Subject, numbers: set[int]) -> dict[int, Entries]:
     if left:
         targets = [x for _, x in subject.targets]
         found |= full_adjoints(
-            subject.snapshot, targets, subject.found, subject.order, entries_of, left
+            subject.snapshot, targets, subject.derivatives, subject.order, entries_of, left
         )
     return found

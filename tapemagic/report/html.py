@@ -76,7 +76,7 @@ def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -
 def parts(faces: Mapping[str, str]) -> dict[str, str]:
     """The HTML of the faces that have something to show; empty if there is no room for it beside the others."""
     shown = {title: face for title, face in faces.items() if face}
-    kept = limits.kept(shown, limits.PAGE - limits.HEADLINE, LEAST_IMPORTANT)
+    kept = limits.fits(shown, limits.PAGE - limits.HEADLINE, LEAST_IMPORTANT)
     return {title: face if title in kept else "" for title, face in shown.items()}
 
 
@@ -93,7 +93,7 @@ def head(findings: Findings, value: str | None) -> str:
 def section(title: str, face: str) -> str:
     """A face under its heading; the long ones can be closed."""
     if not face:
-        return element("div", SMALL, limits.left_out(title))
+        return element("div", SMALL, limits.omission_note(title))
     if any(tab.is_long for tab in TABS if tab.title == title):
         return f"<details open>{element('summary', TITLE, escape(title))}{face}</details>"
     return element("div", TITLE, escape(title)) + face

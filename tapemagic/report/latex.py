@@ -50,9 +50,11 @@ def latex(
         else converted(face, pictures)
         for title, face in parts.items()
     }
-    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
+    kept = limits.fits(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
     sections = [
-        f"{{\\B {tex(title)}}}\\par\n{face}" if face and title in kept else limits.left_out(title)
+        f"{{\\B {tex(title)}}}\\par\n{face}"
+        if face and title in kept
+        else limits.omission_note(title)
         for title, face in shown.items()
     ]
     body = "\\par\n".join([head, *sections])

@@ -10,7 +10,7 @@ HEADLINE = 12_000
 """The most characters of the verdict, which is shortened, but never left out."""
 
 
-def kept(parts: Mapping[str, str], room: int, least_important: Sequence[str]) -> list[str]:
+def fits(parts: Mapping[str, str], room: int, least_important: Sequence[str]) -> list[str]:
     """The titles of the parts to show, so that they fit into some room.
 
     Left out is the least important part that makes the others fit, or, where none of them does, the largest one first.
@@ -30,7 +30,7 @@ def kept(parts: Mapping[str, str], room: int, least_important: Sequence[str]) ->
 
     Examples
     --------
-    >>> kept({"a": "1234567", "b": "12345", "c": "123"}, 10, ["c", "b", "a"])
+    >>> fits({"a": "1234567", "b": "12345", "c": "123"}, 10, ["c", "b", "a"])
     ['a', 'c']
     """
     left = dict(parts)
@@ -40,7 +40,7 @@ def kept(parts: Mapping[str, str], room: int, least_important: Sequence[str]) ->
     return list(left)
 
 
-def left_out(title: str) -> str:
+def omission_note(title: str) -> str:
     """The sentence in the place of a part that is left out."""
     return f"{title}: left out here, because with it the report would be too large to be stored."
 

@@ -45,7 +45,7 @@ class Subject:
         The number of its operations that the cell itself recorded: the first ones.
     request : ReportRequest
         Everything that the report was asked for.
-    found : GradientTable
+    derivatives : GradientTable
         The derivatives of the targets with respect to the sources.
     context : Context
         The names and lines of the program.
@@ -58,7 +58,7 @@ class Subject:
     whole: Snapshot
     operations: int
     request: ReportRequest
-    found: GradientTable
+    derivatives: GradientTable
     context: Context = field(default_factory=Context)
     gradient_calls: Sequence[GradientCall] = ()
     matrices: list[PendingMatrix] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Subject:
         names |= self.context.earlier
         both = [*self.sources, *self.targets]
         names |= {id_of(value): name for name, value in both if has_id(value)}
-        for (t, s, level), gradient in self.found.gradients.items():
+        for (t, s, level), gradient in self.derivatives.gradients.items():
             if has_id(gradient):
                 symbol = derivative_symbol(self.targets[t][0], self.sources[s][0], level)
                 names.setdefault(id_of(gradient), symbol)
@@ -172,12 +172,12 @@ class Subject:
         """The gradients with respect to all values, by id: arrays where they are small, summaries of others."""
         with np.errstate(all="ignore"):
             targets = [value for _, value in self.targets]
-            return adjoints_of(self.snapshot, targets, self.found, self.order)
+            return adjoints_of(self.snapshot, targets, self.derivatives, self.order)
 
     @cached_property
     def levels(self) -> Mapping[int, int]:
         """The orders of the derivatives, taken by the report, to which values belong, by id; of others it is 0."""
-        return levels(self.snapshot, self.found)
+        return levels(self.snapshot, self.derivatives)
 
     @cached_property
     def has_lazy_values(self) -> bool:

@@ -12,7 +12,9 @@ from tapemagic.report.verdict import show as verdict
 def text(findings: Findings) -> str:
     """The whole report as text; what there is no room for is named."""
     shown = {tab.title: words for tab in in_text() if (words := tab.show.text(findings))}
-    kept = limits.kept(shown, limits.WORDS - limits.HEADLINE, LEAST_IMPORTANT)
-    parts = [words if title in kept else limits.left_out(title) for title, words in shown.items()]
+    kept = limits.fits(shown, limits.WORDS - limits.HEADLINE, LEAST_IMPORTANT)
+    parts = [
+        words if title in kept else limits.omission_note(title) for title, words in shown.items()
+    ]
     words = "\n\n".join(filter(None, [failure.text(findings), verdict.text(findings)]))
     return "\n\n".join([limits.shortened(words, limits.HEADLINE - 1000), *parts])

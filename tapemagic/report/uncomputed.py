@@ -43,7 +43,7 @@ def _values(subject: Subject) -> Iterator[Any]:
     """The values of a report; some of them more than once."""
     named = [value for _, value in (*subject.targets, *subject.sources, *subject.context.named)]
     own = [x for call in subject.gradient_calls for x in (*call.results, *call.targets)]
-    found = [*named, *subject.found.gradients.values(), *own]
+    found = [*named, *subject.derivatives.gradients.values(), *own]
     yield from (unwrap(x) if isinstance(x, Traced) else x for x in found if x is not None)
     yield from subject.adjoints.values()
     for record in subject.records:

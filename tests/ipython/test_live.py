@@ -51,7 +51,7 @@ def fields(name: str) -> set[str]:
         "Step",
         "Control",
         "Check",
-        "Unanswered",
+        "QueryError",
     ],
 )
 def test_python_and_typescript_state_the_same_fields(name: str) -> None:

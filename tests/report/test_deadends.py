@@ -138,5 +138,5 @@ def test_how_many_are_drawn() -> None:
     """The operations of the cell are counted, and not those of its derivatives."""
     found = record(lambda x: (x[0], x * x)[1], [1.0, 2.0], order=2)
 
-    assert (2, 1) == (found.operations, found.tabs["graph"].drawn)
+    assert (2, 1) == (found.operations, found.tabs["graph"].drawn_operations)
     assert len(found.graph.steps) > 2

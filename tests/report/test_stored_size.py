@@ -111,12 +111,12 @@ def test_what_is_left_out_is_named() -> None:
     """The least important part goes first, and a sentence stands in its place."""
     parts = {"Variables": "v" * 10, "Trace": "t" * 50, "Lines": "l" * 20}
 
-    kept = limits.kept(parts, 60, ("Lines", "Trace", "Variables"))
+    kept = limits.fits(parts, 60, ("Lines", "Trace", "Variables"))
 
     assert ["Variables", "Trace"] == kept
-    assert "Lines: left out here, because" in limits.left_out("Lines")
-    assert ["Variables"] == limits.kept(parts, 10, ("Lines", "Trace", "Variables"))
-    assert [] == limits.kept(parts, 9, ("Lines", "Trace", "Variables"))
+    assert "Lines: left out here, because" in limits.omission_note("Lines")
+    assert ["Variables"] == limits.fits(parts, 10, ("Lines", "Trace", "Variables"))
+    assert [] == limits.fits(parts, 9, ("Lines", "Trace", "Variables"))
 
 
 def test_a_small_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ LONGEST = 20_000
 """The most characters of a question."""
 
 
-class Unanswered(TypedDict):
+class QueryError(TypedDict):
     """The reason why a question has no answer."""
 
     error: str
@@ -45,12 +45,12 @@ class Answers:
     details: Details | None
     style: Style
 
-    def to(self, question: str) -> Any:
+    def answer(self, question: str) -> Any:
         """The answer to ``view:{"KEY": N}``, ``value:KEY``, ``code:{"KEY": N}`` or ``check``, or why there is none.
 
         Examples
         --------
-        >>> Answers(Findings(), None, Style()).to("value:0.0")
+        >>> Answers(Findings(), None, Style()).answer("value:0.0")
         {'error': 'The recording of this cell was not kept.'}
         """
         kind, _, rest = question.partition(":")
@@ -64,15 +64,15 @@ class Answers:
                     return self.code(json.loads(rest))
                 if question == "check":
                     return self.check()
-            return Unanswered(error=f"There is no answer to {clipped(printable(question), 40)!r}.")
+            return QueryError(error=f"There is no answer to {clipped(printable(question), 40)!r}.")
         except KeyboardInterrupt:
-            return Unanswered(error="The answer was interrupted.")
+            return QueryError(error="The answer was interrupted.")
         except RecursionError:
-            return Unanswered(error="The question is nested too deeply.")
+            return QueryError(error="The question is nested too deeply.")
         except NotKeptError as error:
-            return Unanswered(error=str(error))
+            return QueryError(error=str(error))
         except Exception as error:  # noqa: BLE001 -- a front end may ask anything; an error would be lost in a log
-            return Unanswered(error=_in_words(error))
+            return QueryError(error=_in_words(error))
 
     @property
     def why_gone(self) -> str:

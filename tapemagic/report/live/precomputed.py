@@ -21,7 +21,7 @@ SECONDS = 6.0
 
 
 @dataclass
-class InAdvance:
+class Precomputed:
     """The answers to the questions that a reader may ask first.
 
     Parameters
@@ -43,7 +43,7 @@ class InAdvance:
     packed: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
 
-    def add_known(self, known: Mapping[str, str]) -> None:
+    def add_cached(self, known: Mapping[str, str]) -> None:
         """Add packed answers that were given already, but for those that say why there is none."""
         for question, text in known.items():
             if not _is_error(unpacked(text)):
@@ -88,7 +88,7 @@ class InAdvance:
         """Add the answer to a question; None if there is none, or no room for it."""
         if question in self.packed:
             return {}
-        answer = self.answers.to(question)
+        answer = self.answers.answer(question)
         if _is_error(answer) or not self._add(question, packed(answer)):
             return None
         return answer

@@ -19,7 +19,7 @@ from tapemagic.explain.formatting import clipped, printable
 from tapemagic.report.live.answers import Answers
 from tapemagic.report.live.content import Content
 from tapemagic.report.live.front_end import CSS, ESM
-from tapemagic.report.live.precomputed import InAdvance, left_out_words
+from tapemagic.report.live.precomputed import Precomputed, left_out_words
 from tapemagic.report.live.size_limit import fitted
 from tapemagic.report.tabs import TABS
 
@@ -78,8 +78,8 @@ def page(
     static_size = len(static.encode())
     if rest + static_size > PAGE:
         static, static_size = "<p>This report needs a browser with scripts.</p>", 100
-    ahead = InAdvance(answers, PAGE - rest - static_size)
-    ahead.add_known(known)
+    ahead = Precomputed(answers, PAGE - rest - static_size)
+    ahead.add_cached(known)
     why = answers.why_gone
     if why:
         ahead.left_out.clear()

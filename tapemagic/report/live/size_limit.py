@@ -61,7 +61,7 @@ def fitted(content: Content, room: int) -> tuple[Content, str]:
         sizes[TRACE] = packed(view["trace"])
         sizes[GRAPH] = packed([view["svg"], view["dot"], view["caption"]])
     rest = len(packed({**content, "faces": [], "view": _bare(view)}))
-    kept = limits.kept(sizes, max(0, room - rest), (STEPS, *LEAST_IMPORTANT))
+    kept = limits.fits(sizes, max(0, room - rest), (STEPS, *LEAST_IMPORTANT))
     content = _without(content, sizes.keys() - set(kept))
     text = packed(content)
     if len(text) > room:
@@ -76,7 +76,7 @@ def _bare(view: View | None) -> View | None:
 
 def _without(content: Content, titles: Iterable[str]) -> Content:
     """Content in which a sentence stands in the place of some parts."""
-    words = {title: element("div", SMALL, plain(limits.left_out(title))) for title in titles}
+    words = {title: element("div", SMALL, plain(limits.omission_note(title))) for title in titles}
     view = content["view"]
     return {
         **content,

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 from traitlets import Dict, Unicode
 
-from tapemagic.report.live.answers import LONGEST, Answers, Unanswered
+from tapemagic.report.live.answers import LONGEST, Answers, QueryError
 from tapemagic.report.live.content import Content
 from tapemagic.report.live.front_end import STORED
 from tapemagic.report.live.packing import packed
@@ -93,9 +93,9 @@ class ReportWidget(anywidget.AnyWidget):
         """Add the answer to a question."""
         if self._source is None or question in self._given:
             return
-        text = packed(self._source.to(question))
+        text = packed(self._source.answer(question))
         if len(text) + len(question) > self._room_of_answers:
-            text = packed(Unanswered(error=TOO_LARGE))
+            text = packed(QueryError(error=TOO_LARGE))
         given = {**self._given, question: text}
         size = sum(len(asked) + len(answer) for asked, answer in given.items())
         for asked in list(given):

@@ -80,7 +80,7 @@ def find(subject: Subject, steps: Steps | None = None) -> Code:
 
 def source_of(subject: Subject) -> SourceText | str:
     """The derivatives of a report as a program of NumPy calls, or the reason why there is none."""
-    if not any(g is not None for g in subject.found.gradients.values()):
+    if not any(g is not None for g in subject.derivatives.gradients.values()):
         return NOTHING
     if subject.has_lazy_values:
         return LAZY

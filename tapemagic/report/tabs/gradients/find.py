@@ -86,7 +86,7 @@ def checked_rows(subject: Subject, seconds: float) -> tuple[Derivative, ...]:
 
 
 def _rows(subject: Subject, checks: Mapping[Key, Check]) -> tuple[Derivative, ...]:
-    return tuple(_row(subject, key, checks.get(key)) for key in subject.found.gradients)
+    return tuple(_row(subject, key, checks.get(key)) for key in subject.derivatives.gradients)
 
 
 MATRICES: dict[Kind, Callable[..., list[PendingMatrix]]] = {
@@ -112,7 +112,7 @@ def reasons_for_none(subject: Subject) -> dict[tuple[int, int], str | None]:
     """The reasons for gradients of first order that are None, by target and source; None for others."""
     return {
         (t, s): None if gradient is not None else _reason(subject, (t, s, 1))
-        for (t, s, level), gradient in subject.found.gradients.items()
+        for (t, s, level), gradient in subject.derivatives.gradients.items()
         if level == 1
     }
 
@@ -121,7 +121,7 @@ def _row(subject: Subject, key: Key, check: Check | None) -> Derivative:
     """A row, with a reason if the derivative is None or a part of it is missing."""
     t, s, level = key
     target, source = subject.targets[t], subject.sources[s]
-    gradient = subject.found.gradients[key]
+    gradient = subject.derivatives.gradients[key]
     value = None if gradient is None else summarise(unwrap(gradient))
     return Derivative(
         target[0],
@@ -143,7 +143,7 @@ def _reason(subject: Subject, key: Key) -> str:
 def _why_incomplete(subject: Subject, key: Key) -> str:
     """The reason why a derivative is None, or a part of it is missing; empty if it is whole."""
     t, s, level = key
-    found = subject.found
+    found = subject.derivatives
     question = _question(subject, t, s)
     y, x = question.y, question.x
     below = found.gradients.get((t, s, level - 1))

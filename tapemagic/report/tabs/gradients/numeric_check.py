@@ -131,7 +131,7 @@ def checks_of(subject: Subject, seconds: float = inf) -> Mapping[Key, Check]:
     It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
     the recording: branches and constants stay as they were. After so many seconds, no comparison is begun.
     """
-    found = subject.found.gradients
+    found = subject.derivatives.gradients
     wanted = [key for key in found if key[2] == 1 and found[key] is not None]
     end = monotonic() + seconds
     return {
@@ -145,7 +145,7 @@ def checks_of(subject: Subject, seconds: float = inf) -> Mapping[Key, Check]:
 def _check(subject: Subject, key: Key, work: float) -> Check:
     """Compare one gradient, in as many entries as an amount of work allows."""
     target, source = subject.targets[key[0]][1], subject.sources[key[1]][1]
-    gradient, y = unwrap(subject.found.gradients[key]), unwrap(target)
+    gradient, y = unwrap(subject.derivatives.gradients[key]), unwrap(target)
     if not all(map(has_numbers, (gradient, y, unwrap(source)))):
         return Check("not checked", note=UNCOMPUTED)
     if not gradient.size:

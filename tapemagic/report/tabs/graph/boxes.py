@@ -219,7 +219,7 @@ MAX_CARRIED = 3
 
 
 @dataclass(frozen=True)
-class Carried:
+class LoopVariable:
     """A value that a loop carries, over its iterations: numbers, or norms of arrays.
 
     Attributes
@@ -258,7 +258,7 @@ class Development:
     ids: Sequence[int | None]
 
 
-def carried(subject: Subject, found: Sequence[Development]) -> tuple[Carried, ...]:
+def carried(subject: Subject, found: Sequence[Development]) -> tuple[LoopVariable, ...]:
     """The series of the values that a folded loop carries."""
     return tuple(_series(one, subject) for one in found)
 
@@ -365,14 +365,14 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[De
     return found
 
 
-def _series(found: Development, subject: Subject) -> Carried:
+def _series(found: Development, subject: Subject) -> LoopVariable:
     name, values = found.name, found.values
     gradients = [None if i is None else subject.adjoints.get(i) for i in found.ids]
     size, sizes = partial(size_of, subject.norms), None
     if any(g is not None for g in gradients):
         sizes = series_of("gradient", list(map(size, gradients)))
     is_norm = any(np.ndim(x) for x in values)
-    return Carried(name, series_of(name, list(map(size, values))), sizes, is_norm)
+    return LoopVariable(name, series_of(name, list(map(size, values))), sizes, is_norm)
 
 
 def size_of(norms: dict[int, float], value: Any) -> float:

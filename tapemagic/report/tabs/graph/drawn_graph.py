@@ -25,12 +25,12 @@ from tapemagic.report.tabs.graph.boxes import Development
 from tapemagic.report.tabs.graph.graph import Graph, Value
 from tapemagic.report.tabs.graph.graph_builder import GraphBuilder
 from tapemagic.report.tabs.graph.view import (
-    VIEWS,
-    VIEWS_OF_LAYERS,
+    FOLD_POLICIES,
+    LAYER_FOLD_POLICIES,
+    FoldOverrides,
+    FoldPolicy,
     NoRoomError,
-    Openings,
     Plan,
-    View,
     plan,
 )
 
@@ -151,7 +151,7 @@ class Drawer:
             return drawn
         inside, spare = self._inside, max(0, self.max_nodes - _connected(drawn.graph))
         while True:
-            openings = Openings(by_key, ends, inside, MOST_TIMES * self.max_nodes)
+            openings = FoldOverrides(by_key, ends, inside, MOST_TIMES * self.max_nodes)
             drawn = self._drawn(view, openings, spare=spare)
             room = self.max_nodes * (1 + sum(map(bool, by_key.values())))
             if drawn.graph.nodes <= room or inside == LEAST_INSIDE:
@@ -173,9 +173,9 @@ class Drawer:
         return positions, fold(subject.snapshot, positions)
 
     @cached_property
-    def _folded(self) -> tuple[DrawnGraph, View, int | None]:
+    def _folded(self) -> tuple[DrawnGraph, FoldPolicy, int | None]:
         """The graph without openings, its view, and how many parts are drawn at its ends, if not all are."""
-        for view in VIEWS_OF_LAYERS if self._tree[1].holds_layers else VIEWS:
+        for view in LAYER_FOLD_POLICIES if self._tree[1].holds_layers else FOLD_POLICIES:
             with suppress(NoRoomError):
                 drawn = self._drawn(view, room=self.max_nodes // 2)
                 if drawn.graph.nodes <= self.max_nodes and _depth(drawn.graph) <= MAX_DEPTH:
@@ -183,13 +183,17 @@ class Drawer:
         parts = len(self._tree[1].parts)
         ends = max(1, min(self.max_nodes // 4, parts // 2))
         while True:
-            drawn = self._drawn(view, Openings(ends=ends, inside=self._inside))
+            drawn = self._drawn(view, FoldOverrides(ends=ends, inside=self._inside))
             if drawn.graph.nodes <= self.max_nodes or ends == 1:
                 return drawn, view, ends
             ends = max(1, min(ends - 1, ends * self.max_nodes // drawn.graph.nodes))
 
     def _drawn(
-        self, view: View, openings: Openings | None = None, room: float = inf, spare: int = 0
+        self,
+        view: FoldPolicy,
+        openings: FoldOverrides | None = None,
+        room: float = inf,
+        spare: int = 0,
     ) -> DrawnGraph:
         """The graph of a view.
 
@@ -213,7 +217,7 @@ class Drawer:
 
 
 def checked(opened: Any) -> Mapping[str, int]:
-    """Openings that a browser sent, with numbers from 0 on.
+    """FoldOverrides that a browser sent, with numbers from 0 on.
 
     Raises
     ------

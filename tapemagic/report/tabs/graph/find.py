@@ -53,14 +53,14 @@ class GraphFindings:
     ----------
     view : GraphView
         The layout that is shown at first.
-    drawn : int
+    drawn_operations : int
         The number of the cell's operations that it shows, those in folds included.
     changed : tuple of (str, int)
         The variables that changed during the recording, with the number of their values that were read.
     """
 
     view: GraphView
-    drawn: int = 0
+    drawn_operations: int = 0
     changed: tuple[tuple[str, int], ...] = ()
 
 

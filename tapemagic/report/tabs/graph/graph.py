@@ -7,7 +7,7 @@ from typing import Literal
 
 from tapemagic.report.subject import Role
 from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.graph.boxes import Carried, LayerCall
+from tapemagic.report.tabs.graph.boxes import LayerCall, LoopVariable
 from tapemagic.report.tabs.graph.view import FrameKind
 
 StepKind = Literal["operation", "loop", "call", "layer", "derivative", "elided"]
@@ -71,7 +71,7 @@ class Step:
         Of several operations, the first and the last line.
     iterations : (int, int, int) or None
         Of a loop, the first and the last iteration folded here, and the number of all.
-    carried : tuple of Carried
+    carried : tuple of LoopVariable
         Of a loop, the values that it carries from iteration to iteration.
     bad : bool
         Whether the first nan or infinity is inside these operations.
@@ -96,7 +96,7 @@ class Step:
     assigned: tuple[int, ...] = ()
     lines: tuple[int, int] | None = None
     iterations: tuple[int, int, int] | None = None
-    carried: tuple[Carried, ...] = ()
+    carried: tuple[LoopVariable, ...] = ()
     bad: bool = False
     formulas: tuple[tuple[int, str], ...] = ()
     fold: str = ""

@@ -384,7 +384,7 @@ class GraphBuilder:
 
 def lasting(subject: Subject) -> dict[int, Any]:
     """The tensors that have a name at the end, and the derivatives of the report, by id."""
-    derivatives = [(level, g) for (*_, level), g in subject.found.gradients.items()]
+    derivatives = [(level, g) for (*_, level), g in subject.derivatives.gradients.items()]
     inner = [g for level, g in derivatives if g is not None and level < subject.order]
     named = [value for _, value in subject.context.named]
     return {id_of(x): x for x in [*named, *inner] if isinstance(x, Tensor) and has_id(x)}

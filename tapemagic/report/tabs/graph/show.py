@@ -157,7 +157,7 @@ def omissions(findings: Findings) -> list[str]:
         words.append(f"Boxes with a double edge stand for {counted(folded)}")
     if gap:
         words.append(f"{counted(gap)} in the middle {'is' if gap == 1 else 'are'} not drawn")
-    if aside := findings.operations - findings.tabs["graph"].drawn:
+    if aside := findings.operations - findings.tabs["graph"].drawn_operations:
         words.append(
             f"{counted(aside)} {'is' if aside == 1 else 'are'} left out: what assignments to Variables and libraries "
             "only read, the inside of functions with a gradient of their own, or some of many inputs"

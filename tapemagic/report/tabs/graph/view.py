@@ -19,7 +19,7 @@ FEW_ITERATIONS, FEW_OPERATIONS = 4, 16
 
 
 @dataclass(frozen=True)
-class View:
+class FoldPolicy:
     """A choice of what is open.
 
     Attributes
@@ -43,27 +43,27 @@ class View:
     layers: int = 1
 
 
-CLOSED = View("none", 0, False, 0, 0)
+CLOSED = FoldPolicy("none", 0, False, 0, 0)
 """The most closed view."""
-VIEWS = (
-    View(),
-    View("one"),
-    View("one", derivatives=False),
-    View("one", derivatives=False, order=1),
-    View("one", derivatives=False, order=0),
-    View("one", 1, False, 0),
-    View("one", 0, False, 0),
+FOLD_POLICIES = (
+    FoldPolicy(),
+    FoldPolicy("one"),
+    FoldPolicy("one", derivatives=False),
+    FoldPolicy("one", derivatives=False, order=1),
+    FoldPolicy("one", derivatives=False, order=0),
+    FoldPolicy("one", 1, False, 0),
+    FoldPolicy("one", 0, False, 0),
     CLOSED,
 )
 """Views from the most open to the most closed."""
-VIEWS_OF_LAYERS = (
-    View(derivatives=False),
-    View("one", derivatives=False),
-    View("one", derivatives=False, order=1),
-    View("one", derivatives=False, order=0),
-    View("one", 1, False, 0),
-    View("one", 1, False, 0, 0),
-    View("one", 0, False, 0, 0),
+LAYER_FOLD_POLICIES = (
+    FoldPolicy(derivatives=False),
+    FoldPolicy("one", derivatives=False),
+    FoldPolicy("one", derivatives=False, order=1),
+    FoldPolicy("one", derivatives=False, order=0),
+    FoldPolicy("one", 1, False, 0),
+    FoldPolicy("one", 1, False, 0, 0),
+    FoldPolicy("one", 0, False, 0, 0),
     CLOSED,
 )
 """The same of recordings with layers, beside which the operations of reverse sweeps are too much."""
@@ -153,7 +153,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Openings:
+class FoldOverrides:
     """Exceptions from a view: parts that are open or closed other than in it.
 
     Attributes
@@ -197,22 +197,22 @@ Numbered: TypeAlias = Sequence[tuple[int, Part]]
 class _Planner:
     def __init__(
         self,
-        view: View,
+        view: FoldPolicy,
         operations: int,
         iteration: int | None,
         room: float,
-        openings: Openings | None = None,
+        openings: FoldOverrides | None = None,
     ) -> None:
         self.view = view
         self.room = room
         self.operations = operations
         self.iteration = iteration
-        self.openings = openings or Openings()
+        self.openings = openings or FoldOverrides()
         self.items: list[Item] = []
         self.frames: list[Frame] = []
 
-    def asked(self, key: str) -> int | None:
-        """The opening that is asked for of a part: 0 for closed; None if nothing is, or there is no more room."""
+    def requested(self, key: str) -> int | None:
+        """The opening that is requested for of a part: 0 for closed; None if nothing is, or there is no more room."""
         number = self.openings.by_key.get(key)
         return None if number and len(self.items) > self.openings.most else number
 
@@ -246,21 +246,21 @@ class _Planner:
         return len(self.frames) - 1
 
     def add_call(self, block: Block, frame: int | None, depth: int, key: str) -> None:
-        asked = self.asked(key)
-        if depth < self.view.calls if asked is None else asked:
+        requested = self.requested(key)
+        if depth < self.view.calls if requested is None else requested:
             inside = self.open(Frame("call", frame, block.name, lines=block.lines, key=key))
-            self.add_open(block, inside, depth + 1, key, asked is not None)
+            self.add_open(block, inside, depth + 1, key, requested is not None)
         else:
             fold = Fold("call", block.parts, block.name, lines=block.lines, key=key)
             self.items.append(Item(frame, fold))
 
     def add_layer(self, block: Block, frame: int | None, depth: int, key: str) -> None:
-        asked = self.asked(key)
+        requested = self.requested(key)
         name, lines, scope = block.name, block.lines, block.scope
         is_open = block.holds_layers and self.frames_around(frame, "layer") < self.view.layers
-        if is_open if asked is None else asked:
+        if is_open if requested is None else requested:
             inside = self.open(Frame("layer", frame, name, lines=lines, key=key, scope=scope))
-            self.add_open(block, inside, depth, key, asked is not None)
+            self.add_open(block, inside, depth, key, requested is not None)
         else:
             fold = Fold("layer", block.parts, name, lines=lines, key=key, scope=scope)
             self.items.append(Item(frame, fold))
@@ -273,26 +273,28 @@ class _Planner:
                     "derivative", frame, order=block.order, lines=block.lines, first=first, key=key
                 )
             )
-            self.add_open(block, inside, 0, key, self.asked(key) is not None)
+            self.add_open(block, inside, 0, key, self.requested(key) is not None)
         else:
             fold = Fold("derivative", block.parts, order=block.order, lines=block.lines, key=key)
             self.items.append(Item(frame, fold))
 
     def is_open(self, derivative: Block, key: str) -> bool:
         """Whether a reverse sweep is open."""
-        asked = self.asked(key)
-        if asked is not None:
-            return asked > 0
+        requested = self.requested(key)
+        if requested is not None:
+            return requested > 0
         if _is_own(derivative, self.operations):
             return derivative.order <= self.view.order
         return self.view.derivatives
 
     def add_loop(self, block: Block, frame: int | None, depth: int, key: str) -> None:
         iterations = [part for part in block.parts if isinstance(part, Block)]
-        total, asked = len(iterations), self.asked(key)
+        total, requested = len(iterations), self.requested(key)
         outermost = self.iteration if frame is None or not self.in_iteration(frame) else None
-        if asked is not None:
-            chosen = range(min(asked, total), min(asked, total) + 1) if asked else range(0)
+        if requested is not None:
+            chosen = (
+                range(min(requested, total), min(requested, total) + 1) if requested else range(0)
+            )
         elif outermost is None and self.view.loops == "short" and _is_short(block):
             chosen = range(1, total + 1)
         elif self.view.loops == "none" and outermost is None:
@@ -300,7 +302,9 @@ class _Planner:
         else:
             number = min(max(outermost or total, 1), total)
             chosen = range(number, number + 1)
-        is_limited = asked is not None or (outermost is not None and self.openings.ends is not None)
+        is_limited = requested is not None or (
+            outermost is not None and self.openings.ends is not None
+        )
         start = 1
         for number in chosen:
             self.add_fold(block, start, number, frame, key)
@@ -364,7 +368,7 @@ class _Planner:
             return
         self.add(parts[:ends], frame, depth, within)
         fold = Fold("elided", [part for _, part in middle], key=f"{key}~")
-        if self.asked(fold.key):
+        if self.requested(fold.key):
             count = sum(1 for _ in fold.positions())
             inside = self.open(Frame("elided", frame, total=count, key=fold.key))
             whole = len(middle) <= self.openings.inside
@@ -383,11 +387,11 @@ def _is_short(loop: Block) -> bool:
 
 def plan(
     cell: Block,
-    view: View,
+    view: FoldPolicy,
     operations: int,
     iteration: int | None = None,
     room: float = inf,
-    openings: Openings | None = None,
+    openings: FoldOverrides | None = None,
 ) -> Plan:
     """The operations and folds that a view of a recording draws.
 
@@ -395,14 +399,14 @@ def plan(
     ----------
     cell : Block
         The recording as a tree.
-    view : View
+    view : FoldPolicy
     operations : int
         The number of operations that the cell itself recorded; those behind them are of the report's own derivatives.
     iteration : int, optional
         The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
     room : float, optional
         The largest number of operations and folds.
-    openings : Openings, optional
+    openings : FoldOverrides, optional
         What is open or closed other than in the view.
 
     Returns

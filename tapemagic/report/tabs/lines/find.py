@@ -94,7 +94,7 @@ def find(subject: Subject) -> tuple[SourceLine, ...]:
     if len(lines) > MAX_LINES:
         half = MAX_LINES // 2
         numbers = [*numbers[:half], *numbers[-half:]]  # type: ignore[assignment]
-    made = _Made(subject, set(numbers))
+    made = _LineValues(subject, set(numbers))
     return tuple(
         SourceLine(
             number,
@@ -116,7 +116,7 @@ class _Results:
 
 
 @dataclass
-class _Made:
+class _LineValues:
     """The values that the lines of a cell made.
 
     Parameters

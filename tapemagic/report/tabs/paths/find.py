@@ -242,7 +242,7 @@ def _gradient_paths(
     name, x = source
     place = next(k for k, (other, _) in enumerate(subject.sources) if other == name)
     goal = next(k for k, (other, _) in enumerate(subject.targets) if other == target)
-    gradient = subject.found.gradients.get((goal, place, 1))
+    gradient = subject.derivatives.gradients.get((goal, place, 1))
     shown = "None" if gradient is None else format_value(unwrap(gradient))
     found = [(chain, g, size_of(g)) for chain, g in chains.get(id_of(x), ())]
     found.sort(key=lambda one: -math.inf if math.isnan(one[2]) else -one[2])

@@ -123,7 +123,7 @@ class _Lines:
     def order_of(self, part: Part) -> int:
         """The order of the derivative, taken by the report, to which a part belongs; 0 for the cell's own."""
         first = next(part.positions()) if isinstance(part, Block) else part
-        return self.subject.found.level(first)
+        return self.subject.derivatives.level(first)
 
     def placed(self, line: Line, path: tuple[str, ...], step: int) -> Line:
         """A row below some headings, with its operation in the graph and its lines of the cell."""

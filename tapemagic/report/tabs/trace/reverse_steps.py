@@ -252,7 +252,7 @@ class ReverseWay:
     def _next_derivatives(self, part: int) -> Iterator[TraceStep]:
         """The steps for what the sweep from derivatives is done for: those of the next order."""
         subject, order = self._walk.subject, self._walk.trace.parts[part].part.order
-        known = subject.found.gradients
+        known = subject.derivatives.gradients
         wanted = [key for key, g in known.items() if key[2] == order + 1 and g is not None]
         for t, s, _ in wanted[:MAX_INPUTS]:
             target, source = subject.targets[t], subject.sources[s]

@@ -96,7 +96,7 @@ def _gradient(subject: Subject, number: int) -> Any:
         return subject.adjoints.get(number)
     found = [
         with_numbers(unwrap(gradient))
-        for (_, s, level), gradient in subject.found.gradients.items()
+        for (_, s, level), gradient in subject.derivatives.gradients.items()
         if level == 1 and gradient is not None and id_of(subject.sources[s][1]) == number
     ]
     return sum(found[1:], found[0]) if found else None
