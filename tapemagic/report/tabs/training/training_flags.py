@@ -27,7 +27,7 @@ VANISHING_FACTOR = 1e-6
 def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
     """Describe a loss that is nan or infinite, or that grows at the end.
 
-    It grows if it rises at each of the last `MIN_RISING_STEPS` or more steps, by the factor `MIN_RISE_FACTOR` in all, or
+    It grows if it rises at each of the last `MIN_RISING_STEPS` or more steps, by `MIN_RISE_FACTOR` in all, or
     if it is larger at the last step than at the first by that factor.
 
     Examples
