@@ -24,7 +24,7 @@ export interface Content {
   controls: Control[];
   /** SVG over the picture of --plot: where this run stands on the curves; empty without a plot. */
   marks: string;
-  /** Whether there are gradients that were not compared with difference quotients. */
+  /** Whether there are gradients that were not checked by finite differences. */
   unchecked: boolean;
   /** Whether a kernel could answer: false on a saved page. */
   live: boolean;

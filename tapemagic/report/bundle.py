@@ -34,7 +34,7 @@ from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.text import text
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
-CLOSED = "The recording was let go when this report was closed, as it is when its cell runs again."
+CLOSED = "This report was closed, so its recording is gone. Run the cell again."
 
 Move = Callable[[Any, "TapeReport"], Content | None]
 """Answers a message on sliders: changes the report, and returns all that it shows; None for an invalid message."""

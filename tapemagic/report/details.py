@@ -92,9 +92,9 @@ class Details:
         size = _weight(self._kept())
         if size > MOST_KEPT:
             self.close(
-                f"The recording of this cell holds {_megabytes(size)}, too much to be kept for questions: reports "
-                f"keep up to {_megabytes(MOST_KEPT)}. To see more of the graph of the last %%tape cell, write "
-                "%tape_graph, or %tape_graph --iteration 5 for iteration 5 of its loops; to see a value, print it."
+                f"This recording is too large to explore ({_megabytes(size)}, limit {_megabytes(MOST_KEPT)}). Use "
+                "%tape_graph to see more of the graph, or %tape_graph --iteration 5 for iteration 5 of its loops. To "
+                "see a value, print it."
             )
 
     def close(self, why: str) -> None:

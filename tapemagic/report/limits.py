@@ -42,7 +42,7 @@ def fits(parts: Mapping[str, str], room: int, least_important: Sequence[str]) ->
 
 def omission_note(title: str) -> str:
     """The sentence in the place of a part that is left out."""
-    return f"{title}: left out here, because with it the report would be too large to be stored."
+    return f"{title}: omitted, because the report would be too large to store."
 
 
 def shortened(text: str, room: int) -> str:

@@ -27,7 +27,7 @@ from tapemagic.report.request import ReportRequest
 from tapemagic.report.tabs.gradients.matrices import PendingMatrix
 from tapemagic.report.variable_versions import Reads, SplitVersions, reads, split_versions
 
-Role = Literal["watched", "variable", "intermediate", "target", "constant"]
+Role = Literal["watched", "variable", "computed", "target", "constant"]
 T = TypeVar("T")
 MOST_WRITTEN = 2_000
 """The number of pieces of tables from which on they are written anew."""

@@ -17,7 +17,7 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph import show as graph
 from tapemagic.report.tabs.graph.graph import Value
 
-NOTHING = "nothing was recorded: no operation had a watched value as its input"
+NOTHING = "nothing was recorded: no operation used a watched value"
 
 
 class DotSource(str):

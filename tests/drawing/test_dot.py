@@ -156,7 +156,7 @@ def readers(count: int, frames: tuple[int | None, ...] = (None,), kind: str = "c
         Step(k, "sin", (0,), (k + 1,), frame=frames[k % len(frames)], slopes=((0, "1.0"),))
         for k in range(count)
     ]
-    made = (value(k + 1, "intermediate") for k in range(count))
+    made = (value(k + 1, "computed") for k in range(count))
     outer = GraphFrame("outer", kind)  # type: ignore[arg-type]
     within = (outer, GraphFrame("inner", "call", 0), GraphFrame("other", "call"))
     return Graph(

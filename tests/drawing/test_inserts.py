@@ -121,7 +121,7 @@ def test_not_all_arrays() -> None:
     """There is a limit; values with a name come first."""
     array = np.linspace(-1.0, 1.0, 100)
     made = (value(k, "" if k < 16 else f"x{k}", array) for k in range(20))
-    values = tuple(replace(x, role="intermediate") for x in made)
+    values = tuple(replace(x, role="computed") for x in made)
 
     inserts = Inserts(Graph(values, ()))
 

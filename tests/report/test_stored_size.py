@@ -114,7 +114,7 @@ def test_what_is_left_out_is_named() -> None:
     kept = limits.fits(parts, 60, ("Lines", "Trace", "Variables"))
 
     assert ["Variables", "Trace"] == kept
-    assert "Lines: left out here, because" in limits.omission_note("Lines")
+    assert "Lines: omitted, because" in limits.omission_note("Lines")
     assert ["Variables"] == limits.fits(parts, 10, ("Lines", "Trace", "Variables"))
     assert [] == limits.fits(parts, 9, ("Lines", "Trace", "Variables"))
 
@@ -128,5 +128,5 @@ def test_a_small_room(monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = TapeReport(found)._repr_mimebundle_()
 
     for kind in ("text/plain", "text/html", "text/latex"):
-        assert "left out here, because with it the report would be too large" in bundle[kind]
+        assert "omitted, because the report would be too large" in bundle[kind]
         assert "%%tape: 30 operations recorded" in bundle[kind].replace("\\%", "%")

@@ -46,8 +46,7 @@ def test_two_orders() -> None:
     """Derivatives of two orders, one of which is None for a reason."""
     expected = """\
         %%tape: 3 operations recorded, 2 watched, target y
-        d²y/db² is None: the derivative of order 1 does not depend on b any more, \
-so this one is zero: around here y is a polynomial of degree 1 or less in b
+        d²y/db² is None: it is zero, because y is linear in b near this point
         y = 5.45578; dy/da = 0.231011, dy/db = 1.81859, d²y/da² = -7.95267
 
         name  role     shape   dtype    value    gradient of y  line
@@ -58,8 +57,7 @@ so this one is zero: around here y is a polynomial of degree 1 or less in b
         dy/da = 0.231011
         dy/db = 1.81859
         d²y/da² = -7.95267
-        d²y/db² = None: the derivative of order 1 does not depend on b any more, \
-so this one is zero: around here y is a polynomial of degree 1 or less in b
+        d²y/db² = None: it is zero, because y is linear in b near this point
 
         2 paths from a to y, which add up to dy/da = 0.231011; their signs differ, so they partly cancel
           a → multiply → v1 → multiply → y  3.0 · 0.909297 = 2.72789    52 %

@@ -56,7 +56,7 @@ class Precomputed:
         if missing:
             self.left_out.append(f"{missing:,} of {len(keys):,} values in full")
         if self._add_answer("check") is None and self.answers.findings.derivatives:
-            self.left_out.append("the comparison with difference quotients")
+            self.left_out.append("the check by finite differences")
         inside: list[str] = []
         opened, ways = 0, sum(part.choices for part in parts_of(view))
         end = monotonic() + SECONDS
@@ -177,14 +177,14 @@ def left_out_words(left_out: list[str], folded: int) -> str:
     Examples
     --------
     >>> left_out_words(["3 of 9 values in full"], 0)
-    'Left out, since the page would be too large or too slow to make: 3 of 9 values in full.'
+    'Omitted to keep this page small and quick to make: 3 of 9 values in full.'
     """
-    words = [
-        f"Left out, since the page would be too large or too slow to make: {', '.join(left_out)}."
-    ] * bool(left_out)
+    words = [f"Omitted to keep this page small and quick to make: {', '.join(left_out)}."] * bool(
+        left_out
+    )
     if folded:
         words.append(
-            f"{counted(folded).capitalize()} are folded at first; this page holds what one step of opening shows. "
-            "To open more, run the cell in a notebook."
+            f"{counted(folded).capitalize()} are folded at first, and open one level deep on this page. To open more, "
+            "run the cell in a notebook."
         )
     return " ".join(words)

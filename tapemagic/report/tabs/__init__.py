@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-NOTHING_RECORDED = "Nothing was recorded: no operation had a watched value as its input."
+NOTHING_RECORDED = "Nothing was recorded: no operation used a watched value. Name your variables on the %%tape line."
 NO_TARGET = "There is nothing to differentiate."
 
 

@@ -159,10 +159,8 @@ def _why_incomplete(subject: Subject, key: Key) -> str:
         return (
             f"on the tape, the derivative of order {level - 1} does not depend on {x}; but {kept}"
         )
-    return (
-        f"the derivative of order {level - 1} does not depend on {x} any more, so this one is zero: "
-        f"around here {y} is a polynomial of degree {level - 1} or less in {x}"
-    )
+    what = "linear" if level == 2 else f"a polynomial of degree {level - 1} or less"
+    return f"it is zero, because {y} is {what} in {x} near this point"
 
 
 def _question(subject: Subject, t: int, s: int) -> Question:

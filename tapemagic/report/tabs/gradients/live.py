@@ -57,30 +57,30 @@ def outcome(rows: tuple[Derivative, ...]) -> str:
     Examples
     --------
     >>> outcome(())
-    'There is no gradient to compare.'
+    'There is no gradient to check.'
     """
     outcomes = [row.check.outcome for row in rows if row.check is not None]
     if not outcomes:
-        return "There is no gradient to compare."
+        return "There is no gradient to check."
     agrees, differs = outcomes.count("agrees"), outcomes.count("differs")
     unknown = outcomes.count("not checked")
     compared = agrees + differs
     if not compared:
         which = "The gradient" if unknown == 1 else f"None of the {unknown:,} gradients"
-        return f"{which} could {'not ' * (unknown == 1)}be compared with difference quotients."
+        return f"{which} could {'not ' * (unknown == 1)}be checked by finite differences."
     if not differs:
-        one = "One gradient agrees" if unknown else "The gradient agrees"
-        words = one if agrees == 1 else f"{'' if unknown else 'All '}{agrees:,} gradients agree"
-        words += " with difference quotients"
+        one = "One gradient matches" if unknown else "The gradient matches"
+        words = one if agrees == 1 else f"{'' if unknown else 'All '}{agrees:,} gradients match"
+        words += " finite differences"
     elif not agrees:
         one = "One gradient differs" if unknown else "The gradient differs"
         words = one if differs == 1 else f"{'' if unknown else 'All '}{differs:,} gradients differ"
-        words += " from difference quotients"
+        words += " from finite differences"
     else:
-        words = f"Of {compared:,} gradients, {agrees:,} agree{'s' * (agrees == 1)} with difference quotients, and "
+        words = f"Of {compared:,} gradients, {agrees:,} match{'es' * (agrees == 1)} finite differences, and "
         words += f"{differs:,} differ{'s' * (differs == 1)}"
     if unknown:
-        words += f"; {unknown:,} could not be compared"
+        words += f"; {unknown:,} could not be checked"
     notes = [row.check.note for row in rows if row.check and row.check.outcome == "differs"]
     if differs == compared == 1 and notes[0]:
         words += f"; {notes[0]}"
@@ -99,5 +99,5 @@ def _of_what_was_recorded(rows: tuple[Derivative, ...]) -> str:
     count = _incomplete(rows)
     if not count:
         return ""
-    which = "A part of the target is" if count == 1 else f"Of {count:,}, parts of the target are"
-    return f" {which} missing in {'it' if count == 1 else 'them'}, see below: only what was recorded was compared."
+    which = "It ignores" if count == 1 else f"{count:,} of them ignore"
+    return f" {which} a part of the target (see below): only the recorded operations were checked."

@@ -70,22 +70,23 @@ class Check:
         Examples
         --------
         >>> print(Check("agrees", 1e-7, 1, 1).text)
-        agrees with difference quotients (relative difference under 1e-7)
+        matches finite differences (relative error < 1e-7)
         >>> print(Check("differs", 1e-7, 50, 784, "[3]", "1.25", "1.31", "it has a kink there").text)
-        differs from difference quotients among 50 of 784 entries, chosen evenly: entry [3] is 1.25 here, 1.31 there; \
-it has a kink there
+        differs from finite differences among 50 of 784 entries, chosen evenly: entry [3] is 1.25 on the tape, \
+1.31 by finite differences; it has a kink there
         """
         if self.outcome == "not checked":
-            return f"not compared with difference quotients: {self.note}"
+            return f"not checked by finite differences: {self.note}"
         chosen = f"{self.checked:,} of {self.size:,} entries, chosen evenly"
         some = chosen if self.checked < self.size else ""
         if self.outcome == "agrees":
             where = f" in {some}" if some else ""
-            return f"agrees with difference quotients{where} (relative difference under {small(self.tolerance)})"
+            return f"matches finite differences{where} (relative error < {small(self.tolerance)})"
         where = f" among {some}" if some else ""
-        what = f"entry {self.entry} is {self.here} here" if self.entry else f"{self.here} here"
+        here = f"{self.here} on the tape, {self.there} by finite differences"
+        what = f"entry {self.entry} is {here}" if self.entry else here
         note = f"; {self.note}" if self.note else ""
-        return f"differs from difference quotients{where}: {what}, {self.there} there{note}"
+        return f"differs from finite differences{where}: {what}{note}"
 
 
 def small(number: float) -> str:
@@ -120,9 +121,9 @@ ROUNDING = 5e-12
 NOISE = 1e-8
 """A difference quotient smaller than this, relative to what it is compared with, is shown as zero."""
 
-OUT_OF_TIME = "the comparison of others took too long already; %%tape --check compares all"
-UNCOMPUTED = "the cell computes with Dask arrays: check the gradient of a sample in memory"
-LOST = "it is lost in the rounding of the target, which is so much larger"
+OUT_OF_TIME = "checking the other gradients took too long; %%tape --check checks them all"
+UNCOMPUTED = "this cell uses Dask arrays: check the gradient on a sample in memory"
+LOST = "it is lost in the rounding error of the target, which is much larger"
 
 
 def checks_of(subject: Subject, seconds: float = inf) -> Mapping[Key, Check]:
@@ -151,7 +152,7 @@ def _check(subject: Subject, key: Key, work: float) -> Check:
     if not gradient.size:
         return Check("not checked", note="it has no entries")
     if not all(np.all(np.isfinite(x)) for x in (gradient, y, unwrap(source))):
-        return Check("not checked", note="not all numbers are finite")
+        return Check("not checked", note="some numbers are nan or infinite")
     with silence(), np.errstate(all="ignore"):
         try:
             replay = replay_of(subject.whole, id_of(target), id_of(source), unwrap(source))
@@ -210,7 +211,7 @@ class _Comparison:
             rough = max(ROUGHER, self.tolerance)
             near = at.compare(SHORTER * at.step(k))
             if not np.isfinite(near.quotient):
-                return Check("not checked", note="the target is not finite beside this point")
+                return Check("not checked", note="the target is nan or infinite near this point")
             if self._agrees(c, rough, largest) or self._agrees(near, rough, SHORTER * largest):
                 limit = rough
             elif min(c.gap, near.gap) <= rounding:
@@ -252,7 +253,7 @@ class _Comparison:
             )
         own = self.replay.own_gradients
         return (
-            f"{', '.join(own)} has a gradient of its own, which need not be the derivative"
+            f"{', '.join(own)} has a custom gradient, which may differ from the derivative"
             if own
             else ""
         )

@@ -121,14 +121,14 @@ def replay_of(snapshot: Snapshot, target: int, source: int, point: Any) -> Repla
             continue
         if _call(step.record) is not None:
             name = step.record.name
-            raise ReplayError(f"{name} has a gradient of its own, and no operations on the tape")
+            raise ReplayError(
+                f"{name} has a custom gradient, and its operations are not on the tape"
+            )
         _require_same(step.record)
         steps.append(Step(step.record, moving))
         moved.update(several(step.record.output_id))
     if target not in moved:
-        raise ReplayError(
-            f"{own} has a gradient of its own, and no derivative passes its operations"
-        )
+        raise ReplayError(f"{own} has a custom gradient, and its operations have no derivative")
     return Replay(source, target, double(point), steps)
 
 
@@ -203,7 +203,7 @@ def _require_same(record: Record) -> None:
     try:
         found = repeated(record, record.values)
     except TypeError:
-        raise ReplayError(f"the tape does not keep all parameters of {record.name}") from None
+        raise ReplayError(f"the tape doesn't store all parameters of {record.name}") from None
     except Exception as error:  # noqa: BLE001 -- an operation may be any function
         problem = f"{type(error).__name__}: {error}"
         raise ReplayError(f"repeating {record.name} failed with {problem}") from None
@@ -211,9 +211,7 @@ def _require_same(record: Record) -> None:
         rtol = SAME.get(str(old.dtype), SAME_DOUBLE)
         most = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
         if not np.allclose(y, double(old), rtol, rtol * most, equal_nan=True):
-            raise ReplayError(
-                f"{record.name} did not give the recorded result when it was repeated"
-            )
+            raise ReplayError(f"{record.name} returned a different result when it was repeated")
 
 
 def several(value: Any) -> tuple[Any, ...]:

@@ -22,8 +22,8 @@ MAX_PICTURED = 16
 PICTURED = ("vector", "matrix", "image")
 OUTCOMES = {"agrees": "", "differs": BAD, "not checked": ""}
 CHECKED = (
-    "Compared with difference quotients: the derivative of what was recorded. The recorded operations were repeated "
-    "with changed sources, branches and constants as they were."
+    "Checked by finite differences: the recorded operations were repeated with slightly changed inputs (same branches "
+    "and constants)."
 )
 
 

@@ -362,7 +362,7 @@ class GraphBuilder:
             if i in self.index:
                 return self.index[i]
             subject = self.subject
-            role = subject.roles.get(i, "intermediate")
+            role = subject.roles.get(i, "computed")
             return self.new_value(i, subject.names.get(i, ""), role, value, line)
         name, role = self.labels.of(value)
         known = self.constants.get(name or id(value))

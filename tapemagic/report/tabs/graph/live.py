@@ -89,7 +89,7 @@ def view_of(picture: GraphPicture) -> View:
     if view is None:
         raise ValueError("these findings have no layout")
     svg, _ = fitted(drawing, live=True)
-    under = show.caption(findings) if svg else show.html(findings, drawing)
+    under = show.caption(findings, live=True) if svg else show.html(findings, drawing)
     return View(
         opened=view.opened,
         svg=svg,

@@ -152,7 +152,7 @@ class _LineValues:
         text = format_value(value)
         read = "" if runs > 1 else format_reads(value, self.subject.reads.get(i, ()))
         if read:
-            text += f" now; {read} when read"
+            text = f"{read} when used, {text} now"
         start = text_of(self._values[first]) if runs > 1 and first != i else ""
         return LineValue(
             symbol, np.shape(value), text, self._gradient(i, value), runs, start, is_finite(value)

@@ -22,7 +22,7 @@ class NamedValue:
     index : int
     name : str
         All names of the value, separated by commas.
-    role : {'watched', 'variable', 'intermediate', 'target', 'constant'}
+    role : {'watched', 'variable', 'computed', 'target', 'constant'}
     value : Summary
     gradient : Summary or None
         The gradient of the targets, or of their sum; None if they do not depend on the value.
@@ -55,8 +55,8 @@ class NamedValue:
 
     @property
     def text(self) -> str:
-        """The value in one line, with earlier values of a variable that were read: 4.7 now; 5.0 when read."""
-        return f"{self.value.text} now; {self.reads} when read" if self.reads else self.value.text
+        """The value in one line, with earlier values of a variable: 5.0 when used, 4.7 now."""
+        return f"{self.reads} when used, {self.value.text} now" if self.reads else self.value.text
 
 
 def find(subject: Subject) -> tuple[NamedValue, ...]:
@@ -67,7 +67,7 @@ def find(subject: Subject) -> tuple[NamedValue, ...]:
     rows: dict[str | int, NamedValue] = {}
     for name, value in dict([*subject.sources, *context.named, *subject.targets]).items():
         number = id_of(value) if isinstance(value, Traced) else 0
-        role = subject.roles.get(number, "intermediate" if snapshot.tracks(number) else "constant")
+        role = subject.roles.get(number, "computed" if snapshot.tracks(number) else "constant")
         key = (number if role in ("watched", "variable") else 0) or name
         if key in rows:
             rows[key] = replace(rows[key], name=f"{rows[key].name}, {name}")
