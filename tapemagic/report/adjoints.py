@@ -41,7 +41,7 @@ def full_adjoints(
     keep: Callable[[Any], T],
     wanted: Container[int],
 ) -> dict[int, T]:
-    """The same for some of the values, of each the part of the gradient's array that is to be kept."""
+    """Compute the gradients of some values in full, and keep of each what `keep` returns."""
     level_of = levels(snapshot, found)
     return {
         i: gradient

@@ -92,12 +92,12 @@ class TapeReport:
 
     @property
     def drawing(self) -> Drawing:
-        """The drawing of the graph, or the reason why there is none."""
+        """The drawing of the graph; without one, the reason."""
         return self._picture.drawing
 
     @cached_property
     def curves(self) -> CurvePicture | None:
-        """The picture of the plot, if there is one."""
+        """The picture of the plot; None without a plot."""
         plot = self.findings.plot
         return None if plot is None else curve_picture(plot, ground_of(self._style.theme))
 
@@ -112,7 +112,7 @@ class TapeReport:
             return text(self.findings) + (f"\n\n{shown}" if shown else "")
 
     def _shown_value(self) -> str | None:
-        """The cell's value as text; None if the tables show it already."""
+        """The cell's value as text, or None if the tables show it already."""
         return format_cell_value(self.value, self._value_is_target)
 
     @uncollected()
@@ -132,7 +132,7 @@ class TapeReport:
         return bundle
 
     def _widget(self, beside: Iterable[str]) -> dict[str, Any]:
-        """The MIME bundle of the widget, which is stored beside some texts; all displays of a report share it."""
+        """Return the MIME bundle of the widget, which all displays of a report share."""
         from tapemagic.report.live.widget import ReportWidget, view
 
         if self._view is None:
@@ -147,7 +147,7 @@ class TapeReport:
         return Answers(self.findings, self._details, self._style)
 
     def content(self) -> Content:
-        """All that the widget shows, as JSON."""
+        """Return the contents of the widget, as JSON."""
         with significant_digits(self._style.digits):
             content = content_of(self._picture, self._shown_value(), self._faces)
         return self.remarks.added_to(content)

@@ -19,7 +19,7 @@ LEAST_SIDE = 8
 
 
 def block_means(array: Any, most: tuple[int, ...]) -> Any:
-    """Means of blocks of an array, with at most so many blocks along each of its axes; nan where a block has a nan.
+    """Means of blocks of an array, with at most so many blocks along each of its axes, or nan where a block has a nan.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def surface(array: Any) -> Cells:
 
 
 def is_image_shape(shape: tuple[int, ...]) -> bool:
-    """Whether an array may be an image, or several of them: rows, columns and 1, 3 or 4 colours."""
+    """Return True if an array may be an image, or several of them: rows, columns and 1, 3 or 4 colours."""
     return len(shape) in (3, 4) and shape[-1] in (1, 3, 4) and min(shape[-3:-1]) >= LEAST_SIDE
 
 

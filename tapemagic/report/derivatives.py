@@ -16,7 +16,7 @@ from tapemagic.explain.snapshot import Named
 
 
 def name_of_sum(target: Named, source: Named, order: int) -> str:
-    """The name of the array of whose sum a derivative of some order is taken; empty for a single number."""
+    """The name of the array of whose sum a derivative of some order is taken, or '' for a single number."""
     if order > 1 and source[1].size != 1:
         return derivative_symbol(target[0], source[0], order - 1)
     return target[0] if target[1].size != 1 else ""
@@ -28,7 +28,7 @@ Key = tuple[int, int, int]
 
 @dataclass
 class GradientTable:
-    """Derivatives by target, source and order, and the errors in computing them.
+    """Derivatives by target, source and order, with the errors that prevented some.
 
     Attributes
     ----------
@@ -89,5 +89,5 @@ def take_gradients(
 
 
 def failure_reason(error: Exception) -> str:
-    """An error as the reason for a None."""
+    """Describe an error that prevented a derivative."""
     return f"computing it failed with {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Details of a recording, which are computed when a reader asks for them."""
+"""Details of a recording, computed when a reader asks for one."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 MOST_KEPT = 64 << 20
 """The most bytes of a recording that a report keeps to answer questions."""
 SECONDS = 5.0
-"""The seconds after which no further gradient is compared with difference quotients."""
+"""The seconds after which no further gradient is checked by finite differences."""
 RECORD = 1000
-"""The bytes of a record and what is known of it, beside the arrays."""
+"""The bytes of a record and its metadata, without the arrays."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class ValueDetails:
     Attributes
     ----------
     name : str
-        Its name or symbol; empty for a constant without one.
+        Its name or symbol, or '' for a constant without one.
     value : Entries or None
         None if the recording did not keep it.
     gradient : Entries or None
         None if there is none.
     goal : str
-        What the gradient is one of; empty if nothing was differentiated.
+        What the gradient is one of, or '' if nothing was differentiated.
     is_tracked : bool
         Whether it was on the tape: constants are not.
     """
@@ -68,7 +68,7 @@ class ValueDetails:
 
 
 class NotKeptError(Exception):
-    """The recording was not kept, so that nothing can be asked of it any more."""
+    """Raised if the recording wasn't kept, so that questions about it have no answer."""
 
 
 class Details:
@@ -107,12 +107,12 @@ class Details:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the recording is there."""
+        """Return True if the recording is kept."""
         return self._subject is not None
 
     @property
     def why_gone(self) -> str:
-        """The reason why the recording is not there; empty if it is."""
+        """The reason why the recording is gone, or '' if it is kept."""
         return self._why_gone
 
     def code(self, opened: Mapping[str, int] = MappingProxyType({})) -> Code:
@@ -121,7 +121,7 @@ class Details:
         Raises
         ------
         ValueError
-            If something in `opened` is no key, or no whole number.
+            If something in `opened` isn't a key, or isn't an integer.
         NotKeptError
         """
         from tapemagic.report.tabs.code.find import find  # it loads tapemagic.programs
@@ -146,7 +146,7 @@ class Details:
         Raises
         ------
         ValueError
-            If something in `opened` is no key, or no whole number.
+            If something in `opened` isn't a key, or isn't an integer.
         NotKeptError
         """
         subject = self._kept()
@@ -195,7 +195,7 @@ class Details:
             }
 
     def check(self) -> tuple[Derivative, ...]:
-        """The rows of the table of gradients, with those of first order compared with difference quotients.
+        """The rows of the table of gradients, with those of first order checked by finite differences.
 
         Raises
         ------

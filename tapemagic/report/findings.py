@@ -75,7 +75,7 @@ class Findings:
 
     @property
     def view(self) -> GraphView | None:
-        """The layout of the graph that is shown at first, with the steps through it."""
+        """The layout of the graph that is shown at first, with its steps."""
         return self.tabs["graph"].view if "graph" in self.tabs else None
 
     @property

@@ -74,7 +74,7 @@ Repeats = Literal["", "sum", "generator"]
 
 
 class _Entry(NamedTuple):
-    """A part of a call, with the instruction that made it."""
+    """A part of a call, with the instruction that recorded it."""
 
     offset: int
     run: int
@@ -82,7 +82,7 @@ class _Entry(NamedTuple):
     call: int = 0
     """The index of the call that the part is; 0 for another part."""
     repeats: Repeats = ""
-    """Whether one call, of sum() say, may make many: additions, and what generators compute."""
+    """Return True if one call, of sum() say, may make many: additions, and what generators compute."""
     lines: tuple[int, int] | None = None
     layer: str = ""
     """The path of the layer whose call the part is; empty for another part."""
@@ -100,7 +100,7 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
     Returns
     -------
     Block
-        Of the kind 'cell'. A loop that went round once is no block, and neither is a call of a lambda function, a
+        It has the kind 'cell'. A loop of one iteration isn't a block, and neither is a call of a lambda function, a
         comprehension, or of a function by itself. Neither is a loop over different layers, each of them called once.
 
     Notes
@@ -192,7 +192,7 @@ def _block(kind: BlockKind, entries: Sequence[_Entry], name: str = "") -> Block:
 
 
 def _is_transparent(number: int, calls: Sequence[Call]) -> bool:
-    """Whether the operations of a call belong to the function that called it."""
+    """Return True if the operations of a call belong to its caller: a lambda, a comprehension, a recursion."""
     call = calls[number]
     if call.scope is not None:
         return False
@@ -276,7 +276,7 @@ def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
 def _looped(
     entries: list[_Entry], loop: Loop, loops: Sequence[Loop], code: CodeType | None
 ) -> list[_Entry]:
-    """The parts of a loop as one block; as they are, if it went round once."""
+    """Return the parts of a loop as one block; those of a single iteration are returned unchanged."""
     inner = [x for x in loops if x != loop and loop[0] <= x[0] and x[1] <= loop[1]]
     repeats = _calls_at(code) if code and len({entry.offset for entry in entries}) > 1 else ()
     turns: list[list[_Entry]] = [[]]
@@ -302,7 +302,7 @@ def _looped(
 
 
 def _is_stack(turns: Sequence[Sequence[_Entry]]) -> bool:
-    """Whether a loop calls a layer in each iteration, and no layer in two of them."""
+    """Return True if a loop calls a layer in each iteration, and no layer in two of them."""
     layers = [{entry.layer for entry in turn if entry.layer} for turn in turns]
     return all(layers) and sum(map(len, layers)) == len(set().union(*layers))
 

@@ -1,4 +1,4 @@
-"""A report as static HTML, with inline styles and data URIs alone, which every notebook viewer shows."""
+"""A report as static HTML, with only inline styles and data URIs, which every notebook viewer shows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tapemagic.report.verdict import show as verdict
 
 @dataclass(frozen=True)
 class Pictures:
-    """The pictures of a report, by the names that tabs have for them.
+    """The pictures of a report: an attribute is what `Tab.picture` names.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -
 
 
 def parts(faces: Mapping[str, str]) -> dict[str, str]:
-    """The HTML of the faces that have something to show; empty if there is no room for it beside the others."""
+    """Return the HTML of the tabs that show something, with '' for those that are omitted for lack of room."""
     shown = {title: face for title, face in faces.items() if face}
     kept = limits.fits(shown, limits.PAGE - limits.HEADLINE, LEAST_IMPORTANT)
     return {title: face if title in kept else "" for title, face in shown.items()}

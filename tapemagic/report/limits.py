@@ -41,10 +41,10 @@ def fits(parts: Mapping[str, str], room: int, least_important: Sequence[str]) ->
 
 
 def omission_note(title: str) -> str:
-    """The sentence in the place of a part that is left out."""
+    """Return the sentence that replaces an omitted tab."""
     return f"{title}: omitted, because the report would be too large to store."
 
 
 def shortened(text: str, room: int) -> str:
-    """Text cut off, with a sentence that says so."""
+    """Return text, cut off with a note if it is longer than `room`."""
     return text if len(text) <= room else f"{text[:room]} … ({len(text):,} characters, cut off)"

@@ -1,4 +1,4 @@
-"""Range, mean, norm and non-finite entries of an array, in one pass and without a copy of it."""
+"""Range, mean, norm and counts of nan and inf of an array, in one pass without a copy."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of the entries of an array, of the absolute values of complex ones.
+    """Statistics of the entries of an array; for a complex array, of their absolute values.
 
     Attributes
     ----------
     low, mean, high : float or None
-        Of the finite entries; None if there are none.
+        Of the finite entries, or None if there are none.
     nan, inf : int
         The number of entries that are not a number, and of infinite ones.
     norm : float or None
-        The square root of the sum of squares of all entries; None if there are none.
+        The square root of the sum of squares of all entries, or None if there are none.
     """
 
     low: float | None = None
@@ -97,7 +97,7 @@ def _squares(numbers: Any) -> float:
 
 
 def _chunks(array: Any) -> Iterator[Any]:
-    """The entries in double precision, some at a time; absolute values of complex ones."""
+    """Yield chunks of the entries in double precision; of complex entries, the absolute values."""
     kind = np.dtype(np.complex128 if array.dtype.kind == "c" else np.float64)
     if array.size <= CHUNK:
         parts = iter([np.asarray(array).reshape(-1).astype(kind, copy=False)])

@@ -139,7 +139,7 @@ class Subject:
 
     @cached_property
     def positions(self) -> Sequence[int]:
-        """The positions of the operations that a report shows, without dead ends that are side effects of others."""
+        """The positions of the operations that a report shows, without dead ends that other operations cause."""
         if not self.split.versions:
             return self._unsplit_positions
         return drawn_positions(self.snapshot.records, self.names, self.roles)
@@ -169,7 +169,7 @@ class Subject:
 
     @cached_property
     def adjoints(self) -> Adjoints:
-        """The gradients with respect to all values, by id: arrays where they are small, summaries of others."""
+        """The gradients with respect to all values, by id: small ones as arrays, larger ones as summaries."""
         with np.errstate(all="ignore"):
             targets = [value for _, value in self.targets]
             return adjoints_of(self.snapshot, targets, self.derivatives, self.order)
@@ -181,7 +181,7 @@ class Subject:
 
     @cached_property
     def has_lazy_values(self) -> bool:
-        """Whether the cell computed with values such as Dask arrays, which are computed later."""
+        """Return True if the cell computed with values such as Dask arrays, which are computed later."""
         return has_lazy_values(self.whole.records[: self.operations])
 
     @cached_property

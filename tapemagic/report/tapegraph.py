@@ -1,4 +1,4 @@
-"""TapeGraph: the graph of a recording alone, which %tape_graph returns."""
+"""TapeGraph: the graph of a recording without the rest of a report, for %tape_graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING = "nothing was recorded: no operation used a watched value"
 
 
 class DotSource(str):
-    """The source of a picture in Graphviz's language DOT: a string that is shown as it is written."""
+    """The source of a picture in Graphviz's language DOT: a string whose repr is the string itself."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ class TapeGraph:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The drawing of the graph, or the reason why there is none."""
+        """The drawing of the graph; without one, the reason."""
         with significant_digits(self._style.digits):
             source = dot(self.findings.graph, self.findings.lines, self._inserts)
         drawing = draw(source, self._inserts.by_number, self._style.engine)

@@ -46,7 +46,7 @@ class Answers:
     style: Style
 
     def answer(self, question: str) -> Any:
-        """The answer to ``view:{"KEY": N}``, ``value:KEY``, ``code:{"KEY": N}`` or ``check``, or why there is none.
+        """Answer ``view:{"KEY": N}``, ``value:KEY``, ``code:{"KEY": N}`` or ``check``; a `QueryError` says why not.
 
         Examples
         --------
@@ -76,7 +76,7 @@ class Answers:
 
     @property
     def why_gone(self) -> str:
-        """The reason why the recording was not kept; empty if it was."""
+        """The reason why the recording was not kept, or '' if it was."""
         return NOT_KEPT if self.details is None else self.details.why_gone
 
     def _kept(self) -> Details:
@@ -99,7 +99,7 @@ class Answers:
         return live_html(self._kept().code(opened), self.style.theme)
 
     def check(self) -> Check:
-        """The gradients compared with difference quotients."""
+        """Check the gradients by finite differences."""
         rows = self._kept().check()
         return compared(self.findings, rows)
 

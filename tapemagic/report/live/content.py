@@ -35,7 +35,7 @@ class Control(TypedDict):
 
 
 class Content(TypedDict):
-    """All that a report shows."""
+    """The contents of a report."""
 
     number: int
     theme: Theme
@@ -50,7 +50,7 @@ class Content(TypedDict):
 
 
 def content_of(picture: GraphPicture, value: str | None, faces: html.Faces) -> Content:
-    """All that the front end of a report shows at first.
+    """Return the contents of a report before a reader opens or asks for anything.
 
     Parameters
     ----------

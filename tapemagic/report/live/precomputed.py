@@ -1,4 +1,4 @@
-"""Answers in advance, for a page without a kernel: as many as have room in it."""
+"""Precomputed answers, for a page without a kernel: as many as have room."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Precomputed:
     left_out: list[str] = field(default_factory=list)
 
     def add_cached(self, known: Mapping[str, str]) -> None:
-        """Add packed answers that were given already, but for those that say why there is none."""
+        """Add answers from the widget's cache, except for errors."""
         for question, text in known.items():
             if not _is_error(unpacked(text)):
                 self._add(question, text)
@@ -73,7 +73,7 @@ class Precomputed:
         self._add_values([key for key in dict.fromkeys(inside) if key not in keys], self.room)
 
     def _add_values(self, keys: list[str], room: int) -> int:
-        """Add values in full as far as they have some room; return how many have none."""
+        """Add values in full until `room` is used; return the number of values that are missing."""
         start = self.room
         try:
             found = self.answers.values(keys)
@@ -85,7 +85,7 @@ class Precomputed:
         )
 
     def _add_answer(self, question: str) -> Any:
-        """Add the answer to a question; None if there is none, or no room for it."""
+        """Add and return the answer to a question, or None for an error or a lack of room."""
         if question in self.packed:
             return {}
         answer = self.answers.answer(question)
@@ -128,7 +128,7 @@ class Part(NamedTuple):
 
     @property
     def choices(self) -> int:
-        """The number of ways to open or close it."""
+        """The number of ways to open or close this part."""
         if not self.iterations:
             return len(self.near)
         return self.iterations + (0 in self.near) - (self.shown is not None)
@@ -172,7 +172,7 @@ def openings(view: View) -> Iterator[tuple[str, int]]:
 
 
 def left_out_words(left_out: list[str], folded: int) -> str:
-    """A paragraph on what a page does not hold; empty if it holds all that can be asked.
+    """A paragraph on what a page does not hold, or '' if it holds all that can be asked.
 
     Examples
     --------

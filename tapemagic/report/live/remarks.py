@@ -42,11 +42,11 @@ class Remarks:
     unshown: int = 0
 
     def failed(self, note: str) -> Self:
-        """The same after a run that failed."""
+        """Return these remarks with a note on a run that failed."""
         return replace(self, note=note)
 
     def added_to(self, content: Content) -> Content:
-        """All that a report shows, with these remarks."""
+        """Return the contents of a report with these remarks."""
         if not self.controls:
             return content
         head = f"{self._note()}{content['head']}{self._outputs()}"

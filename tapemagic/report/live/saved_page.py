@@ -157,7 +157,7 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
 
 
 def _write(page: str, target: Path) -> None:
-    """Write a file beside its place, then put it there."""
+    """Write a temporary file, then rename it, so that nobody reads half a page."""
     beside = target.with_name(f".{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:

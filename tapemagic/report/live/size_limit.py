@@ -18,17 +18,17 @@ NOTEBOOK = 240_000
 LEAST = 20_000
 """The bytes that a widget always has for its content and answers."""
 STATE = 4_000
-"""The bytes that a notebook stores of a widget beside content and front end."""
+"""The bytes that a notebook stores of a widget in addition to its content and front end."""
 LINE = 14
 """The bytes in which a notebook indents a line."""
 STEPS = "Steps"
 """The title under which the steps are left out, which have no tab of their own."""
 GRAPH, TRACE = TITLE_OF["graph"], TITLE_OF["trace"]
-"""The tabs that stand in the view."""
+"""The tabs that are parts of the view."""
 
 
 def room_beside(texts: Iterable[str]) -> int:
-    """The bytes that are left for the content and the answers of a widget beside what is stored in any case."""
+    """Return the bytes left for the content and the answers of a widget, given the texts that are stored anyway."""
     return max(LEAST, NOTEBOOK - STATE - sum(map(stored, texts)))
 
 
@@ -44,7 +44,7 @@ def stored(text: str) -> int:
 
 
 def fitted(content: Content, room: int) -> tuple[Content, str]:
-    """Content that has room in so many bytes, and itself packed; what is left out of it is named in its place.
+    """Content that has room in so many bytes, and itself packed; a sentence replaces each omitted part.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _bare(view: View | None) -> View | None:
 
 
 def _without(content: Content, titles: Iterable[str]) -> Content:
-    """Content in which a sentence stands in the place of some parts."""
+    """Return content in which a sentence replaces some parts."""
     words = {title: element("div", SMALL, plain(limits.omission_note(title))) for title in titles}
     view = content["view"]
     return {
@@ -86,7 +86,7 @@ def _without(content: Content, titles: Iterable[str]) -> Content:
 
 
 def _face(face: Face, words: Mapping[str, str], is_bare: bool) -> Face:
-    """A face with the sentence in its place; those of graph and trace stand in the view, if there is one."""
+    """Return a tab with a sentence instead of its HTML, if it is omitted."""
     if face["html"] or is_bare:
         return {**face, "html": words.get(face["title"], face["html"])}
     return face

@@ -113,7 +113,7 @@ class ReportWidget(anywidget.AnyWidget):
 
 
 def _can_be_answered(question: str) -> bool:
-    """Whether a question is short enough, and can be sent back: half of a surrogate pair cannot."""
+    """Return True if a question is short enough, and can be sent back: half of a surrogate pair cannot."""
     try:
         question.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The registry of tabs: which there are, in which order, which is open at first, and which gives way to others.
+"""The registry of tabs: their order, the tab that is open at first, and which is omitted for lack of room.
 
 A tab is a folder here and an entry in `TABS`. In its folder, ``find.py`` has ``find(subject)``, which returns frozen
 data and knows nothing of screens; ``show.py`` has ``text(findings)`` and ``html(findings)``, which are empty if there
@@ -73,7 +73,7 @@ class Tab:
 
     @property
     def live(self) -> Any:
-        """The module with ``html`` for the widget; None if the widget shows the static HTML."""
+        """The module with ``html`` for the widget, or None if the widget shows the static HTML."""
         return _module(self.name, "live") if self.is_live else None
 
 

@@ -79,7 +79,7 @@ def find(subject: Subject, steps: Steps | None = None) -> Code:
 
 
 def source_of(subject: Subject) -> SourceText | str:
-    """The derivatives of a report as a program of NumPy calls, or the reason why there is none."""
+    """Write the derivatives of a report as a NumPy program, or return the reason why that fails."""
     if not any(g is not None for g in subject.derivatives.gradients.values()):
         return NOTHING
     if subject.has_lazy_values:
@@ -145,7 +145,7 @@ def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
 
 
 def _without_magics(lines: Sequence[str]) -> list[str]:
-    """The lines of a cell with comments in the place of what is no Python."""
+    """Return the lines of a cell with comments instead of magics, so that Python can parse them."""
     return ["#\n" if line.lstrip()[:1] in MAGIC else f"{line.rstrip()}\n" for line in lines]
 
 

@@ -18,12 +18,12 @@ BLOCK = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 
 
 def text(findings: Findings) -> str:
-    """The program as text; empty if it was not asked for."""
+    """Return the program as text."""
     return "" if findings.code is None else program(findings.code) or findings.code.why
 
 
 def html(findings: Findings) -> str:
-    """The program as HTML, in colours; empty if it was not asked for."""
+    """Return the program as HTML, with syntax colors."""
     return "" if findings.code is None else page(findings.code)
 
 

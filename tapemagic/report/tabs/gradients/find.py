@@ -24,7 +24,7 @@ from tapemagic.report.tabs.gradients.own_gradients import OwnGradient, own_gradi
 
 @dataclass(frozen=True)
 class Derivative:
-    """A row of the table of gradients: a value as text, or the reason for a None."""
+    """A row of the table of gradients: a value, or None with its reason."""
 
     target: str
     source: str
@@ -36,7 +36,7 @@ class Derivative:
     """The name of the array of whose sum this is the derivative: the target, or the derivative one order below."""
     value: Summary | None = None
     check: Check | None = None
-    """The comparison with difference quotients."""
+    """The check by finite differences."""
 
     @property
     def symbol(self) -> str:
@@ -45,7 +45,7 @@ class Derivative:
 
     @property
     def note(self) -> str:
-        """The note that this is the gradient of a sum, and no full matrix; empty for a scalar."""
+        """The note that this is the gradient of a sum, and no full matrix, or '' for a scalar."""
         return f"the gradient of the sum of {self.summed}" if self.summed else ""
 
 
@@ -109,7 +109,7 @@ def requested_matrices(subject: Subject, observer: Observer) -> list[PendingMatr
 
 
 def reasons_for_none(subject: Subject) -> dict[tuple[int, int], str | None]:
-    """The reasons for gradients of first order that are None, by target and source; None for others."""
+    """Return the reasons for gradients of first order that are None, by target and source."""
     return {
         (t, s): None if gradient is not None else _reason(subject, (t, s, 1))
         for (t, s, level), gradient in subject.derivatives.gradients.items()
@@ -141,7 +141,7 @@ def _reason(subject: Subject, key: Key) -> str:
 
 
 def _why_incomplete(subject: Subject, key: Key) -> str:
-    """The reason why a derivative is None, or a part of it is missing; empty if it is whole."""
+    """The reason why a derivative is None, or a part of it is missing, or '' if it is whole."""
     t, s, level = key
     found = subject.derivatives
     question = _question(subject, t, s)

@@ -207,7 +207,7 @@ class _HessianBlocks:
 
 
 def _derivatives(tape: Tape, target: Any, source: Any) -> Any:
-    """A Jacobian as an array, which may be lazy; None if target and source are not connected."""
+    """A Jacobian as an array, which may be lazy, or None if target and source are not connected."""
     with silence():
         found = tape.jacobian(target, source)
     return None if found is None else unwrap(found)
@@ -233,7 +233,7 @@ def _work(tape: Tape, target: Any) -> int:
 
 
 def _too_large(entries: int, work: int) -> str:
-    """The reason not to compute a large matrix; empty for others."""
+    """Return the reason why a matrix is too large to compute, or '' if it isn't."""
     if entries > MAX_ENTRIES:
         most = f"{MAX_ENTRIES:,}"
         return f"not computed, since it has {entries:,} entries, and a report takes on {most}"

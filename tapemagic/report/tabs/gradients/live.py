@@ -1,4 +1,4 @@
-"""The gradients in the widget, where a button compares them with difference quotients."""
+"""The gradients in the widget, where a button checks them by finite differences."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tapemagic.report.tabs.gradients.find import Derivative
 
 
 class Check(TypedDict):
-    """The gradients compared with difference quotients."""
+    """The gradients, checked by finite differences."""
 
     words: str
     html: str
 
 
 def html(_screen: Screen, static: Callable[[], str]) -> str | None:
-    """The table as it is on the static page; None if there is nothing to differentiate."""
+    """The table as it is on the static page, or None if there is nothing to differentiate."""
     return static() or None
 
 
 def is_unchecked(findings: Findings) -> bool:
-    """Whether there are gradients that were not compared with difference quotients."""
+    """Return True if some gradients were not checked by finite differences."""
     values = [entry for entry in findings.derivatives if entry.value is not None]
     return bool(values) and not any(entry.check for entry in findings.derivatives)
 
@@ -95,7 +95,7 @@ def _incomplete(rows: tuple[Derivative, ...]) -> int:
 
 
 def _of_what_was_recorded(rows: tuple[Derivative, ...]) -> str:
-    """The remark that a part of a target is missing, so that agreement says nothing of it; empty if none is."""
+    """Return a warning that a part of a target was not recorded, so a match says nothing about it, or ''."""
     count = _incomplete(rows)
     if not count:
         return ""

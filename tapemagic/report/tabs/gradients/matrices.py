@@ -1,4 +1,4 @@
-"""Matrices of derivatives as frozen data: labelled numbers, or the cells of a heat map for larger ones."""
+"""Matrices of derivatives as frozen data: labeled numbers; for a large matrix, the cells of a heat map."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A full matrix of derivatives, or the reason for a None.
+    """A full matrix of derivatives; without one, the reason.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ def with_entries(matrix: Matrix, table: Any, down: MatrixAxis, across: MatrixAxi
 
 
 def _shown_positions(size: int) -> list[int | None]:
-    """The positions that are written out: all, or the first and the last ones with None between them."""
+    """Return the positions that are written out: all, or the first and the last with None for the gap."""
     if size <= MAX_SHOWN:
         return list(range(size))
     half = MAX_SHOWN // 2
@@ -175,7 +175,7 @@ NO_AXIS = MatrixAxis(())
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a matrix: an array of derivatives in memory, or a lazy one.
+    """A block of a matrix: an array of derivatives, which may be lazy.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class Block:
     is_transposed: bool = False
 
     def transposed(self) -> Self:
-        """The transpose."""
+        """Return the transposed block."""
         return replace(self, is_transposed=not self.is_transposed)
 
     def table(self) -> Any:
@@ -203,7 +203,7 @@ class Block:
 
 @dataclass(frozen=True)
 class PendingMatrix:
-    """A matrix that is finished as soon as the numbers in its blocks are there.
+    """A matrix whose numbers may still have to be computed.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Gradients of first order compared with difference quotients of the recorded operations."""
+"""Gradients of first order, checked by finite differences of the recorded operations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tapemagic.report.tabs.gradients.replaying import (
 
 @dataclass(frozen=True)
 class Check:
-    """The result of comparing a gradient with difference quotients.
+    """The result of checking a gradient by finite differences.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Check:
     checked, size : int
         The number of entries that were compared, and of all entries.
     entry : str
-        The entry with the largest difference: ``[3]``; empty for a number.
+        The entry with the largest difference: ``[3]``, or '' for a number.
     here, there : str
-        The gradient in that entry, and the difference quotient.
+        The gradient in that entry, and the finite difference.
     note : str
         A possible reason for a difference, or the reason why nothing could be compared.
     """
@@ -130,7 +130,7 @@ def checks_of(subject: Subject, seconds: float = inf) -> Mapping[Key, Check]:
     """The comparison of every gradient of first order that is not None, by target, source and order.
 
     It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
-    the recording: branches and constants stay as they were. After so many seconds, no comparison is begun.
+    the recording: branches and constants are those of the run. After `seconds`, no further check begins.
     """
     found = subject.derivatives.gradients
     wanted = [key for key in found if key[2] == 1 and found[key] is not None]
@@ -190,7 +190,7 @@ def _chosen(replay: Replay, work: float) -> list[int]:
 
 @dataclass
 class _Comparison:
-    """The comparison of a gradient with difference quotients."""
+    """The check of a gradient by finite differences."""
 
     at: _Recorded
     replay: Replay
@@ -225,7 +225,7 @@ class _Comparison:
 
     @staticmethod
     def _agrees(c: Comparison, tolerance: float, largest: float) -> bool:
-        """Whether an entry agrees, relative to itself, or to a small part of the largest entry."""
+        """Return True if an entry agrees, relative to itself, or to a small part of the largest entry."""
         return c.gap <= tolerance * max(abs(c.tape), abs(c.quotient), SLIGHT * largest)
 
     def _differing(self, k: int, counts: tuple[int, int]) -> Check:
@@ -266,5 +266,5 @@ class _Comparison:
 
 
 def _shown(x: float, beside: float) -> float:
-    """A difference quotient without the noise of rounding around zero."""
+    """Return a finite difference without the noise of rounding around zero."""
     return 0.0 if abs(x) <= NOISE * abs(beside) else x

@@ -158,7 +158,7 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
 
 
 def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
-    """For each input of an operation, whether the tape lets a gradient pass to it."""
+    """Return, for each input of an operation, True if the tape passes a gradient to this input."""
     operation, made = record.operation, several(record.output_id)[0]
     count = len(record.ids)
     rules = (operation.rules or (operation.joint_rule,) * count) + (None,) * count
@@ -215,12 +215,12 @@ def _require_same(record: Record) -> None:
 
 
 def several(value: Any) -> tuple[Any, ...]:
-    """A tuple as it is, anything else as a tuple of one."""
+    """Return a tuple unchanged, and wrap anything else in a tuple."""
     return value if type(value) is tuple else (value,)
 
 
 def double(x: Any) -> Any:
-    """A real or complex value in double precision; anything else as it is."""
+    """Convert a real or complex value to double precision; return other values unchanged."""
     kind = DOUBLE.get(getattr(getattr(x, "dtype", None), "kind", ""))
     return x if kind is None or x.dtype == kind else x.astype(kind)
 

@@ -28,14 +28,14 @@ CHECKED = (
 
 
 def text(findings: Findings) -> str:
-    """The gradients as equations, and the full matrices; empty if there are none."""
+    """Return the gradients as equations, and the full matrices."""
     equations = "\n".join([*map(equation, rows_of(findings)[:MAX_ROWS]), *_notes(findings)])
     parts = [equations, own_text(findings.own_gradients), matrices.text(findings.matrices)]
     return "\n\n".join(filter(None, parts))
 
 
 def html(findings: Findings) -> str:
-    """A table of gradients for each target, and the full matrices; empty if there are none."""
+    """Return a table of gradients for each target, and the full matrices."""
     if not (findings.derivatives or findings.own_gradients):
         return ""
     rows = rows_of(findings)[:MAX_ROWS]
@@ -71,7 +71,7 @@ def own_text(gradients: Sequence[OwnGradient]) -> str:
 
 
 def own(gradients: Sequence[OwnGradient]) -> str:
-    """The table of the gradients that the program took itself, with its tapes; empty if it took none."""
+    """Return the table of the gradients that the program took itself."""
     if not gradients:
         return ""
     rows = []
@@ -87,7 +87,7 @@ def own(gradients: Sequence[OwnGradient]) -> str:
 
 
 def equation(derivative: Derivative) -> str:
-    """A derivative as an equation, with the reason where it is None."""
+    """Return a derivative as an equation; a None has its reason."""
     if derivative.value is None:
         return printable(f"{derivative.symbol} = None: {derivative.reason}")
     size = format_size(derivative.shape) if derivative.value.kind in PICTURED else ""
@@ -98,13 +98,13 @@ def equation(derivative: Derivative) -> str:
 
 
 def remark(derivative: Derivative) -> str:
-    """The words behind a value: that it is the gradient of a sum, what it lacks, and how it compares."""
+    """Return the words after a value: that it is the gradient of a sum, what it lacks, and how it compares."""
     note = f", {derivative.note}" if derivative.note else ""
     return note + "".join(f"; {words}" for words in _remarks(derivative))
 
 
 def _remarks(derivative: Derivative) -> list[str]:
-    """The parts that a derivative lacks, and how it compares with difference quotients."""
+    """The parts that a derivative lacks, and how it compares with finite differences."""
     compared = derivative.check.text if derivative.check else ""
     return [words for words in (derivative.reason, compared) if words]
 
@@ -132,7 +132,7 @@ def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
 
 
 def _notes(findings: Findings) -> list[str]:
-    """Notes on rows that are not shown, and on what was compared with difference quotients."""
+    """Notes on rows that are not shown, and on what was checked by finite differences."""
     rows = rows_of(findings)
     more = [f"and {len(rows) - MAX_ROWS:,} more"] if len(rows) > MAX_ROWS else []
     if len(rows) < len(findings.derivatives):

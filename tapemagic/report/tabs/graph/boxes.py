@@ -63,11 +63,10 @@ class ConstantNames:
         return self._name(value), "constant"
 
     def _name(self, value: Any) -> str:
-        """The name of a constant: that of a seed, of the same array, or of the only equal one; else empty.
+        """Return the name of a constant: that of a seed, of the same array, or of the only equal array; else ''.
 
-        A record holds a copy of an array that the program may change, which can be known by its elements alone. So can
-        what a layer was given, once it is cast to the layer's dtype. Integers, and numbers with several names, have no
-        name.
+        A record holds a copy of an array that the program may change, so only its elements identify it. The same is true
+        of an array that a layer has cast to its dtype. Integers, and numbers with several names, have no name.
         """
         if id(value) in self._seeds:
             return self._seeds[id(value)]
@@ -95,7 +94,7 @@ def _seed_name(target: str, seed: Any) -> str:
 
 
 def _equal(array: Any, value: Any) -> bool:
-    """Whether two arrays with axes have the same shape, dtype and, where both hold values, elements."""
+    """Return True if two arrays with axes have the same shape, dtype and, where both hold values, elements."""
     shape = np.shape(value)
     if not shape or np.shape(array) != shape or array.dtype != value.dtype:
         return False
@@ -105,7 +104,7 @@ def _equal(array: Any, value: Any) -> bool:
 
 
 def _equal_when_cast(array: Any, value: Any) -> bool:
-    """Whether an array of real numbers has the elements of another one when it is cast to its dtype."""
+    """Return True if an array of real numbers has the elements of another one when it is cast to its dtype."""
     if not isinstance(array, np.ndarray) or array.shape != np.shape(value):
         return False
     both_real = array.dtype.kind == value.dtype.kind == "f"
@@ -129,7 +128,7 @@ class LayerCall:
     about : str
         Its class, and the number of its parameters, if that is known: ``Dense, 32 parameters``.
     shapes : str
-        ``(4, 3) → (4, 8)``; of a call that has not returned, the shapes that it was given; empty if there are none.
+        ``(4, 3) → (4, 8)``; of a call that has not returned, the shapes that it was given, or '' if there are none.
     """
 
     name: str
@@ -138,11 +137,11 @@ class LayerCall:
 
     @property
     def title(self) -> str:
-        """Its name, class and number of parameters."""
+        """The layer's name, class and number of parameters."""
         return f"{self.name} ({self.about})"
 
     def __str__(self) -> str:
-        """All of it: ``dense (Dense, 32 parameters): (4, 3) → (4, 8)``."""
+        """Return the call in one line: ``dense (Dense, 32 parameters): (4, 3) → (4, 8)``."""
         return f"{self.title}: {self.shapes}" if self.shapes else self.title
 
 
@@ -175,9 +174,9 @@ def _listed(shapes: Sequence[Shape]) -> str:
 
 
 def inner_variables(subject: Subject, planned: Plan) -> set[int]:
-    """The ids of the variables that are inside of the boxes of layers, or of boxes in which layers are.
+    """Return the ids of the variables that the boxes of layers hide.
 
-    No operation that is drawn by itself reads them, and no layer with a box was given them. Of one that changed, it is
+    No operation with its own oval reads them, and no layer with a box received them. Of one that changed, it is
     the id under which all its values are known.
     """
     folds = [what for _, what in planned.items if isinstance(what, Fold)]
@@ -200,7 +199,7 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
 
 
 def _layers_in(fold: Fold) -> Iterator[Block | Fold]:
-    """The outermost layers among the operations of a fold: it may be one."""
+    """Yield the outermost layers in a fold, or the fold if it is a layer."""
     if fold.scope is not None:
         yield fold
         return
@@ -229,7 +228,7 @@ class LoopVariable:
     values : Series
         One number for each iteration; nan where nothing is known.
     gradients : Series or None
-        The same for the gradients; None if there are none.
+        The same for the gradients, or None if there are none.
     is_norm : bool
         Whether the value is an array, and the numbers are norms.
     """
@@ -281,7 +280,7 @@ def _positions(part: Part) -> list[int]:
 
 
 def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Development]:
-    """The results that other iterations, or operations behind the loop, use; of each name the last."""
+    """Return the results that later iterations, or operations after the loop, use; for each name the last."""
     if len(iterations) < 2:
         return []
     last, records = iterations[-1], subject.records
@@ -321,14 +320,14 @@ def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _stem(subject: Subject, record: Record) -> str:
-    """The name of a result; empty if it has none."""
+    """Return the name of a result without its subscript, or '' if it has no name."""
     return without_subscript(subject.names.get(record.output_id, ""))  # type: ignore[arg-type]
 
 
 def _row(
     subject: Subject, positions: Sequence[int], last: Sequence[int], slot: int
 ) -> Record | None:
-    """The operation of an iteration that does what one of the last iteration does; None if that cannot be told.
+    """The operation of an iteration that does what one of the last iteration does, or None if that cannot be told.
 
     It is in the same place, if the iterations have equally many operations, or else it has a result of the same name.
     """

@@ -77,7 +77,7 @@ class DrawnGraph:
     given: Mapping[int, Any]
 
     def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
-        """The graph in which the places are marked where the first nan or infinity of each target is."""
+        """Return the graph with marks where the first nan or infinity of each target is."""
         values, steps = list(self.graph.values), list(self.graph.steps)
         for fact in facts:
             record = records[fact.record]
@@ -101,7 +101,7 @@ def _looks_finite(value: Value, way: str) -> bool:
 
 
 class Drawer:
-    """All views of a recording as graphs.
+    """Draws a recording as a graph, with any of its parts open or closed.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Drawer:
         Raises
         ------
         ValueError
-            If something is no key, or no whole number.
+            If something isn't a key, or isn't an integer.
         """
         by_key = checked(opened)
         with shared_summaries(self._summaries), np.errstate(all="ignore"):
@@ -174,7 +174,7 @@ class Drawer:
 
     @cached_property
     def _folded(self) -> tuple[DrawnGraph, FoldPolicy, int | None]:
-        """The graph without openings, its view, and how many parts are drawn at its ends, if not all are."""
+        """The graph as it is at first, its fold policy, and the number of parts at its ends if the middle is folded."""
         for view in LAYER_FOLD_POLICIES if self._tree[1].holds_layers else FOLD_POLICIES:
             with suppress(NoRoomError):
                 drawn = self._drawn(view, room=self.max_nodes // 2)
@@ -222,7 +222,7 @@ def checked(opened: Any) -> Mapping[str, int]:
     Raises
     ------
     ValueError
-        If something is no key, or no whole number.
+        If something isn't a key, or isn't an integer.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def _connected(graph: Graph) -> int:
 
 
 def _depth(graph: Graph) -> int:
-    """The number of operations on the longest path, if any of them could be folded; 0 if none could."""
+    """The number of operations on the longest path, if any of them could be folded, or 0 if none could."""
     if not any(frame.kind in ("iteration", "call") for frame in graph.frames):
         return 0
     rank = [0] * len(graph.values)

@@ -1,4 +1,4 @@
-"""The graph of a report: its first layout, further ones that a reader opens, and keys for the values in them."""
+"""The graph of a report: its first layout, the layouts that a reader opens, and keys of values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tapemagic.report.verdict.nonfinite_origins import nonfinite_origins
 
 @dataclass(frozen=True)
 class GraphView:
-    """One layout of a recording: its graph, and the trace and its steps laid out alike.
+    """A layout of a recording: the graph, with the trace and the steps laid out to match.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def layout_of(subject: Subject, opened: Mapping[str, int]) -> Layout:
     Raises
     ------
     ValueError
-        If something in `opened` is no key, or no integer.
+        If something in `opened` isn't a key, or isn't an integer.
     """
     drawn = subject.shared(drawer_of).draw(opened)
     keyed = keyed_values(subject, drawn, subject.shared(KeyMaker))
@@ -119,7 +119,7 @@ class Keyed:
     value : object
         The array of a constant; that of a value on the tape is in the recording.
     name : str
-        Its name or symbol; empty for a constant without one.
+        Its name or symbol, or '' for a constant without one.
     """
 
     key: str
@@ -256,7 +256,7 @@ def view_of(
 
 
 def _formulas(subject: Subject, drawn: DrawnGraph) -> tuple[str, ...]:
-    """The formulas of the values of a graph, as the trace writes them."""
+    """Return the formulas of the values of a graph, like those of the trace."""
     symbols = Symbols(subject)
     found = [""] * len(drawn.graph.values)
     with np.errstate(all="ignore"):

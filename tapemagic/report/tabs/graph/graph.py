@@ -29,20 +29,20 @@ class Value:
     symbol: str = ""
     """The name that the trace gives to a value without one: v3."""
     bad: bool = False
-    """Whether the first nan or infinity is in this value, or in its gradient."""
+    """Return True if the first nan or infinity is in this value, or in its gradient."""
     summary: Summary | None = None
     """The summary of an array that is too large to be written out."""
     gradient_summary: Summary | None = None
     """The same for the gradient."""
     is_computed: bool = True
-    """Whether its numbers are computed, and not those of a Dask array that is still to be computed."""
+    """Return True if its numbers are computed, and not those of a Dask array that is still to be computed."""
     chunks: str = ""
     """The chunks of a Dask array, as text."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """An operation of a recording, or several that are drawn as one.
+    """An operation of a recording, or several operations drawn in one box.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Step:
     bad : bool
         Whether the first nan or infinity is inside these operations.
     fold : str
-        The key of the part that these operations are, or are a piece of, which can be opened; empty for an operation.
+        The key of the part that these operations are, or are a piece of, which can be opened, or '' for an operation.
         It is the same in all views of a recording.
     layer : LayerCall or None
         Of a layer, what is known of the call.
@@ -145,7 +145,7 @@ class Graph:
 
     @property
     def folded(self) -> int:
-        """The number of operations that are drawn as parts of others."""
+        """The number of operations inside folded boxes."""
         return sum(step.elided for step in self.steps)
 
     @property

@@ -316,8 +316,8 @@ class GraphBuilder:
     def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
         """The local derivatives of an operation on single real numbers, by the positions of its inputs.
 
-        What an operation on complex numbers passes back is a conjugate of its derivative, and a rule of the user's own
-        may be no product with a derivative.
+        Complex numbers have none here, since an operation passes back the conjugate of its derivative, and neither have
+        custom gradients, which need not be products with a derivative.
         """
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
@@ -352,7 +352,7 @@ class GraphBuilder:
         return tuple((position, formula) for position, formula in pairs if formula)
 
     def symbol(self, index: int) -> Symbol:
-        """The symbol of a value in a formula: its name, or what is written of it."""
+        """Return the symbol of a value in a formula: its name or its text."""
         value = self.values[index]
         return symbol_of(value.name or value.symbol or value.text)
 
@@ -400,7 +400,7 @@ SHAPING = {"like", "spread", "total"}
 
 
 def local_derivative(record: Record, position: int, inputs: Sequence[Symbol], y: Symbol) -> str:
-    """The local derivative of an elementwise operation as a formula; empty if it is a number, or not known.
+    """The local derivative of an elementwise operation as a formula, or '' if it is a number, or not known.
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ def _slope(adjoint: str) -> str:
 
 
 class _WithoutG(ast.NodeTransformer):
-    """Puts 1 in the place of g, and drops it as a factor."""
+    """Replaces g by 1, and drops factors of 1."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Constant(1) if node.id == "g" else node

@@ -64,7 +64,7 @@ class Step(TypedDict):
 
 
 class View(TypedDict):
-    """One layout of the graph, with the trace laid out alike and the steps through both."""
+    """A layout of the graph, with the trace laid out to match and the steps through both."""
 
     opened: Mapping[str, int]
     svg: str
@@ -83,7 +83,7 @@ def html(screen: Screen, static: Callable[[], str]) -> str | None:
 
 
 def view_of(picture: GraphPicture) -> View:
-    """The layout of the graph in findings that have one."""
+    """Return the layout of the graph for the front end."""
     findings, drawing = picture.findings, picture.drawing
     view, drawn = findings.view, findings.graph
     if view is None:

@@ -72,7 +72,7 @@ def caption(findings: Findings, live: bool = False) -> str:
 
 
 def shows_none(graph: Graph) -> bool:
-    """Whether a gradient is None in some box."""
+    """Return True if a gradient is None in some box."""
     orders = orders_with_gradients(graph)
     return any(
         value.order in orders and value.role != "constant" and value.gradient in {None, "None"}
@@ -100,13 +100,13 @@ def signs(graph: Graph) -> list[str]:
 
 
 def _shows_variables_of_layers(graph: Graph) -> bool:
-    """Whether a closed layer reads variables that have boxes of their own, since others read them, too."""
+    """Return True if a closed layer reads variables that have boxes of their own, since others read them, too."""
     read = {value for step in graph.steps if step.layer for value in step.inputs}
     return any(graph.values[k].role == "variable" for k in read)
 
 
 def chain_rule(graph: Graph) -> str:
-    """The sentences on what the numbers on arrows add up to, with everything else that adds to it."""
+    """Explain how a gradient follows from the numbers on arrows, with every exception that the graph has."""
     words = [CHAIN_RULE]
     read = {value for step in graph.steps for value in step.inputs}
     if any(graph.values[k].role == "target" for k in read):
@@ -123,7 +123,7 @@ def chain_rule(graph: Graph) -> str:
 
 
 def _has_bare_edge(graph: Graph, step: Step) -> bool:
-    """Whether an operation passes a gradient on to a number along an edge that has no label."""
+    """Return True if an operation passes a gradient on to a number along an edge that has no label."""
     if step.kind != "operation" or all(graph.values[k].gradient is None for k in step.outputs):
         return False
     labels = edge_labels(step)
@@ -136,7 +136,7 @@ def _is_number(value: Value) -> bool:
 
 
 def changes(findings: Findings) -> list[str]:
-    """A sentence on the variables with several boxes; empty if there are none."""
+    """Explain the boxes of variables that changed during the run."""
     if not findings.tabs["graph"].changed:
         return []
     names = [name for name, _ in findings.tabs["graph"].changed]
@@ -181,13 +181,13 @@ def alternative(findings: Findings) -> str:
 
 
 def text(findings: Findings) -> str:
-    """The numbers that no other face tells; empty if there are none."""
+    """Return the numbers that no other tab shows: local derivatives, and plots in boxes."""
     graph = findings.graph
     return "\n".join(map(printable, [*local_derivatives(graph), *developments(graph)]))
 
 
 def local_derivatives(graph: Graph) -> list[str]:
-    """A sentence with the local derivatives on the edges of a picture, if it shows them."""
+    """List the local derivatives that the picture shows on its arrows."""
     if len(graph.steps) > MAX_LABELLED:
         return []
     name = names(graph)
@@ -210,7 +210,7 @@ def developments(graph: Graph) -> list[str]:
 
 
 def sentences(graph: Graph) -> list[str]:
-    """Each operation as an equation, such as ``y = multiply(x, x)``."""
+    """Return the operations as equations, such as ``y = multiply(x, x)``."""
     name = names(graph)
     return [
         f"{', '.join(name[i] for i in step.outputs) or '…'} = "

@@ -66,7 +66,7 @@ LAYER_FOLD_POLICIES = (
     FoldPolicy("one", 0, False, 0, 0),
     CLOSED,
 )
-"""The same of recordings with layers, beside which the operations of reverse sweeps are too much."""
+"""Fold policies for recordings with layers, which leave no room for the operations of reverse sweeps."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Frame:
     first : int
         Of a derivative, the position of its first operation.
     key : str
-        That of the part it shows; empty for the computation.
+        That of the part it shows, or '' for the computation.
     scope : Scope or None
         Of a layer, what is known of the call.
     """
@@ -146,7 +146,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The operations and folds to draw, in the order of the tape, and the frames around them."""
+    """The operations and folds to draw, in the order of the tape, with the frames around."""
 
     items: Sequence[Item]
     frames: Sequence[Frame]
@@ -154,7 +154,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class FoldOverrides:
-    """Exceptions from a view: parts that are open or closed other than in it.
+    """Exceptions from a fold policy: the parts that a reader opened or closed.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class FoldOverrides:
         By the key of a part: 0 if it is closed, 1 if it is open; of a loop, the number of the iteration that is open.
     ends : int or None
         The number of parts that are drawn at the beginning and at the end of the recording, with those between them
-        as one fold; None if all are drawn.
+        as one fold, or None if all are drawn.
     inside : int
         The most operations and folds of a part that is opened, as long as nothing in it is, for it to be drawn whole.
     most : float
@@ -212,7 +212,7 @@ class _Planner:
         self.frames: list[Frame] = []
 
     def requested(self, key: str) -> int | None:
-        """The opening that is requested for of a part: 0 for closed; None if nothing is, or there is no more room."""
+        """Return what a reader requested for a part, 0 for closed; None without a request, or if there is no room."""
         number = self.openings.by_key.get(key)
         return None if number and len(self.items) > self.openings.most else number
 
@@ -279,7 +279,7 @@ class _Planner:
             self.items.append(Item(frame, fold))
 
     def is_open(self, derivative: Block, key: str) -> bool:
-        """Whether a reverse sweep is open."""
+        """Return True if a reverse sweep is open."""
         requested = self.requested(key)
         if requested is not None:
             return requested > 0
@@ -347,7 +347,7 @@ class _Planner:
         self.view, self.iteration = view, iteration
 
     def fits(self, parts: Numbered, frame: int, depth: int) -> bool:
-        """Whether there is room for the parts of a block that is opened, as long as nothing in it is."""
+        """Return True if the parts of an opened block have room, with everything in them folded."""
         iteration = None if self.in_iteration(frame) else self.iteration
         layers = max(0, self.view.layers - self.frames_around(frame, "layer"))
         view = replace(self.view, layers=layers)
@@ -401,7 +401,7 @@ def plan(
         The recording as a tree.
     view : FoldPolicy
     operations : int
-        The number of operations that the cell itself recorded; those behind them are of the report's own derivatives.
+        The number of operations that the cell itself recorded; later ones belong to the report's own derivatives.
     iteration : int, optional
         The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
     room : float, optional
@@ -441,13 +441,13 @@ def plan(
 
 
 def _is_own(part: Part, operations: int) -> bool:
-    """Whether a part belongs to a derivative that the report took itself."""
+    """Return True if a part belongs to a derivative that the report took itself."""
     first = part if isinstance(part, int) else next(part.positions(), 0)
     return first >= operations
 
 
 def most_iterations(cell: Block) -> int:
-    """The number of iterations of the outermost loop with the most of them; 0 if there is no loop."""
+    """The number of iterations of the outermost loop with the most of them, or 0 if there is no loop."""
     most, stack = 0, [*cell.parts]
     while stack:
         part = stack.pop()

@@ -41,7 +41,7 @@ class LineValue:
     value : str
         The last value, where the line ran several times.
     gradient : str
-        The gradient of the targets with respect to it, 'None' if they do not depend on it; empty for a constant.
+        The gradient of the targets with respect to it, 'None' if they do not depend on it, or '' for a constant.
     runs : int
         How often the line made it.
     first : str

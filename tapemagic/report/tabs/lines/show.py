@@ -14,7 +14,7 @@ from tapemagic.report.tabs.lines.find import LineValue, SourceLine
 STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 BOLD = "font-weight:600"
 WIDEST = 60
-"""The width of the source in text; values of longer lines stand below them."""
+"""The width of the source in text; the values of a longer line are shown below it."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Row:
 
 
 def text(findings: Findings) -> str:
-    """The lines as text; empty if none made a value."""
+    """The lines as text, or '' if none made a value."""
     rows = rows_of(findings)
     return "\n".join("".join(cells).rstrip() for cells in padded(rows))
 
 
 def html(findings: Findings) -> str:
-    """The lines as HTML, in columns of text; empty if none made a value."""
+    """The lines as HTML, in columns of text, or '' if none made a value."""
     rows = rows_of(findings)
     lines = map(line_html, rows, padded(rows))
     return element("pre", STYLE, "\n".join(lines)) if rows else ""
@@ -70,7 +70,7 @@ def rows_of(findings: Findings) -> list[Row]:
 
 
 def padded(rows: list[Row]) -> list[tuple[str, ...]]:
-    """The cells with the spaces between them; a source wider than `WIDEST` stands alone on its line."""
+    """The cells with the spaces between them; a source wider than `WIDEST` has a line of its own."""
     if not rows:
         return []
     short = [row.cells for row in rows if len(row.source) <= WIDEST]
@@ -115,6 +115,6 @@ def _made(value: LineValue) -> str:
 
 
 def _with_gaps(lines: tuple[SourceLine, ...]) -> list[tuple[SourceLine, int]]:
-    """The lines, each with the number of lines that are left out before it."""
+    """Return the lines, each with the number of lines omitted before."""
     numbers = [0, *(line.number for line in lines)]
     return [(line, line.number - before - 1) for before, line in zip(numbers, lines, strict=False)]

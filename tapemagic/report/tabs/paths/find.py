@@ -49,7 +49,7 @@ class PathStep:
     operation : str
         Its name; of several that are not written out, their number.
     result : str
-        The name or symbol of its result; empty for a result that the graph does not show.
+        The name or symbol of its result, or '' for a result that the graph does not show.
     slope : str
         The local derivative: a number, or of arrays the shape of their Jacobian.
     """
@@ -92,7 +92,7 @@ class GradientPaths:
     paths : tuple of GradientPath
         The largest contribution first; none if there are more than `MAX_PATHS` paths.
     rest : str
-        What all other paths add to the gradient together; empty if there are none.
+        What all other paths add to the gradient together, or '' if there are none.
     is_norm : bool
         Whether contributions are norms of arrays.
     is_signed : bool
@@ -155,7 +155,7 @@ def find(subject: Subject) -> PathFindings | None:
 
 
 def _paths_to(subject: Subject, target: Named) -> list[GradientPaths]:
-    """The paths from each source to one target; without sources that do not reach it."""
+    """Return the paths from each source that reaches a target."""
     name, y = target
     counts, edges = _edges(subject, id_of(y))
     reached = [x for x in subject.sources if x[1] is not y and counts.get(id_of(x[1]))]
@@ -172,7 +172,7 @@ Edges = Mapping[int, Sequence[Edge]]
 
 
 def _edges(subject: Subject, goal: int) -> tuple[Mapping[int, int], Edges]:
-    """The number of paths from each value to the target, for all values in one pass, and the operations on them."""
+    """Count the paths from every value to the target, in one pass, and return the operations along them."""
     counts: defaultdict[int, int] = defaultdict(int, {goal: 1})
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
     tracked = subject.whole.tracked
@@ -195,7 +195,7 @@ def _edges(subject: Subject, goal: int) -> tuple[Mapping[int, int], Edges]:
 def _chains(
     target: Any, goal: int, starts: set[int], edges: Edges
 ) -> Mapping[int, list[tuple[Chain, Any]]]:
-    """The paths from some sources, by their ids, each with what the reverse pass along this path alone arrives at.
+    """The paths from some sources, by their ids, each with the gradient that arrives along this path.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def _gradient_paths(
 
 
 def _have_different_signs(contributions: Sequence[Any]) -> bool:
-    """Whether contributions partly cancel; of arrays and complex numbers that is not said."""
+    """Return True if contributions partly cancel; of arrays and complex numbers that is not said."""
     if any(g.ndim or g.dtype.kind == "c" for g in contributions):
         return False
     return any(g > 0 for g in contributions) and any(g < 0 for g in contributions)

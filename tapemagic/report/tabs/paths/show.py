@@ -22,7 +22,7 @@ ARRAYS = (
 
 
 def text(findings: Findings) -> str:
-    """The paths as text; empty if there is nothing to show."""
+    """The paths as text, or '' if there is nothing to show."""
     found: PathFindings | None = findings.tabs.get("paths")
     if found is None:
         return ""
@@ -33,7 +33,7 @@ def text(findings: Findings) -> str:
 
 
 def html(findings: Findings) -> str:
-    """The paths as HTML; empty if there is nothing to show."""
+    """The paths as HTML, or '' if there is nothing to show."""
     found: PathFindings | None = findings.tabs.get("paths")
     if found is None:
         return ""
@@ -117,7 +117,7 @@ def _way(source: str, path: GradientPath) -> str:
 
 
 def _way_html(source: str, path: GradientPath) -> str:
-    """The same as HTML, in which the names of values stand out."""
+    """Return a path as HTML, in which the names of values stand out."""
     steps = (
         f"{element('span', QUIET, plain(f'→ {step.operation} →'))} <code>{plain(step.result)}</code>"
         if step.result

@@ -1,4 +1,4 @@
-"""Dead units: those of which a relu made 0 whatever the example, so that no gradient passes back through them."""
+"""Dead units: their relu is 0 for every example, so no gradient passes back through."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def dead_units(subject: Subject) -> Iterator[str]:
 
 
 def _input(record: Record) -> int | None:
-    """The position of the input of a relu; None if the record is none."""
+    """Return the position of the input of a relu, or None for another operation."""
     name = record.operation.name
     if name == "relu":
         return 0
@@ -97,7 +97,7 @@ def _sentence(
 
 
 def _dead(record: Record, axis: int) -> Any:
-    """Whether each unit's inputs are all negative; None if they are not known."""
+    """Return, for each unit, True if all its inputs are negative, or None if they are unknown."""
     value = record.values[_input(record) or 0]
     if not has_numbers(value) or not value.shape or not value.size or value.dtype.kind != "f":
         return None
@@ -106,7 +106,7 @@ def _dead(record: Record, axis: int) -> Any:
 
 
 def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int | None:
-    """The axis of the units; None if it is not known: of a vector that may be that of the examples."""
+    """The axis of the units, or None if it is not known: of a vector that may be that of the examples."""
     variables = {id_of(x) for x in subject.whole.contents.variables}
     number = record.ids[_input(record) or 0]
     for _ in range(len(SUMS)):

@@ -62,7 +62,7 @@ def _is_much(before: float, after: float, fallen: float = 0.0) -> bool:
 
 
 def _later(bad: Sequence[int], count: int) -> str:
-    """The words on later steps that are not finite; empty if there are none."""
+    """Describe later steps that are nan or infinite, if there are any."""
     if len(bad) == 1:
         return ""
     if len(bad) == count - bad[0]:

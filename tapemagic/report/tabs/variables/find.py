@@ -25,7 +25,7 @@ class NamedValue:
     role : {'watched', 'variable', 'computed', 'target', 'constant'}
     value : Summary
     gradient : Summary or None
-        The gradient of the targets, or of their sum; None if they do not depend on the value.
+        The gradient of the targets, or of their sum, or None if they do not depend on the value.
     line : int or None
         The line of the cell that made the value.
     reads : str
@@ -88,7 +88,7 @@ def find(subject: Subject) -> tuple[NamedValue, ...]:
 
 
 def _gradient(subject: Subject, number: int) -> Any:
-    """The gradient of the sum of all targets with respect to a value, by its id; None if there is none.
+    """Return the gradient of the sum of all targets with respect to a value, by its id, or None.
 
     That of a variable with several values is the sum of theirs.
     """

@@ -27,7 +27,7 @@ LONGEST_GOAL = 40
 
 
 def text(findings: Findings) -> str:
-    """The table of variables as text; empty if there are none."""
+    """Return the table of variables as text."""
     if not findings.variables:
         return ""
     rows = shown(findings.variables)
@@ -36,7 +36,7 @@ def text(findings: Findings) -> str:
 
 
 def html(findings: Findings) -> str:
-    """The table of variables as HTML; empty if there are none."""
+    """Return the table of variables as HTML."""
     if not findings.variables:
         return ""
     rows = shown(findings.variables)
