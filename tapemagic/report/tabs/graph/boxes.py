@@ -65,8 +65,8 @@ class ConstantNames:
     def _name(self, value: Any) -> str:
         """Return the name of a constant: that of a seed, of the same array, or of the only equal array; else ''.
 
-        A record holds a copy of an array that the program may change, so only its elements identify it. The same is true
-        of an array that a layer has cast to its dtype. Integers, and numbers with several names, have no name.
+        A record holds a copy of an array that the program may change, so only its elements identify it. The same holds
+        for an array that a layer has cast to its dtype. Integers, and numbers with several names, have no name.
         """
         if id(value) in self._seeds:
             return self._seeds[id(value)]
