@@ -125,6 +125,7 @@ class TapeReport:
                 bundle["text/html"] = themed_page(page, self._style.theme)
                 bundle["text/latex"] = latex(self.findings, self.drawing, parts, value, self.curves)
                 bundle.update(self._widget(bundle.values()))
+        # Without the traceback: where in the drawing it was interrupted says nothing to a reader.
         except KeyboardInterrupt:
             raise KeyboardInterrupt(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
@@ -160,6 +161,7 @@ class TapeReport:
 
     def replace_contents(self, other: TapeReport) -> None:
         """Show what another report on the same cell shows, in the same widget."""
+        # The displayed widget and its sliders belong to this object, whichever run it shows.
         kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
         self.__dict__.clear()
         self.__dict__.update(other.__dict__ | kept)
@@ -223,6 +225,7 @@ class TapeReport:
         --------
         ``report.show()`` in a function or loop of a notebook shows what would be dropped there.
         """
+        # IPython in a terminal has no kernel, and cannot show widgets.
         if hasattr(get_ipython(), "kernel"):
             display(self)  # type: ignore[no-untyped-call]
             return None

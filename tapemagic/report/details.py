@@ -99,6 +99,7 @@ class Details:
 
     def close(self, why: str) -> None:
         """Let go of the recording, for a reason in words that later questions are answered with."""
+        # The first reason stays: closing a report does not explain why its recording was too large.
         if self._subject is None:
             return
         self._subject = None
@@ -210,6 +211,7 @@ def _weight(subject: Subject) -> int:
     """The bytes that a recording holds; about, and no more than it needs to know that they are too many."""
     records = subject.whole.records
     size = RECORD * len(records)
+    # So many records are too large by themselves; counting the bytes of their arrays would take long.
     if size > MOST_KEPT:
         return size
     named = [unwrap(x) if isinstance(x, Tensor) else x for _, x in subject.context.named]
@@ -232,6 +234,7 @@ def _arrays(subject: Subject, numbers: set[int], keys: KeyMaker) -> dict[int, An
         if place := keys.place(i):
             position, slot = place
             found[i] = subject.records[position].outputs[slot]
+    # A record keeps only what its rules read. Other results may still be alive under a name, or as an input elsewhere.
     left = {i for i in numbers if isinstance(found.get(i), Absent | None)}
     if left:
         both = [*subject.context.named, *subject.sources, *subject.targets]
@@ -250,6 +253,7 @@ def _arrays(subject: Subject, numbers: set[int], keys: KeyMaker) -> dict[int, An
 def _gradients(subject: Subject, numbers: set[int]) -> dict[int, Entries]:
     """The gradients with respect to values on the tape in full, by id."""
     known = subject.adjoints
+    # Small gradients are kept as arrays; those kept as summaries take another sweep, once for all keys.
     found = {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.ndarray)}
     found |= {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.generic)}
     left = {i for i in numbers if i in known} - found.keys()

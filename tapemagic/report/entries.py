@@ -87,6 +87,7 @@ def entries_of(value: Any) -> Entries:
         return Entries(
             summary, _exact(value if isinstance(value, np.ma.MaskedArray) else array[()])
         )
+    # np.asarray drops the mask, and would show the numbers below it.
     if isinstance(value, np.ma.MaskedArray):
         array = value
     if not array.size:

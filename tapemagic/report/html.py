@@ -83,6 +83,7 @@ def parts(faces: Mapping[str, str]) -> dict[str, str]:
 def head(findings: Findings, value: str | None) -> str:
     """The error that stopped the cell, and the verdict; where they are too long, the beginning of their text."""
     html = failure.html(findings) + verdict.html(findings, value)
+    # HTML that is cut off would leave tags open, so a verdict that is too long is shown as plain text.
     if len(html) <= limits.HEADLINE:
         return html
     return element(

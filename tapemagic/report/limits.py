@@ -35,6 +35,7 @@ def fits(parts: Mapping[str, str], room: int, least_important: Sequence[str]) ->
     """
     left = dict(parts)
     while (excess := sum(map(len, left.values())) - room) > 0:
+        # One part that suffices goes before several that would suffice only together.
         enough = [title for title in least_important if len(left.get(title, "")) >= excess]
         del left[enough[0] if enough else max(left, key=lambda title: len(left[title]))]
     return list(left)

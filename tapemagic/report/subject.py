@@ -82,6 +82,7 @@ class Subject:
     def known_names(self) -> Mapping[int, str]:
         """The names of values by id; a variable has one name, whatever its value."""
         tensors = [(name, value) for name, value in self.context.named if has_id(value)]
+        # Reversed, so that the first name of a tensor with several wins.
         names = {id_of(value): name for name, value in reversed(tensors)}
         names |= self.context.earlier
         both = [*self.sources, *self.targets]
@@ -157,6 +158,7 @@ class Subject:
         """
         symbols = dict(self.names)
         taken = set(symbols.values())
+        # v1 beside a v₁ of the program would be two names for a reader's eye.
         letter = "t" if "v" in map(without_subscript, taken) else "v"
         numbered = (name for k in count(1) if (name := f"{letter}{k}") not in taken)
         tracked, records = self.snapshot.tracked, self.snapshot.records

@@ -226,9 +226,11 @@ def summarise(value: Any) -> Summary:
     if isinstance(value, Summary):
         return value
     known = _known.get()
+    # Numbers are summarized at once; only arrays are worth remembering.
     if known is None or not isinstance(value, np.ndarray):
         return _summary(value)
     reference, found = known.get(id(value), (None, None))
+    # An id may have been reused by another array; the weak reference tells.
     if found is None or reference is None or reference() is not value:
         found = _summary(value)
         known[id(value)] = (weakref.ref(value), found)
@@ -289,6 +291,7 @@ def _kind(shape: tuple[int, ...]) -> Kind:
 
 def _plain(value: Any, array: Any, statistics: Statistics) -> Summary:
     """The summary of a value as text."""
+    # Range and mean are known from the statistics already; format_entries would compute them again.
     quick = (
         array.dtype.kind == "f" and array.size > SHOWN and not (statistics.nan or statistics.inf)
     )
@@ -334,6 +337,7 @@ def _pictured(plain: Summary, array: Any) -> Summary:
         return replace(
             plain, kind="image", colours=colours(array.reshape(-1, *shape[-3:])[0]), part=part
         )
+    # All axes but one have length 1, so it is a curve.
     if array.size == max(shape):
         return replace(plain, kind="vector", cells=curve(array))
     index, part = slice_shown(shape)

@@ -67,6 +67,7 @@ class Answers:
             return QueryError(error=f"There is no answer to {clipped(printable(question), 40)!r}.")
         except KeyboardInterrupt:
             return QueryError(error="The answer was interrupted.")
+        # json.loads raises it for "[[[[...".
         except RecursionError:
             return QueryError(error="The question is nested too deeply.")
         except NotKeptError as error:

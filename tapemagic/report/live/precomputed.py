@@ -52,6 +52,7 @@ class Precomputed:
     def add_all(self, view: View) -> None:
         """Add what can be asked about a layout: values in full, what opens and closes in it, the check of gradients."""
         keys = [value["key"] for value in view["values"] if value["key"]]
+        # Half of the room is for values in full, the other half for layouts.
         missing = self._add_values(keys, self.room // 2)
         if missing:
             self.left_out.append(f"{missing:,} of {len(keys):,} values in full")
@@ -61,6 +62,7 @@ class Precomputed:
         opened, ways = 0, sum(part.choices for part in parts_of(view))
         end = monotonic() + SECONDS
         for key, number in islice(openings(view), MOST_VIEWS):
+            # Graphviz draws each layout, and a reader waits for the page meanwhile.
             if monotonic() > end:
                 break
             found = self._add_answer(f"view:{json.dumps({key: number}, separators=(',', ':'))}")

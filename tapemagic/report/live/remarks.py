@@ -83,6 +83,7 @@ def readable(printed: str) -> str:
     >>> readable("\x1b[31mred\x1b[0m\n10 %\r20 %\n")
     'red\n20 %'
     """
+    # Ten times what is shown: colors and overwritten progress bars take much of it.
     text = OVERWRITTEN.sub("", COLOURS.sub("", printed[-10 * LONGEST :])).rstrip()
     text = "".join(char if char.isprintable() or char in "\n\t" else " " for char in text)
     return text if len(text) <= LONGEST else f"… {text[-LONGEST:]}"

@@ -87,7 +87,9 @@ def page(
         ahead.add_all(content["view"])
     folded = answers.findings.graph.folded if not why else 0
     words = " ".join(filter(None, [why, left_out_words(ahead.left_out, folded)]))
+    # "<" would let text from the cell close the script element.
     data = json.dumps({"content": text, "answers": ahead.packed}).replace("<", "\\u003c")
+    # The policy allows only the script with this digest, so nothing that slipped through escaping could run.
     digest = b64encode(sha256(script.encode()).digest()).decode()
     policy = POLICY.format(f"sha256-{digest}")
     heading = escape(clipped(printable(title), 120))
@@ -112,6 +114,7 @@ def _script() -> str:
     if found is None:
         raise RuntimeError("the front end does not end with its export")
     script = ESM[: found.start()] + START % found[1]
+    # In an HTML script element, "</script" and "<!--" end or change parsing, even inside of strings.
     return re.sub("<(?=/script|!--)", "\\\\x3c", script, flags=re.IGNORECASE)
 
 
@@ -133,6 +136,7 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
             raise SaveError(
                 f"cannot save to {given!r}: {what}; write the name of a file, such as 'report.html'"
             )
+        # Through symbolic links, so that the link stays and its target is replaced.
         target = Path(os.path.realpath(chosen))
         if target.exists() and not target.is_file():
             raise SaveError(
@@ -162,6 +166,7 @@ def _write(page: str, target: Path) -> None:
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:
             file.write(page)
+        # The temporary file has the default mode; a file that is replaced keeps its own.
         if target.exists():
             shutil.copymode(target, beside)
         beside.replace(target)

@@ -64,6 +64,7 @@ def fitted(content: Content, room: int) -> tuple[Content, str]:
     kept = limits.fits(sizes, max(0, room - rest), (STEPS, *LEAST_IMPORTANT))
     content = _without(content, sizes.keys() - set(kept))
     text = packed(content)
+    # Without its large parts the view may still be too large: the names and tips of hundreds of values and operations.
     if len(text) > room:
         content = _without({**content, "view": None}, sizes.keys())
         text = packed(content)

@@ -95,6 +95,7 @@ def source_of(subject: Subject) -> SourceText | str:
 
 def _source(subject: Subject) -> SourceText:
     contents = subject.whole.contents
+    # Without the derivatives that the report took: the program computes them itself.
     contents = contents._replace(records=contents.records[: subject.operations])
     groups = [[target] for _, target in subject.targets]
     sources = [source for _, source in subject.sources]

@@ -20,6 +20,7 @@ def html(screen: Screen, _static: Callable[[], str]) -> str | None:
     findings = screen.findings
     if findings.code:
         return live_html(findings.code, screen.theme)
+    # A program of derivatives that are all None would be empty.
     is_askable = screen.has_view and any(entry.value for entry in findings.derivatives)
     return "" if is_askable else None
 

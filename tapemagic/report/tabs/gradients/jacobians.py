@@ -84,6 +84,7 @@ def hessians(
     matrices = []
     for t, target in enumerate(targets):
         why = [reasons[t, s] or _complex_reason(x, source) for s, (x, source) in enumerate(sources)]
+        # Sources without a gradient have no second derivatives: each gets a matrix with its reason.
         connected = [source for source, reason in zip(sources, why, strict=True) if not reason]
         if connected:
             matrices += _hessian(observer.fork(), target, connected)

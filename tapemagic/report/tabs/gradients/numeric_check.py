@@ -103,9 +103,13 @@ OVERHEAD = 3000
 COPIES = 12
 """The number of copies of a source in one comparison."""
 
+# With step 1e-3, the formula of 6th order is exact to about 2e-13 of the function's values: their rounding, 2e-16,
+# divided by the step. The recorded gradient carries the rounding of its own dtype, hence the coarser limits below.
 TOLERANCE = 1e-7
 TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
 """The relative difference that counts as none, in double precision and below."""
+# Where a function bends strongly within the step, one that is shorter by 100 has a truncation error smaller by 1e12,
+# but a rounding error larger by 100: hence the rougher tolerance.
 SHORTER, ROUGHER = 1e-2, 1e-5
 """The factor of the shorter step that is tried where a gradient differs, and the tolerance for it."""
 SLIGHT = 1e-3
@@ -114,8 +118,11 @@ SHORTENED = (1e-2, 1e-3, 1e-4)
 """The factors of the steps by which the slopes on both sides are computed."""
 KINK = 1e-2
 """The relative difference of the slopes on both sides of a kink."""
+# At a kink the slopes on both sides differ by the same for every step. For a smooth function the difference shrinks
+# with the step, by 10 each time.
 KINKED = 2.0
 """The factor within which these slopes differ by the same, whatever the step, if there is a kink."""
+# Double precision rounds the target to 2e-16 of its size, and the quotient divides that by the step of 1e-3.
 ROUNDING = 5e-12
 """A difference smaller than this, relative to the target's values, may be due to their rounding."""
 NOISE = 1e-8
@@ -198,6 +205,7 @@ class _Comparison:
 
     def result(self, chosen: list[int]) -> Check:
         """Compare the chosen entries, of a complex one both parts."""
+        # A complex entry has two directions to move in: its real and its imaginary part.
         parts = entry_size(self.replay.point)
         numbers = [parts * entry + part for entry in chosen for part in range(parts)]
         at = self.at
@@ -209,6 +217,7 @@ class _Comparison:
             if self._agrees(c, self.tolerance, largest) or (not c.tape and c.gap <= rounding):
                 continue
             rough = max(ROUGHER, self.tolerance)
+            # Only entries that disagree are tried again, since each trial repeats the whole recording six times.
             near = at.compare(SHORTER * at.step(k))
             if not np.isfinite(near.quotient):
                 return Check("not checked", note="the target is nan or infinite near this point")

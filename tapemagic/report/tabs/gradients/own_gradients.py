@@ -129,6 +129,7 @@ def _reason(
 ) -> str:
     """The reason for a None, by what the tape that gave it still knows."""
     snapshot = snapshot_of(call.tape)
+    # Entering a tape again clears its records, and with them what they say about the earlier gradient.
     if not snapshot.times or snapshot.times[0] > call.time:
         return f"{tape or 'the tape'} has been used again since, so the reason is gone"
     place = Place(call.code.co_filename, written_call(call).line, "")
@@ -166,6 +167,7 @@ class WrittenCall:
 
 def written_call(call: GradientCall) -> WrittenCall:
     """The text of a call; empty parts where the program's text is not known."""
+    # co_positions (PEP 657) has an entry for each code unit, which has two bytes.
     line, *end = list(call.code.co_positions())[call.offset // 2][:4]
     tree, _ = text_of(Place(call.code.co_filename, 1, ""))
     return _written(tree, line or 1, (end[0], end[2]))
@@ -175,6 +177,7 @@ def written_call(call: GradientCall) -> WrittenCall:
 def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) -> WrittenCall:
     found = WrittenCall(line=line)
     bound: ast.expr | None = None
+    # The end of a call identifies it: a(b)(c) and a(b) begin at the same column, and end elsewhere.
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or _end(node) != end:
             continue

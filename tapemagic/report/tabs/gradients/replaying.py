@@ -81,6 +81,7 @@ class Replay:
 
     def __call__(self, value: Any) -> Any:
         """The target for a value of the source."""
+        # A variable that was assigned has other values at later reads: they move by the same amount.
         change = np.asarray(value) - self.point
         results = {self.source: self.point + change}
         for step in self.steps:

@@ -54,6 +54,7 @@ def rows_of(findings: Findings) -> list[Derivative]:
     place = {target: k for k, target in enumerate(entry.target for entry in findings.derivatives)}
     ended: set[tuple[str, str]] = set()
     rows = []
+    # sorted() is stable: within a target, the order of the sources and of the derivatives stays.
     for entry in sorted(findings.derivatives, key=lambda entry: place[entry.target]):
         pair = (entry.target, entry.source)
         if pair not in ended:

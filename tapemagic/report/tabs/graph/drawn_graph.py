@@ -167,6 +167,7 @@ class Drawer:
     def _tree(self) -> tuple[Sequence[int], Block]:
         """The positions of the operations to draw, and the tree that they make."""
         subject, records = self.subject, self.subject.snapshot.records
+        # Operations of which not all inputs are drawn hide what leads only to the others.
         if all(len(record[2]) <= self.max_inputs for record in records):
             return subject.positions, subject.tree
         positions = drawn_positions(records, subject.names, subject.roles, self.max_inputs)
@@ -176,6 +177,7 @@ class Drawer:
     def _folded(self) -> tuple[DrawnGraph, FoldPolicy, int | None]:
         """The graph as it is at first, its fold policy, and the number of parts at its ends if the middle is folded."""
         for view in LAYER_FOLD_POLICIES if self._tree[1].holds_layers else FOLD_POLICIES:
+            # The planner stops as soon as there is no room, so a long recording is not planned whole.
             with suppress(NoRoomError):
                 drawn = self._drawn(view, room=self.max_nodes // 2)
                 if drawn.graph.nodes <= self.max_nodes and _depth(drawn.graph) <= MAX_DEPTH:
@@ -186,6 +188,7 @@ class Drawer:
             drawn = self._drawn(view, FoldOverrides(ends=ends, inside=self._inside))
             if drawn.graph.nodes <= self.max_nodes or ends == 1:
                 return drawn, view, ends
+            # In proportion to the excess, so that few rounds are needed.
             ends = max(1, min(ends - 1, ends * self.max_nodes // drawn.graph.nodes))
 
     def _drawn(
@@ -238,6 +241,7 @@ def checked(opened: Any) -> Mapping[str, int]:
     for key, number in opened.items():
         if not (isinstance(key, str) and len(key) <= LONGEST_KEY and KEY.fullmatch(key)):
             raise ValueError(f"{clipped(repr(key), 40)} is no key of a part of a graph")
+        # bool is a subclass of int, and JSON true would open iteration 1.
         if not isinstance(number, int) or isinstance(number, bool):
             raise ValueError(
                 f"the opening of {clipped(repr(key), 40)} is a whole number, not {clipped(repr(number), 40)}"

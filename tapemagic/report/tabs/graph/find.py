@@ -164,6 +164,7 @@ class KeyMaker:
     def place(self, number: int) -> tuple[int, int] | None:
         """The position of the record that made a value, and the number of the result; by the value's id."""
         records = self._subject.snapshot.records
+        # Ids rise along the tape, so the record that made a value is found in logarithmic time.
         position = bisect_left(records, number, key=_last_id)
         if position < len(records):
             made = records[position][-1]

@@ -29,13 +29,13 @@ class Value:
     symbol: str = ""
     """The name that the trace gives to a value without one: v3."""
     bad: bool = False
-    """Return True if the first nan or infinity is in this value, or in its gradient."""
+    """True if the first nan or infinity is in this value, or in its gradient."""
     summary: Summary | None = None
     """The summary of an array that is too large to be written out."""
     gradient_summary: Summary | None = None
     """The same for the gradient."""
     is_computed: bool = True
-    """Return True if its numbers are computed, and not those of a Dask array that is still to be computed."""
+    """True if its numbers are computed, and not those of a Dask array that is still to be computed."""
     chunks: str = ""
     """The chunks of a Dask array, as text."""
 

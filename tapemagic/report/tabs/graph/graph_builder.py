@@ -151,6 +151,7 @@ class GraphBuilder:
             changed, by = self.latest.get(variable, (0, -1))
             if by >= 0 and version > changed:
                 self.assigned[by].append(index)
+        # Without a gradient the box shows None, which is not 0: the target does not depend on the value.
         gradient = self.subject.adjoints.get(i)
         entries, shown = None, None
         if gradient is not None:
@@ -365,6 +366,7 @@ class GraphBuilder:
             role = subject.roles.get(i, "computed")
             return self.new_value(i, subject.names.get(i, ""), role, value, line)
         name, role = self.labels.of(value)
+        # The same array or name is one box; equal numbers are not, or all the 2s of a program would meet in one box.
         known = self.constants.get(name or id(value))
         if known is not None and (name or np.ndim(value)):
             return known

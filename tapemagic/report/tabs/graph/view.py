@@ -341,6 +341,7 @@ class _Planner:
         if not is_limited or self.fits(parts, frame, depth):
             self.add(parts, frame, depth, within)
             return
+        # Everything inside is closed, or opening one large part would draw far more than was requested.
         view, iteration = self.view, self.iteration
         self.view, self.iteration = CLOSED, None
         self.add_ends(parts, self.openings.ends_inside, frame, depth, within, key)
@@ -420,6 +421,7 @@ def plan(
     """
     planner = _Planner(view, operations, iteration, room, openings)
     parts = cell.parts
+    # The derivatives of the report itself are the last parts of the tape.
     first = len(
         parts
     )  # of the parts, which are in the order of the tape, the first of a derivative of the report

@@ -91,6 +91,7 @@ def find(subject: Subject) -> tuple[SourceLine, ...]:
     """The lines of a cell, with the values and gradients that they made; of a long cell the first and the last."""
     lines = subject.context.lines
     numbers = range(1, len(lines) + 1)
+    # The beginning sets things up, and the end has the target; the middle of a long cell matters least.
     if len(lines) > MAX_LINES:
         half = MAX_LINES // 2
         numbers = [*numbers[:half], *numbers[-half:]]  # type: ignore[assignment]
@@ -214,6 +215,7 @@ class _LineValues:
                 continue
             key = last[line] = (line, offset)
             results = runs.setdefault(key, _Results(position, position, 0))
+            # An instruction that makes several operations in one run, such as sum(), ran once.
             results.runs += before.get(key) != (call, run)
             if results.runs == 1:
                 results.first = position

@@ -178,6 +178,7 @@ def _edges(subject: Subject, goal: int) -> tuple[Mapping[int, int], Edges]:
     tracked = subject.whole.tracked
     for plain in reversed(subject.whole.records[: subject.operations]):
         record = Record._make(plain)
+        # A result of several (np.modf) is an end of paths of its own.
         for made in record.output_ids:
             if made not in counts:
                 continue
@@ -215,6 +216,7 @@ def _chains(
             work += WORK_OF_A_CALL + edge.x.size + edge.y.size
             if work > MAX_WORK:
                 raise _TooMuchWorkError
+            # In the dtype of the result, as in the reverse sweep: a float32 rule must not get float64.
             passed = edge.passed(g.astype(edge.y.dtype, copy=False))
             if passed is not None:
                 passed = fit(passed, edge.x, edge.record.name, edge.position)
@@ -245,6 +247,7 @@ def _gradient_paths(
     gradient = subject.derivatives.gradients.get((goal, place, 1))
     shown = "None" if gradient is None else format_value(unwrap(gradient))
     found = [(chain, g, size_of(g)) for chain, g in chains.get(id_of(x), ())]
+    # nan first: it is the one to look at. The order of the tape decides between equal sizes, since sort is stable.
     found.sort(key=lambda one: -math.inf if math.isnan(one[2]) else -one[2])
     whole = math.fsum(size for _, _, size in found)
     slopes: dict[Edge, str] = {}

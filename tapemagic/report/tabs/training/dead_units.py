@@ -58,6 +58,7 @@ def _input(record: Record) -> int | None:
     if name == "maximum":
         for zero, other in ((0, 1), (1, 0)):
             value = record.values[zero]
+            # np.maximum(x, 0) is a relu if the other operand is a constant 0 (ids of constants are 0 or less).
             if has_numbers(value) and record.ids[zero] <= 0 and not np.any(value):
                 return other
     return None
@@ -75,6 +76,7 @@ def _sentence(
     always = now
     for k, record in enumerate(records[-2::-1], 2):
         dead = _dead(record, axis)
+        # If a run had other units than the last one, none of them was dead in every run.
         always = always & dead if dead is not None and dead.shape == now.shape else always & False
         if k <= recent:
             now = always

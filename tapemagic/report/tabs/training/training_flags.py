@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tapemagic.explain.formatting import format_number
 
+# A loss on mini-batches often rises once or twice in a row by chance.
 MIN_RISING_STEPS = 3
 """The number of steps at the end in each of which a loss has to grow to be said to grow."""
 
+# Less than this, and a loss that wobbles around its minimum would be reported.
 MIN_RISE_FACTOR = 1.1
 """The factor by which it has to grow in these."""
 
@@ -17,9 +19,11 @@ TOO_LARGE = "try a smaller learning rate"
 UPHILL = f"right if you maximize it; otherwise {TOO_LARGE}, or check the sign of the step"
 """The reasons for which a loss grows: after it had fallen, and from the first step on."""
 
+# Less than this, and gradients that are only small in the first steps would be reported.
 EXPLODING_FACTOR = 1e3
 """The factor above its first size from which on a gradient is said to explode."""
 
+# More than this, and trainings that simply converge would be reported: their gradients fall by a few powers of ten.
 VANISHING_FACTOR = 1e-6
 """The factor below its first size, or below the largest gradient, from which on a gradient is said to vanish."""
 
@@ -44,6 +48,7 @@ def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
     start = last = len(losses) - 1
     while start and losses[start - 1] < losses[start]:
         start -= 1
+    # A loss that fell from 1000 to 1 and now rises to 1.5 is fine: the rise is small beside the fall.
     fallen = max(losses[: start + 1]) - losses[start]
     if last - start >= MIN_RISING_STEPS and _is_much(losses[start], losses[last], fallen):
         ends = f"from {format_number(losses[start])} to {format_number(losses[last])}"
@@ -101,6 +106,7 @@ def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterat
     if not nonzero:
         return
     first, start = next(iter(nonzero.items()))
+    # Dividing g cannot overflow, as multiplying the first gradient could.
     big = next((k for k, g in nonzero.items() if g / EXPLODING_FACTOR > start), None)
     if big is not None:
         words = f"its size grows from {format_number(start)} at step {first + 1:,}"
