@@ -13,8 +13,8 @@ from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.observed_sweep import heard_sweep
 from tapemagic.explain.snapshot import Snapshot
+from tapemagic.report.derivatives import GradientTable
 from tapemagic.report.summary import summarise
-from tapemagic.report.tabs.gradients.derivatives import GradientTable
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ def full_adjoints(
     keep: Callable[[Any], T],
     wanted: Container[int],
 ) -> dict[int, T]:
-    """The same for some of the values, of each the part of the gradient's array that is to be kept."""
+    """Compute the gradients of some values in full, and keep of each what `keep` returns."""
     level_of = levels(snapshot, found)
     return {
         i: gradient
@@ -89,6 +89,7 @@ def gradients_of_all(
             if i in gradients and i in wanted:
                 found[i] = keep(_given(gradients[i]))
 
+    # One sweep serves all values: the listener sees each gradient just before the sweep consumes it.
     try:
         rest = heard_sweep(records, tracked, goals, hear)
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
@@ -99,9 +100,11 @@ def gradients_of_all(
 
 def _given(g: Any) -> Any:
     """A gradient as the tape gives it: conjugated if complex, without negative zeros."""
+    # The sweep carries the conjugates of complex gradients; adding 0 turns -0.0 into 0.0.
     return np.conjugate(g) + g.dtype.type(0) if g.dtype.kind == "c" else g
 
 
 def _kept(g: Any) -> Any:
     """A gradient as an array if it is small, or not computed; else as a summary."""
+    # A report of a large network would otherwise hold every gradient of it until its cell runs again.
     return g if g.nbytes <= SMALL or not has_numbers(g) else summarise(g)

@@ -74,7 +74,7 @@ Repeats = Literal["", "sum", "generator"]
 
 
 class _Entry(NamedTuple):
-    """A part of a call, with the instruction that made it."""
+    """A part of a call, with the instruction that recorded it."""
 
     offset: int
     run: int
@@ -82,7 +82,7 @@ class _Entry(NamedTuple):
     call: int = 0
     """The index of the call that the part is; 0 for another part."""
     repeats: Repeats = ""
-    """Whether one call, of sum() say, may make many: additions, and what generators compute."""
+    """How one call, such as ``sum(...)``, makes many operations: by adding, or by running a generator."""
     lines: tuple[int, int] | None = None
     layer: str = ""
     """The path of the layer whose call the part is; empty for another part."""
@@ -100,7 +100,7 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
     Returns
     -------
     Block
-        Of the kind 'cell'. A loop that went round once is no block, and neither is a call of a lambda function, a
+        It has the kind 'cell'. A loop of one iteration isn't a block, and neither is a call of a lambda function, a
         comprehension, or of a function by itself. Neither is a loop over different layers, each of them called once.
 
     Notes
@@ -112,6 +112,7 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
     calls = snapshot.origins.calls
     inside = _entries(snapshot, range(len(snapshot.records)) if positions is None else positions)
     folded: list[list[_Entry]] = [[] for _ in calls]
+    # From the last call to the first: a call is recorded before the calls that it makes.
     for number in range(len(calls) - 1, -1, -1):
         code = calls[number].code
         entries: list[_Entry] = []
@@ -169,6 +170,7 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
         place(call)
         found = tuple(group)
         lines = _one(sites[found[0]][0])
+        # Operations of one reverse sweep arrive together, because a sweep runs at one instruction.
         if order:
             block = Block("derivative", found, order=order, lines=lines)
             entries[call].append(_Entry(offset, run, block, lines=lines))
@@ -192,7 +194,7 @@ def _block(kind: BlockKind, entries: Sequence[_Entry], name: str = "") -> Block:
 
 
 def _is_transparent(number: int, calls: Sequence[Call]) -> bool:
-    """Whether the operations of a call belong to the function that called it."""
+    """Return True if the operations of a call belong to its caller: a lambda, a comprehension, a recursion."""
     call = calls[number]
     if call.scope is not None:
         return False
@@ -217,6 +219,7 @@ def _loops(code: CodeType | None) -> tuple[Loop, ...]:
         return ()
     ends: dict[int, int] = {}
     for step in dis.get_instructions(code):
+        # Loops jump backwards at their end. Opcode names differ between Python versions (JUMP_BACKWARD since 3.11).
         is_jump = "JUMP" in step.opname and isinstance(step.argval, int)
         if is_jump and step.argval < step.offset:
             ends[step.argval] = max(step.offset, ends.get(step.argval, 0))
@@ -276,7 +279,7 @@ def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
 def _looped(
     entries: list[_Entry], loop: Loop, loops: Sequence[Loop], code: CodeType | None
 ) -> list[_Entry]:
-    """The parts of a loop as one block; as they are, if it went round once."""
+    """Return the parts of a loop as one block; those of a single iteration are returned unchanged."""
     inner = [x for x in loops if x != loop and loop[0] <= x[0] and x[1] <= loop[1]]
     repeats = _calls_at(code) if code and len({entry.offset for entry in entries}) > 1 else ()
     turns: list[list[_Entry]] = [[]]
@@ -284,6 +287,7 @@ def _looped(
     for entry in entries:
         back = entry.offset < last.offset
         again = entry.offset == last.offset and entry.run != last.run
+        # One CALL instruction, such as sum(xs), makes several additions; they are not iterations of the loop around.
         if again and entry.repeats and entry.offset in repeats:
             again = False
         if (back or again) and _outermost_of_both(entry.offset, last.offset, inner) is None:
@@ -293,6 +297,7 @@ def _looped(
     folded = [_folded(turn, inner, code) for turn in turns]
     if len(folded) == 1:
         return folded[0]
+    # The layers of a Sequential are called in a loop, but a reader knows them one by one.
     if _is_stack(folded):
         return [entry for turn in folded for entry in turn]
     found = _loop(folded)
@@ -302,7 +307,7 @@ def _looped(
 
 
 def _is_stack(turns: Sequence[Sequence[_Entry]]) -> bool:
-    """Whether a loop calls a layer in each iteration, and no layer in two of them."""
+    """Return True if a loop calls a layer in each iteration, and no layer in two of them."""
     layers = [{entry.layer for entry in turn if entry.layer} for turn in turns]
     return all(layers) and sum(map(len, layers)) == len(set().union(*layers))
 

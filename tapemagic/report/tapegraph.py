@@ -1,4 +1,4 @@
-"""TapeGraph: the graph of a recording alone, which %tape_graph returns."""
+"""TapeGraph: the graph of a recording without the rest of a report, for %tape_graph."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph import show as graph
 from tapemagic.report.tabs.graph.graph import Value
 
-NOTHING = "nothing was recorded: no operation had a watched value as its input"
+NOTHING = "nothing was recorded: no operation used a watched value"
 
 
 class DotSource(str):
-    """The source of a picture in Graphviz's language DOT: a string that is shown as it is written."""
+    """The source of a picture in Graphviz's language DOT: a string whose repr is the string itself."""
 
     __slots__ = ()
 

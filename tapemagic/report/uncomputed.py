@@ -28,6 +28,7 @@ def uncomputed(subject: Subject, entries: Iterable[Any] = ()) -> list[Any]:
 def share_numbers(subject: Subject, entries: Iterable[Any] = ()) -> None:
     """Give the numbers that the program computed of a lazy value to those that are the same, such as a gradient."""
     lazy = [*_lazy_values(subject), *entries]
+    # Dask gives equal computations equal tokens: the gradient of a sum, say, is the array that it was computed from.
     known = {token(x): x.computed for x in lazy if not is_pending(x)}
     for x in lazy if known else ():
         if is_pending(x) and token(x) in known:
@@ -43,7 +44,7 @@ def _values(subject: Subject) -> Iterator[Any]:
     """The values of a report; some of them more than once."""
     named = [value for _, value in (*subject.targets, *subject.sources, *subject.context.named)]
     own = [x for call in subject.gradient_calls for x in (*call.results, *call.targets)]
-    found = [*named, *subject.found.gradients.values(), *own]
+    found = [*named, *subject.derivatives.gradients.values(), *own]
     yield from (unwrap(x) if isinstance(x, Traced) else x for x in found if x is not None)
     yield from subject.adjoints.values()
     for record in subject.records:

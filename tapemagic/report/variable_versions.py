@@ -29,6 +29,7 @@ def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
         _, values, ids, *_ = snapshot.records[position]
         for value, i in zip(values, ids, strict=True):
             if i in found:
+                # By identity: an assignment always binds a new array, and an equal value is still another version.
                 found[i].setdefault(id(value), value)
     return {i: list(values.values()) for i, values in found.items()}
 
@@ -75,6 +76,7 @@ def split_versions(snapshot: Snapshot, known: Reads, unsplit: Collection[int]) -
         (number, values, _renumbered(values, ids, new), *rest)
         for number, values, ids, *rest in snapshot.records
     ]
+    # Each version is tracked since the variable was, so that reads before that time stay constants.
     since = {j: snapshot.tracked[i] for i, numbers in new.items() for j in numbers.values()}
     split = snapshot.with_records(
         records, {**snapshot.tracked, **since}, snapshot.leaves | since.keys()

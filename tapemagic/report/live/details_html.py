@@ -68,7 +68,7 @@ def _entries(entries: Entries, words: str) -> str:
 
 
 def _table(part: Part, shape: tuple[int, ...], words: str) -> str:
-    """The table of an array, or of a part of it, with the names and sizes of its axes above it."""
+    """Return the table of an array, or of one part, with the sizes of its axes above."""
     first = len(shape) - 2
     if len(shape) == 1:
         axes = f"axis 0 ({shape[0]:,}) →"

@@ -1,4 +1,4 @@
-"""The front end as it was built from front_end/: an ES module, and its style sheet."""
+"""The built front end (source in front_end/): an ES module, and its style sheet."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ def packed(data: Any) -> str:
 
 def compressed(text: str) -> str:
     """Text, compressed by zlib, in base64."""
+    # zlib, because browsers decompress it themselves (DecompressionStream).
     return b64encode(zlib.compress(text.encode(), 9)).decode()
 
 

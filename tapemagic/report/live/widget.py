@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 from traitlets import Dict, Unicode
 
-from tapemagic.report.live.answers import LONGEST, Answers, Unanswered
+from tapemagic.report.live.answers import LONGEST, Answers, QueryError
 from tapemagic.report.live.content import Content
 from tapemagic.report.live.front_end import STORED
 from tapemagic.report.live.packing import packed
@@ -69,6 +69,7 @@ class ReportWidget(anywidget.AnyWidget):
         self._source, self._given = answers, {}
         _, text = fitted({**content, "number": self._number}, self._room)
         self._room_of_answers = min(ROOM, self._room - len(text))
+        # Together, so that the front end never shows a new run with answers about the old one.
         with self.hold_sync():
             self.content = text
             self.answers = {}
@@ -93,11 +94,12 @@ class ReportWidget(anywidget.AnyWidget):
         """Add the answer to a question."""
         if self._source is None or question in self._given:
             return
-        text = packed(self._source.to(question))
+        text = packed(self._source.answer(question))
         if len(text) + len(question) > self._room_of_answers:
-            text = packed(Unanswered(error=TOO_LARGE))
+            text = packed(QueryError(error=TOO_LARGE))
         given = {**self._given, question: text}
         size = sum(len(asked) + len(answer) for asked, answer in given.items())
+        # Dicts keep the order of insertion, so the oldest answers are dropped first.
         for asked in list(given):
             if size <= self._room_of_answers or asked == question:
                 break
@@ -113,7 +115,8 @@ class ReportWidget(anywidget.AnyWidget):
 
 
 def _can_be_answered(question: str) -> bool:
-    """Whether a question is short enough, and can be sent back: half of a surrogate pair cannot."""
+    """Return True if a question is short enough, and can be sent back: half of a surrogate pair cannot."""
+    # A lone surrogate has no UTF-8, so an answer whose key is the question could not be sent.
     try:
         question.encode()
     except UnicodeEncodeError:
@@ -128,6 +131,7 @@ def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:
 
 def view(widget: ReportWidget) -> dict[str, Any]:
     """The MIME bundle that shows a widget in a notebook; empty where there is no notebook."""
+    # anywidget returns a dict, or a tuple of data and metadata.
     found: Any = widget._repr_mimebundle_()
     bundle = found[0] if isinstance(found, tuple) else found
     return {VIEW: bundle[VIEW]} if bundle and VIEW in bundle else {}

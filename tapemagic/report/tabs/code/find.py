@@ -20,9 +20,10 @@ from tapemagic.programs.recorded import (
 )
 from tapemagic.programs.rerun import Mark, Words
 from tapemagic.programs.text.statements import statements_in
+from tapemagic.report.derivatives import failure_reason
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.gradients.derivatives import failure_reason
-from tapemagic.report.tabs.trace.steps import TraceStep
+from tapemagic.report.tabs.graph.find import first_layout
+from tapemagic.report.tabs.trace.steps import Steps, TraceStep
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,15 @@ LAZY = (
 )
 
 
+def find(subject: Subject, steps: Steps | None = None) -> Code:
+    """Find the program, with the steps to which its lines belong: by default those through the first layout."""
+    steps = steps or subject.shared(first_layout).view.steps
+    return with_steps(subject.shared(source_of), steps.steps)
+
+
 def source_of(subject: Subject) -> SourceText | str:
-    """The derivatives of a report as a program of NumPy calls, or the reason why there is none."""
-    if not any(g is not None for g in subject.found.gradients.values()):
+    """Write the derivatives of a report as a NumPy program, or return the reason why that fails."""
+    if not any(g is not None for g in subject.derivatives.gradients.values()):
         return NOTHING
     if subject.has_lazy_values:
         return LAZY
@@ -88,6 +95,7 @@ def source_of(subject: Subject) -> SourceText | str:
 
 def _source(subject: Subject) -> SourceText:
     contents = subject.whole.contents
+    # Without the derivatives that the report took: the program computes them itself.
     contents = contents._replace(records=contents.records[: subject.operations])
     groups = [[target] for _, target in subject.targets]
     sources = [source for _, source in subject.sources]
@@ -138,7 +146,7 @@ def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
 
 
 def _without_magics(lines: Sequence[str]) -> list[str]:
-    """The lines of a cell with comments in the place of what is no Python."""
+    """Return the lines of a cell with comments instead of magics, so that Python can parse them."""
     return ["#\n" if line.lstrip()[:1] in MAGIC else f"{line.rstrip()}\n" for line in lines]
 
 

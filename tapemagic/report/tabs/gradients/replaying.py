@@ -81,6 +81,7 @@ class Replay:
 
     def __call__(self, value: Any) -> Any:
         """The target for a value of the source."""
+        # A variable that was assigned has other values at later reads: they move by the same amount.
         change = np.asarray(value) - self.point
         results = {self.source: self.point + change}
         for step in self.steps:
@@ -121,14 +122,14 @@ def replay_of(snapshot: Snapshot, target: int, source: int, point: Any) -> Repla
             continue
         if _call(step.record) is not None:
             name = step.record.name
-            raise ReplayError(f"{name} has a gradient of its own, and no operations on the tape")
+            raise ReplayError(
+                f"{name} has a custom gradient, and its operations are not on the tape"
+            )
         _require_same(step.record)
         steps.append(Step(step.record, moving))
         moved.update(several(step.record.output_id))
     if target not in moved:
-        raise ReplayError(
-            f"{own} has a gradient of its own, and no derivative passes its operations"
-        )
+        raise ReplayError(f"{own} has a custom gradient, and its operations have no derivative")
     return Replay(source, target, double(point), steps)
 
 
@@ -158,7 +159,7 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
 
 
 def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
-    """For each input of an operation, whether the tape lets a gradient pass to it."""
+    """Return, for each input of an operation, True if the tape passes a gradient to this input."""
     operation, made = record.operation, several(record.output_id)[0]
     count = len(record.ids)
     rules = (operation.rules or (operation.joint_rule,) * count) + (None,) * count
@@ -203,7 +204,7 @@ def _require_same(record: Record) -> None:
     try:
         found = repeated(record, record.values)
     except TypeError:
-        raise ReplayError(f"the tape does not keep all parameters of {record.name}") from None
+        raise ReplayError(f"the tape doesn't store all parameters of {record.name}") from None
     except Exception as error:  # noqa: BLE001 -- an operation may be any function
         problem = f"{type(error).__name__}: {error}"
         raise ReplayError(f"repeating {record.name} failed with {problem}") from None
@@ -211,18 +212,16 @@ def _require_same(record: Record) -> None:
         rtol = SAME.get(str(old.dtype), SAME_DOUBLE)
         most = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
         if not np.allclose(y, double(old), rtol, rtol * most, equal_nan=True):
-            raise ReplayError(
-                f"{record.name} did not give the recorded result when it was repeated"
-            )
+            raise ReplayError(f"{record.name} returned a different result when it was repeated")
 
 
 def several(value: Any) -> tuple[Any, ...]:
-    """A tuple as it is, anything else as a tuple of one."""
+    """Return a tuple unchanged, and wrap anything else in a tuple."""
     return value if type(value) is tuple else (value,)
 
 
 def double(x: Any) -> Any:
-    """A real or complex value in double precision; anything else as it is."""
+    """Convert a real or complex value to double precision; return other values unchanged."""
     kind = DOUBLE.get(getattr(getattr(x, "dtype", None), "kind", ""))
     return x if kind is None or x.dtype == kind else x.astype(kind)
 

@@ -40,7 +40,7 @@ class LineValue:
     value : str
         The last value, where the line ran several times.
     gradient : str
-        The gradient of the targets with respect to it, 'None' if they do not depend on it; empty for a constant.
+        The gradient of the targets with respect to it, 'None' if they do not depend on it, or '' for a constant.
     runs : int
         How often the line made it.
     first : str
@@ -86,14 +86,15 @@ def assigned_ids(context: Context) -> Iterator[tuple[int, str, int]]:
                 yield line, name, watched.get(name, i) if is_last and i <= 0 else i
 
 
-def lines_of(subject: Subject) -> tuple[SourceLine, ...]:
+def find(subject: Subject) -> tuple[SourceLine, ...]:
     """The lines of a cell, with the values and gradients that they made; of a long cell the first and the last."""
     lines = subject.context.lines
     numbers = range(1, len(lines) + 1)
+    # The beginning sets things up, and the end has the target; the middle of a long cell matters least.
     if len(lines) > MAX_LINES:
         half = MAX_LINES // 2
         numbers = [*numbers[:half], *numbers[-half:]]  # type: ignore[assignment]
-    made = _Made(subject, set(numbers))
+    made = _LineValues(subject, set(numbers))
     return tuple(
         SourceLine(
             number,
@@ -115,7 +116,7 @@ class _Results:
 
 
 @dataclass
-class _Made:
+class _LineValues:
     """The values that the lines of a cell made.
 
     Parameters
@@ -151,7 +152,7 @@ class _Made:
         text = format_value(value)
         read = "" if runs > 1 else format_reads(value, self.subject.reads.get(i, ()))
         if read:
-            text += f" now; {read} when read"
+            text = f"{read} when used, {text} now"
         start = text_of(self._values[first]) if runs > 1 and first != i else ""
         return LineValue(
             symbol, np.shape(value), text, self._gradient(i, value), runs, start, is_finite(value)
@@ -213,6 +214,7 @@ class _Made:
                 continue
             key = last[line] = (line, offset)
             results = runs.setdefault(key, _Results(position, position, 0))
+            # An instruction that makes several operations in one run, such as sum(), ran once.
             results.runs += before.get(key) != (call, run)
             if results.runs == 1:
                 results.first = position

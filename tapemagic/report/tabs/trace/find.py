@@ -24,8 +24,8 @@ from tapemagic.report.drawn_records import first_and_last
 from tapemagic.report.folding import Block, Part
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary
+from tapemagic.report.tabs.graph.boxes import layer_call
 from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
-from tapemagic.report.tabs.graph.layers import layer_call
 from tapemagic.report.tabs.graph.view import Fold
 from tapemagic.report.tabs.trace.formulas import RowFormula, row_formula, value_formula
 from tapemagic.report.tabs.trace.notation import Symbols, bar, several, symbol_of, text_of
@@ -523,14 +523,14 @@ class Trace:
     parts: tuple[TracePart, ...]
 
 
-def trace_of(subject: Subject) -> Trace | None:
+def find(subject: Subject) -> Trace | None:
     """Return the evaluation table of a recording, or None without operations."""
     positions = subject.positions
     if not positions or not subject.snapshot.has_values:
         return None
     groups: dict[int, list[int]] = {}
     for position in positions:
-        groups.setdefault(subject.found.level(position), []).append(position)
+        groups.setdefault(subject.derivatives.level(position), []).append(position)
     return Trace(tuple(_part(subject, order, groups[order]) for order in sorted(groups)))
 
 
@@ -561,7 +561,7 @@ def goal_of(subject: Subject, order: int) -> str:
     """Name the target of the adjoints."""
     named = [
         (derivative_symbol(subject.targets[t][0], subject.sources[s][0], level), g)
-        for (t, s, level), g in subject.found.gradients.items()
+        for (t, s, level), g in subject.derivatives.gradients.items()
         if level == order < subject.order and g is not None
     ]
     goals = [(name, x) for name, x in named or subject.targets if subject.snapshot.tracks(id_of(x))]
@@ -680,7 +680,7 @@ class _DrawnLines:
     def order_of(self, part: Part) -> int:
         """Return the order of the derivative of the report to which a part belongs; 0 means the cell."""
         first = next(part.positions()) if isinstance(part, Block) else part
-        return self.subject.found.level(first)
+        return self.subject.derivatives.level(first)
 
     def placed(self, line: Line, path: tuple[str, ...], step: int) -> Line:
         """Place a row below headings, with its operation in the graph and its lines of the cell."""

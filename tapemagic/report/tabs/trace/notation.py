@@ -25,7 +25,7 @@ from tapemagic.explain.lazy_values import has_numbers, is_pending
 from tapemagic.explain.nonfinite import is_finite
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary, summarise
-from tapemagic.report.tabs.graph.constants import ConstantNames
+from tapemagic.report.tabs.graph.boxes import ConstantNames
 
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """The precedence of the parts of a formula; a part of lower precedence gets brackets."""

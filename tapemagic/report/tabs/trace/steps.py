@@ -21,13 +21,13 @@ from tapemagic.explain.formatting import (
     without_subscript,
 )
 from tapemagic.explain.lazy_values import is_pending
+from tapemagic.report.derivatives import name_of_sum
 from tapemagic.report.folding import Block, Part
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.gradients.derivatives import name_of_sum
+from tapemagic.report.tabs.graph.boxes import Development, size_of
 from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
 from tapemagic.report.tabs.graph.graph import Value
-from tapemagic.report.tabs.graph.loop_variables import Development, size_of
 from tapemagic.report.tabs.graph.view import Fold
 from tapemagic.report.tabs.lines.find import assigned_ids
 from tapemagic.report.tabs.trace.find import (
@@ -839,7 +839,7 @@ class ReverseSteps:
     def _next_derivatives(self, part: int) -> Iterator[TraceStep]:
         """Yield the steps for the results of a sweep from derivatives: derivatives of the next order."""
         subject, order = self._walk.subject, self._walk.trace.parts[part].part.order
-        gradients = subject.found.gradients
+        gradients = subject.derivatives.gradients
         keys = [key for key, g in gradients.items() if key[2] == order + 1 and g is not None]
         for t, s, _ in keys[:MAX_INPUTS]:
             target, source = subject.targets[t], subject.sources[s]

@@ -102,7 +102,7 @@ def starts(subject: Subject) -> Mapping[int, Any]:
     """Return the seeds of the reverse sweeps, by the ids of the targets and their derivatives."""
     targets = [x for _, x in subject.targets]
     gradients: dict[int, Any] = {}
-    for level, goal in enumerate(goals_of(targets, subject.found, subject.order)):
+    for level, goal in enumerate(goals_of(targets, subject.derivatives, subject.order)):
         tracked = [x for x in goal if subject.snapshot.tracks(id_of(x))]
         gradients |= {
             i: g

@@ -1,4 +1,4 @@
-"""Dead units: those of which a relu made 0 whatever the example, so that no gradient passes back through them."""
+"""Dead units: their relu is 0 for every example, so no gradient passes back through."""
 
 from __future__ import annotations
 
@@ -51,13 +51,14 @@ def dead_units(subject: Subject) -> Iterator[str]:
 
 
 def _input(record: Record) -> int | None:
-    """The position of the input of a relu; None if the record is none."""
+    """Return the position of the input of a relu, or None for another operation."""
     name = record.operation.name
     if name == "relu":
         return 0
     if name == "maximum":
         for zero, other in ((0, 1), (1, 0)):
             value = record.values[zero]
+            # np.maximum(x, 0) is a relu if the other operand is a constant 0 (ids of constants are 0 or less).
             if has_numbers(value) and record.ids[zero] <= 0 and not np.any(value):
                 return other
     return None
@@ -75,6 +76,7 @@ def _sentence(
     always = now
     for k, record in enumerate(records[-2::-1], 2):
         dead = _dead(record, axis)
+        # If a run had other units than the last one, none of them was dead in every run.
         always = always & dead if dead is not None and dead.shape == now.shape else always & False
         if k <= recent:
             now = always
@@ -97,7 +99,7 @@ def _sentence(
 
 
 def _dead(record: Record, axis: int) -> Any:
-    """Whether each unit's inputs are all negative; None if they are not known."""
+    """Return, for each unit, True if all its inputs are negative, or None if they are unknown."""
     value = record.values[_input(record) or 0]
     if not has_numbers(value) or not value.shape or not value.size or value.dtype.kind != "f":
         return None
@@ -106,7 +108,7 @@ def _dead(record: Record, axis: int) -> Any:
 
 
 def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int | None:
-    """The axis of the units; None if it is not known: of a vector that may be that of the examples."""
+    """The axis of the units, or None if it is not known: of a vector that may be that of the examples."""
     variables = {id_of(x) for x in subject.whole.contents.variables}
     number = record.ids[_input(record) or 0]
     for _ in range(len(SUMS)):

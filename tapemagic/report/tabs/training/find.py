@@ -101,8 +101,8 @@ class _Course:
         return math.inf if any(map(math.isnan, sizes)) else max(sizes, default=-1.0)
 
 
-def training_of(subject: Subject) -> Training | None:
-    """The loss and the gradients over the steps of a loop that assigns Variables; None if there is none.
+def find(subject: Subject) -> Training | None:
+    """Find the loss and the gradients over the steps of a loop that assigns Variables.
 
     Variables that were assigned the values that they had count, too. A step is a value of the loss, with the gradients
     that the program took of it. Where the program took gradients of several values, the loss is that of the line that
@@ -154,7 +154,7 @@ def _with_numbers(step: GradientStep) -> GradientStep:
 
 
 def _calls(subject: Subject) -> list[GradientStep]:
-    """The gradients that the program took of values that are no gradients; those of one value together."""
+    """The gradients that the program took of values other than gradients, grouped by value."""
     found: list[GradientStep] = []
     for step in subject.whole.origins.steps:
         if step.records > subject.operations or any(map(subject.whole.order_of, step.targets)):
@@ -253,7 +253,7 @@ def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
 
 
 def _with_names_apart(courses: list[_Course]) -> list[_Course]:
-    """The same, with numbers behind names that several have."""
+    """Return the courses with numbers after names that several Variables share."""
     taken: defaultdict[str, int] = defaultdict(int)
     for course in courses:
         taken[course.name] += 1

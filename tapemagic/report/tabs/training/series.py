@@ -65,6 +65,7 @@ def thinned(values: Sequence[float], most: int) -> Sequence[int]:
     count = len(values)
     if count <= most:
         return range(count)
+    # Three points per stretch (smallest, largest, first gap), and the two ends.
     stretches = (most - 2) // 3
     kept = {0, count - 1}
     for k in range(stretches):

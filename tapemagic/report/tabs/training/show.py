@@ -10,8 +10,6 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.training.find import Training
 from tapemagic.report.tabs.training.series import Series
 
-TITLE = "Training"
-
 SIZES = "|…| is the size of a number, and the Euclidean norm of an array"
 
 LINE = f"border-bottom:{RULE}"
@@ -21,7 +19,7 @@ MAX_COLUMNS = 9
 
 
 def text(findings: Findings) -> str:
-    """The training as a table with a row for each of a few steps, and what looks wrong; empty if there is none."""
+    """Return the training as a table of a few steps, with notes on what looks wrong."""
     training = findings.training
     if training is None:
         return ""
@@ -30,7 +28,7 @@ def text(findings: Findings) -> str:
 
 
 def html(findings: Findings) -> str:
-    """The training as line plots, what looks wrong, and a table; empty if there is none."""
+    """Return the training as line plots, with notes on what looks wrong and a table."""
     training = findings.training
     if training is None:
         return ""
@@ -41,7 +39,7 @@ def html(findings: Findings) -> str:
 
 
 def caption(training: Training) -> str:
-    """The number of steps, and the line that makes one."""
+    """Say how many steps there are, and which line takes the gradients."""
     loss, steps = training.loss.name, f"{training.steps:,} steps"
     if not training.gradients:
         where = "" if training.line is None else f" on line {training.line}"

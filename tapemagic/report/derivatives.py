@@ -1,4 +1,4 @@
-"""Derivatives of a recording, order by order, and their rows in the table of gradients."""
+"""The derivatives that a report takes of a recording, order by order."""
 
 from __future__ import annotations
 
@@ -13,39 +13,10 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.explain.formatting import derivative_symbol
 from tapemagic.explain.snapshot import Named
-from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.gradients.check_result import Check
-
-
-@dataclass(frozen=True)
-class Derivative:
-    """A row of the table of gradients: a value as text, or the reason for a None."""
-
-    target: str
-    source: str
-    order: int
-    shape: tuple[int, ...]
-    text: str | None
-    reason: str | None = None
-    summed: str = ""
-    """The name of the array of whose sum this is the derivative: the target, or the derivative one order below."""
-    value: Summary | None = None
-    check: Check | None = None
-    """The comparison with difference quotients."""
-
-    @property
-    def symbol(self) -> str:
-        """The symbol of the derivative: d²y/dx²."""
-        return derivative_symbol(self.target, self.source, self.order)
-
-    @property
-    def note(self) -> str:
-        """The note that this is the gradient of a sum, and no full matrix; empty for a scalar."""
-        return f"the gradient of the sum of {self.summed}" if self.summed else ""
 
 
 def name_of_sum(target: Named, source: Named, order: int) -> str:
-    """The name of the array of whose sum a derivative of some order is taken; empty for a single number."""
+    """The name of the array of whose sum a derivative of some order is taken, or '' for a single number."""
     if order > 1 and source[1].size != 1:
         return derivative_symbol(target[0], source[0], order - 1)
     return target[0] if target[1].size != 1 else ""
@@ -57,7 +28,7 @@ Key = tuple[int, int, int]
 
 @dataclass
 class GradientTable:
-    """Derivatives by target, source and order, and the errors in computing them.
+    """Derivatives by target, source and order, with the errors that prevented some.
 
     Attributes
     ----------
@@ -118,5 +89,5 @@ def take_gradients(
 
 
 def failure_reason(error: Exception) -> str:
-    """An error as the reason for a None."""
+    """Describe an error that prevented a derivative."""
     return f"computing it failed with {type(error).__name__}: {error}"

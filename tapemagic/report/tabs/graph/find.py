@@ -1,9 +1,9 @@
-"""GraphView: one layout of a recording, and the values in it by keys that are the same in all layouts."""
+"""The graph of a report: its first layout, the layouts that a reader opens, and keys of values."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,16 +14,17 @@ from tapemagic.engine.tensor.tensor import has_id, id_of, unwrap
 from tapemagic.explain.nonfinite import NonFinite
 from tapemagic.report.drawn_records import first_and_last
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
+from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
 from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.tabs.trace.formulas import row_formula
 from tapemagic.report.tabs.trace.notation import Symbols
 from tapemagic.report.tabs.trace.steps import Steps, steps_of
+from tapemagic.report.verdict.nonfinite_origins import nonfinite_origins
 
 
 @dataclass(frozen=True)
 class GraphView:
-    """One layout of a recording: its graph, and the trace and its steps laid out alike.
+    """A layout of a recording: the graph, with the trace and the steps laid out to match.
 
     Attributes
     ----------
@@ -44,6 +45,68 @@ class GraphView:
     keys: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class GraphFindings:
+    """The contents of the tab Graph.
+
+    Attributes
+    ----------
+    view : GraphView
+        The layout that is shown at first.
+    drawn_operations : int
+        The number of the cell's operations that it shows, those in folds included.
+    changed : tuple of (str, int)
+        The variables that changed during the recording, with the number of their values that were read.
+    """
+
+    view: GraphView
+    drawn_operations: int = 0
+    changed: tuple[tuple[str, int], ...] = ()
+
+
+def find(subject: Subject) -> GraphFindings:
+    """Find the layout of the graph that is shown at first."""
+    versions = subject.split.versions
+    return GraphFindings(
+        subject.shared(first_layout).view,
+        sum(
+            position < subject.operations for position in subject.shared(drawer_of).draw().positions
+        ),
+        tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A layout of the graph, and its values with their keys."""
+
+    view: GraphView
+    keyed: Sequence[Keyed]
+
+
+def drawer_of(subject: Subject) -> Drawer:
+    """Return the drawer of all layouts of a recording."""
+    return Drawer(subject, subject.request.max_nodes, subject.request.iteration)
+
+
+def first_layout(subject: Subject) -> Layout:
+    """Return the layout that is shown at first."""
+    return layout_of(subject, {})
+
+
+def layout_of(subject: Subject, opened: Mapping[str, int]) -> Layout:
+    """Return the layout in which some parts are open or closed, by their keys, unlike at first.
+
+    Raises
+    ------
+    ValueError
+        If something in `opened` isn't a key, or isn't an integer.
+    """
+    drawn = subject.shared(drawer_of).draw(opened)
+    keyed = keyed_values(subject, drawn, subject.shared(KeyMaker))
+    return Layout(view_of(subject, drawn, subject.shared(nonfinite_origins), keyed, opened), keyed)
+
+
 @dataclass(frozen=True, eq=False)
 class Keyed:
     """A value with a key.
@@ -56,7 +119,7 @@ class Keyed:
     value : object
         The array of a constant; that of a value on the tape is in the recording.
     name : str
-        Its name or symbol; empty for a constant without one.
+        Its name or symbol, or '' for a constant without one.
     """
 
     key: str
@@ -101,6 +164,7 @@ class KeyMaker:
     def place(self, number: int) -> tuple[int, int] | None:
         """The position of the record that made a value, and the number of the result; by the value's id."""
         records = self._subject.snapshot.records
+        # Ids rise along the tape, so the record that made a value is found in logarithmic time.
         position = bisect_left(records, number, key=_last_id)
         if position < len(records):
             made = records[position][-1]
@@ -193,7 +257,7 @@ def view_of(
 
 
 def _formulas(subject: Subject, drawn: DrawnGraph) -> tuple[str, ...]:
-    """The formulas of the values of a graph, as the trace writes them."""
+    """Return the formulas of the values of a graph, like those of the trace."""
     symbols = Symbols(subject)
     found = [""] * len(drawn.graph.values)
     with np.errstate(all="ignore"):
