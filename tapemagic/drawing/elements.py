@@ -37,7 +37,7 @@ def attribute(style: str) -> str:
     return f" style={quote}{style}{quote}" if style else ""
 
 
-def plain(words: str) -> str:
+def escape_text(words: str) -> str:
     """Escape text as one line of HTML."""
     return escape(printable(words))
 
@@ -100,7 +100,7 @@ BESIDE = "beside"
 def image(svg: str, words: str, style: str, kind: str = "") -> str:
     """Return an SVG as an image in a data URI, with an alternative text."""
     more = f" class={kind}" * bool(kind), attribute(style)
-    return f'<img{more[0]} alt="{plain(words)}"{more[1]} src="{URI}{uri_data(svg)}">'
+    return f'<img{more[0]} alt="{escape_text(words)}"{more[1]} src="{URI}{uri_data(svg)}">'
 
 
 URI = "data:image/svg+xml,"

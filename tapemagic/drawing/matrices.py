@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby, repeat
 
-from tapemagic.drawing.elements import FONT, aligned, element, image, plain, table
+from tapemagic.drawing.elements import FONT, aligned, element, escape_text, image, table
 from tapemagic.drawing.heatmap import heatmap
 from tapemagic.drawing.styles import GROUND, NAME, QUIET, SMALL
 from tapemagic.explain.formatting import format_shape, printable
@@ -108,7 +108,7 @@ def _table(matrix: Matrix) -> str:
 
 
 def _cell(tag: str, style: str, words: str) -> str:
-    return element(tag, style, plain(words))
+    return element(tag, style, escape_text(words))
 
 
 def _picture(matrix: Matrix, heat: HeatMap) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapemagic.drawing.elements import aligned, element, plain
+from tapemagic.drawing.elements import aligned, element, escape_text
 from tapemagic.drawing.styles import BAD, GROUND, NAME
 from tapemagic.drawing.thumbnails import picture
 from tapemagic.explain.formatting import SHOWN
@@ -36,9 +36,9 @@ def text(summary: Summary) -> str:
 def html(summary: Summary, pictured: bool = True, bad: bool = False) -> str:
     """Return a value without its shape as HTML: a small table, or a picture with range and mean; red if `bad`."""
     if len(summary.rows) > 1:
-        words = element("span", GRID, "\n".join(map(plain, grid(summary.rows, "  "))))
+        words = element("span", GRID, "\n".join(map(escape_text, grid(summary.rows, "  "))))
     else:
-        words = plain(summary.details)
+        words = escape_text(summary.details)
     words = element("span", BAD, words) if bad else words
     shown = picture(summary) if pictured else ""
     return f"{shown}<br>{words}" if shown else words

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from tapemagic.drawing.dot import orders_with_gradients
-from tapemagic.drawing.elements import FONT, element, plain
+from tapemagic.drawing.elements import FONT, element, escape_text
 from tapemagic.drawing.graph_picture import GraphPicture
 from tapemagic.drawing.report_style import Style, themed_page
 from tapemagic.drawing.styles import QUIET
@@ -79,7 +79,7 @@ class TapeGraph:
     def _repr_html_(self) -> str:
         with significant_digits(self._style.digits):
             picture = graph.html(self.findings, self.drawing)
-        headline = element("div", QUIET, plain(self._headline()))
+        headline = element("div", QUIET, escape_text(self._headline()))
         return themed_page(element("div", FONT, headline + picture), self._style.theme)
 
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:

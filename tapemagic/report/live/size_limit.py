@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from tapemagic.drawing.elements import element, plain
+from tapemagic.drawing.elements import element, escape_text
 from tapemagic.drawing.styles import SMALL
 from tapemagic.report import limits
 from tapemagic.report.live.content import Content, Face
@@ -77,7 +77,9 @@ def _bare(view: View | None) -> View | None:
 
 def _without(content: Content, titles: Iterable[str]) -> Content:
     """Return content in which a sentence replaces some parts."""
-    words = {title: element("div", SMALL, plain(limits.omission_note(title))) for title in titles}
+    words = {
+        title: element("div", SMALL, escape_text(limits.omission_note(title))) for title in titles
+    }
     view = content["view"]
     return {
         **content,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from tapemagic.drawing import matrices, values
-from tapemagic.drawing.elements import element, listing, plain
+from tapemagic.drawing.elements import element, escape_text, listing
 from tapemagic.drawing.styles import BAD, QUIET, SMALL
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import format_shape, format_size, printable
@@ -45,7 +45,7 @@ def html(findings: Findings) -> str:
         groups = [rows]
     tables = [_table(group, {id(entry) for entry in pictured}) for group in groups if group]
     notes = [*_notes(findings), *legend(entry.value for entry in pictured)]
-    parts = [*tables, *(element("div", SMALL, plain(note)) for note in notes)]
+    parts = [*tables, *(element("div", SMALL, escape_text(note)) for note in notes)]
     return "".join(parts) + own(findings.own_gradients) + matrices.html(findings.matrices)
 
 
@@ -78,10 +78,10 @@ def own(gradients: Sequence[OwnGradient]) -> str:
     rows = []
     for entry in gradients[:MOST_OWN]:
         symbol = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
-        reason = element("div", QUIET, plain(entry.reason)) if entry.reason else ""
-        origin = element("span", QUIET, plain(f", {entry.origin}"))
-        value = "<b>None</b>" if entry.text is None else plain(entry.text)
-        rows.append([f"<code>{plain(symbol)}</code>", value + origin + reason])
+        reason = element("div", QUIET, escape_text(entry.reason)) if entry.reason else ""
+        origin = element("span", QUIET, escape_text(f", {entry.origin}"))
+        value = "<b>None</b>" if entry.text is None else escape_text(entry.text)
+        rows.append([f"<code>{escape_text(symbol)}</code>", value + origin + reason])
     rest = len(gradients) - MOST_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
     return listing(("in the cell", "value"), rows, (0, 1)) + more
@@ -120,14 +120,14 @@ def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
 
 def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
     """A row of the table as HTML."""
-    symbol = f"<code>{plain(derivative.symbol)}</code>"
+    symbol = f"<code>{escape_text(derivative.symbol)}</code>"
     value, check = derivative.value, derivative.check
     size = format_shape(derivative.shape)
     if value is None:
-        return symbol, size, "<b>None</b>", plain(derivative.reason or "")
-    words = [plain(part) for part in (derivative.note, derivative.reason or "") if part]
+        return symbol, size, "<b>None</b>", escape_text(derivative.reason or "")
+    words = [escape_text(part) for part in (derivative.note, derivative.reason or "") if part]
     if check is not None:
-        words.append(element("span", OUTCOMES[check.outcome], plain(check.text)))
+        words.append(element("span", OUTCOMES[check.outcome], escape_text(check.text)))
     number = values.html(value, pictured, bad=not value.is_finite)
     return symbol, size, number, "; ".join(words)
 

@@ -11,7 +11,7 @@ from tapemagic.drawing.dot import (
     has_room_for_labels,
     orders_with_gradients,
 )
-from tapemagic.drawing.elements import element, image, plain
+from tapemagic.drawing.elements import element, escape_text, image
 from tapemagic.drawing.inserts import captions
 from tapemagic.drawing.styles import CODE, QUIET, SMALL
 from tapemagic.drawing.svg import Drawing, fitted
@@ -68,7 +68,7 @@ def caption(findings: Findings, live: bool = False) -> str:
     words = ". ".join(
         [words, *signs(findings.graph), *changes(findings), *omissions(findings, live)]
     )
-    return element("div", SMALL, f"{plain(words)}.")
+    return element("div", SMALL, f"{escape_text(words)}.")
 
 
 def shows_none(graph: Graph) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapemagic.drawing.elements import aligned, element, listing, plain
+from tapemagic.drawing.elements import aligned, element, escape_text, listing
 from tapemagic.drawing.styles import QUIET, SMALL
 from tapemagic.explain.contributions import percentage
 from tapemagic.explain.formatting import printable
@@ -38,12 +38,12 @@ def html(findings: Findings) -> str:
     if found is None:
         return ""
     notes = [WHAT, *[ARRAYS] * any(one.is_norm for one in found.gradients)]
-    parts = [element("div", SMALL, plain(" ".join(notes)))]
+    parts = [element("div", SMALL, escape_text(" ".join(notes)))]
     for one in found.gradients:
-        parts.append(element("div", "margin:6px 0 2px", plain(title(one))))
+        parts.append(element("div", "margin:6px 0 2px", escape_text(title(one))))
         if one.paths:
             parts.append(_table(one))
-    parts += [element("div", SMALL, plain(words)) for words in _more(found)]
+    parts += [element("div", SMALL, escape_text(words)) for words in _more(found)]
     return "".join(parts)
 
 
@@ -79,11 +79,15 @@ def _table(found: GradientPaths) -> str:
         "share of the sizes" if found.is_signed else "share",
     ]
     rows = [
-        (_way_html(found.source, path), *map(plain, _cells(found, path)), plain(_share(path)))
+        (
+            _way_html(found.source, path),
+            *map(escape_text, _cells(found, path)),
+            escape_text(_share(path)),
+        )
         for path in found.paths
     ]
     if found.rest:
-        rows.append((*map(plain, _rest(found)), ""))
+        rows.append((*map(escape_text, _rest(found)), ""))
     return listing(heads, rows, range(len(heads)))
 
 
@@ -119,12 +123,12 @@ def _way(source: str, path: GradientPath) -> str:
 def _way_html(source: str, path: GradientPath) -> str:
     """Return a path as HTML, in which the names of values stand out."""
     steps = (
-        f"{element('span', QUIET, plain(f'→ {step.operation} →'))} <code>{plain(step.result)}</code>"
+        f"{element('span', QUIET, escape_text(f'→ {step.operation} →'))} <code>{escape_text(step.result)}</code>"
         if step.result
-        else element("span", QUIET, plain(f"→ {step.operation}"))
+        else element("span", QUIET, escape_text(f"→ {step.operation}"))
         for step in path.steps
     )
-    return " ".join([f"<code>{plain(source)}</code>", *steps])
+    return " ".join([f"<code>{escape_text(source)}</code>", *steps])
 
 
 def _more(found: PathFindings) -> list[str]:

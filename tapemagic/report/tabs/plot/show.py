@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tapemagic.drawing.curves import CurvePicture
-from tapemagic.drawing.elements import aligned, element, image, listing, plain
+from tapemagic.drawing.elements import aligned, element, escape_text, image, listing
 from tapemagic.drawing.styles import SMALL
 from tapemagic.explain.advice import listed
 from tapemagic.explain.formatting import format_number, printable
@@ -45,12 +45,14 @@ def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) 
         return ""
     drawn = image(picture.svg(marked), f"{ALT}{caption(plot)}", LOOK) if picture else ""
     notes = [*_notes(findings, plot), *(picture.notes if picture else ())]
-    words = "".join(element("div", SMALL, plain(note)) for note in notes)
+    words = "".join(element("div", SMALL, escape_text(note)) for note in notes)
     if not plot.drawn:
-        return element("div", "", plain(caption(plot))) + words
-    head, *rows = ([plain(cell) for cell in row] for row in _table(plot))
+        return element("div", "", escape_text(caption(plot))) + words
+    head, *rows = ([escape_text(cell) for cell in row] for row in _table(plot))
     table = listing([f"<code>{name}</code>" for name in head], rows, ())
-    numbers = f"<details><summary>{plain(f'Values of {caption(plot)}')}</summary>{table}</details>"
+    numbers = (
+        f"<details><summary>{escape_text(f'Values of {caption(plot)}')}</summary>{table}</details>"
+    )
     return element("div", FRAME, drawn) + words + numbers
 
 

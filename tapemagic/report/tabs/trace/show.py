@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from unicodedata import combining
 
-from tapemagic.drawing.elements import element, listing, plain
+from tapemagic.drawing.elements import element, escape_text, listing
 from tapemagic.drawing.styles import BAD, CODE, QUIET
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
@@ -47,7 +47,7 @@ def _one_below_another(trace: Trace, tables: Iterable[str]) -> str:
     first, *rest = [*tables] or [""]
     parts = [first]
     for part, table in zip(trace.parts[1:], rest, strict=True):
-        words = f"<summary>{plain(_title(part))}</summary>"
+        words = f"<summary>{escape_text(_title(part))}</summary>"
         parts.append(element("details", "margin-top:6px", words + table))
     return "".join(parts)
 
@@ -103,7 +103,7 @@ def _width(words: str) -> int:
 
 def _table(part: TracePart, number: str = "") -> str:
     """Return one part of the table; with a number, rows and adjoints have names for scripts."""
-    heads = [plain(words) for words in headings(part)]
+    heads = [escape_text(words) for words in headings(part)]
     names = [f"{number}.{k}" if number else "" for k in range(len(part.rows))]
     marks = [f' data-r="{name}"' for name in names if name]
     return listing(heads, map(_cells, part.rows, names), (0, 1), TABLE, marks)
@@ -123,4 +123,4 @@ def _cells(row: TraceRow, name: str) -> tuple[str, ...]:
 
 def _marked(words: str, is_finite: bool) -> str:
     """Return an equation as HTML, in red if its value is nan or infinite."""
-    return plain(words) if is_finite else element("span", BAD, plain(words))
+    return escape_text(words) if is_finite else element("span", BAD, escape_text(words))

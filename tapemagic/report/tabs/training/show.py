@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapemagic.drawing.elements import FONT, aligned, element, image, plain
+from tapemagic.drawing.elements import FONT, aligned, element, escape_text, image
 from tapemagic.drawing.inset_plots import figure
 from tapemagic.drawing.styles import QUIET, RULE, SMALL
 from tapemagic.explain.formatting import printable
@@ -33,8 +33,8 @@ def html(findings: Findings) -> str:
     if training is None:
         return ""
     plots = "".join(map(_image, (training.loss, *training.gradients)))
-    found = "".join(element("div", "margin:2px 0", plain(words)) for words in notes(training))
-    sizes = element("div", SMALL, plain(f"{caption(training)}; {SIZES}"))
+    found = "".join(element("div", "margin:2px 0", escape_text(words)) for words in notes(training))
+    sizes = element("div", SMALL, escape_text(f"{caption(training)}; {SIZES}"))
     return sizes + found + element("div", "display:flex;flex-wrap:wrap", plots) + _rows(training)
 
 
@@ -65,7 +65,7 @@ def _table(training: Training) -> list[tuple[str, ...]]:
 
 def _rows(training: Training) -> str:
     """The table as HTML."""
-    head, *rows = ([plain(cell) for cell in row] for row in _table(training))
+    head, *rows = ([escape_text(cell) for cell in row] for row in _table(training))
     heads = "".join(f"<th>{cell}" for cell in head)
     body = "".join(
         f'<tr style="{LINE}">{"".join(f"<td>{cell}" for cell in row)}</tr>' for row in rows

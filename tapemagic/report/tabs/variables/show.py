@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tapemagic.drawing import values
-from tapemagic.drawing.elements import element, listing, plain
+from tapemagic.drawing.elements import element, escape_text, listing
 from tapemagic.drawing.styles import QUIET, SMALL, TARGET, WATCHED
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import clipped, format_shape, printable
@@ -45,10 +45,12 @@ def html(findings: Findings) -> str:
         _html_cells(row, k < MAX_PICTURED, row.index in values_bad, row.index in gradients_bad)
         for k, row in enumerate(rows)
     ]
-    head, *body = _without_gradients([tuple(map(plain, headings(findings))), *lines], findings)
+    head, *body = _without_gradients(
+        [tuple(map(escape_text, headings(findings))), *lines], findings
+    )
     notes = _more(findings)
     notes += legend(x for row in rows[:MAX_PICTURED] for x in (row.value, row.gradient))
-    return listing(head, body) + "".join(element("div", SMALL, plain(note)) for note in notes)
+    return listing(head, body) + "".join(element("div", SMALL, escape_text(note)) for note in notes)
 
 
 def headings(findings: Findings) -> tuple[str, ...]:
@@ -97,8 +99,8 @@ def _html_cells(
     row: NamedValue, pictured: bool, bad_value: bool, bad_gradient: bool
 ) -> tuple[str, ...]:
     """A row of the table as HTML."""
-    name, role, shape, dtype = map(plain, _first(row))
-    before, after = (plain(f"{row.reads} when used, "), " now") if row.reads else ("", "")
+    name, role, shape, dtype = map(escape_text, _first(row))
+    before, after = (escape_text(f"{row.reads} when used, "), " now") if row.reads else ("", "")
     return (
         f"<code>{name}</code>",
         element("span", ROLES[row.role], role) if ROLES[row.role] else role,
