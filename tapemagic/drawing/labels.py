@@ -21,7 +21,7 @@ LEAST_WIDTH = 18
 BASELINE = 0.34
 """The distance from the middle of a line down to its baseline, in units of the font size."""
 SPREAD = 0.07
-"""How much wider than in Helvetica a character may be, in units of the font size."""
+"""The room that a character gets in addition to its width in Helvetica, in units of the font size."""
 # A browser without Helvetica, Arial or Liberation Sans shows DejaVu Sans: most of its letters and digits are
 # 0.05 to 0.08 em wider. The padding covers the rest.
 WIDE, UNKNOWN = 0.77, 0.85
