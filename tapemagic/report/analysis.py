@@ -97,6 +97,6 @@ def _differentiated(observer: Observer, request: ReportRequest, context: Context
 
 
 def _tabs(subject: Subject) -> Mapping[str, Any]:
-    """Return the data of the tabs that the request asks for."""
+    """Return the data of the requested tabs."""
     chosen = (tab for tab in TABS if tab.applies(subject.request) and not tab.runs_cell)
     return {tab.name: subject.shared(tab.find) for tab in chosen}

@@ -203,7 +203,7 @@ class Block:
 
 @dataclass(frozen=True)
 class PendingMatrix:
-    """A matrix whose numbers may still have to be computed.
+    """A matrix whose numbers may be computed later.
 
     Attributes
     ----------
@@ -250,7 +250,7 @@ class PendingMatrix:
 def drafted(draft: PendingMatrix, elsewhere: str) -> PendingMatrix:
     """A draft, filled at once if its entries are in memory, or refused if they would be too large to be kept.
 
-    `elsewhere` says where those are to be had.
+    `elsewhere` says where to find those.
     """
     lazy = [block.values for row in draft.blocks for block in row if is_lazy(block.values)]
     if not lazy:
