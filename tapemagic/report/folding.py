@@ -101,7 +101,7 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
     -------
     Block
         It has the kind 'cell'. A loop of one iteration isn't a block, and neither is a call of a lambda function, a
-        comprehension, or a function that calls itself. A loop over different layers, each called once, isn't one either.
+        comprehension, or a recursive function. A loop over different layers, each called once, isn't one either.
 
     Notes
     -----
