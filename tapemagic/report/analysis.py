@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.collector import uncollected
+from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.report.context import Context
@@ -51,7 +51,7 @@ def analyze(
     return findings, details
 
 
-@uncollected()
+@without_garbage_collection()
 @shared_summaries()
 @np.errstate(all="ignore")  # the operations of the cell have warned already
 def _analyze(

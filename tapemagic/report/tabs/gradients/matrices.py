@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.engine.laziness import MOST_KEPT, is_lazy
+from tapemagic.engine.laziness import MAX_KEPT_BYTES, is_lazy
 from tapemagic.explain.formatting import (
     NOT_COMPUTED,
     bracketed,
@@ -168,7 +168,7 @@ def _heat(table: Any) -> HeatMap:
     return HeatMap(cells, (block[0], block[1]), table.dtype.kind == "c")
 
 
-LARGE = f"since it holds more than {MOST_KEPT >> 20} MB"
+LARGE = f"since it holds more than {MAX_KEPT_BYTES >> 20} MB"
 ASKING = "%%tape --compute computes it"
 NO_AXIS = MatrixAxis(())
 
@@ -255,7 +255,7 @@ def drafted(draft: PendingMatrix, elsewhere: str) -> PendingMatrix:
     lazy = [block.values for row in draft.blocks for block in row if is_lazy(block.values)]
     if not lazy:
         return PendingMatrix(draft.filled())
-    if any(x.size * x.dtype.itemsize > MOST_KEPT for x in lazy):
+    if any(x.size * x.dtype.itemsize > MAX_KEPT_BYTES for x in lazy):
         return PendingMatrix(with_notes(draft.matrix, f"{NOT_COMPUTED}, {LARGE}; {elsewhere}"))
     return draft
 
