@@ -40,11 +40,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.registry": ("errors",),
     "engine.recording": ("errors", "engine.registry"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
-    "engine.program_state": (),
-    "engine.streams": (),
+    "engine.runtime": (),
     "engine.laziness": ("errors",),
     "engine.tracing": ("engine.laziness",),
-    "engine.collector": (),
     "engine.tracebacks": ("engine.events",),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
@@ -63,7 +61,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "explain.mistakes": ("errors", "engine"),
     "explain.likely_mistake": ("errors", "engine", *_READING, "explain.mistakes"),
     "report": ("errors", "engine", "programs", "explain"),
-    "drawing": ("errors", "engine.collector", "explain", "report"),
+    "drawing": ("errors", "engine.runtime", "explain", "report"),
     "nn.datasets": ("errors",),
     "kernels": ("engine",),
     "programs": ("errors", "engine", "kernels"),
@@ -125,7 +123,7 @@ def is_show_side(name: str) -> bool:
 
 
 ALLOWED |= {
-    name: ("errors", "engine.collector", "explain", "report", "drawing")
+    name: ("errors", "engine.runtime", "explain", "report", "drawing")
     for name in modules(PACKAGE)
     if is_show_side(name)
 }

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import LAZY, is_lazy
-from tapemagic.engine.program_state import registered
+from tapemagic.engine.runtime import registered_states
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
@@ -258,7 +258,7 @@ class Closure:
 
     def _look_at_program_state(self) -> None:
         """Note the settings of this package, such as the dtype of layers."""
-        for state in registered():
+        for state in registered_states():
             if isinstance(state, list):
                 for k, x in enumerate(state):
                     if is_leaf(x):

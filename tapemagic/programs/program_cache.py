@@ -11,8 +11,8 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-from tapemagic.engine.collector import uncollected
 from tapemagic.engine.events import user_line
+from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.programs.call_tracing import TracedCall
@@ -531,7 +531,7 @@ class Programs:
             del entry.pending[k]
             if found is None:
                 try:
-                    with uncollected():
+                    with without_garbage_collection():
                         compiled = Compiled(program, call, closure, entry)
                 except Exception as error:  # noqa: BLE001 (the call has its result already)
                     what = f"{type(error).__name__}: {error}"

@@ -15,8 +15,8 @@ import numpy as np
 from tapemagic.engine.functions.pullback import called
 from tapemagic.engine.nest import tensors
 from tapemagic.engine.recording import Record, is_id, silence
+from tapemagic.engine.tape.base_tape import Contents, contents_of
 from tapemagic.engine.tape.cotangents import ones
-from tapemagic.engine.tape.recorder import Contents, contents_of
 from tapemagic.engine.tape.tape import Tape, tape_of
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap, wrap

@@ -14,7 +14,7 @@ from tapemagic.engine.functions.pullback import Call, called
 from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.recording import CONSTANT, FOREIGN, Absent, Record, is_id
 from tapemagic.engine.registry import HARMLESS
-from tapemagic.engine.tape.recorder import Contents
+from tapemagic.engine.tape.base_tape import Contents
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError

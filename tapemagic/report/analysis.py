@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.collector import uncollected
+from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.report.context import Context
@@ -51,7 +51,7 @@ def analyze(
     return findings, details
 
 
-@uncollected()
+@without_garbage_collection()
 @shared_summaries()
 @np.errstate(all="ignore")  # the operations of the cell have warned already
 def _analyze(
@@ -97,6 +97,6 @@ def _differentiated(observer: Observer, request: ReportRequest, context: Context
 
 
 def _tabs(subject: Subject) -> Mapping[str, Any]:
-    """Return the data of the tabs that the request asks for."""
+    """Return the data of the requested tabs."""
     chosen = (tab for tab in TABS if tab.applies(subject.request) and not tab.runs_cell)
     return {tab.name: subject.shared(tab.find) for tab in chosen}

@@ -18,7 +18,7 @@ from tapemagic.drawing.curves import CurvePicture, curve_picture
 from tapemagic.drawing.graph_picture import GraphPicture
 from tapemagic.drawing.report_style import Style, ground_of, themed_page
 from tapemagic.drawing.svg import Drawing
-from tapemagic.engine.collector import uncollected
+from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.explain.formatting import format_cell_value, significant_digits
 from tapemagic.report import html
 from tapemagic.report.details import Details
@@ -37,7 +37,7 @@ INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and 
 CLOSED = "This report was closed, so its recording is gone. Run the cell again."
 
 Move = Callable[[Any, "TapeReport"], Content | None]
-"""Answers a message on sliders: changes the report, and returns all that it shows; None for an invalid message."""
+"""Answers a message on sliders: changes the report, and returns its new contents, or None for an invalid message."""
 
 
 class TapeReport:
@@ -115,7 +115,7 @@ class TapeReport:
         """The cell's value as text, or None if the tables show it already."""
         return format_cell_value(self.value, self._value_is_target)
 
-    @uncollected()
+    @without_garbage_collection()
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
@@ -144,7 +144,7 @@ class TapeReport:
 
     @property
     def _answers(self) -> Answers:
-        """The answers to what can be asked of the recording."""
+        """The answers to questions about the recording."""
         return Answers(self.findings, self._details, self._style)
 
     def content(self) -> Content:
@@ -186,7 +186,7 @@ class TapeReport:
 
         Examples
         --------
-        In a notebook, ``report = _`` behind a ``%%tape`` cell is its report, and
+        In a notebook, ``report = _`` after a ``%%tape`` cell is its report, and
         ``report.save("report.html")`` writes it.
 
         >>> import tempfile
@@ -236,7 +236,7 @@ class TapeReport:
         return path
 
     def close(self) -> None:
-        """Close the widget, if there is one, and let go of the recording; it can be shown again, without sliders.
+        """Close the widget and let go of the recording; it can be shown again, without sliders.
 
         This happens to the reports of a cell when it runs again.
         """

@@ -19,7 +19,7 @@ LEAST_SIDE = 8
 
 
 def block_means(array: Any, most: tuple[int, ...]) -> Any:
-    """Means of blocks of an array, with at most so many blocks along each of its axes, or nan where a block has a nan.
+    """Means of blocks of an array, with at most `most` blocks along its axes, or nan where a block has a nan.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def colours(image: Any) -> tuple[tuple[str, ...], ...]:
 
 
 def slice_shown(shape: tuple[int, ...]) -> tuple[Any, str]:
-    """The index of the part of an array that is drawn as a matrix or curve, and that part in words.
+    """The index of the part of an array that is drawn as a matrix or curve, and that part as text.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class GradientTable:
     begins: list[int] = field(default_factory=list)
 
     def level(self, position: int) -> int:
-        """The order of the derivative that a record belongs to, by its position; 0 for what was there before.
+        """The order of the derivative that a record belongs to, by its position, or 0 for a record of the cell.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Details of a recording, computed when a reader asks for one."""
+"""Details of a recording, computed on demand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapemagic.engine.recording import Absent
-from tapemagic.engine.tape.memory import weight
+from tapemagic.engine.tape.memory import bytes_held
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 from tapemagic.explain.formatting import clipped
 from tapemagic.explain.lazy_values import has_numbers
@@ -53,7 +53,7 @@ class ValueDetails:
     value : Entries or None
         None if the recording did not keep it.
     gradient : Entries or None
-        None if there is none.
+        None without a gradient.
     goal : str
         What the gradient is one of, or '' if nothing was differentiated.
     is_tracked : bool
@@ -98,7 +98,7 @@ class Details:
             )
 
     def close(self, why: str) -> None:
-        """Let go of the recording, for a reason in words that later questions are answered with."""
+        """Let go of the recording; later questions are answered with the reason."""
         # The first reason stays: closing a report does not explain why its recording was too large.
         if self._subject is None:
             return
@@ -137,12 +137,12 @@ class Details:
         return self._subject
 
     def _remember(self, layout: Layout) -> GraphView:
-        """Remember the values of a layout by their keys, so that they can be asked for."""
+        """Remember the values of a layout by their keys, for later questions."""
         self._keyed.update((value.key, value) for value in layout.keyed if value.key)
         return layout.view
 
     def view(self, opened: Mapping[str, int] = MappingProxyType({})) -> GraphView:
-        """The layout in which some parts are open or closed otherwise than at first, by their keys.
+        """The layout in which some parts are opened or closed, by their keys.
 
         Raises
         ------
@@ -211,12 +211,12 @@ def _weight(subject: Subject) -> int:
     """The bytes that a recording holds; about, and no more than it needs to know that they are too many."""
     records = subject.whole.records
     size = RECORD * len(records)
-    # So many records are too large by themselves; counting the bytes of their arrays would take long.
+    # Records alone can be too many; counting the bytes of their arrays would take long.
     if size > MOST_KEPT:
         return size
     named = [unwrap(x) if isinstance(x, Tensor) else x for _, x in subject.context.named]
     arrays = {id(x): x.nbytes for x in named if isinstance(x, np.ndarray) and has_numbers(x)}
-    return size + weight(records) + sum(arrays.values())
+    return size + bytes_held(records) + sum(arrays.values())
 
 
 def _megabytes(size: int) -> str:

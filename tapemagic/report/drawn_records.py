@@ -12,7 +12,7 @@ from tapemagic.engine.tensor.variable import identity
 T = TypeVar("T")
 
 READS = {operation(identity).number, operation(getitem).number}
-"""The numbers of operations that only read a value: assigning to a variable reads it, and a library that is given a
+"""The numbers of operations that only read a value: assigning to a variable reads it, and a library that receives a
 tensor takes its elements."""
 
 

@@ -54,7 +54,7 @@ class Entries:
     number : str
         A number with all its digits, or '' for an array.
     parts : tuple of Part
-        The tables of an array; none if its entries are not known.
+        The tables of an array; no tables if its entries are unknown.
     is_whole : bool
         Whether all entries are there; of a larger array, those at the ends of its axes are.
     """
@@ -98,7 +98,7 @@ def entries_of(value: Any) -> Entries:
 
 
 def _exact(entry: Any) -> str:
-    """A number with all its digits, as it has to be written to get the same again."""
+    """A number with all its digits, which Python reads back as the same number."""
     return str(entry)
 
 

@@ -33,7 +33,7 @@ class Findings:
     Attributes
     ----------
     tabs : mapping of str to object
-        What each tab found, by the name of the tab; without those that the request did not ask for.
+        What each tab found, by the name of the tab, for the requested tabs.
     targets : tuple of str
     operations : int
         The number of operations that the cell recorded.
@@ -70,7 +70,7 @@ class Findings:
 
     @property
     def graph(self) -> Graph:
-        """The graph as it is shown at first."""
+        """The graph in its first layout."""
         return Graph((), ()) if self.view is None else self.view.graph
 
     @property

@@ -34,13 +34,13 @@ class Block:
     parts : tuple of int and Block
         In the order of the tape.
     name : str
-        Of a call, the name of the function; of a layer, its own, without those of the layers around it.
+        The name of the function or layer, without those of the layers around it.
     order : int
-        Of a derivative, its order.
+        The order of a derivative.
     lines : (int, int) or None
         The first and the last line of the cell that its operations belong to.
     scope : Scope or None
-        Of a layer, what is known of the call.
+        The call of a layer.
     holds_layers : bool
         Whether there is a layer in it.
     """
@@ -80,12 +80,12 @@ class _Entry(NamedTuple):
     run: int
     part: Part | None
     call: int = 0
-    """The index of the call that the part is; 0 for another part."""
+    """The index of the call, if the part is one, else 0."""
     repeats: Repeats = ""
     """How one call, such as ``sum(...)``, makes many operations: by adding, or by running a generator."""
     lines: tuple[int, int] | None = None
     layer: str = ""
-    """The path of the layer whose call the part is; empty for another part."""
+    """The path of the layer, if the part is a call of one, else ''."""
 
 
 def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
@@ -101,7 +101,7 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
     -------
     Block
         It has the kind 'cell'. A loop of one iteration isn't a block, and neither is a call of a lambda function, a
-        comprehension, or of a function by itself. Neither is a loop over different layers, each of them called once.
+        comprehension, or a recursive function. A loop over different layers, each called once, isn't one either.
 
     Notes
     -----
@@ -161,7 +161,7 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
             call = outer
 
     def place_of(position: int) -> tuple[Any, ...]:
-        """The instruction, the order and, but for derivatives, the line of an operation."""
+        """Return the instruction and the order of an operation; its line only if it is not of a derivative."""
         line, *instruction = sites[position]
         order = orders[position]
         return (None if order else line, *instruction, order)

@@ -22,7 +22,7 @@ class FunctionCode:
     name : str
         The expression for the function.
     text : str
-        The programs one below the other, or '' if there is none.
+        The programs one below the other, or '' without a program.
     why_eager : str
         Why some calls run without a program, or '' if all have one.
     """

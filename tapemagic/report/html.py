@@ -26,7 +26,7 @@ class Pictures:
     drawing : Drawing
         The graph.
     curves : CurvePicture or None
-        The plot, if there is one.
+        The plot; None without a plot.
     """
 
     drawing: Drawing
@@ -34,7 +34,7 @@ class Pictures:
 
 
 class Faces(Mapping[str, str]):
-    """The static HTML of each tab by its title, made when it is first read; empty where there is nothing to show.
+    """The static HTML of each tab by its title, made when it is first read, or '' if there is nothing to show.
 
     Parameters
     ----------

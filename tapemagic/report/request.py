@@ -1,4 +1,4 @@
-"""ReportRequest: everything that a report was asked for."""
+"""ReportRequest: what a report should show."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Compute(Protocol):
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """Everything that a report was asked for.
+    """What a report should show.
 
     An option of ``%%tape`` fills the field of its name. To add an option, declare it in `ipython/options.py`, add a
     field here, and read the field where the option is obeyed.

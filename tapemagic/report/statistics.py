@@ -23,11 +23,11 @@ class Statistics:
     Attributes
     ----------
     low, mean, high : float or None
-        Of the finite entries, or None if there are none.
+        The smallest, mean and largest finite entry; None without a finite entry.
     nan, inf : int
         The number of entries that are not a number, and of infinite ones.
     norm : float or None
-        The square root of the sum of squares of all entries, or None if there are none.
+        The square root of the sum of squares of all entries; None for an empty array.
     """
 
     low: float | None = None

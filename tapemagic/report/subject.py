@@ -30,7 +30,7 @@ from tapemagic.report.variable_versions import Reads, SplitVersions, reads, spli
 Role = Literal["watched", "variable", "computed", "target", "constant"]
 T = TypeVar("T")
 MOST_WRITTEN = 2_000
-"""The number of pieces of tables from which on they are written anew."""
+"""The maximum number of table cells to keep for other tables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Subject:
     operations : int
         The number of its operations that the cell itself recorded: the first ones.
     request : ReportRequest
-        Everything that the report was asked for.
+        What the report should show.
     derivatives : GradientTable
         The derivatives of the targets with respect to the sources.
     context : Context
@@ -80,7 +80,7 @@ class Subject:
 
     @cached_property
     def known_names(self) -> Mapping[int, str]:
-        """The names of values by id; a variable has one name, whatever its value."""
+        """The names of values by id; a variable has one name for all its values."""
         tensors = [(name, value) for name, value in self.context.named if has_id(value)]
         # Reversed, so that the first name of a tensor with several wins.
         names = {id_of(value): name for name, value in reversed(tensors)}
@@ -115,12 +115,12 @@ class Subject:
 
     @cached_property
     def split(self) -> SplitVersions:
-        """The recording in which every value of a variable that changed has an id of its own."""
+        """The recording in which every value of a variable that changed has its own id."""
         return split_versions(self.whole, self.reads, [id_of(value) for _, value in self.targets])
 
     @property
     def snapshot(self) -> Snapshot:
-        """The recording in which every value of a variable that changed has an id of its own."""
+        """The recording in which every value of a variable that changed has its own id."""
         return self.split.snapshot
 
     @cached_property
@@ -158,7 +158,7 @@ class Subject:
         """
         symbols = dict(self.names)
         taken = set(symbols.values())
-        # v1 beside a v₁ of the program would be two names for a reader's eye.
+        # A reader would confuse v1 with a v₁ of the program.
         letter = "t" if "v" in map(without_subscript, taken) else "v"
         numbered = (name for k in count(1) if (name := f"{letter}{k}") not in taken)
         tracked, records = self.snapshot.tracked, self.snapshot.records
@@ -188,13 +188,13 @@ class Subject:
 
     @cached_property
     def given_to_layers(self) -> AbstractSet[int]:
-        """The identities of the arrays that layers were given, maybe after a cast."""
+        """The identities of the arrays that layers received, maybe after a cast."""
         scopes = (call.scope for call in self.whole.origins.calls if call.scope)
-        return {id(array) for scope in scopes for _, array in scope.given}
+        return {id(array) for scope in scopes for _, array in scope.arguments}
 
     @cached_property
     def norms(self) -> dict[int, float]:
-        """The norms of the arrays in the recording that were asked for, by the identity of the array."""
+        """The norms of arrays in the recording, as far as they were computed, by the identity of the array."""
         return {}
 
     @cached_property
@@ -217,7 +217,7 @@ class Subject:
         Parameters
         ----------
         key : hashable
-            What is written, and of what: two that are equal stand for the same.
+            The kind of cell and its position: equal keys mean equal cells.
         write : callable
         """
         known = self._written

@@ -1,4 +1,4 @@
-"""Summary: an array as a report shows it, which need not hold the array then."""
+"""Summary: an array as a report shows it, without the array itself."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Summary:
     part : str
         Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``, or '' for all of it.
     state : str
-        Of a Dask array of whose numbers nothing is known, that it is not computed, or where its chunks are.
+        For a Dask array without known numbers: that it is not computed, or where its chunks are.
     chunks : str
         Those of a Dask array: ``64 chunks of 31,250×256``, or '' for others, and where numbers are in one chunk.
     """
@@ -169,7 +169,7 @@ class Summary:
 
     @property
     def range(self) -> str:
-        """Range and mean of the entries, and how many of them are not finite, or '' if they are not known."""
+        """Range and mean of the entries, and the counts of nan and inf, or '' if they are unknown."""
         if self.nan and self.nan == self.size:
             return "all nan"
         counts = ((self.nan, "nan"), (self.inf, "inf"))
@@ -184,7 +184,7 @@ class Summary:
 
     @property
     def _finite(self) -> list[str]:
-        """Range and mean of the finite entries in words."""
+        """Range and mean of the finite entries as text."""
         if self.low is None or self.mean is None or self.high is None:
             return []
         if self.dtype == "bool":
@@ -200,7 +200,7 @@ class Summary:
     def described(self) -> str:
         """The shape, range and mean in one line: ``64×128, -1.2 to 3.4, mean 0.1, 3 nan``; a small array in full.
 
-        Of a Dask array without numbers, there are the shape, the dtype and the chunks.
+        For a Dask array without numbers, this is the shape, the dtype and the chunks.
         """
         if self.state:
             known = [format_size(self.shape) if self.shape else "", self.dtype, self.chunks]
@@ -268,7 +268,7 @@ def _summary(value: Any) -> Summary:
 
 
 def _of_lazy(value: Any) -> Summary:
-    """The summary of a Dask array: of its numbers, as far as they were computed."""
+    """The summary of a Dask array: of its numbers, where they were computed."""
     chunks, known = format_chunks(value), with_numbers(value)
     if is_lazy(known):
         state, shape, dtype = format_state(value), tuple(value.shape), str(value.dtype)
@@ -313,7 +313,7 @@ def _text(shape: tuple[int, ...], entries: str) -> str:
 
 
 def _numbers(value: Any) -> Any:
-    """A value as a plain array of numbers, or None if it has none, or some of them are masked or not known."""
+    """A value as a plain array of numbers, or None without numbers, or with masked or unknown ones."""
     if isinstance(value, np.ma.MaskedArray) or not isinstance(value, PLAIN):
         return None
     array = np.asarray(value)

@@ -1,4 +1,4 @@
-"""Variables that changed during a recording: each value that was read gets an id and a name of its own."""
+"""Variables that changed during a recording: each value that was read gets its own id and name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
 
 @dataclass(frozen=True)
 class SplitVersions:
-    """A recording in which every value of a variable that changed has an id of its own.
+    """A recording in which every value of a variable that changed has its own id.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.program_state import register
+from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.tf.core.adapter import adapter, lengths, plain
@@ -357,7 +357,7 @@ class Generator:
         )
 
 
-_state = register(_State())
+_state = register_global_state(_State())
 
 
 def numpy_generator(seed: int | None = None) -> np.random.Generator:

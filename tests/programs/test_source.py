@@ -17,7 +17,7 @@ import tapemagic as tm
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.engine.tracebacks import free_of_others
+from tapemagic.engine.tracebacks import keep_user_frames
 from tapemagic.programs.function import function
 from tapemagic.programs.text.literals import literal
 from tapemagic.programs.text.source import Text
@@ -222,7 +222,7 @@ def test_errors_point_at_the_users_line():
     assert ("of", "return np.linalg.inv(x)") in [(place.name, place.line) for place in places]
     inside = [place for place in places if place.filename.startswith("<tapemagic program")]
     assert not any(place.line for place in inside)
-    free_of_others(caught.value)
+    keep_user_frames(caught.value)
     names = [place.name for place in extract_tb(caught.value.__traceback__)]
     assert names == ["test_errors_point_at_the_users_line", "f", "of"]
 

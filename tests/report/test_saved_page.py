@@ -175,7 +175,7 @@ def test_names_of_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("", "this is no name"),
+        ("", "the name is empty"),
         (".", "this is a folder"),
         ("new/", "this is a folder"),
         ("nowhere/x.html", "there is no folder"),

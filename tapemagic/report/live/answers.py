@@ -86,7 +86,7 @@ class Answers:
         return self.details
 
     def view(self, opened: Mapping[str, int]) -> View:
-        """The layout of the graph in which some parts are open or closed otherwise than at first."""
+        """The layout of the graph in which some parts are opened or closed."""
         graph = replace(self.findings.tabs["graph"], view=self._kept().view(opened))
         return view_of(GraphPicture(self.findings.with_tab("graph", graph), self.style))
 

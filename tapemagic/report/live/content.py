@@ -50,14 +50,14 @@ class Content(TypedDict):
 
 
 def content_of(picture: GraphPicture, value: str | None, faces: html.Faces) -> Content:
-    """Return the contents of a report before a reader opens or asks for anything.
+    """Return the contents of a report as they are before a reader opens anything.
 
     Parameters
     ----------
     picture : GraphPicture
         The findings, with the picture of their graph.
     value : str or None
-        The value of the cell's last expression as text, if it is to be shown.
+        The value of the cell's last expression as text, or None if the tables show it.
     faces : Faces
         The tabs as static HTML.
     """

@@ -26,4 +26,4 @@ function render(context) {
 export default { render };
 """
 STORED = UNPACKING % compressed(f"{CSS}\0{ESM}")
-"""Both as one module, compressed, since every widget stores it once more; anywidget loads modules in the same way."""
+"""Both as one module, compressed, because every widget stores a copy; anywidget loads modules in the same way."""

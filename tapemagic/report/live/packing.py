@@ -37,5 +37,5 @@ def compressed(text: str) -> str:
 
 
 def unpacked(text: str) -> Any:
-    """The data that `packed` was given."""
+    """Return the data that `packed` has packed."""
     return json.loads(zlib.decompress(b64decode(text)))

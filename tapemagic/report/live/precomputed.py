@@ -35,7 +35,7 @@ class Precomputed:
     packed : dict of str to str
         The answers, by the questions.
     left_out : list of str
-        What there was no room for, in words.
+        Descriptions of the omitted parts.
     """
 
     answers: Answers
@@ -116,9 +116,9 @@ class Part(NamedTuple):
     ----------
     key : str
     near : tuple of int
-        The numbers that a reader asks for first.
+        The numbers that a reader is likely to choose first.
     iterations : int
-        Of a loop, the number of its iterations.
+        The number of iterations of a loop.
     shown : int or None
         The iteration that is open.
     """
@@ -136,7 +136,7 @@ class Part(NamedTuple):
         return self.iterations + (0 in self.near) - (self.shown is not None)
 
     def ways(self) -> Iterator[int]:
-        """The numbers for it: the near ones, then the first and the last iterations in turns."""
+        """The numbers for it: the near ones, then the first and last iterations alternately."""
         seen = {self.shown}
         total = self.iterations
         ends = (
@@ -174,7 +174,7 @@ def openings(view: View) -> Iterator[tuple[str, int]]:
 
 
 def left_out_words(left_out: list[str], folded: int) -> str:
-    """A paragraph on what a page does not hold, or '' if it holds all that can be asked.
+    """Return a paragraph on what a page omits, or '' if it has every answer.
 
     Examples
     --------

@@ -64,9 +64,9 @@ def page(
     title : str
     content : Content
     answers : Answers
-        What a reader may ask first is answered in advance, as far as there is room.
+        The most likely questions are answered in advance, while there is room.
     known : mapping of str to str
-        Packed answers that were given already.
+        Packed answers from the widget.
     static : str
         The report as HTML for browsers without scripts.
     """
@@ -132,7 +132,7 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
         chosen = chosen.expanduser()
         folder = Path(given).expanduser()
         if not given or given.endswith(("/", os.sep)) or folder.is_dir() or chosen.is_dir():
-            what = "this is a folder" if given else "this is no name"
+            what = "this is a folder" if given else "the name is empty"
             raise SaveError(
                 f"cannot save to {given!r}: {what}; write the name of a file, such as 'report.html'"
             )
@@ -161,7 +161,7 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
 
 
 def _write(page: str, target: Path) -> None:
-    """Write a temporary file, then rename it, so that nobody reads half a page."""
+    """Write a temporary file, then rename it, so that half a page is never read."""
     beside = target.with_name(f".{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:

@@ -1,4 +1,4 @@
-"""Screen: what the tabs of the widget are made from."""
+"""Screen: the input of the functions that make the tabs of the widget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tapemagic.report.findings import Findings
 
 @dataclass(frozen=True)
 class Screen:
-    """What the tabs of the widget are made from.
+    """The input of the functions that make the tabs of the widget.
 
     The function ``html(screen, static)`` of a tab's ``live.py`` returns its HTML, None if there is nothing to show, or
     '' if the front end fills the tab itself. It may call `static` for the HTML of the static page.
@@ -23,7 +23,7 @@ class Screen:
     curves : CurvePicture or None
         The picture of the plot.
     has_view : bool
-        Whether the front end draws the graph, with the trace beside it.
+        Whether the front end draws the graph, with the trace to match.
     """
 
     findings: Findings

@@ -22,7 +22,7 @@ STATE = 4_000
 LINE = 14
 """The bytes in which a notebook indents a line."""
 STEPS = "Steps"
-"""The title under which the steps are left out, which have no tab of their own."""
+"""The name of the steps, which are a part of the content without a tab."""
 GRAPH, TRACE = TITLE_OF["graph"], TITLE_OF["trace"]
 """The tabs that are parts of the view."""
 
@@ -44,7 +44,7 @@ def stored(text: str) -> int:
 
 
 def fitted(content: Content, room: int) -> tuple[Content, str]:
-    """Content that has room in so many bytes, and itself packed; a sentence replaces each omitted part.
+    """Return content that fits into `room` bytes, and the content packed; a sentence replaces each omitted part.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class ReportWidget(anywidget.AnyWidget):
     answers : Answers
         They hold the recording, which `close` lets go.
     what_if : callable, optional
-        It is given each message with the key "what_if".
+        It receives every message with the key "what_if".
     room : int, optional
         The most bytes of content and answers: of the content the least important parts are left out, and of the
         answers the oldest are dropped.
@@ -76,11 +76,11 @@ class ReportWidget(anywidget.AnyWidget):
 
     @property
     def given(self) -> dict[str, str]:
-        """The packed answers that were given, by the questions."""
+        """The packed answers so far, by the questions."""
         return self._given
 
     def hear(self, message: Any) -> None:
-        """Do what a front end asks for, whatever it sends; no error leaves this method."""
+        """Answer any message of a front end; no error leaves this method."""
         if not isinstance(message, dict):
             return
         question = message.get("ask")
@@ -125,12 +125,12 @@ def _can_be_answered(question: str) -> bool:
 
 
 def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:
-    """The callback of all widgets: a method of one would keep it alive."""
+    """Answer a message. A method of a widget as its callback would keep the widget alive."""
     widget.hear(message)
 
 
 def view(widget: ReportWidget) -> dict[str, Any]:
-    """The MIME bundle that shows a widget in a notebook; empty where there is no notebook."""
+    """The MIME bundle that shows a widget in a notebook, or an empty one outside of notebooks."""
     # anywidget returns a dict, or a tuple of data and metadata.
     found: Any = widget._repr_mimebundle_()
     bundle = found[0] if isinstance(found, tuple) else found

@@ -29,19 +29,19 @@ class Tab:
     importance : int
         Where there is no room for all tabs, the least important are omitted.
     applies : callable
-        Says whether a request asks for the tab, so that its data are found; by default every request does.
+        Returns True if a `ReportRequest` needs the tab; by default, always.
     is_long : bool
         Whether a reader of the static HTML can close it.
     is_live : bool
         Whether it has a ``live.py``.
     asks_kernel : bool
-        Whether the widget may ask the kernel for it later; saved pages, which have none, then have no such tab.
+        Whether the widget may ask the kernel for it later; saved pages, which have no kernel, omit it then.
     runs_cell : bool
         Whether finding its data runs the cell again.
     picture : str
         The picture that its HTML shows: an attribute of `html.Pictures`.
     text_after : str
-        In the text, the name of the tab that it comes after, if that is not the one before it here.
+        In the text, the name of the tab that it comes after, if it differs from the order here.
     if_empty : str
         The words in the tab of the widget where there is nothing to show; without them, there is no tab.
     """

@@ -120,7 +120,7 @@ def _arrays(subject: Subject) -> Sequence[tuple[str, Any]]:
 
 
 def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
-    """The statements of the records by their positions, and what a program tells of statements."""
+    """The statements of the records by their positions, and the text of statements, for comments."""
     place = subject.context.program.place
     file = place.file if place else ""
     statements = statements_in(_without_magics(subject.context.lines))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def html(screen: Screen, _static: Callable[[], str]) -> str | None:
-    """The program; empty where the kernel writes it later, None where there is nothing to differentiate."""
+    """Return the program; '' if the kernel writes it later, None if there is nothing to differentiate."""
     findings = screen.findings
     if findings.code:
         return live_html(findings.code, screen.theme)

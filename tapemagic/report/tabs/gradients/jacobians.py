@@ -101,7 +101,7 @@ def _complex_reason(x: str, source: Any) -> str:
         return ""
     return (
         f"{x} holds complex numbers, whose second derivatives are not one matrix: watch its real part and its "
-        "imaginary part, each by a name of its own"
+        "imaginary part, each by its own name"
     )
 
 
@@ -184,7 +184,7 @@ class _HessianBlocks:
         return drafted(PendingMatrix(blank, blocks, rows, columns, tuple(notes)), self.elsewhere)
 
     def _block(self, i: int, j: int) -> Block | None:
-        """The second derivatives, a row for each element of source i, or None if they are not connected.
+        """The second derivatives, a row for each element of source i, or None for unconnected sources.
 
         The Hessian is symmetric, so that the source with fewer elements is used for the rows.
         """

@@ -88,7 +88,7 @@ def outcome(rows: tuple[Derivative, ...]) -> str:
 
 
 def _incomplete(rows: tuple[Derivative, ...]) -> int:
-    """The number of gradients that were compared although a part of their target left the tape."""
+    """The number of gradients that were compared although a part of their target was not recorded."""
     return sum(
         bool(row.check and row.check.outcome != "not checked" and row.reason) for row in rows
     )

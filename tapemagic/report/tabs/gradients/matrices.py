@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.engine.laziness import MOST_KEPT, is_lazy
+from tapemagic.engine.laziness import MAX_KEPT_BYTES, is_lazy
 from tapemagic.explain.formatting import (
     NOT_COMPUTED,
     bracketed,
@@ -168,7 +168,7 @@ def _heat(table: Any) -> HeatMap:
     return HeatMap(cells, (block[0], block[1]), table.dtype.kind == "c")
 
 
-LARGE = f"since it holds more than {MOST_KEPT >> 20} MB"
+LARGE = f"since it holds more than {MAX_KEPT_BYTES >> 20} MB"
 ASKING = "%%tape --compute computes it"
 NO_AXIS = MatrixAxis(())
 
@@ -203,7 +203,7 @@ class Block:
 
 @dataclass(frozen=True)
 class PendingMatrix:
-    """A matrix whose numbers may still have to be computed.
+    """A matrix whose numbers may be computed later.
 
     Attributes
     ----------
@@ -250,12 +250,12 @@ class PendingMatrix:
 def drafted(draft: PendingMatrix, elsewhere: str) -> PendingMatrix:
     """A draft, filled at once if its entries are in memory, or refused if they would be too large to be kept.
 
-    `elsewhere` says where those are to be had.
+    `elsewhere` says where to find those.
     """
     lazy = [block.values for row in draft.blocks for block in row if is_lazy(block.values)]
     if not lazy:
         return PendingMatrix(draft.filled())
-    if any(x.size * x.dtype.itemsize > MOST_KEPT for x in lazy):
+    if any(x.size * x.dtype.itemsize > MAX_KEPT_BYTES for x in lazy):
         return PendingMatrix(with_notes(draft.matrix, f"{NOT_COMPUTED}, {LARGE}; {elsewhere}"))
     return draft
 

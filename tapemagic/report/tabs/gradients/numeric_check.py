@@ -65,7 +65,7 @@ class Check:
 
     @property
     def text(self) -> str:
-        """The result in words.
+        """The result as text.
 
         Examples
         --------
@@ -97,7 +97,7 @@ def small(number: float) -> str:
 MOST = 50
 """The largest number of entries of a source that are compared."""
 WORK = 3e8
-"""The number of elements from which on fewer entries are compared: roughly a second's work."""
+"""Maximum number of elements to compute; beyond, fewer entries are compared: roughly a second's work."""
 OVERHEAD = 3000
 """The number of elements that could be computed in the time that it takes to call a function."""
 COPIES = 12
@@ -121,12 +121,12 @@ KINK = 1e-2
 # At a kink the slopes on both sides differ by the same for every step. For a smooth function the difference shrinks
 # with the step, by 10 each time.
 KINKED = 2.0
-"""The factor within which these slopes differ by the same, whatever the step, if there is a kink."""
+"""The factor within which these differences agree for all steps, if there is a kink."""
 # Double precision rounds the target to 2e-16 of its size, and the quotient divides that by the step of 1e-3.
 ROUNDING = 5e-12
 """A difference smaller than this, relative to the target's values, may be due to their rounding."""
 NOISE = 1e-8
-"""A difference quotient smaller than this, relative to what it is compared with, is shown as zero."""
+"""A finite difference smaller than this, relative to what it is compared with, is shown as zero."""
 
 OUT_OF_TIME = "checking the other gradients took too long; %%tape --check checks them all"
 UNCOMPUTED = "this cell uses Dask arrays: check the gradient on a sample in memory"
@@ -250,7 +250,7 @@ class _Comparison:
         return Check("differs", self.tolerance, *counts, name, *numbers, self._note(k))
 
     def _note(self, k: int) -> str:
-        """A possible reason for a difference: a kink, or a function with a gradient of its own."""
+        """A possible reason for a difference: a kink, or a function with a custom gradient."""
         slopes = [(self._slope(k, -short), self._slope(k, short)) for short in SHORTENED]
         left, right = slopes[0]
         most = max(abs(left), abs(right))

@@ -19,7 +19,7 @@ from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.report.subject import Subject
 
 LONGEST = 24
-"""The number of characters up to which an expression of the program serves as a name."""
+"""Maximum number of characters of an expression that serves as a name."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class OwnGradient:
     Attributes
     ----------
     name : str
-        The name that the program gave it, or '' if it has none.
+        Its name in the program, or ''.
     target, source : str
     text : str or None
         The value in one line, or None if there is no gradient.
@@ -37,13 +37,13 @@ class OwnGradient:
         The reason for a None, or '' if there is a gradient.
     method : {'gradient', 'jacobian', 'batch_jacobian'}
     tape : str
-        The program's name for the tape, or '' if that cannot be told.
+        The program's name for the tape, or '' if it is unknown.
     line : int or None
         The line of the cell that asked.
     count : int
         The number of times that it was taken there; this is the last.
     remark : str
-        The weights or the sum that it is the gradient of, or '' if it is none.
+        The weights, or the sum that it is the gradient of, or ''.
     """
 
     name: str

@@ -19,7 +19,7 @@ from tapemagic.explain.snapshot import Snapshot
 
 DOUBLE: dict[str, Any] = {"f": np.float64, "c": np.complex128}
 SAME = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
-"""The largest relative difference of a repeated result where it was not computed in double precision."""
+"""The largest relative difference of a repeated result in lower precision."""
 SAME_DOUBLE = 1e-9
 
 
@@ -44,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Renaming:
-    """The results of a call with a gradient of its own, each with the result that the operations in it computed."""
+    """The results of a call with a custom gradient, each with the result that the operations in it computed."""
 
     name: str
     pairs: tuple[tuple[int, int], ...]
@@ -61,7 +61,7 @@ class Replay:
     point : array
         The source's value, in double precision. Where it had other values, those change by as much.
     steps : sequence of Step or Renaming
-        What happens on the way, oldest first.
+        The operations between source and target, oldest first.
     """
 
     source: int
@@ -71,7 +71,7 @@ class Replay:
 
     @property
     def own_gradients(self) -> list[str]:
-        """The names of functions with gradients of their own on the way."""
+        """The names of functions with custom gradients between source and target."""
         return list(dict.fromkeys(s.name for s in self.steps if isinstance(s, Renaming)))
 
     @property
@@ -173,7 +173,7 @@ def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
 
 
 def _call(record: Record) -> Any:
-    """The call that a record stands for, if it has a gradient of its own."""
+    """Return the call with a custom gradient that a record represents, or None."""
     return (record.params or {}).get("call")
 
 
@@ -187,7 +187,7 @@ def _results_by_array(snapshot: Snapshot) -> dict[int, list[int]]:
 
 
 def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tuple[int, int], ...]:
-    """The ids of the results of a call, each with that of the same array computed inside; empty if one is not known."""
+    """The ids of the results of a call, each with that of the same array computed inside, if all are known."""
     pairs = []
     start, given = _call(record).start_time, zip(record.values, record.ids, strict=True)
     inputs = {id(x): i for x, i in given if is_id(i)}

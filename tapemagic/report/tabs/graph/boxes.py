@@ -119,7 +119,7 @@ LONGEST_KIND = 32
 
 @dataclass(frozen=True)
 class LayerCall:
-    """A call of a layer in words.
+    """A call of a layer as text.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class LayerCall:
     about : str
         Its class, and the number of its parameters, if that is known: ``Dense, 32 parameters``.
     shapes : str
-        ``(4, 3) → (4, 8)``; of a call that has not returned, the shapes that it was given, or '' if there are none.
+        ``(4, 3) → (4, 8)``; of a call that has not returned, the input shapes.
     """
 
     name: str
@@ -146,7 +146,7 @@ class LayerCall:
 
 
 def layer_call(name: str, scope: Scope) -> LayerCall:
-    """A call of a layer in words.
+    """A call of a layer as text.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
         if isinstance(what, int):
             inner -= read(what)
         elif what.scope is not None:
-            inner.difference_update(i for i, _ in what.scope.given)
+            inner.difference_update(i for i, _ in what.scope.arguments)
     return inner
 
 
@@ -228,7 +228,7 @@ class LoopVariable:
     values : Series
         One number for each iteration; nan where nothing is known.
     gradients : Series or None
-        The same for the gradients, or None if there are none.
+        One number for each gradient; None without gradients.
     is_norm : bool
         Whether the value is an array, and the numbers are norms.
     """
@@ -248,7 +248,7 @@ class Development:
     name : str
         Empty for a value without a name.
     values : sequence
-        Arrays, or what is kept of them; None where nothing is known.
+        Arrays, or what is kept of them, or None if unknown.
     ids : sequence of int or None
     """
 
@@ -327,7 +327,7 @@ def _stem(subject: Subject, record: Record) -> str:
 def _row(
     subject: Subject, positions: Sequence[int], last: Sequence[int], slot: int
 ) -> Record | None:
-    """The operation of an iteration that does what one of the last iteration does, or None if that cannot be told.
+    """The operation of an iteration that does what one of the last iteration does, or None if it is unclear.
 
     It is in the same place, if the iterations have equally many operations, or else it has a result of the same name.
     """

@@ -39,9 +39,9 @@ MAX_DEPTH = 8
 MAX_INPUTS = 6
 """The number of inputs, or outputs, drawn of one operation."""
 LEAST_INSIDE = 6
-"""The number of operations and folds up to which a part that is opened is drawn whole in any case."""
+"""Maximum number of operations and folds of an opened part that is always drawn whole."""
 MOST_TIMES = 4
-"""The operations and folds, as a multiple of `max_nodes`, from which on nothing more is opened."""
+"""The operations and folds, as a multiple of `max_nodes`, above which nothing more is opened."""
 MOST_OPENED, LONGEST_KEY = 1_000, 1_000
 """The most openings at once, and the most characters of a key."""
 KEY = re.compile(r"([0-9]+(\.[0-9]+)*)?~*")
@@ -65,7 +65,7 @@ class DrawnGraph:
     developments : mapping of int to sequence of Development
         The values that folded loops carry, by the indices of their steps.
     given : mapping of int to array
-        The constants that closed layers were given, by their indices in the graph.
+        The constants that closed layers received, by their indices in the graph.
     """
 
     graph: Graph
@@ -109,7 +109,7 @@ class Drawer:
     max_nodes : int, optional
         The most nodes at first: if a graph with everything folded has more, the operations in the middle are one node.
     iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
+        The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
     """
 
     def __init__(
@@ -122,13 +122,13 @@ class Drawer:
         self._summaries: Summaries = {}
 
     def draw(self, opened: Mapping[str, int] = MappingProxyType({})) -> DrawnGraph:
-        """The graph in which some parts are open or closed other than in the one with at most `max_nodes` nodes.
+        """The graph in which some parts are opened or closed, compared to the one with at most `max_nodes` nodes.
 
         Parameters
         ----------
         opened : mapping of str to int, optional
             By the key of a part (`Step.fold`, `GraphFrame.fold`): 0 if it is closed, 1 if it is open; of a loop, the
-            number of the iteration that is open, from 1 on. A number out of range is the nearest, and a key of no part
+            number of the open iteration, counted from 1. A number out of range is the nearest, and a key of no part
             has no effect. Where there are too many operations inside of what is opened, those in the middle are one
             node; nothing else changes.
 
@@ -175,7 +175,7 @@ class Drawer:
 
     @cached_property
     def _folded(self) -> tuple[DrawnGraph, FoldPolicy, int | None]:
-        """The graph as it is at first, its fold policy, and the number of parts at its ends if the middle is folded."""
+        """The first graph, its fold policy, and the number of parts at its ends if the middle is folded."""
         for view in LAYER_FOLD_POLICIES if self._tree[1].holds_layers else FOLD_POLICIES:
             # The planner stops as soon as there is no room, so a long recording is not planned whole.
             with suppress(NoRoomError):
@@ -220,7 +220,7 @@ class Drawer:
 
 
 def checked(opened: Any) -> Mapping[str, int]:
-    """FoldOverrides that a browser sent, with numbers from 0 on.
+    """Check what a browser sent as `FoldOverrides.by_key`; negative numbers become 0.
 
     Raises
     ------
@@ -234,17 +234,17 @@ def checked(opened: Any) -> Mapping[str, int]:
     >>> checked({"3.0.2": "1"})
     Traceback (most recent call last):
     ...
-    ValueError: the opening of '3.0.2' is a whole number, not '1'
+    ValueError: the opening of '3.0.2' is an integer, not '1'
     """
     if not isinstance(opened, Mapping) or len(opened) > MOST_OPENED:
         raise ValueError(f"openings are a mapping with at most {MOST_OPENED:,} keys")
     for key, number in opened.items():
         if not (isinstance(key, str) and len(key) <= LONGEST_KEY and KEY.fullmatch(key)):
-            raise ValueError(f"{clipped(repr(key), 40)} is no key of a part of a graph")
+            raise ValueError(f"{clipped(repr(key), 40)} is not a key of a part of a graph")
         # bool is a subclass of int, and JSON true would open iteration 1.
         if not isinstance(number, int) or isinstance(number, bool):
             raise ValueError(
-                f"the opening of {clipped(repr(key), 40)} is a whole number, not {clipped(repr(number), 40)}"
+                f"the opening of {clipped(repr(key), 40)} is an integer, not {clipped(repr(number), 40)}"
             )
     return {key: max(0, number) for key, number in opened.items()}
 

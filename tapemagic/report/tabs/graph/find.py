@@ -29,13 +29,13 @@ class GraphView:
     Attributes
     ----------
     opened : mapping of str to int
-        The parts that are open or closed otherwise than at first, by their keys.
+        The parts that a reader opened or closed, by their keys.
     graph : Graph
     steps : Steps
     formulas : tuple of str
-        The formula of each value of the graph: ``x1 · x2``; empty where no single operation computed it.
+        The formula of each value of the graph: ``x1 · x2``, or '' if no single operation computed it.
     keys : tuple of str
-        The keys of the values of the graph, by which `Details` knows them; empty for those that it does not.
+        The keys of the values of the graph, by which `Details` knows them, or '' for others.
     """
 
     opened: Mapping[str, int]
@@ -174,7 +174,7 @@ class KeyMaker:
         return None
 
     def of(self, number: int) -> str:
-        """The key of a value on the tape, or of one that was asked for, by its id."""
+        """Return the key of a value on the tape, or of a source or target, by its id."""
         if number in self._watched:
             return f"w{self._watched[number]}"
         if place := self.place(number):
@@ -235,7 +235,7 @@ def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Ke
 
 
 def _number(value: Any) -> int:
-    """The id of a source or target; without one, the number that stands for it in a graph."""
+    """The id of a source or target; without one, its number in a graph."""
     return id_of(value) if has_id(value) else -id(value)
 
 

@@ -33,7 +33,7 @@ class Value:
     summary: Summary | None = None
     """The summary of an array that is too large to be written out."""
     gradient_summary: Summary | None = None
-    """The same for the gradient."""
+    """The summary of a large gradient."""
     is_computed: bool = True
     """True if its numbers are computed, and not those of a Dask array that is still to be computed."""
     chunks: str = ""
@@ -54,7 +54,7 @@ class Step:
     order : int
         0 for an operation of the program, k for one of a k-th derivative.
     elided : int
-        The number of operations folded into this node; 0 for an operation itself.
+        The number of operations folded into this node, or 0 for a single operation.
     hidden : int
         The number of its inputs and outputs that are not drawn.
     slopes : tuple of (int, str)
@@ -68,18 +68,18 @@ class Step:
     changed : tuple of int
         The indices of the layers' nodes inside of which variables are that these operations changed.
     lines : (int, int) or None
-        Of several operations, the first and the last line.
+        The first and the last line of several operations.
     iterations : (int, int, int) or None
-        Of a loop, the first and the last iteration folded here, and the number of all.
+        The first and the last iteration of a loop that are folded here, and the number of all.
     carried : tuple of LoopVariable
-        Of a loop, the values that it carries from iteration to iteration.
+        The values that a loop carries from iteration to iteration.
     bad : bool
         Whether the first nan or infinity is inside these operations.
     fold : str
         The key of the part that these operations are, or are a piece of, which can be opened, or '' for an operation.
         It is the same in all views of a recording.
     layer : LayerCall or None
-        Of a layer, what is known of the call.
+        The call of a layer.
     """
 
     index: int
@@ -118,7 +118,7 @@ class GraphFrame:
         The key of the part that it shows, which can be closed; of an iteration, that of its loop. Empty for the
         computation, which cannot.
     iteration : (int, int) or None
-        Of an iteration, its number, from 1 on, and the number of all.
+        The number of an iteration, counted from 1, and the number of all.
     """
 
     label: str

@@ -122,7 +122,7 @@ class GraphBuilder:
         return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
 
     def always_drawn(self) -> list[Named]:
-        """The sources and targets, but for variables that changed, or are inside of the boxes of layers."""
+        """The sources and targets, except for variables that changed, or are inside of the boxes of layers."""
         subject = self.subject
         if not subject.snapshot.records:
             return []
@@ -140,7 +140,7 @@ class GraphBuilder:
         self.new_value(i, name, self.subject.roles.get(id_of(tensor), "watched"), unwrap(tensor))
 
     def new_value(self, i: int, name: str, role: Role, value: Any, line: int | None = None) -> int:
-        """Add a value on the tape, or one that is asked for; return its index."""
+        """Add a value on the tape, or a source or target; return its index."""
         index = self.index[i] = len(self.values)
         order = self.snapshot.order_of(i)
         if i in self.producer:
@@ -242,7 +242,7 @@ class GraphBuilder:
     def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> list[tuple[int, Any]]:
         """The values that lead into a fold, with their ids: those with a box, or else all.
 
-        A layer reads all, and what it was given leads into it in the order of its arguments, constants too.
+        A layer reads all, and its arguments lead into it in the order of its arguments, constants too.
         """
         if fold.scope is None:
             known = [i for i in given if i in self.index or i in self.snapshot.leaves]
@@ -250,7 +250,7 @@ class GraphBuilder:
         tracks = self.snapshot.tracks
         arguments = [
             (i, given.get(i, x))
-            for i, x in fold.scope.given
+            for i, x in fold.scope.arguments
             if i in given or (np.ndim(x) and not tracks(i))
         ]
         first = {i for i, _ in arguments}
@@ -316,8 +316,8 @@ class GraphBuilder:
     def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
         """The local derivatives of an operation on single real numbers, by the positions of its inputs.
 
-        Complex numbers have none here, since an operation passes back the conjugate of its derivative, and neither have
-        custom gradients, which need not be products with a derivative.
+        Complex numbers are omitted, because an operation passes back the conjugate of its derivative, and so are
+        custom gradients, which are not always products with a derivative.
         """
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
@@ -407,7 +407,7 @@ def local_derivative(record: Record, position: int, inputs: Sequence[Symbol], y:
     ----------
     record : Record
     position : int
-        Of the input.
+        The position of the input.
     inputs : sequence of Symbol
     y : Symbol
         The symbol of the result.

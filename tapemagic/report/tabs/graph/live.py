@@ -1,4 +1,4 @@
-"""The graph in the widget: one layout of it, with the trace laid out alike and the steps through both."""
+"""The graph in the widget: a layout, with the trace laid out to match and the steps through both."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class View(TypedDict):
 
 
 def html(screen: Screen, static: Callable[[], str]) -> str | None:
-    """The tab without a layout; empty where the front end draws one, None where nothing was recorded."""
+    """Return the tab without a layout; '' if the front end draws one, None if nothing was recorded."""
     return "" if screen.has_view else static() or None
 
 

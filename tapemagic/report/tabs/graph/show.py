@@ -34,7 +34,7 @@ LIVE_FRAME = "overflow:auto;max-height:60vh"
 def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
     """The drawn graph with an alternative text; without a drawing, the operations as equations.
 
-    Where scripts run, in the `live` widget, the drawing stands there itself, and tells more under the mouse.
+    Where scripts run, in the `live` widget, the drawing itself is shown, with tooltips.
     Elsewhere only an image survives. Empty if nothing was recorded.
     """
     if not findings.graph.steps:
@@ -81,7 +81,7 @@ def shows_none(graph: Graph) -> bool:
 
 
 def signs(graph: Graph) -> list[str]:
-    """Sentences on the words beside edges and in the boxes of layers, and on small pictures of arrays."""
+    """Explain the numbers on arrows, the boxes of layers, and on small pictures of arrays."""
     words = []
     if any(step.layer for step in graph.steps):
         said = "Box of a layer or loss: name, class, number of a layer's parameters, and input shapes → output shapes"
@@ -100,7 +100,7 @@ def signs(graph: Graph) -> list[str]:
 
 
 def _shows_variables_of_layers(graph: Graph) -> bool:
-    """Return True if a closed layer reads variables that have boxes of their own, since others read them, too."""
+    """Return True if a closed layer reads variables with their own boxes, because other operations read them."""
     read = {value for step in graph.steps if step.layer for value in step.inputs}
     return any(graph.values[k].role == "variable" for k in read)
 
@@ -168,7 +168,7 @@ def omissions(findings: Findings, live: bool = False) -> list[str]:
 
 
 def counted(operations: int, kind: str = "") -> str:
-    """A number of operations in words."""
+    """Return a number of operations as text."""
     return f"1 {kind}operation" if operations == 1 else f"{operations:,} {kind}operations"
 
 

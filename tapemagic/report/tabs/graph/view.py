@@ -25,7 +25,7 @@ class FoldPolicy:
     Attributes
     ----------
     loops : {'short', 'one', 'none'}
-        Of short loops all iterations are drawn and of others one; of all one; none.
+        How many iterations are drawn: all of short loops and one of others; of all one; none.
     calls : float
         The depth down to which calls of functions are open.
     layers : int
@@ -79,19 +79,19 @@ class Frame:
     parent : int or None
         The index of the frame around it.
     name : str
-        Of a call, the name of the function; of a layer, its name.
+        The name of a function or layer.
     order : int
-        Of a derivative, its order.
+        The order of a derivative.
     number, total : int
-        Of an iteration, its number, from 1 on, and the number of all iterations. Of elided operations, `total` is their
+        The number of an iteration, counted from 1, and of all iterations. Of elided operations, `total` is their
         number.
     lines : (int, int) or None
     first : int
-        Of a derivative, the position of its first operation.
+        The position of the first operation of a derivative.
     key : str
         That of the part it shows, or '' for the computation.
     scope : Scope or None
-        Of a layer, what is known of the call.
+        The call of a layer.
     """
 
     kind: FrameKind
@@ -113,13 +113,13 @@ class Fold(NamedTuple):
     ----------
     kind : {'loop', 'call', 'layer', 'derivative', 'elided'}
     parts : sequence of int and Block
-        Of a loop, its iterations.
+        The operations, or the iterations of a loop.
     first, total : int
-        Of a loop, the number of its first iteration here, and of all its iterations.
+        The number of the first iteration of a loop here, and of all its iterations.
     key : str
-        That of the part it stands for, or for a piece of which it stands.
+        The key of the part that it represents, whole or in part.
     scope : Scope or None
-        Of a layer, what is known of the call.
+        The call of a layer.
     """
 
     kind: FoldKind
@@ -171,7 +171,7 @@ class FoldOverrides:
     Notes
     -----
     A key is the path of indices that leads to a part in the tree of the recording: ``"3.0.2"`` is in iteration 1 of the
-    loop ``"3"``. The iterations of a loop have no keys of their own. The key of the middle of a part ends with ``~``,
+    loop ``"3"``. The iterations of a loop have no keys. The key of the middle of a part ends with ``~``,
     and that of the middle of this middle with ``~~``.
     """
 
@@ -328,7 +328,7 @@ class _Planner:
         return count
 
     def add_fold(self, block: Block, start: int, stop: int, frame: int | None, key: str) -> None:
-        """Add the iterations of a loop from one to another as a fold, if there are any."""
+        """Add the iterations of a loop from one to another as a fold, unless there are no such iterations."""
         if start < stop:
             parts = block.parts[start - 1 : stop - 1]
             total = len(block.parts)
@@ -404,11 +404,11 @@ def plan(
     operations : int
         The number of operations that the cell itself recorded; later ones belong to the report's own derivatives.
     iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
+        The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
     room : float, optional
         The largest number of operations and folds.
     openings : FoldOverrides, optional
-        What is open or closed other than in the view.
+        The parts that a reader opened or closed.
 
     Returns
     -------

@@ -28,7 +28,7 @@ class Row:
     stopped: bool = False
     bad: bool = False
     line: int = 0
-    """The number of the line; 0 for headings."""
+    """The number of the line, or 0 for headings."""
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
@@ -50,7 +50,7 @@ def html(findings: Findings) -> str:
 
 
 def rows_of(findings: Findings) -> list[Row]:
-    """The headings and the lines; none if no line made a value."""
+    """Return the headings and the lines, or no rows if no line made a value."""
     if not any(line.values for line in findings.source_lines):
         return []
     rows = [Row(value="value", gradient=_heading(findings))]
@@ -70,7 +70,7 @@ def rows_of(findings: Findings) -> list[Row]:
 
 
 def padded(rows: list[Row]) -> list[tuple[str, ...]]:
-    """The cells with the spaces between them; a source wider than `WIDEST` has a line of its own."""
+    """The cells with the spaces between them; a source wider than `WIDEST` has its own line."""
     if not rows:
         return []
     short = [row.cells for row in rows if len(row.source) <= WIDEST]

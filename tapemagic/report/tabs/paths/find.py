@@ -21,9 +21,9 @@ from tapemagic.explain.snapshot import Named
 from tapemagic.report.subject import Subject
 
 MAX_OPERATIONS = 100
-"""The operations of the longest recording whose paths are counted: nobody follows one path through more."""
+"""The operations of the longest recording whose paths are counted: a reader cannot follow a path through more."""
 MAX_PATHS = 12
-"""The paths from a source to the target up to which they are listed."""
+"""Maximum number of paths from a source to the target that are listed."""
 MAX_GRADIENTS = 6
 """The gradients whose paths are listed."""
 MAX_SHOWN = 6
@@ -33,7 +33,7 @@ MAX_ENDS = 3
 MAX_WORK, WORK_OF_A_CALL = 1_000_000, 500
 """The elements that all local derivatives together may have, and the elements that would take as long as calling one.
 
-So finding the paths takes a few milliseconds at most, whatever the recording.
+So finding the paths takes a few milliseconds at most, for any recording.
 """
 
 Chain: TypeAlias = tuple[Edge, "Chain"] | None
@@ -71,7 +71,7 @@ class GradientPath:
         What the path adds to the gradient: a number, or the Euclidean norm of an array.
     share : float or None
         The size of the contribution as a part of the sum of all sizes; None of a single path, and if that sum
-        is zero or not finite.
+        is zero, nan or infinite.
     """
 
     steps: tuple[PathStep, ...]
@@ -90,9 +90,9 @@ class GradientPaths:
     count : int
         The number of all paths.
     paths : tuple of GradientPath
-        The largest contribution first; none if there are more than `MAX_PATHS` paths.
+        The largest contribution first; no paths if there are more than `MAX_PATHS`.
     rest : str
-        What all other paths add to the gradient together, or '' if there are none.
+        What all other paths add to the gradient together, or '' if all are written out.
     is_norm : bool
         Whether contributions are norms of arrays.
     is_signed : bool
@@ -178,7 +178,7 @@ def _edges(subject: Subject, goal: int) -> tuple[Mapping[int, int], Edges]:
     tracked = subject.whole.tracked
     for plain in reversed(subject.whole.records[: subject.operations]):
         record = Record._make(plain)
-        # A result of several (np.modf) is an end of paths of its own.
+        # A result of several (np.modf) ends separate paths.
         for made in record.output_ids:
             if made not in counts:
                 continue

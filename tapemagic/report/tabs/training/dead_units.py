@@ -1,4 +1,4 @@
-"""Dead units: their relu is 0 for every example, so no gradient passes back through."""
+"""Dead units: their relu is 0 for every example, so they pass no gradient back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.report.subject import Subject
 
 SUMS = {"add", "subtract", "multiply", "divide", "negative"}
-"""Operations that stand between a matrix product and its relu, such as that which adds the bias."""
+"""Operations between a matrix product and its relu, such as that which adds the bias."""
 
 LEAST_RUNS = 2
 """The least number of runs in which a unit has to give 0 to be dead."""
@@ -24,7 +24,7 @@ LEAST_RUNS = 2
 def dead_units(subject: Subject) -> Iterator[str]:
     """Sentences on the units of each relu whose inputs were negative for all examples, the last times that it ran.
 
-    These are the second half of its runs: in one step alone, a unit of a healthy network may give 0 for a few examples.
+    These are the second half of its runs: in a single step, a unit of a healthy network may give 0 for a few examples.
 
     Units are the elements along the last axis; of a product of a Variable and a matrix, in this order, those along the
     first. A relu is `relu`, or the maximum of something and 0.
@@ -108,7 +108,7 @@ def _dead(record: Record, axis: int) -> Any:
 
 
 def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int | None:
-    """The axis of the units, or None if it is not known: of a vector that may be that of the examples."""
+    """The axis of the units, or None if unknown: the axis of a vector may be that of the examples."""
     variables = {id_of(x) for x in subject.whole.contents.variables}
     number = record.ids[_input(record) or 0]
     for _ in range(len(SUMS)):

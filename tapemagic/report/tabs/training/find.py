@@ -55,7 +55,7 @@ class Training:
         The line that took the gradients of the last step, or computed its loss if the program took none.
     loss : Series
     gradients : tuple of Series
-        The Euclidean norms of the gradients; nan where there is none. Empty if the program took no gradients.
+        The Euclidean norms of the gradients; nan for a missing gradient. Empty if the program took no gradients.
     headings : tuple of str
     rows : tuple of tuple of str
         The step, the loss, the norms of the gradients, and the values of the Variables at a few steps.
@@ -190,7 +190,7 @@ def _longest(subject: Subject, steps: Sequence[GradientStep]) -> list[GradientSt
 
 
 def _losses(subject: Subject) -> list[GradientStep]:
-    """The values of the target, each as a step without gradients; none if it is computed once."""
+    """The values of the target, each as a step without gradients; no steps if it is computed once."""
     snapshot = subject.whole
     sites, calls = snapshot.origins.sites, snapshot.origins.calls
     number = id_of(subject.targets[0][1]) if subject.targets else 0

@@ -15,7 +15,7 @@ SIZES = "|…| is the size of a number, and the Euclidean norm of an array"
 LINE = f"border-bottom:{RULE}"
 
 MAX_COLUMNS = 9
-"""The number of columns up to which the table has a row for each step; a wider one has a column for each."""
+"""Maximum number of columns of a table with a row for each step; a wider one has a column for each."""
 
 
 def text(findings: Findings) -> str:
@@ -76,7 +76,7 @@ def _rows(training: Training) -> str:
 
 
 def _image(series: Series) -> str:
-    known = [value for value in series.values if value == value]  # noqa: PLR0124 -- nan is no value
+    known = [value for value in series.values if value == value]  # noqa: PLR0124 -- nan is not equal to itself
     svg = figure([series], series.name)
     if not svg:
         return ""

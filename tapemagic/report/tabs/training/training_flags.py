@@ -21,11 +21,11 @@ UPHILL = f"right if you maximize it; otherwise {TOO_LARGE}, or check the sign of
 
 # Less than this, and gradients that are only small in the first steps would be reported.
 EXPLODING_FACTOR = 1e3
-"""The factor above its first size from which on a gradient is said to explode."""
+"""A gradient that grows by more than this factor explodes."""
 
 # More than this, and trainings that simply converge would be reported: their gradients fall by a few powers of ten.
 VANISHING_FACTOR = 1e-6
-"""The factor below its first size, or below the largest gradient, from which on a gradient is said to vanish."""
+"""A gradient that is smaller than its first size, or than the largest gradient, by this factor vanishes."""
 
 
 def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
@@ -48,7 +48,7 @@ def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
     start = last = len(losses) - 1
     while start and losses[start - 1] < losses[start]:
         start -= 1
-    # A loss that fell from 1000 to 1 and now rises to 1.5 is fine: the rise is small beside the fall.
+    # A loss that fell from 1000 to 1 and now rises to 1.5 is fine: the rise is small compared to the fall.
     fallen = max(losses[: start + 1]) - losses[start]
     if last - start >= MIN_RISING_STEPS and _is_much(losses[start], losses[last], fallen):
         ends = f"from {format_number(losses[start])} to {format_number(losses[last])}"
@@ -67,7 +67,7 @@ def _is_much(before: float, after: float, fallen: float = 0.0) -> bool:
 
 
 def _later(bad: Sequence[int], count: int) -> str:
-    """Describe later steps that are nan or infinite, if there are any."""
+    """Describe later steps that are nan or infinite."""
     if len(bad) == 1:
         return ""
     if len(bad) == count - bad[0]:
