@@ -129,7 +129,7 @@ def first_that_fits(*sentences: str, before: str = "") -> str:
 
 
 def where(row: TraceRow) -> str:
-    """Return the lines of a row as the start of a sentence, or '' if its words have them."""
+    """Return the lines of a row as the start of a sentence, unless its words contain the lines."""
     lines = format_lines(row.lines)
     return f"{lines}: " if row.lines and lines not in row.words else ""
 

@@ -169,7 +169,7 @@ def _added_up(
 
 
 def _rule(record: Record, position: int) -> Any:
-    """Return the rule of an operation for the gradient of an input, or None."""
+    """Look up the rule of an operation for the gradient of an input."""
     operation = record.operation
     return None if operation.joint_rule is no_derivative else operation.rule_for(position)
 
@@ -435,7 +435,7 @@ class ReverseSweep:
         return piece, adjoint_formula(record, k, numbers, result, adjoint)
 
     def seed(self, i: int) -> Any:
-        """Return the seed of a value that no operation reads, or None."""
+        """Look up the seed of a value that no operation reads."""
         if self._shares.get(i) or i not in self._starts:
             return None
         return self._subject.adjoints.get(i, self._starts[i])
