@@ -20,68 +20,6 @@ THRESHOLDS = gc.get_threshold()
 gc.set_threshold(0)  # while tests are collected; not gc.disable(), which libraries remember
 
 
-THOROUGH = (
-    "tests/report/test_formulas.py",
-    "tests/report/test_size.py",
-    "tests/report/test_trace_steps.py::test_every_rule",
-    "tests/rules/test_checker.py",
-    "tests/rules/test_fresh.py",
-    "tests/test_growth.py",
-    "tests/test_layers.py::test_a_heavy_import_is_found",
-    "tests/test_long_tapes.py",
-    "tests/test_nbval.py",
-    "tests/test_registering.py",
-    "tests/test_structured_sweep.py::test_random_programs",
-    "tests/properties/",
-    "tests/drawing/test_curves.py",
-    "tests/report/test_every_rule.py",
-    "tests/drawing/test_marks.py::test_hostile_names",
-    "tests/report/test_stored_size.py",
-    "tests/drawing/test_svg.py",
-    "tests/ipython/test_bad_cells.py",
-    "tests/ipython/test_check_gradient.py",
-    "tests/ipython/test_dask_cells.py",
-    "tests/ipython/test_failures.py",
-    "tests/ipython/test_layers.py",
-    "tests/ipython/test_live.py",
-    "tests/ipython/test_names.py",
-    "tests/ipython/test_openings.py",
-    "tests/ipython/test_plot.py",
-    "tests/ipython/test_steps.py",
-    "tests/ipython/test_tape_graph.py",
-    "tests/ipython/test_targets.py",
-    "tests/ipython/test_verdict.py",
-    "tests/ipython/test_watching.py",
-    "tests/ipython/test_what_if",
-    "tests/ipython/test_why.py",
-    "tests/lazy/test_rule_table.py",
-    "tests/lazy/test_ways.py::test_the_dtype_of_totals",
-    "tests/nn/test_fit_programs.py",
-    "tests/nn/test_programs.py",
-    "tests/programs/passes/test_pairs.py::test_no_bit_changes",
-    "tests/programs/test_constructs.py",
-    "tests/programs/test_left_in_iterators.py",
-    "tests/programs/test_leftovers.py::test_what_is_stored[an attribute of a module-number",
-    "tests/programs/test_leftovers.py::test_what_is_stored[an array of objects that",
-    "tests/programs/test_leftovers.py::test_what_is_stored[the arguments of an error that",
-    "tests/programs/test_source_programs.py::test_twenty_thousand_calls",
-    "tests/test_batching.py",
-    "tests/test_other_libraries.py",
-)
-"""Where tests go through very many cases, start many processes, run many cells, or look at all objects there are."""
-
-
-MANY = ("[special-", "[decompositions-", "[statistics-")
-"""The rows of the rule table that take the longest."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make test-fast` leaves out."""
-    for item in items:
-        if item.nodeid.startswith(THOROUGH) or any(word in item.nodeid for word in MANY):
-            item.add_marker(pytest.mark.thorough)
-
-
 def pytest_configure() -> None:
     """Let Ctrl-C interrupt here, as tests of it need: a shell has the processes that it starts with & ignore it."""
     if threading.current_thread() is threading.main_thread():

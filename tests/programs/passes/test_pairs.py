@@ -221,6 +221,7 @@ def all_four(y: Any, x: Any, g: Any, p: Any) -> Any:
     return losses, slopes, softmax_cross_entropy(p, x), softmax(x, -1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("state", [{}, {"all": "warn"}])
 def test_no_bit_changes(state: dict[str, Any]) -> None:
     """Nor the order in memory, nor what NumPy warns of: for logits of any layout, kind and size."""
