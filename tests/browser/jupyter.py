@@ -61,6 +61,19 @@ ASK = """async expression => {
     if (it.status !== 'ok') throw new Error(`${it.ename}: ${it.evalue}`);
     return it.data['text/plain'];
 }"""
+STARTED = "() => window.jupyterapp?.restored.then(() => true)"
+OPEN = """async path => {
+    const { commands, shell } = window.jupyterapp;
+    const widget = await commands.execute('docmanager:open', { path, factory: 'Notebook' });
+    await widget.context.ready;
+    await widget.sessionContext.ready;
+}"""
+# Closing a tab by its button would ask whether to save.
+CLOSE = """async () => {
+    const widget = window.jupyterapp.shell.currentWidget;
+    await widget.sessionContext.shutdown();
+    widget.dispose();
+}"""
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 MODELS = """async () => {
     const { rendermime } = window.jupyterapp.shell.currentWidget.content;
@@ -108,7 +121,17 @@ def _leaves(address: str) -> bool:
     return not inside and parts.scheme not in {"data", "blob", "about", "file"}
 
 
-@dataclass(frozen=True)
+@dataclass
+class Window:
+    """A browser window that shows JupyterLab, and what goes wrong in it."""
+
+    context: BrowserContext
+    page: Page
+    watch: Watch
+    theme: str = ""
+
+
+@dataclass
 class Lab:
     """A JupyterLab server with its folder of notebooks, and a browser.
 
@@ -126,9 +149,10 @@ class Lab:
     folder: Path
     data: Path
     chromium: Browser
+    _free: Window | None = field(default=None, init=False)
 
     def write(self, name: str, cells: Sequence[str]) -> Path:
-        """A new notebook in the folder."""
+        """Write a new notebook into the folder."""
         notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
         notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
         nbformat.write(notebook, path := self.folder / f"{name}.ipynb")
@@ -148,7 +172,7 @@ class Lab:
         theme: str = "light",
         allowed: Sequence[str] = (),
     ) -> Iterator[Page]:
-        """A notebook of the folder in a window of its own; afterwards nothing may have gone wrong there.
+        """Open a notebook of the folder; after the test, fail if anything went wrong in its window.
 
         Parameters
         ----------
@@ -159,31 +183,49 @@ class Lab:
             Of the window, in pixels.
         theme : {'light', 'dark'}, optional
         allowed : sequence of str, optional
-            Words in errors of the console that the test brings about on purpose.
+            Words in errors of the console that the test provokes on purpose.
         """
-        context = self.chromium.new_context(
-            viewport={"width": width, "height": HEIGHT}, device_scale_factor=1.5
-        )
+        # Loading JupyterLab costs seconds of CPU, so one window shows notebook after notebook. A second
+        # window opens only inside the block of another; a window in which a test failed isn't reused.
+        window, self._free = self._free or self._new_window(), None
+        page, watch = window.page, window.watch
+        watch.troubles.clear()
+        try:
+            page.set_viewport_size({"width": width, "height": HEIGHT})
+            if theme != window.theme:
+                page.evaluate(SET_THEME, THEMES[theme])
+                page.wait_for_function(THEME_SET, arg=theme == "light")
+                window.theme = theme
+            page.evaluate(OPEN, path.relative_to(self.folder).as_posix())
+            page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
+            if run:
+                run_all(page)
+            yield page
+            page.evaluate(CLOSE)
+            page.locator(".jp-Notebook").wait_for(state="detached")
+        except BaseException:
+            window.context.close()
+            raise
+        if self._free is None:
+            self._free = window
+        else:
+            window.context.close()
+        troubles = [
+            each for each in watch.troubles if not any(word in each for word in (*NOISE, *allowed))
+        ]
+        assert [] == troubles, "\n".join(troubles)
+
+    def _new_window(self) -> Window:
+        """Open a window with an empty JupyterLab."""
+        context = self.chromium.new_context(device_scale_factor=1.5)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=self.address)
         watch = Watch()
         watch.look_at(context)
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
-        try:
-            page.goto(f"{self.address}/lab/tree/{path.relative_to(self.folder)}?reset")
-            page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
-            page.evaluate(SET_THEME, THEMES[theme])
-            page.wait_for_function(THEME_SET, arg=theme == "light")
-            if run:
-                run_all(page)
-            yield page
-            page.evaluate(SHUT_DOWN)
-        finally:
-            context.close()
-        troubles = [
-            each for each in watch.troubles if not any(word in each for word in (*NOISE, *allowed))
-        ]
-        assert [] == troubles, "\n".join(troubles)
+        page.goto(f"{self.address}/lab?reset")
+        page.wait_for_function(STARTED, timeout=WAIT)
+        return Window(context, page, watch)
 
     @contextmanager
     def notebook(self, name: str, cells: Sequence[str], **options: Any) -> Iterator[Page]:
