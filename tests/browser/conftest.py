@@ -26,10 +26,12 @@ AXE = Path(__file__).resolve().parents[2] / "front_end/node_modules/axe-core/axe
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests of this folder."""
+    """Mark all tests of this folder; each module is one group of pytest-xdist, but every lesson is its own."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            if item.path.name != "test_course.py":
+                item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 def found() -> str | None:

@@ -22,6 +22,8 @@ from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from tools.fonts import font_environment
+
 OPTIONS = [
     "--no-browser",
     "--allow-root",
@@ -48,7 +50,7 @@ RUN_ALL = """() => {
         await shell.currentWidget.sessionContext.ready;
         await commands.execute('notebook:run-all-cells');
     };
-    const late = new Promise((_, fail) => setTimeout(() => fail('still running'), 120000));
+    const late = new Promise((_, fail) => setTimeout(() => fail('still running'), 300000));
     return Promise.race([run(), late]);
 }"""
 SET_THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
@@ -102,16 +104,16 @@ class Watch:
         """Watch all pages of a window."""
         context.route(_leaves, lambda route: route.abort())
         context.on("request", lambda request: self._asked(request.url))
-        context.on("console", lambda said: self._said(said.type, said.text))
+        context.on("console", lambda said: self._said(said.type, said.text, said.location))
         context.on("weberror", lambda error: self.troubles.append(f"raised: {error.error}"))
 
     def _asked(self, address: str) -> None:
         if _leaves(address):
             self.troubles.append(f"asked for {address}")
 
-    def _said(self, kind: str, text: str) -> None:
+    def _said(self, kind: str, text: str, location: Any) -> None:
         if kind == "error":
-            self.troubles.append(f"console: {text}")
+            self.troubles.append(f"console: {text} ({location['url']})")
 
 
 def _leaves(address: str) -> bool:
@@ -282,7 +284,7 @@ def serving(place: Path, chromium: Browser) -> Iterator[Lab]:
         log.open("w") as output,
         subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", *options],
-            env=os.environ | settings,
+            env=os.environ | settings | font_environment("dejavu", place),
             stdout=output,
             stderr=subprocess.STDOUT,
         ) as server,

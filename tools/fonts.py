@@ -1,0 +1,96 @@
+"""Run a command as on a machine with other fonts: ``python tools/fonts.py [--engine NAME] SET COMMAND ...``.
+
+Fontconfig, from which Graphviz has its fonts, then knows one family only. With ``--engine pygraphviz``, Jupyter kernels
+also draw with the Graphviz inside pygraphviz instead of the ``dot`` program. Reports must not depend on either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+ROOT = Path(__file__).resolve().parents[1]
+SETS = {"dejavu": "DejaVuSans.ttf", "liberation": "LiberationSans-Regular.ttf"}
+"""The sets of fonts, each with a file that shows where it is."""
+CONFIGURATION = """\
+<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+<dir>{fonts}</dir>
+<cachedir>{cache}</cachedir>
+<include ignore_missing="yes">/etc/fonts/conf.d</include>
+</fontconfig>
+"""
+SETTINGS = "c.TapeMagics.engine = {engine!r}\n"
+
+
+def folder_of(name: str) -> Path | None:
+    """Find the folder of a set of fonts; None if it isn't installed."""
+    data = os.environ.get("XDG_DATA_HOME", "~/.local/share")
+    places = [os.environ.get(f"{name.upper()}_FONTS", ""), f"{data}/fonts"]
+    places += ["/usr/share/fonts", "/usr/local/share/fonts", "/Library/Fonts"]
+    for place in filter(None, places):
+        for file in sorted(Path(os.path.expanduser(place)).rglob(SETS[name])):  # noqa: PTH111
+            return file.parent
+    return None
+
+
+def font_environment(name: str, build: Path = ROOT / "build") -> dict[str, str]:
+    """Write the fontconfig file of a set of fonts.
+
+    Parameters
+    ----------
+    name : {'dejavu', 'liberation'}
+    build : Path, optional
+        The folder to write it into.
+
+    Returns
+    -------
+    dict of str to str
+        Environment variables that select these fonts, or nothing if they aren't installed.
+    """
+    fonts = folder_of(name)
+    if fonts is None:
+        return {}
+    folder = build / "fonts" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "fonts.conf"
+    paths = {"fonts": escape(str(fonts)), "cache": escape(str(folder / "cache"))}
+    file.write_text(CONFIGURATION.format(**paths), encoding="utf-8")
+    return {"FONTCONFIG_FILE": str(file)}
+
+
+def engine_environment(engine: str, build: Path = ROOT / "build") -> dict[str, str]:
+    """Write settings of IPython that select an engine; return the variable that has kernels read them."""
+    folder = build / "fonts" / f"ipython-{engine}"
+    profile = folder / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    settings = SETTINGS.format(engine=engine)
+    (profile / "ipython_kernel_config.py").write_text(settings, encoding="utf-8")
+    return {"IPYTHONDIR": str(folder)}
+
+
+def main() -> int:
+    """Run the command; its exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("set", choices=SETS)
+    parser.add_argument("--engine", choices=["dot", "pygraphviz"])
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+
+    environment = font_environment(options.set)
+    if not environment:
+        print(f"The fonts {options.set} aren't installed: those of this machine serve", flush=True)
+        if os.environ.get("TAPEMAGIC_NO_SKIP"):
+            return 1
+    if options.engine:
+        environment |= engine_environment(options.engine)
+    return subprocess.run(options.command, env=os.environ | environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
