@@ -1,7 +1,7 @@
 """Every notebook of the course in JupyterLab, run from top to bottom as a reader does it.
 
-The outputs are compared with the stored ones as ``pytest --nbval`` compares them. Here kernels have the DejaVu fonts and
-the ``dot`` program; `make course` runs the lessons with the Liberation fonts and the Graphviz inside pygraphviz.
+The outputs are compared with the stored ones as ``pytest --nbval`` compares them. Kernels have the DejaVu fonts and the
+``dot`` program here; `make course` runs the lessons with the Liberation fonts and the Graphviz inside pygraphviz.
 """
 
 from __future__ import annotations
