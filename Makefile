@@ -3,6 +3,7 @@
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
 SLOWEST := --durations=20
+LESSONS = $(shell ls -r notebooks/*.ipynb)# the longest ones are the last: two processes that begin with them end together
 # nbval imports nbformat in each process, which takes seconds. With worksteal, a module mostly stays in one process, so
 # its fixtures (kernels, environments) are made once.
 UNIT := $(PYTEST) -n 2 -p no:nbval --dist worksteal
@@ -86,7 +87,7 @@ course: dev-ready fonts-ready  ## run the notebooks with other fonts, and compar
 	$(PY) tools/badges.py --check
 	$(PY) tools/notebooks.py --check
 	$(PY) tools/fonts.py --engine pygraphviz liberation \
-		$(PYTEST) -n 2 --dist loadfile $(SLOWEST) --nbval --nbval-current-env notebooks
+		$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder $(SLOWEST) --nbval --nbval-current-env $(LESSONS)
 
 docs: dev-ready  ## build the documentation site in build/docs; LINKS=1 also checks links to other sites
 	$(PY) -m tools.docs $(if $(LINKS),--links)

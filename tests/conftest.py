@@ -1,4 +1,4 @@
-"""Every test has to leave the library as it found it."""
+"""Every test must leave the library as it was."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ import tapemagic
 from tapemagic.engine import recording, registry
 
 THRESHOLDS = gc.get_threshold()
-gc.set_threshold(0)  # while tests are collected; not gc.disable(), which libraries remember
+# No collection while pytest collects tests: it would look at everything again and again, and find nothing. Not
+# gc.disable(): a library that restores the state that it found would leave the collector off.
+gc.set_threshold(0)
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C interrupt here, as tests of it need: a shell has the processes that it starts with & ignore it."""
+    """Make SIGINT raise KeyboardInterrupt."""
+    # A shell makes processes that it starts with & ignore SIGINT, and some tests send it.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Load everything now, and not in the midst of a test, since the rule table grows by it.
-
-    The process of pytest-xdist that only hands out the tests needs none of it.
-    """
+    """Complete the rule table before the first test: each test asserts that it leaves the table unchanged."""
+    # The main process of pytest-xdist only hands out tests, so it can skip this.
     if session.config.getoption("dist", "no") != "no":
         return
     for name in tapemagic.__all__:
@@ -43,21 +44,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what stays until the end: each IPython session has it look at everything."""
+    """Exclude the objects that exist now from garbage collection."""
     gc.collect()
+    # Each reset of an IPython shell runs a full collection, which would visit all tests and libraries.
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
 
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After a test no tape is live, the rule table has its entries, and the garbage collector is on.
-
-    Random numbers do not depend on the order of tests.
-    """
+    """Check after each test that no tape is live, that the rule table is unchanged, and that the collector is on."""
     before = _table()
     generator = getattr(request.module, "RNG", None)
     if isinstance(generator, np.random.Generator):
+        # The numbers of a test must not depend on the tests before it, which differ from process to process.
         state = _STATES.setdefault(request.module.__name__, generator.bit_generator.state)
         generator.bit_generator.state = state
 
@@ -71,12 +71,12 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 _STATES: dict[str, Any] = {}
-"""The states of the generators of modules, by name, before the first of their tests."""
+"""The first state of the random generator of each module, by the name of the module."""
 
 _RULES, _NO_RULES = attrgetter("rules", "joint_rule"), ((), None)
 
 
 def _table() -> tuple[int, int, int]:
-    """How many operations with rules, composites and plain functions there are."""
+    """Count the operations with rules, the composites and the plain functions."""
     rules = [*map(_RULES, registry.OPERATIONS.values())]
     return len(rules) - rules.count(_NO_RULES), len(registry.COMPOSITES), len(registry.PLAIN)
