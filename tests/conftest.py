@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ import pytest
 
 import tapemagic
 from tapemagic.engine import recording, registry
+from tools.fonts import settings_environment
 
 THRESHOLDS = gc.get_threshold()
 # No collection while pytest collects tests: it would look at everything again and again, and find nothing. Not
@@ -22,11 +26,15 @@ THRESHOLDS = gc.get_threshold()
 gc.set_threshold(0)
 
 
-def pytest_configure() -> None:
-    """Make SIGINT raise KeyboardInterrupt."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Make SIGINT raise KeyboardInterrupt, and keep the settings of Jupyter and IPython out of the home folder."""
     # A shell makes processes that it starts with & ignore SIGINT, and some tests send it.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not hasattr(config, "workerinput"):  # processes of pytest-xdist inherit the environment
+        folder = tempfile.TemporaryDirectory(prefix="tapemagic-settings-")
+        config.add_cleanup(folder.cleanup)
+        os.environ.update(settings_environment(Path(folder.name)))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -51,6 +51,7 @@ def test_fonts_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_an_engine(tmp_path: Path) -> None:
     """Kernels read the setting."""
-    folder = fonts.engine_environment("pygraphviz", tmp_path)["IPYTHONDIR"]
-    with kernel(Path(folder)) as started:
+    environment = fonts.settings_environment(tmp_path)
+    fonts.select_engine("pygraphviz", environment)
+    with kernel(Path(environment["IPYTHONDIR"])) as started:
         assert "'pygraphviz'" == started.show("%config TapeMagics.engine")

@@ -1,13 +1,15 @@
 """Run a command as on a machine with other fonts: ``python tools/fonts.py [--engine NAME] SET COMMAND ...``.
 
-Fontconfig, from which Graphviz has its fonts, then knows one family only. With ``--engine pygraphviz``, Jupyter kernels
-also draw with the Graphviz inside pygraphviz instead of the ``dot`` program. Reports must not depend on either.
+Fontconfig, from which Graphviz gets its fonts, then knows only one family. With ``--engine pygraphviz``, kernels
+draw with the Graphviz inside pygraphviz instead of the ``dot`` program. Reports must not depend on either. The settings
+of this user in Jupyter, IPython and matplotlib have no effect on the command.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +27,9 @@ CONFIGURATION = """\
 <include ignore_missing="yes">/etc/fonts/conf.d</include>
 </fontconfig>
 """
+LIST_FONTS = (
+    "import contextlib\nwith contextlib.suppress(ImportError): import matplotlib.font_manager"
+)
 SETTINGS = "c.TapeMagics.engine = {engine!r}\n"
 
 
@@ -64,14 +69,22 @@ def font_environment(name: str, build: Path = ROOT / "build") -> dict[str, str]:
     return {"FONTCONFIG_FILE": str(file)}
 
 
-def engine_environment(engine: str, build: Path = ROOT / "build") -> dict[str, str]:
-    """Write settings of IPython that select an engine; return the variable that has kernels read them."""
-    folder = build / "fonts" / f"ipython-{engine}"
-    profile = folder / "profile_default"
+def settings_environment(folder: Path) -> dict[str, str]:
+    """Return environment variables with which Jupyter and IPython keep their settings in a folder.
+
+    Otherwise a kernel named python3 of this user would run instead of this Python, and IPython warns if it can't write
+    to the home folder.
+    """
+    jupyter = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("CONFIG", "DATA", "RUNTIME")}
+    return {"IPYTHONDIR": str(folder / "ipython"), **jupyter}
+
+
+def select_engine(engine: str, environment: dict[str, str]) -> None:
+    """Write the setting of kernels that selects how they draw, for such an environment."""
+    profile = Path(environment["IPYTHONDIR"], "profile_default")
     profile.mkdir(parents=True, exist_ok=True)
     settings = SETTINGS.format(engine=engine)
     (profile / "ipython_kernel_config.py").write_text(settings, encoding="utf-8")
-    return {"IPYTHONDIR": str(folder)}
 
 
 def main() -> int:
@@ -83,13 +96,20 @@ def main() -> int:
     options = parser.parse_args()
 
     environment = font_environment(options.set)
+    settings = ROOT / "build" / "fonts" / f"settings-{options.set}"
     if not environment:
         print(f"The fonts {options.set} aren't installed: those of this machine serve", flush=True)
         if os.environ.get("TAPEMAGIC_NO_SKIP"):
             return 1
+    environment |= settings_environment(settings) | {"MPLCONFIGDIR": str(settings / "matplotlib")}
+    shutil.rmtree(environment["IPYTHONDIR"], ignore_errors=True)
     if options.engine:
-        environment |= engine_environment(options.engine)
-    return subprocess.run(options.command, env=os.environ | environment, check=False).returncode
+        select_engine(options.engine, environment)
+    environment = os.environ | environment
+    # Matplotlib lists the fonts once for each MPLCONFIGDIR. A kernel in which that takes more than 5 s says so on the
+    # error stream, as an output of its cell.
+    subprocess.run([sys.executable, "-c", LIST_FONTS], env=environment, check=False)
+    return subprocess.run(options.command, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":
