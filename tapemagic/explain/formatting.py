@@ -159,7 +159,7 @@ def format_chunks(value: Any) -> str:
 
 def format_state(value: Any) -> str:
     """The state of a lazy array whose numbers are not shown: not computed, or where its chunks are."""
-    return getattr(value, "held", "") or NOT_COMPUTED
+    return getattr(value, "location", "") or NOT_COMPUTED
 
 
 def format_lazy(value: Any) -> str:
