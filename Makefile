@@ -12,6 +12,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 unexport PYTHONDONTWRITEBYTECODE  # the tests start hundreds of interpreters, and pytest rewrites hundreds of files
+unexport MPLBACKEND  # where it is set, a notebook does not show the plots of matplotlib
 
 # Two processes run side by side, and threads of BLAS that wait for each other cost CPU: the course took 101 s of it,
 # 61 s with one thread each (two cores, 2026-11-28). No number in a test depends on it.

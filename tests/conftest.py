@@ -35,6 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="tapemagic-settings-")
         config.add_cleanup(folder.cleanup)
         os.environ.update(settings_environment(Path(folder.name)))
+        os.environ.pop(
+            "MPLBACKEND", None
+        )  # where it is set, kernels do not show the plots of matplotlib
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

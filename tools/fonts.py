@@ -106,6 +106,9 @@ def main() -> int:
     if options.engine:
         select_engine(options.engine, environment)
     environment = os.environ | environment
+    environment.pop(
+        "MPLBACKEND", None
+    )  # where it is set, kernels do not show the plots of matplotlib
     # Matplotlib lists the fonts once for each MPLCONFIGDIR. A kernel in which that takes more than 5 s says so on the
     # error stream, as an output of its cell.
     subprocess.run([sys.executable, "-c", LIST_FONTS], env=environment, check=False)

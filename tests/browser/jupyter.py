@@ -311,4 +311,4 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.2)
         else:
             return
-    pytest.fail(f"JupyterLab did not start:\n{log.read_text(encoding="utf-8")}")
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')}")
