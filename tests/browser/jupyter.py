@@ -1,4 +1,4 @@
-"""JupyterLab with a browser, driven as a reader does it."""
+"""Drive JupyterLab in a browser as a reader does."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ NO_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 HEIGHT = 1000
 WAIT = 90_000
-"""Milliseconds that a kernel or JupyterLab may take to start on a busy machine."""
+"""Limit for the start of a kernel or of JupyterLab on a busy machine, in milliseconds."""
 NOISE = ("Could not restore the debugger state",)
-"""What JupyterLab says by itself in the console when a kernel is shut down early."""
+"""Messages of JupyterLab in the console when a kernel is shut down early."""
 PATIENCE = 15_000
-"""Milliseconds that anything else may take."""
+"""Limit for anything else, in milliseconds."""
 
-# Too early, before the kernel is there, a dialogue would ask which kernel is meant.
+# Before the kernel is ready, JupyterLab would ask in a dialogue which kernel to use.
 RUN_ALL = """() => {
     const { commands, shell } = window.jupyterapp;
     const run = async () => {
@@ -90,7 +90,7 @@ REPORT = ".jp-OutputArea-output .tapemagic"
 
 @dataclass
 class Watch:
-    """What goes wrong on the pages of a browser's window.
+    """Collect the errors on the pages of a browser window.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Watch:
 
 
 def _leaves(address: str) -> bool:
-    """Whether a request leaves this machine."""
+    """Return True if a request leaves this machine."""
     parts = urlsplit(address)
     inside = parts.hostname in {"127.0.0.1", "localhost"}
     return not inside and parts.scheme not in {"data", "blob", "about", "file"}
@@ -231,7 +231,7 @@ class Lab:
 
     @contextmanager
     def notebook(self, name: str, cells: Sequence[str], **options: Any) -> Iterator[Page]:
-        """A new notebook with some cells, opened; see `opened`."""
+        """Open a new notebook with some cells. See `opened`."""
         with self.opened(self.write(name, cells), **options) as page:
             yield page
 
@@ -265,7 +265,7 @@ def models(page: Page) -> int:
 
 @contextmanager
 def serving(place: Path, chromium: Browser) -> Iterator[Lab]:
-    """A JupyterLab of our own, with an empty folder of notebooks and no settings."""
+    """Start a JupyterLab with an empty folder of notebooks, default settings, and the DejaVu fonts."""
     folder = place / "work"
     folder.mkdir()
     with socket.socket() as free:
@@ -302,7 +302,7 @@ def serving(place: Path, chromium: Browser) -> Iterator[Lab]:
 
 
 def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the server answers; fail with its log when it does not."""
+    """Wait until the server answers; if it doesn't, fail and show its log."""
     end = time.monotonic() + WAIT / 1e3
     while time.monotonic() < end and server.poll() is None:
         try:
