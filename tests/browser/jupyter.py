@@ -71,11 +71,7 @@ OPEN = """async path => {
     await widget.sessionContext.ready;
 }"""
 # Closing a tab by its button would ask whether to save.
-CLOSE = """async () => {
-    const widget = window.jupyterapp.shell.currentWidget;
-    await widget.sessionContext.shutdown();
-    widget.dispose();
-}"""
+CLOSE = "() => window.jupyterapp.shell.currentWidget.dispose()"
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 MODELS = """async () => {
     const { rendermime } = window.jupyterapp.shell.currentWidget.content;
@@ -203,6 +199,8 @@ class Lab:
             if run:
                 run_all(page)
             yield page
+            page.evaluate(SHUT_DOWN)
+            troubles = [*watch.troubles]
             page.evaluate(CLOSE)
             page.locator(".jp-Notebook").wait_for(state="detached")
         except BaseException:
@@ -213,7 +211,7 @@ class Lab:
         else:
             window.context.close()
         troubles = [
-            each for each in watch.troubles if not any(word in each for word in (*NOISE, *allowed))
+            each for each in troubles if not any(word in each for word in (*NOISE, *allowed))
         ]
         assert [] == troubles, "\n".join(troubles)
 
