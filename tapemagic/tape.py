@@ -1,4 +1,4 @@
-"""GradientTape: TensorFlow's, on NumPy, with explanations of its gradients."""
+"""GradientTape: TensorFlow's tape on NumPy, with explanations of its gradients."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tapemagic.engine.tape.tape import Tape
 
 
 class GradientTape(Tape):
-    """Records operations on watched tensors, and differentiates what it recorded.
+    """Records operations on watched tensors, and differentiates them.
 
     Parameters
     ----------
     persistent : bool, optional
-        Keep the records after the first gradient, so that more can be taken.
+        Keep the records after the first gradient, so that more gradients can be computed.
     watch_accessed_variables : bool, optional
-        Watch every trainable `Variable` as soon as it is read.
+        Watch every trainable `Variable` at its first read.
 
     Notes
     -----
-    An operation is recorded while the tape is entered, on the thread that entered it, if one of its inputs is a
-    real or complex tensor that was watched, or that was computed from such a one.
+    Inside its block, on the thread that entered it, the tape records an operation if an input is a real or complex
+    tensor that is watched, or that was computed from watched tensors.
 
     Examples
     --------
@@ -35,25 +35,26 @@ class GradientTape(Tape):
     """
 
     def explain(self, target: Any, source: Any) -> Any:
-        """Say why a gradient is None, or along which paths it came about.
+        """Explain why a gradient is None, or along which paths it arises.
 
         Parameters
         ----------
         target : object
-            What was, or would be, differentiated: a tensor, or whatever became of it. Of a list, tuple or dict of
-            tensors each is explained in turn.
+            A differentiated value: a tensor, or a value converted from a tensor. For a list, tuple or dict of tensors,
+            each tensor is explained.
         source : object
-            What with respect to; the same.
+            The value to differentiate with respect to, of the same types.
 
         Returns
         -------
         Explanation
-            Prints as text: the reason and what to write instead, or the chain rule, written out. Its `cause` names
-            the reason in a word or two, and is empty where there is a gradient; `missing` says what that lacks.
+            Prints as text: the reason and what to write instead, or the chain rule. Its `cause` names the reason in
+            one or two words, and is empty if there is a gradient; `missing` describes what the gradient lacks.
 
         Notes
         -----
-        The tape is not consumed. One that is used up remembers enough to explain a None, but not the paths.
+        The tape isn't consumed. After its first gradient, a non-persistent tape can still explain None, but not the
+        paths.
 
         Examples
         --------
@@ -73,45 +74,44 @@ class GradientTape(Tape):
         return explain_here(self, target, source)
 
     def source(self, target: Any, sources: Any, order: int = 1) -> str:
-        """The derivative of what was recorded, as the text of a NumPy program.
+        """Write the derivative of the recorded operations as the source code of a NumPy function.
 
         Parameters
         ----------
         target : Tensor, Variable, or nested structure of them
-            The values to differentiate; of several, the derivative is that of their sum, as for `gradient`.
+            The values to differentiate. For several targets, the function differentiates their sum, as in `gradient`.
         sources : Tensor, Variable, or nested structure of them
             The values to differentiate with respect to.
         order : int, optional
-            The highest order of derivatives, from 1 to 9: the second is the gradient of the sum of the elements of the
-            first, with respect to the same source, as nested tapes give it.
+            The highest order of derivatives, from 1 to 9. The second derivative is the gradient of the sum of the
+            elements of the first, with respect to the same source, as with nested tapes.
 
         Returns
         -------
         str
-            The text of a function. Its parameters are the sources, then what else the target was computed from, by
-            name: other watched values, and arrays. It returns the targets, and then for each order the derivatives
-            with respect to all sources, each of its source's shape and dtype; None where there is none.
+            The source code of a function. Its parameters are the sources, and then the other inputs of the target by
+            name: watched values, and arrays. It returns the targets, and then, for each order, the derivatives with
+            respect to all sources, with the shape and dtype of the source, or None for an unconnected source.
 
         Raises
         ------
         ConsumedTapeError
-            If the tape is not persistent, and has given a set of gradients before.
+            If the tape isn't persistent, and has computed gradients before.
         NotATensorError
-            If a target or source is no tensor.
+            If a target or a source isn't a tensor.
         NotRecordingError
             If the tape was never entered.
         OptionError
-            If `order` is no whole number from 1 to 9.
+            If `order` isn't an integer from 1 to 9.
         SourceError
-            If what was recorded cannot be written as a program.
+            If the recorded operations can't be written as a program.
 
         Notes
         -----
-        The tape is not consumed. The program computes what the tape recorded: where the function that was recorded
-        branched on a number, the program takes the branch that was recorded. The gradient of a function with
-        `custom_gradient` is written as that function computes it, with the numbers that it computed outside of
-        tensors as they were. What left the tape, such as the result of a comparison, is a constant; a note in the
-        docstring of the program says so.
+        The tape isn't consumed. The program computes what the tape recorded: if the function branched on a number,
+        the program takes the recorded branch. The gradient of a function with `custom_gradient` is written as this
+        function computes it, with unchanged numbers that weren't tensors. Values that the tape lost track of, such as
+        the result of a comparison, are constants; a note in the docstring of the program says so.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class GradientTape(Tape):
 
 
 def _rename(function: Any, name: str) -> None:
-    """Give a method the name by which users know it, for Python's own error messages and for ``help``."""
+    """Set the name under which users know a method, for Python's error messages and for ``help``."""
     function.__qualname__ = name
     if hasattr(function, "__wrapped__"):
         _rename(function.__wrapped__, name)

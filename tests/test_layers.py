@@ -39,11 +39,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.registry": ("errors",),
     "engine.recording": ("errors", "engine.registry"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
-    "engine.program_state": (),
-    "engine.streams": (),
+    "engine.runtime": (),
     "engine.laziness": ("errors",),
     "engine.tracing": ("engine.laziness",),
-    "engine.collector": (),
     "engine.tracebacks": ("engine.events",),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
@@ -62,7 +60,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "explain.mistakes": ("errors", "engine"),
     "explain.likely_mistake": ("errors", "engine", *_READING, "explain.mistakes"),
     "report": ("errors", "engine", "programs", "explain"),
-    "drawing": ("errors", "engine.collector", "explain", "report"),
+    "drawing": ("errors", "engine.runtime", "explain", "report"),
     "nn.datasets": ("errors",),
     "kernels": ("engine",),
     "programs": ("errors", "engine", "kernels"),
@@ -81,7 +79,7 @@ SHOW_SIDE = (
     *("report.verdict.show", "report.failure.show", "report.limits", "report.text", "report.html"),
     *("report.latex", "report.live", "report.tapegraph", "report.function_code", "report.bundle"),
 )
-ALLOWED |= dict.fromkeys(SHOW_SIDE, ("errors", "engine.collector", "explain", "report", "drawing"))
+ALLOWED |= dict.fromkeys(SHOW_SIDE, ("errors", "engine.runtime", "explain", "report", "drawing"))
 
 # The same for packages from elsewhere, beside the standard library.
 ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {

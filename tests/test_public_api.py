@@ -166,11 +166,11 @@ X = tapemagic.Variable(2.0)
         (lambda: tapemagic.GradientTape().watch(), "GradientTape.watch() missing 1"),
         (lambda: tapemagic.GradientTape().stop_recording(1), "GradientTape.stop_recording() takes"),
         (lambda: pow(V, 2, 3), "Tensor.__pow__() takes 2 positional arguments"),
-        (lambda: statistics.mean(V), "a Tensor is no exact fraction"),
+        (lambda: statistics.mean(V), "a Tensor isn't an exact fraction"),
         (lambda: hash(V[0]), "a Tensor cannot be in a set"),
         (lambda: hash(V), "a Variable cannot be in a set"),
-        (lambda: tape_of(X).gradient(X, "w"), "Give the tensor itself, without quotation marks: w"),
-        (lambda: tapemagic.value_and_grad(lambda x: (x, 1))(2.0), "return the value to"),
+        (lambda: tape_of(X).gradient(X, "w"), "Pass the tensor itself, without quotation marks: w"),
+        (lambda: tapemagic.value_and_grad(lambda x: (x, 1))(2.0), "return only the value to"),
     ],
 )
 def test_errors_name_what_the_user_wrote(call: Callable[[], Any], words: str) -> None:

@@ -20,13 +20,13 @@ Program = Callable[..., Any]
 @pytest.fixture(params=["few terms", "many terms"])
 def structured(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """No gradient is too dense to name its nonzero elements."""
-    monkeypatch.setattr(structured_sweep, "DENSITY", np.inf)
-    monkeypatch.setattr(nonzeros, "MOST_TERMS", 1 if request.param == "few terms" else 1000)
+    monkeypatch.setattr(structured_sweep, "MAX_DENSITY", np.inf)
+    monkeypatch.setattr(nonzeros, "MAX_TERMS", 1 if request.param == "few terms" else 1000)
 
 
 def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but diagonals is passed on without zeros."""
-    monkeypatch.setattr(structured_sweep, "DENSITY", 0)
+    monkeypatch.setattr(structured_sweep, "MAX_DENSITY", 0)
 
 
 # -- random programs ------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_random_programs_in_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -
         return program(np.cumsum(program(v)))
 
     expected = tm.jacobian(ends)(x).numpy()
-    monkeypatch.setattr(batching, "BUDGET", 1)
+    monkeypatch.setattr(batching, "MAX_BATCH_BYTES", 1)
     np.testing.assert_allclose(tm.jacobian(ends)(x), expected, rtol=1e-12)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import dask.array as da
 from dask.base import compute
 
-from tapemagic.engine.laziness import kept
+from tapemagic.engine.laziness import as_lazy
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
 
@@ -26,7 +26,7 @@ def rows_array(x: Any, what: str) -> da.Array:
     UnsupportedArgumentError
         If its chunks have unknown lengths.
     """
-    array: da.Array = kept(unwrap(x)).to_dask_array()
+    array: da.Array = as_lazy(unwrap(x)).to_dask_array()
     if not array.ndim:
         raise ShapeError(
             f"{what} is a single number: give an array whose first axis counts examples"

@@ -23,7 +23,7 @@ from IPython.core.magic import (
 from IPython.display import display
 
 from tapemagic.drawing.report_style import Engine, Style, Theme
-from tapemagic.engine.tracebacks import free_of_others
+from tapemagic.engine.tracebacks import keep_user_frames
 from tapemagic.explain.caller import Explanations
 from tapemagic.explain.explain import Explanation
 from tapemagic.explain.formatting import DIGITS, printable, significant_digits
@@ -211,7 +211,7 @@ class TapeMagics(Magics):
                 raise
             self._show_partial(session, request, error, reports)
             # Tracebacks show user frames only.
-            free_of_others(error)
+            keep_user_frames(error)
             raise
         report = self._try_report(session, value, request)
         if report is not None:
@@ -221,7 +221,7 @@ class TapeMagics(Magics):
         if request.computing and (stopped := request.computing.error):
             if report is not None:
                 display(report)
-            free_of_others(stopped)
+            keep_user_frames(stopped)
             raise stopped
         return report
 

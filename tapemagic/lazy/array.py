@@ -11,7 +11,7 @@ import numpy as np
 from dask.array.utils import meta_from_array
 from dask.base import compute, persist
 
-from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
+from tapemagic.engine.laziness import MAX_KEPT_BYTES, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
@@ -164,7 +164,7 @@ class LazyArray(ArrayMethods):
 
     def keep(self, numbers: Any) -> None:
         """Cache the computed numbers if they are small."""
-        if self._value.nbytes <= MOST_KEPT:
+        if self._value.nbytes <= MAX_KEPT_BYTES:
             self._numbers = np.asarray(numbers)[()]
 
     @property
@@ -180,7 +180,7 @@ class LazyArray(ArrayMethods):
         if (
             self._numbers is None
             and self.location == "in memory"
-            and self._value.nbytes <= MOST_KEPT
+            and self._value.nbytes <= MAX_KEPT_BYTES
         ):
             self._numbers = join_chunks(self._value)
         return self._numbers

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapemagic.engine.program_state import register
+from tapemagic.engine.runtime import register_global_state
 from tapemagic.errors import DtypeError
 
 _FLOATS = ("float16", "float32", "float64")
-_default = register(["float32"])
+_default = register_global_state(["float32"])
 
 
 def floatx() -> str:

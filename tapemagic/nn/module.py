@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.program_state import register
+from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
@@ -20,7 +20,7 @@ from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
 _UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses", "_initialized"})
 """Attributes whose variables are found elsewhere."""
 
-_names: Counter[str] = register(Counter())
+_names: Counter[str] = register_global_state(Counter())
 
 _known: dict[int, list[tuple[str, Module, list[tuple[str, Any]]]]] = {}
 """The findings of `Module._walk` by the identities of modules inside of an `unchanged` block."""

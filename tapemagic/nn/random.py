@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.program_state import register
+from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import OptionError
 
-_global = register([np.random.default_rng()])
+_global = register_global_state([np.random.default_rng()])
 
 
 def set_random_seed(seed: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.events import is_made, origin_of, source_lines
+from tapemagic.engine.events import is_generated, origin_of, source_lines
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.programs.program import Site
 from tapemagic.programs.reasons import GIVEN, SHAPE
@@ -49,7 +49,7 @@ def user_frame(own: int = 1) -> Any:
     """The frame of the user's that runs, below at least so many of this package; None if there is none."""
     frame: Any = sys._getframe(own)
     while frame is not None and (
-        origin_of(frame.f_code.co_filename) != "" or is_made(frame.f_code)
+        origin_of(frame.f_code.co_filename) != "" or is_generated(frame.f_code)
     ):
         frame = frame.f_back
     return frame

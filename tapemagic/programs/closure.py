@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import LAZY, is_lazy
-from tapemagic.engine.program_state import registered
+from tapemagic.engine.runtime import registered_states
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
@@ -71,7 +71,6 @@ from tapemagic.programs.in_reach import (
     reference,
     slots_of,
 )
-from tapemagic.programs.module_names import PRIVATE
 from tapemagic.programs.object_kinds import (
     SHOWN_BY_TYPE,
     WRAPPERS,
@@ -92,6 +91,7 @@ from tapemagic.programs.program import Site
 from tapemagic.programs.randomness import GENERATORS
 from tapemagic.programs.reading import ANYTHING, UNSEEN, Names, asks_for_types, names_in
 from tapemagic.programs.reasons import line_of, with_place
+from tapemagic.programs.text.local_names import PRIVATE
 
 MOST = 20_000
 """The number of objects in reach above which a function stays eager."""
@@ -258,7 +258,7 @@ class Closure:
 
     def _look_at_program_state(self) -> None:
         """Note the settings of this package, such as the dtype of layers."""
-        for state in registered():
+        for state in registered_states():
             if isinstance(state, list):
                 for k, x in enumerate(state):
                     if is_leaf(x):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.program_state import registered
+from tapemagic.engine.runtime import registered_states
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
@@ -56,7 +56,7 @@ class RandomState:
 
     def _found(self) -> dict[int, Any]:
         """The generators that can be reached now, by identity."""
-        own = registered()
+        own = registered_states()
         for _ in range(DEPTH - 1):
             own = [x for each in own for x in (each, *_parts(each))]
         held = [x for each in (*own, *self._reached) for x in (each, *_parts(each))]

@@ -19,10 +19,9 @@ from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.recording import Absent, live, open_blocks
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.engine.tracing import told_to
+from tapemagic.engine.tracing import trace_into
 from tapemagic.programs.calls import ARRAYS_AT_ONCE, user_frame
 from tapemagic.programs.error_handling import handling
-from tapemagic.programs.naming import Names
 from tapemagic.programs.object_kinds import is_by_the_user
 from tapemagic.programs.program import (
     SINGLE,
@@ -37,6 +36,7 @@ from tapemagic.programs.program import (
 )
 from tapemagic.programs.reasons import a_or_an
 from tapemagic.programs.symbol import Symbol, has_symbol, held, shaped_by_data
+from tapemagic.programs.text.naming import Names
 
 INDEX = np.dtype(np.intp)
 TRUTH = kind_of(False)
@@ -537,7 +537,7 @@ def tracing(trace: Trace | None = None) -> Iterator[Trace]:
     token = _current.set(trace)
     open_blocks.append(None)
     try:
-        with told_to(trace):
+        with trace_into(trace):
             yield trace
     finally:
         open_blocks.pop()

@@ -18,7 +18,7 @@ from tapemagic.drawing.curves import CurvePicture, curve_picture
 from tapemagic.drawing.graph_picture import GraphPicture
 from tapemagic.drawing.report_style import Style, ground_of, themed_page
 from tapemagic.drawing.svg import Drawing
-from tapemagic.engine.collector import uncollected
+from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.explain.formatting import format_cell_value, significant_digits
 from tapemagic.report import html
 from tapemagic.report.details import Details
@@ -115,7 +115,7 @@ class TapeReport:
         """The cell's value as text; None if the tables show it already."""
         return format_cell_value(self.value, self._value_is_target)
 
-    @uncollected()
+    @without_garbage_collection()
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapemagic.engine.recording import Absent
-from tapemagic.engine.tape.memory import weight
+from tapemagic.engine.tape.memory import bytes_held
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 from tapemagic.explain.formatting import clipped
 from tapemagic.explain.lazy_values import has_numbers
@@ -242,7 +242,7 @@ def _weight(subject: Subject) -> int:
         return size
     named = [unwrap(x) if isinstance(x, Tensor) else x for _, x in subject.context.named]
     arrays = {id(x): x.nbytes for x in named if isinstance(x, np.ndarray) and has_numbers(x)}
-    return size + weight(records) + sum(arrays.values())
+    return size + bytes_held(records) + sum(arrays.values())
 
 
 def _megabytes(size: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapemagic.engine.collector import uncollected
+from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.explain.nonfinite import (
     NonFinite,
@@ -133,7 +133,7 @@ def examine(
     return findings
 
 
-@uncollected()
+@without_garbage_collection()
 @shared_summaries()
 @np.errstate(all="ignore")  # the operations of the cell have warned already
 def examined(

@@ -171,7 +171,7 @@ class Subject:
     def given_to_layers(self) -> AbstractSet[int]:
         """The identities of the arrays that layers were given, maybe after a cast."""
         scopes = (call.scope for call in self.whole.origins.calls if call.scope)
-        return {id(array) for scope in scopes for _, array in scope.given}
+        return {id(array) for scope in scopes for _, array in scope.arguments}
 
     @cached_property
     def norms(self) -> dict[int, float]:

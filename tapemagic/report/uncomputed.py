@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tapemagic.engine.laziness import MOST_KEPT, is_lazy
+from tapemagic.engine.laziness import MAX_KEPT_BYTES, is_lazy
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.lazy_values import is_pending, token
 from tapemagic.report.subject import Subject
 
 
 def uncomputed(subject: Subject, entries: Iterable[Any] = ()) -> list[Any]:
-    """The lazy arrays of a report that are not computed, and hold at most `MOST_KEPT` bytes.
+    """The lazy arrays of a report that are not computed, and hold at most `MAX_KEPT_BYTES` bytes.
 
     They are the targets and their gradients, the values between targets and sources with their gradients, the gradients
     that the program took itself, what has a name, and the `entries` of matrices.
@@ -20,7 +20,7 @@ def uncomputed(subject: Subject, entries: Iterable[Any] = ()) -> list[Any]:
     found = {
         id(x): x
         for x in (*_lazy_values(subject), *entries)
-        if is_pending(x) and x.size * x.dtype.itemsize <= MOST_KEPT
+        if is_pending(x) and x.size * x.dtype.itemsize <= MAX_KEPT_BYTES
     }
     return list(found.values())
 

@@ -358,7 +358,7 @@ NUMBERS = lazy(Y)
 BAD_CALLS = {
     "a vector": (lambda w, x: w * x, 1.0, errors.ShapeError, r"returned shape \(\d+,\).*np.mean"),
     "None": (lambda _w, _x: None, 1.0, errors.FunctionError, "returns None"),
-    "a float": (lambda _w, _x: 1.0, 1.0, errors.NotATensorError, "no tensor"),
+    "a float": (lambda _w, _x: 1.0, 1.0, errors.NotATensorError, "not a tensor"),
     "a lazy parameter": (
         lambda w, x: np.mean(w[0] * x),
         tm.constant(NUMBERS),
@@ -378,7 +378,7 @@ BAD_CALLS = {
         "as a tuple",
     ),
     "whole numbers": (lambda w, x: np.mean(w * x), 3, errors.NotATensorError, "write 3.0"),
-    "text": (lambda w, x: np.mean(w * x), "w", errors.NotNumbersError, "no number"),
+    "text": (lambda w, x: np.mean(w * x), "w", errors.NotNumbersError, "must be a number"),
     "no parameters": (lambda w, x: np.mean(w * x), [], errors.OptionError, "trainable_variables"),
 }
 
@@ -397,7 +397,7 @@ def test_bad_options() -> None:
     for options in ({"reduce": "max"}, {"reduce": None}, {"split_every": 1}, {"progress": "yes"}):
         with pytest.raises(errors.OptionError):
             value_and_grad(mean_loss, lazy(X), **options)
-    with pytest.raises(errors.FunctionError, match="give f itself"):
+    with pytest.raises(errors.FunctionError, match="pass f itself"):
         value_and_grad(3.0, lazy(X))  # type: ignore[arg-type]
 
 

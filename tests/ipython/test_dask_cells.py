@@ -309,7 +309,7 @@ def test_matrices_that_are_too_large(run: Run) -> None:
 
     said = notes(report)
     assert {"dh/du", "dh/db", "d²h/du²", "d²loss/du²"} == said.keys()
-    assert "not computed; the Jacobian of a target that is not computed has a part" in said["dh/du"]
+    assert "not computed; the Jacobian of a target that isn't computed has a part" in said["dh/du"]
     assert "here 300, and 256 are the most" in said["d²loss/du²"]
     [mixed] = [m for m in report.findings.matrices if "d²loss/du db" == m.symbol]
     assert "all 360000.0" == mixed.extent
@@ -343,7 +343,7 @@ def test_the_bar(
     run: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever watches sees Dask's bar."""
-    monkeypatch.setattr("tapemagic.ipython.computing.is_live", lambda _stream: True)
+    monkeypatch.setattr("tapemagic.ipython.computing.is_interactive", lambda _stream: True)
     run(LINE.format(" --compute"))
     assert "100% Completed" in capsys.readouterr().out
 

@@ -276,7 +276,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "probabilities in a matrix": (
         lambda: metrics.confusion_matrix([0, 1], HALVES),
         UnsupportedArgumentError,
-        "whole numbers",
+        "must be integers",
     ),
     "fractions as weights": (
         lambda: metrics.confusion_matrix([0, 1], [0, 1], weights=[0.5, 1]),

@@ -91,7 +91,7 @@ def test_message() -> None:
     message = str(caught.value)
 
     assert message.startswith("derivative of order 1 in input 1")
-    assert ": the tape says 2.002, the difference quotient 2 " in message
+    assert ": the tape says 2.002, finite differences 2 " in message
     assert message.endswith("(relative error 0.000999, tolerance 1e-07)")
     assert isinstance(caught.value, TapeError)
     assert isinstance(caught.value, AssertionError)

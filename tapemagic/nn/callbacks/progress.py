@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from tapemagic.engine.streams import is_live
+from tapemagic.engine.runtime import is_interactive
 from tapemagic.nn.callbacks.callback import Callback, Logs
 
 PATIENCE = 0.5
@@ -106,7 +106,7 @@ class Progress(Callback):
 
     def _start(self) -> None:
         self._stream = sys.stdout
-        self._live = self.verbose != 2 and is_live(self._stream)
+        self._live = self.verbose != 2 and is_interactive(self._stream)
         self._next = time.perf_counter() + PATIENCE if self._live else float("inf")
         self._began = time.time()
 

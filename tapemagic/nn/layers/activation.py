@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import activations
 from tapemagic.nn.arguments import number
@@ -204,7 +204,7 @@ class PReLU(Pointwise):
         super().__init__(**kwargs)
         self.alpha_initializer = alpha_initializer
         self.alpha_regularizer = alpha_regularizer
-        self.shared_axes = () if shared_axes is None else whole_numbers(shared_axes)
+        self.shared_axes = () if shared_axes is None else integers_in(shared_axes)
         if shared_axes is not None and min(self.shared_axes, default=0) < 1:
             raise OptionError(
                 f"the shared_axes of PReLU are whole numbers from 1 on, not {shared_axes!r}: write [1, 2]"
@@ -253,7 +253,7 @@ class Softmax(Pointwise):
     def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis = axis
-        if not whole_numbers(axis):
+        if not integers_in(axis):
             raise OptionError(
                 f"the axis of Softmax is a whole number, or several, not {axis!r}: write axis=-1"
             )
@@ -261,8 +261,8 @@ class Softmax(Pointwise):
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """The shares."""
         if mask is None:
-            return activations.softmax(inputs, whole_numbers(self.axis))
-        return masked_softmax(inputs, mask, whole_numbers(self.axis))
+            return activations.softmax(inputs, integers_in(self.axis))
+        return masked_softmax(inputs, mask, integers_in(self.axis))
 
 
 def masked_softmax(x: Any, mask: Any, axis: tuple[int, ...]) -> Any:

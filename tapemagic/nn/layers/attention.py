@@ -9,7 +9,7 @@ import numpy as np
 
 from tapemagic.engine.operations.exponentials import softmax
 from tapemagic.engine.operations.normalization import dropout as drop
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import positive, share
 from tapemagic.nn.conversions import as_array
@@ -169,12 +169,12 @@ class MultiHeadAttention(Layer):
         )
         self.dropout = share(dropout, f"dropout of {kind}")
         self.use_bias = bool(use_bias)
-        self.output_shape = None if output_shape is None else whole_numbers(output_shape)
+        self.output_shape = None if output_shape is None else integers_in(output_shape)
         if self.output_shape is not None and min(self.output_shape, default=0) < 1:
             raise OptionError(
                 f"the output_shape of {kind} is made of positive whole numbers, not {output_shape!r}"
             )
-        if attention_axes is not None and whole_numbers(attention_axes) != (1,):
+        if attention_axes is not None and integers_in(attention_axes) != (1,):
             raise OptionError(
                 f"{kind} attends along the time axis, not along attention_axes={attention_axes!r}: reshape the other "
                 "axes into that, or into the batch"

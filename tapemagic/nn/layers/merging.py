@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.norms import l2_normalize
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import axis as whole_axis
@@ -337,7 +337,7 @@ class Dot(Merge):
 
     def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        several = whole_numbers(axes)
+        several = integers_in(axes)
         if len(several) not in {1, 2} or 0 in several:
             raise OptionError(
                 f"the axes of Dot are one or two whole numbers, and not that of the batch, 0: {axes!r} are not"
@@ -348,7 +348,7 @@ class Dot(Merge):
     def merge(self, inputs: Any) -> Any:
         """The products."""
         x, y = inputs
-        axes = whole_numbers(self.axes)
+        axes = integers_in(self.axes)
         first, second = axes[0], axes[-1]
         fits = -x.ndim < first < x.ndim and -y.ndim < second < y.ndim
         if not fits or x.shape[first] != y.shape[second]:

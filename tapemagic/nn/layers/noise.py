@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.laziness import IN_PARTS, require_computed
 from tapemagic.engine.operations.normalization import dropout, masked
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import number, share
@@ -101,7 +101,7 @@ class Dropout(Noise):
 def _noise_shape(shape: Any) -> tuple[int | None, ...]:
     given = shape if isinstance(shape, list | tuple) else ()
     known = tuple(n for n in given if n is not None)
-    if not given or len(whole_numbers(known)) != len(known) or min(known, default=1) < 1:
+    if not given or len(integers_in(known)) != len(known) or min(known, default=1) < 1:
         raise OptionError(
             f"the noise_shape of Dropout is a tuple of lengths and None, not {shape!r}: write (None, 1, None)"
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.laziness import require_computed
 from tapemagic.engine.operations.selection import cast
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, change_in_place
 from tapemagic.errors import OptionError, ShapeError
@@ -262,7 +262,7 @@ class LayerNormalization(ScaledNormalization):
 
     def build(self, input_shape: Any) -> None:
         """Make gamma and beta."""
-        axes = whole_numbers(self.axis)
+        axes = integers_in(self.axis)
         if not axes:
             raise OptionError(
                 f"the axis of LayerNormalization is a whole number, or several, not {self.axis!r}: write axis=-1"

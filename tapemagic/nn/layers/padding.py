@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import channels_last, choice, lengths
 from tapemagic.nn.input_spec import InputSpec
@@ -21,7 +21,7 @@ def _pairs(value: Any, what: str, rank: int) -> tuple[tuple[int, int], ...]:
     several = value if isinstance(value, list | tuple) else (value,) * rank
     if rank == 1 and len(several) == 2:
         several = (several,)
-    pairs = [whole_numbers(part) for part in several]
+    pairs = [integers_in(part) for part in several]
     pairs = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
     if len(pairs) != rank or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise OptionError(

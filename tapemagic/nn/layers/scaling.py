@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.config import epsilon
@@ -108,7 +108,7 @@ class Normalization(Pointwise):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.axis = () if axis is None else whole_numbers(axis)
+        self.axis = () if axis is None else integers_in(axis)
         if axis is not None and not self.axis and np.shape(axis) != (0,):
             raise OptionError(
                 f"the axis of Normalization is a whole number, several, or None, not {axis!r}: write axis=-1"

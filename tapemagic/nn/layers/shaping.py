@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import channels_last, positive
 from tapemagic.nn.input_spec import InputSpec
@@ -80,7 +80,7 @@ class Reshape(Layer):
 
     def __init__(self, target_shape: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.target_shape = whole_numbers(target_shape)
+        self.target_shape = integers_in(target_shape)
         empty = np.shape(target_shape) == (0,)
         wrong = any(n < -1 for n in self.target_shape) or self.target_shape.count(-1) > 1
         if wrong or not (self.target_shape or empty):
@@ -144,7 +144,7 @@ class Permute(Layer):
 
     def __init__(self, dims: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.dims = whole_numbers(dims)
+        self.dims = integers_in(dims)
         if not self.dims or sorted(self.dims) != list(range(1, len(self.dims) + 1)):
             raise OptionError(
                 f"the dims of Permute are the numbers from 1 on in some order, not {dims!r}: write (2, 1)"

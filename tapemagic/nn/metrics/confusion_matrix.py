@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.operations.common import count, operand, whole
+from tapemagic.engine.operations.common import count, integers, operand
 from tapemagic.engine.tensor.coercion import cast_exactly
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.conversions import as_array
@@ -94,5 +94,5 @@ def confusion_matrix(
 
 def _numbers(classes: Any, what: str) -> Any:
     """Numbers of classes, without an axis of length 1 at the end."""
-    given = whole(operand(classes), what)
+    given = integers(operand(classes), what)
     return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given

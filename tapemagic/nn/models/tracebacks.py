@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from tapemagic.engine.tracebacks import free_of_others
+from tapemagic.engine.tracebacks import keep_user_frames
 from tapemagic.errors import TapeError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -33,7 +33,7 @@ def without_own_frames(method: Method) -> Method:
         try:
             return method(*args, **kwargs)
         except TapeError as error:
-            free_of_others(error)
+            keep_user_frames(error)
             raise
 
     return shown  # type: ignore[return-value]

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.engine.laziness import MOST_KEPT, is_lazy
+from tapemagic.engine.laziness import MAX_KEPT_BYTES, is_lazy
 from tapemagic.explain.formatting import NOT_COMPUTED
 from tapemagic.explain.lazy_values import is_pending, with_numbers
 from tapemagic.report.tabs.gradients.derivatives import failure_reason
 from tapemagic.report.tabs.gradients.matrices import Matrix, MatrixAxis, with_entries
 
-LARGE = f"since it holds more than {MOST_KEPT >> 20} MB"
+LARGE = f"since it holds more than {MAX_KEPT_BYTES >> 20} MB"
 ASKING = "%%tape --compute computes it"
 NO_AXIS = MatrixAxis(())
 
@@ -101,7 +101,7 @@ def drafted(draft: Draft, elsewhere: str) -> Draft:
     lazy = [block.values for row in draft.blocks for block in row if is_lazy(block.values)]
     if not lazy:
         return Draft(draft.filled())
-    if any(x.size * x.dtype.itemsize > MOST_KEPT for x in lazy):
+    if any(x.size * x.dtype.itemsize > MAX_KEPT_BYTES for x in lazy):
         return Draft(with_notes(draft.matrix, f"{NOT_COMPUTED}, {LARGE}; {elsewhere}"))
     return draft
 

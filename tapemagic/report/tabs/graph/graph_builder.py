@@ -243,7 +243,7 @@ class GraphBuilder:
         tracks = self.snapshot.tracks
         arguments = [
             (i, given.get(i, x))
-            for i, x in fold.scope.given
+            for i, x in fold.scope.arguments
             if i in given or (np.ndim(x) and not tracks(i))
         ]
         first = {i for i, _ in arguments}

@@ -94,7 +94,7 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
         if isinstance(what, int):
             inner -= read(what)
         elif what.scope is not None:
-            inner.difference_update(i for i, _ in what.scope.given)
+            inner.difference_update(i for i, _ in what.scope.arguments)
     return inner
 
 

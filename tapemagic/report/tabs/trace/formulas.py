@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.scatter import names_once
+from tapemagic.engine.operations.scatter import selects_once
 from tapemagic.engine.recording import Record
 from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.tensor import getitem
@@ -409,7 +409,7 @@ def adjoint_formula(
         return None
     if record.operation is INDEX:
         index = (record.params or {}).get("index")
-        words = "at" if names_once(index) else "added up at"
+        words = "at" if selects_once(index) else "added up at"
         place = index_text(index)
         text = f"{g.text} {words} [{place}], else 0"
         latex = rf"{g.latex}\text{{ {words} [{escaped(place)}], else }}0"

@@ -1,4 +1,4 @@
-"""Recorder: records operations on watched values, and stores events, while it is entered."""
+"""BaseTape: records operations on watched values, and stores events, while its block is active."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
-from tapemagic.engine.events import MOST, Event, Kind, Place, outer_frame, user_line
+from tapemagic.engine.events import MAX_EVENTS_PER_LINE, Event, Kind, Place, outer_frame, user_line
 from tapemagic.engine.nest import tensors
 from tapemagic.engine.recording import (
     Record,
@@ -24,37 +24,44 @@ from tapemagic.engine.recording import (
     tick,
 )
 from tapemagic.engine.tape.cotangents import NEVER, identify, mark_stopped
-from tapemagic.engine.tape.memory import HEAVY, LIGHT, MANY, drop_dead, slim, weight
+from tapemagic.engine.tape.memory import (
+    PRUNE_AFTER_BYTES,
+    PRUNE_AFTER_RECORDS,
+    SLIM_AFTER_BYTES,
+    bytes_held,
+    drop_dead,
+    without_unread,
+)
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
 
-USED_UP = "used up: its first gradient released it; make a new GradientTape, or make this one with persistent=True"
-"""The state of a non-persistent tape that has given its gradients, for error messages."""
+ALREADY_USED = "already used. A non-persistent tape gives one set of gradients: use persistent=True or a new tape"
+"""The reason why a non-persistent tape can't be used after its gradients, for error messages."""
 
 
 class Contents(NamedTuple):
-    """The contents of a recorder as plain data.
+    """The contents of a tape as plain data.
 
     Attributes
     ----------
     records : tuple of Record
-        Oldest first. After a gradient that was None has released a recorder, they hold the identities of arrays in
-        place of values.
+        Oldest first. After a gradient that was None has released the tape, they hold identities of arrays instead of
+        values.
     tracked : mapping of int to int
-        The ids of tracked values, each with the time from which it is tracked.
+        The ids of tracked values, each with the time since which it is tracked.
     leaves : set of int
         The ids of watched values.
     variables : tuple of Variable
         The watched variables, oldest first.
     events : tuple of Event
     times : tuple of int
-        The times at which recording began and ended, in turns.
+        The times at which recording started and stopped, alternating.
     watches_variables : bool
-        Whether trainable variables are watched as soon as they are read.
+        Whether trainable variables are watched at their first read.
     state : {'whole', 'bare', 'released'}
-        Whether the records hold values, hold connections alone, or were released altogether.
+        Whether the records still hold values, hold only connections, or were released.
     """
 
     records: tuple[Any, ...]
@@ -68,29 +75,30 @@ class Contents(NamedTuple):
 
 
 Connections = tuple[list[Any], dict[int, int], set[int]]
-"""The records without their values, the tracked ids with their times, and the watched ids."""
+"""The records without values, the tracked ids with their times, and the watched ids."""
 
 
 def ignore(_record: Any) -> None:
-    """Drop the record of a task or thread that runs after the block of its tape was left."""
+    """Ignore the record of a task or thread that still runs after the block of its tape has ended."""
     recording_tapes()
 
 
-class Recorder:
-    """A recorder of the operations on watched values while it is entered.
+class BaseTape:
+    """A tape that records operations on watched values inside its block; `Tape` adds gradients.
 
     Parameters
     ----------
     persistent : bool, optional
-        Keep the records after the first gradient, so that more can be taken.
+        Keep the records after the first gradient, so that more gradients can be computed.
     watch_accessed_variables : bool, optional
-        Watch every trainable `Variable` as soon as it is read.
+        Watch every trainable `Variable` at its first read.
 
     Notes
     -----
-    Values that no rule reads and results that nothing refers to are dropped: see `memory`.
+    Values that no rule reads, and results that nothing refers to, are dropped: see `memory`.
     """
 
+    # Class attributes instead of assignments in __init__: creating a tape is part of each training step.
     _paused = _entered = _usable = _recording = _warned = _keeps = False
     _notes_scopes = False
     _event_counts: dict[Place | None, int] | None = None
@@ -98,9 +106,9 @@ class Recorder:
     _last_connections: Connections | None = None
     _last_leaves: AbstractSet[int] = frozenset()
     _rewatched: dict[int, int] | None = None
-    _weight = _sorted = _unsorted = _settled = _held = 0
-    _heavy = HEAVY
-    _many = MANY
+    _weight = _sorted = _unsorted = _settled = _bytes_held = 0
+    _heavy = PRUNE_AFTER_BYTES
+    _many = PRUNE_AFTER_RECORDS
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent is not False and bool_option(persistent, "persistent")
@@ -125,7 +133,7 @@ class Recorder:
             self._require_here("entering it")
             raise TapeStateError(
                 "Tape is still recording: leave its first 'with' block before entering it again, "
-                "or make a second GradientTape for a higher order"
+                "or create a second GradientTape for a higher order"
             )
         if not self._usable and self._entered:
             self._clear()
@@ -147,7 +155,9 @@ class Recorder:
     ) -> None:
         if self._recording:
             self._stop()
-        elif self in live():  # it was left on another thread
+        elif (
+            self in live()
+        ):  # the block was left on another thread, which can't change this context
             recording_tapes()
 
     def _start(self) -> None:
@@ -167,12 +177,12 @@ class Recorder:
         Raises
         ------
         NotRecordingError
-            If the tape was never entered, or its first gradient used it up.
+            If the tape was never entered, or its first gradient released its records.
         TapeStateError
-            If the tape is not recording just now, or if it is when this block is left, since it was entered inside.
+            If the tape isn't recording, or if it was entered inside the block and still records at its end.
         """
         if not self._usable:
-            how = f"it is {USED_UP}" if self._entered else "enter it first, with 'with tape:'"
+            how = f"it was {ALREADY_USED}" if self._entered else "enter it first, with 'with tape:'"
             raise NotRecordingError(
                 f"Trying to stop recording a tape which is not recording: {how}"
             )
@@ -186,19 +196,19 @@ class Recorder:
             if self._recording:
                 raise TapeStateError(
                     "Tape is still recording: it was entered inside the block of stop_recording(), and that 'with' "
-                    "has to be left before this one"
+                    "must be left before this one"
                 )
             if self._usable:
                 self._record_event("paused", self._times[-1], tick())
                 self._start()
 
     def reset(self) -> None:
-        """Drop all records and watched values, and go on recording.
+        """Drop all records and watched values; recording continues.
 
         Raises
         ------
         TapeStateError
-            If the tape is not recording just now.
+            If the tape isn't recording.
         """
         self._require_recording("reset")
         watched = frozenset(self._leaves)
@@ -207,9 +217,9 @@ class Recorder:
         self._record_event("reset", tick(), watched)
 
     def _record_event(self, kind: Kind, i: int, what: Any) -> None:
-        """Store an event, with the line of the program that caused it.
+        """Store an event with its cause, a line of your program.
 
-        What a rule of this package converts in a reverse sweep is no event of the program.
+        Conversions by rules of this package in a reverse sweep aren't events of your program.
         """
         if kind == "exit" and self._sweeping and self._sweeping[-1] == outer_frame():
             return
@@ -217,13 +227,13 @@ class Recorder:
         if self._event_counts is None:
             self._event_counts = {}
         count = self._event_counts[place] = self._event_counts.get(place, 0) + 1
-        if count <= MOST:
+        if count <= MAX_EVENTS_PER_LINE:
             self._events.append(Event(kind, i, what, place, tick()))
 
     def _require_recording(self, what: str) -> None:
         if not self._recording:
             why = (
-                f"it is {USED_UP}"
+                f"it was {ALREADY_USED}"
                 if self._consumed
                 else f"{what}() belongs inside its 'with' block"
             )
@@ -231,41 +241,42 @@ class Recorder:
         self._require_here(f"{what}()")
 
     def _require_here(self, what: str) -> None:
-        """Raise an error for a call from another thread than the recorded one."""
+        """Raise an error for a call from a thread that isn't recorded."""
         if not is_here(self):
             raise TapeStateError(
-                f"Tape is still recording on another thread: {what} has to wait until its 'with' block is left; "
-                "to record here, make a GradientTape for this thread"
+                f"Tape is still recording on another thread: {what} must wait until its 'with' block is left; "
+                "to record here, create a GradientTape on this thread"
             )
 
     def watch(self, tensor: Any) -> None:
-        """Track a tensor, so that gradients with respect to it can be taken.
+        """Track a tensor, so that gradients with respect to it can be computed.
 
         Parameters
         ----------
         tensor : Tensor, Variable, or nested structure of them
-            Whole numbers and truth values may be watched, but have no gradient; a warning says so.
+            Integers and bools may be watched, but have no gradient; a warning says so.
 
         Raises
         ------
         NotWatchableError
-            If something else is among them.
+            If an entry is something else.
         TapeStateError
-            If the tape was not entered yet, or has been used up.
+            If the tape was never entered, or was released by its first gradient.
         """
-        found = tensors(tensor, "what a tape watches", NotWatchableError)
+        watched = tensors(tensor, "the argument of watch()", NotWatchableError)
         if not self._entered:
             raise TapeStateError(
                 "watch() before the tape records: write 'with GradientTape() as tape:' first, "
                 "and call tape.watch(x) inside that block"
             )
         if not self._usable:
-            raise TapeStateError(f"watch() on a tape that is {USED_UP}")
+            raise TapeStateError(f"watch() on a tape that was {ALREADY_USED}")
+        # On a paused tape, the tensor is tracked for later. Without any live tape, there is nothing to track it for.
         if not live() and not self._paused:
             if self._recording:
                 self._require_here("watch()")
             return
-        for x in found:
+        for x in watched:
             if x.dtype.kind not in "fc":
                 warn(
                     "The dtype of the watched tensor must be floating (e.g. float64), got %s: its gradient is None",
@@ -284,16 +295,19 @@ class Recorder:
             return
         tracked = self._tracked
         if i not in tracked:
+            # A tensor is tracked from now on: operations recorded before have smaller ids, and
+            # treat it as a constant.
             tracked[i] = now = new_id()
             clock[0] = -now
             self._leaves.add(i)
+        # A result of stop_gradient becomes a source when it is watched.
         elif tracked[i] == NEVER:
             tracked[i] = tick()
         elif self._rewatched is not None:
             self._rewatched.setdefault(i, tick())
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:  # noqa: ARG002 (an observer reads it)
-        """Note that the next records belong to a reverse sweep from `targets`, given by their ids."""
+        """Note that the next records belong to a reverse sweep from `targets`, by their ids."""
         self._sweeping = *self._sweeping, outer_frame()
 
     def _sweep_ends(self) -> None:
@@ -309,7 +323,7 @@ class Recorder:
         results: Sequence[Any],
         weighted: bool,
     ) -> None:
-        """Note that a tape gave gradients."""
+        """Note that a tape computed gradients."""
 
     def _variable_read(self, variable: Variable) -> None:
         """Watch a trainable variable that is being read."""
@@ -321,7 +335,7 @@ class Recorder:
             self._track(variable)
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The watched variables, in the order of their creation."""
+        """Return the watched variables, in the order of their creation."""
         return tuple(oldest_first(self._variables.values()))
 
     def _clear(self) -> None:
@@ -332,19 +346,19 @@ class Recorder:
         self._take = self._taker()
         self._append = self._take if self._recording else ignore
         if self._unsorted or self._sorted:
-            self._sorted = self._unsorted = self._settled = self._held = 0
+            self._sorted = self._unsorted = self._settled = self._bytes_held = 0
 
     def _release(self) -> None:
-        """Drop all records and watched values of a tape that records no more before it is entered anew."""
+        """Drop all records and watched values of a tape that won't record until it is entered again."""
         self._tracked = {}
         self._leaves = set()
         self._records = []
         self._take = self._append = ignore
 
     def _connections(self) -> Connections:
-        """The records with identities of arrays in place of values, the tracked and the watched ids.
+        """Return the records with identities of arrays instead of values, the tracked ids and the watched ids.
 
-        This is enough to explain a None.
+        These explain a gradient that is None.
         """
         if self._rewatched is not None:
             mark_stopped(self._records, self._tracked, self._rewatched)
@@ -355,7 +369,7 @@ class Recorder:
         return bare, dict(self._tracked), set(self._leaves)
 
     def _taker(self) -> Callable[[Any], None]:
-        """The function that stores a new record; without a reference to the tape, which would be a cycle."""
+        """Return the function that stores a new record. It doesn't refer to the tape, to avoid a reference cycle."""
         return self._records.append
 
     @property
@@ -364,29 +378,30 @@ class Recorder:
         return tuple(map(Record._make, self._records))
 
     def _add_bytes(self, size: int) -> None:
-        """Account for a large result of so many bytes, and drop values if there are many."""
+        """Account for a large result of `size` bytes; from time to time, drop values that aren't needed."""
         self._unsorted += size
-        if self._unsorted > LIGHT:
+        if self._unsorted > SLIM_AFTER_BYTES:
             self._sort_out()
-            if self._weight > HEAVY:
+            if self._weight > PRUNE_AFTER_BYTES:
                 self._drop_new_dead()
 
     def _prune(self) -> None:
-        """Drop dead records when there are many."""
+        """Drop dead records if there are many records."""
         if len(self._records) > self._many:
             self._drop_dead()
 
     def _replace_output(self, i: int, value: Any) -> None:
-        """Put another array with the same numbers in the place of a recorded result that is lazy."""
+        """Replace the array of a recorded lazy result by one with the same numbers."""
         records = self._records
+        # Ids grow along the tape, so the record is found by bisection.
         at = bisect_right(records, i, key=lambda record: outputs_of(record)[0]) - 1
         if at < 0 or i not in outputs_of(records[at]):
             return
-        *others, output, output_id = records[at]
+        *rest, output, output_id = records[at]
         if output_id.__class__ is tuple:
             parts = zip(output, output_id, strict=True)
             value = tuple([value if k == i else part for part, k in parts])
-        records[at] = (*others, value, output_id)
+        records[at] = (*rest, value, output_id)
 
     def _sort_out(self) -> None:
         """Drop the values in new records that no rule will read."""
@@ -394,27 +409,27 @@ class Recorder:
             return
         records = self._records
         for position in range(self._sorted, len(records)):
-            records[position] = slim(records[position], self._tracked)
+            records[position] = without_unread(records[position], self._tracked)
         self._sorted = len(records)
         self._weight += self._unsorted
         self._unsorted = 0
 
     def _drop_new_dead(self) -> None:
-        """Drop the new records whose results cannot be reached any more; the old ones too when they weigh much more.
+        """Drop dead records among the new records; among all if the old ones have doubled in size.
 
-        So the cost of a long tape stays in proportion to its length.
+        So the total time stays proportional to the length of the tape.
         """
         if self._keeps:
             return
         drop_dead(self._records, self._tracked, self._settled)
-        self._held += weight(self._records[self._settled :])
+        self._bytes_held += bytes_held(self._records[self._settled :])
         self._sorted = self._settled = len(self._records)
         self._weight = 0
-        if self._held > self._heavy:
+        if self._bytes_held > self._heavy:
             self._drop_dead()
 
     def _drop_dead(self) -> None:
-        """Drop the records whose results nothing refers to any more."""
+        """Drop the records whose results nothing refers to anymore."""
         if self._keeps:
             return
         if self._unsorted:
@@ -422,37 +437,37 @@ class Recorder:
         drop_dead(self._records, self._tracked)
         self._sorted = self._settled = len(self._records)
         self._weight = 0
-        self._held = weight(self._records)
-        self._heavy = max(HEAVY, 2 * self._held)
-        self._many = max(MANY, 4 * len(self._records))
+        self._bytes_held = bytes_held(self._records)
+        self._heavy = max(PRUNE_AFTER_BYTES, 2 * self._bytes_held)
+        self._many = max(PRUNE_AFTER_RECORDS, 4 * len(self._records))
 
 
-def contents_of(recorder: Recorder) -> Contents:
-    """The contents of a recorder now; of a released one, those that explain a None."""
-    tracked: Mapping[int, int] = recorder._tracked
-    leaves: AbstractSet[int] = recorder._leaves
-    records: list[Any] = recorder._records
+def contents_of(tape: BaseTape) -> Contents:
+    """Return the current contents of a tape; for a released tape, only the contents that explain missing gradients."""
+    tracked: Mapping[int, int] = tape._tracked
+    leaves: AbstractSet[int] = tape._leaves
+    records: list[Any] = tape._records
     state: Literal["whole", "bare", "released"] = "whole"
-    if recorder._consumed and recorder._last_connections is None:
-        leaves = recorder._last_leaves
+    if tape._consumed and tape._last_connections is None:
+        leaves = tape._last_leaves
         records, tracked, state = [], dict.fromkeys(leaves, 0), "released"
-    elif recorder._consumed and recorder._last_connections is not None:
-        records, tracked, leaves = recorder._last_connections
+    elif tape._consumed and tape._last_connections is not None:
+        records, tracked, leaves = tape._last_connections
         state = "bare"
     return Contents(
         tuple(records),
         dict(tracked),
         frozenset(leaves),
-        recorder.watched_variables(),
-        tuple(recorder._events),
-        tuple(recorder._times),
-        recorder._watch_accessed_variables,
+        tape.watched_variables(),
+        tuple(tape._events),
+        tuple(tape._times),
+        tape._watch_accessed_variables,
         state,
     )
 
 
 def warn(message: str, *args: Any) -> None:
-    """Log a warning to the logger `tapemagic`, without a path."""
+    """Log a warning to the logger `tapemagic`, without a source path."""
     import logging
 
     logging.getLogger("tapemagic").warning(message, *args)
