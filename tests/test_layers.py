@@ -438,6 +438,7 @@ def test_import_loads_numpy_and_nothing_else() -> None:
     assert [] == [name for name in loaded if name.startswith(later)]
 
 
+@pytest.mark.thorough
 def test_a_heavy_import_is_found() -> None:
     """The check above could fail: it sees each of the packages that it is to keep out."""
     there = {package for package in HEAVY if find_spec(package)}

@@ -16,6 +16,8 @@ import pytest
 import tapemagic as tm
 from tapemagic.engine.nest import leaves
 
+pytestmark = pytest.mark.thorough
+
 BLOCKS = {
     "list": "y = sum([y * k for k in (0.5, 1.5)])",
     "dict": "parts = {k: y + k for k in range(2)}\ny = parts[0] * parts[1]",
