@@ -26,7 +26,7 @@ from traitlets.config import Config
 
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.live.front_end import STORED
-from tapemagic.report.tabs.graph import graph_view
+from tapemagic.report.tabs.graph import find as graph
 from tapemagic.report.tabs.trace.trace import Trace
 from tapemagic.report.tabs.trace.trace_steps import Steps, steps_of
 
@@ -188,7 +188,7 @@ def steps(book: Notebook, body: str, runs: int) -> float:
         taken.append((cpu() - start) * 1e3)
         return found
 
-    with patch.object(graph_view, "steps_of", timed):
+    with patch.object(graph, "steps_of", timed):
         for _ in range(max(3, runs // 3)):
             book.report(body)
     return min(taken)
@@ -200,7 +200,7 @@ def added(book: Notebook, body: str, runs: int) -> float:
     for _ in range(runs):
         taken[True].append(book.milliseconds(body)[0])
         with (
-            patch.object(graph_view, "steps_of", lambda *_: Steps(Trace(()), ())),
+            patch.object(graph, "steps_of", lambda *_: Steps(Trace(()), ())),
             patch.object(TapeReport, "_widget", lambda *_: {}),
         ):
             taken[False].append(book.milliseconds(body)[0])

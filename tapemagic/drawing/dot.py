@@ -34,7 +34,7 @@ FRAME = f"{GROUND}14"
 STYLES: dict[Role, dict[str, str]] = {
     "watched": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
     "variable": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
-    "intermediate": {"fillcolor": "#ffffff", "color": "#9ca3af"},
+    "computed": {"fillcolor": "#ffffff", "color": "#9ca3af"},
     "target": {"fillcolor": "#fef3c7", "color": "#b45309", "penwidth": "2.4"},
     "constant": {
         "fillcolor": "#ffffff",
@@ -398,7 +398,7 @@ def value_label(value: Value, down: bool, gradient: bool, insert: Sequence[str] 
 
 def fields(value: Value, gradient: bool) -> list[str]:
     """The lines of text in the box of a value, with its gradient or without."""
-    role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
+    role = "" if value.role in ("computed", "constant") else f" ({value.role})"
     name = value.name or value.symbol
     shown = [shortened(name) + role] if name else []
     if name and not role and len(name) + len(value.text) <= ONE_LINE:

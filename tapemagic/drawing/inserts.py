@@ -10,8 +10,8 @@ from tapemagic.drawing.picture import Insert
 from tapemagic.drawing.svg_hooks import GRADIENT, VALUE, class_of
 from tapemagic.drawing.thumbnails import thumbnail
 from tapemagic.explain.formatting import clipped, format_number, printable
+from tapemagic.report.tabs.graph.boxes import LoopVariable
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
-from tapemagic.report.tabs.graph.loop_variables import Carried
 from tapemagic.report.tabs.training.series import Series
 
 PLOT, GAP, CAPTION, LETTER = (96, 26), 14, 10, 5
@@ -104,7 +104,7 @@ def developments(step: Step) -> Insert:
     return Insert("".join(drawn for _, drawn in parts), *whole, marked)
 
 
-def captions(carried: Carried) -> list[str]:
+def captions(carried: LoopVariable) -> list[str]:
     """The captions of a carried value and, where they are known, of its gradients: with the first and last number."""
     name = clipped(carried.name, LONGEST)
     name = f"norm of {name or 'a value'}" if carried.is_norm else name

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from tapemagic.drawing.elements import element
 from tapemagic.drawing.styles import GROUND
 from tapemagic.explain.formatting import DIGITS
+from tapemagic.report.tabs import DEFAULT_FIRST
 
 Theme: TypeAlias = Literal["auto", "light", "dark"]
 Engine: TypeAlias = Literal["auto", "dot", "pygraphviz", "none"]
@@ -47,7 +48,7 @@ class Style:
         The significant digits of numbers.
     """
 
-    first_tab: str = "Graph"
+    first_tab: str = DEFAULT_FIRST
     theme: Theme = "auto"
     engine: Engine = "auto"
     digits: int = DIGITS

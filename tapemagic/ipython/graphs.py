@@ -13,8 +13,9 @@ from tapemagic.explain.formatting import significant_digits
 from tapemagic.explain.snapshot import Named, snapshot_of
 from tapemagic.ipython.line_arguments import normalize, tensor_named
 from tapemagic.ipython.session import Session
-from tapemagic.report.findings import examine
+from tapemagic.report.analysis import analyze
 from tapemagic.report.folding import fold
+from tapemagic.report.request import ReportRequest
 from tapemagic.report.tabs.graph.view import most_iterations
 from tapemagic.report.tapegraph import DotSource, TapeGraph
 
@@ -62,11 +63,11 @@ def tape_graph(
         targets = [_target(options.target, session, namespace)]
     iteration = _iteration(options.iteration, observer)
     room = nodes or min(MAX_NODES, NODES_FACTOR * max_nodes)
-    sources, context = session.all_sources(), session.context()
+    request = ReportRequest(
+        targets, session.all_sources(), session.order, iteration=iteration, max_nodes=room
+    )
     with significant_digits(style.digits):
-        findings = examine(
-            observer, targets, sources, session.order, context, room, iteration=iteration
-        )
+        findings, _ = analyze(observer, request, session.context())
     graph = TapeGraph(findings, style)
     return graph.dot if options.dot else graph
 

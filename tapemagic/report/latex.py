@@ -14,11 +14,11 @@ from tapemagic.drawing.svg import Drawing, fitted
 from tapemagic.drawing.tex import GLYPH, tex
 from tapemagic.report import html, limits
 from tapemagic.report.findings import Findings
+from tapemagic.report.tabs import LEAST_IMPORTANT
 from tapemagic.report.tabs.trace import show as trace_face
 from tapemagic.report.tabs.trace.reverse_sweep import AdjointStep
 from tapemagic.report.tabs.trace.trace import Trace, TracePart
 from tapemagic.report.tabs.trace.trace_rows import TraceRow
-from tapemagic.report.text import LEAST_IMPORTANT
 
 TALL = ("\\frac", "\\sum", "\\prod", "matrix")
 """The commands of what is higher than a line, for which parentheses grow."""
@@ -50,9 +50,11 @@ def latex(
         else converted(face, pictures)
         for title, face in parts.items()
     }
-    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
+    kept = limits.fits(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
     sections = [
-        f"{{\\B {tex(title)}}}\\par\n{face}" if face and title in kept else limits.left_out(title)
+        f"{{\\B {tex(title)}}}\\par\n{face}"
+        if face and title in kept
+        else limits.omission_note(title)
         for title, face in shown.items()
     ]
     body = "\\par\n".join([head, *sections])

@@ -1,4 +1,4 @@
-"""TapeGraph: the graph of a recording alone, which %tape_graph returns."""
+"""TapeGraph: the graph of a recording without the rest of a report, for %tape_graph."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph import show as graph
 from tapemagic.report.tabs.graph.graph import Value
 
-NOTHING = "nothing was recorded: no operation had a watched value as its input"
+NOTHING = "nothing was recorded: no operation used a watched value"
 
 
 class DotSource(str):
-    """The source of a picture in Graphviz's language DOT: a string that is shown as it is written."""
+    """The source of a picture in Graphviz's language DOT: a string whose repr is the string itself."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ class TapeGraph:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The drawing of the graph, or the reason why there is none."""
+        """The drawing of the graph; without one, the reason."""
         with significant_digits(self._style.digits):
             source = dot(self.findings.graph, self.findings.lines, self._inserts)
         drawing = draw(source, self._inserts.by_number, self._style.engine)
@@ -77,11 +77,11 @@ class TapeGraph:
         return "\n\n".join("\n".join(map(printable, lines)) for lines in paragraphs if lines)
 
     def _headline(self) -> str:
-        found = self.findings
-        targets = f"target{'s' * (len(found.targets) > 1)} {', '.join(found.targets)}"
-        what = f"{found.operations:,} operation{'s' * (found.operations != 1)} recorded"
-        what = what if found.graph.steps else NOTHING
-        return printable(f"%tape_graph: {', '.join([what, *[targets] * bool(found.targets)])}")
+        findings = self.findings
+        targets = f"target{'s' * (len(findings.targets) > 1)} {', '.join(findings.targets)}"
+        what = f"{findings.operations:,} operation{'s' * (findings.operations != 1)} recorded"
+        what = what if findings.graph.steps else NOTHING
+        return printable(f"%tape_graph: {', '.join([what, *[targets] * bool(findings.targets)])}")
 
     def _repr_html_(self) -> str:
         with significant_digits(self._style.digits):

@@ -24,10 +24,10 @@ from tapemagic.drawing.dot import (
 )
 from tapemagic.drawing.svg import draw
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.report.findings import Findings, examine
+from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph.graph import Graph, GraphFrame, Step, Value
 from tests.report import recordings
-from tests.report.recordings import chain, product, record, regression, square
+from tests.report.recordings import chain, findings_of, product, record, regression, square
 
 STORED = Path(__file__).parent / "stored"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -116,7 +116,7 @@ def test_escaped(name: str) -> None:
     with Observer() as observer:
         observer.watch(x)
         y = x * weight
-    found = examine(observer, [("y", y)], [("x", x), (name, weight)])
+    found = findings_of(observer, [("y", y)], [("x", x), (name, weight)])
 
     picture = draw(source(found)).live
 
@@ -156,7 +156,7 @@ def readers(count: int, frames: tuple[int | None, ...] = (None,), kind: str = "c
         Step(k, "sin", (0,), (k + 1,), frame=frames[k % len(frames)], slopes=((0, "1.0"),))
         for k in range(count)
     ]
-    made = (value(k + 1, "intermediate") for k in range(count))
+    made = (value(k + 1, "computed") for k in range(count))
     outer = GraphFrame("outer", kind)  # type: ignore[arg-type]
     within = (outer, GraphFrame("inner", "call", 0), GraphFrame("other", "call"))
     return Graph(

@@ -22,9 +22,9 @@ NOT_KEPT = (
 
 def html(details: ValueDetails) -> str:
     """A value in full, and its gradient."""
-    found = details.value
-    value = element("div", "", NOT_KEPT) if found is None else _entries(found, "value")
-    return _heading("Value", found) + value + _gradient(details)
+    entries = details.value
+    value = element("div", "", NOT_KEPT) if entries is None else _entries(entries, "value")
+    return _heading("Value", entries) + value + _gradient(details)
 
 
 def _gradient(details: ValueDetails) -> str:
@@ -68,7 +68,7 @@ def _entries(entries: Entries, words: str) -> str:
 
 
 def _table(part: Part, shape: tuple[int, ...], words: str) -> str:
-    """The table of an array, or of a part of it, with the names and sizes of its axes above it."""
+    """Return the table of an array, or of one part, with the sizes of its axes above."""
     first = len(shape) - 2
     if len(shape) == 1:
         axes = f"axis 0 ({shape[0]:,}) →"

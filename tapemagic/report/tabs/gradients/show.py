@@ -11,10 +11,9 @@ from tapemagic.drawing.styles import BAD, QUIET, SMALL
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import format_shape, format_size, printable
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.gradients.derivatives import Derivative
+from tapemagic.report.tabs.gradients.find import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 
-TITLE = "Gradients"
 MOST_OWN = 30
 """The number of rows for gradients that the program took itself."""
 MAX_ROWS = 60
@@ -23,20 +22,20 @@ MAX_PICTURED = 16
 PICTURED = ("vector", "matrix", "image")
 OUTCOMES = {"agrees": "", "differs": BAD, "not checked": ""}
 CHECKED = (
-    "Compared with difference quotients: the derivative of what was recorded. The recorded operations were repeated "
-    "with changed sources, branches and constants as they were."
+    "Checked by finite differences: the recorded operations were repeated with slightly changed inputs (same branches "
+    "and constants)."
 )
 
 
 def text(findings: Findings) -> str:
-    """The gradients as equations, and the full matrices; empty if there are none."""
+    """Return the gradients as equations, and the full matrices."""
     equations = "\n".join([*map(equation, rows_of(findings)[:MAX_ROWS]), *_notes(findings)])
     parts = [equations, own_text(findings.own_gradients), matrices.text(findings.matrices)]
     return "\n\n".join(filter(None, parts))
 
 
 def html(findings: Findings) -> str:
-    """A table of gradients for each target, and the full matrices; empty if there are none."""
+    """Return a table of gradients for each target, and the full matrices."""
     if not (findings.derivatives or findings.own_gradients):
         return ""
     rows = rows_of(findings)[:MAX_ROWS]
@@ -55,6 +54,7 @@ def rows_of(findings: Findings) -> list[Derivative]:
     place = {target: k for k, target in enumerate(entry.target for entry in findings.derivatives)}
     ended: set[tuple[str, str]] = set()
     rows = []
+    # sorted() is stable: within a target, the order of the sources and of the derivatives stays.
     for entry in sorted(findings.derivatives, key=lambda entry: place[entry.target]):
         pair = (entry.target, entry.source)
         if pair not in ended:
@@ -72,7 +72,7 @@ def own_text(gradients: Sequence[OwnGradient]) -> str:
 
 
 def own(gradients: Sequence[OwnGradient]) -> str:
-    """The table of the gradients that the program took itself, with its tapes; empty if it took none."""
+    """Return the table of the gradients that the program took itself."""
     if not gradients:
         return ""
     rows = []
@@ -88,7 +88,7 @@ def own(gradients: Sequence[OwnGradient]) -> str:
 
 
 def equation(derivative: Derivative) -> str:
-    """A derivative as an equation, with the reason where it is None."""
+    """Return a derivative as an equation; a None has its reason."""
     if derivative.value is None:
         return printable(f"{derivative.symbol} = None: {derivative.reason}")
     size = format_size(derivative.shape) if derivative.value.kind in PICTURED else ""
@@ -99,13 +99,13 @@ def equation(derivative: Derivative) -> str:
 
 
 def remark(derivative: Derivative) -> str:
-    """The words behind a value: that it is the gradient of a sum, what it lacks, and how it compares."""
+    """Return the words after a value: that it is the gradient of a sum, what it lacks, and how it compares."""
     note = f", {derivative.note}" if derivative.note else ""
     return note + "".join(f"; {words}" for words in _remarks(derivative))
 
 
 def _remarks(derivative: Derivative) -> list[str]:
-    """The parts that a derivative lacks, and how it compares with difference quotients."""
+    """The parts that a derivative lacks, and how it compares with finite differences."""
     compared = derivative.check.text if derivative.check else ""
     return [words for words in (derivative.reason, compared) if words]
 
@@ -133,7 +133,7 @@ def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
 
 
 def _notes(findings: Findings) -> list[str]:
-    """Notes on rows that are not shown, and on what was compared with difference quotients."""
+    """Notes on rows that are not shown, and on what was checked by finite differences."""
     rows = rows_of(findings)
     more = [f"and {len(rows) - MAX_ROWS:,} more"] if len(rows) > MAX_ROWS else []
     if len(rows) < len(findings.derivatives):

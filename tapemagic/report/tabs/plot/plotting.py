@@ -13,7 +13,7 @@ from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.explain.formatting import derivative_symbol
 from tapemagic.explain.snapshot import Named
-from tapemagic.report.tabs.gradients.derivatives import GradientTable, differentiate
+from tapemagic.report.derivatives import GradientTable, differentiate
 from tapemagic.report.tabs.plot.gaps import gap_notes
 from tapemagic.report.tabs.plot.plot import Curve, Plot
 from tapemagic.report.tabs.plot.sampling import GRIDS, SECONDS, Point, Samples, at, sampled

@@ -9,8 +9,8 @@ from itertools import groupby
 from tapemagic.explain.formatting import format_lines
 from tapemagic.report.folding import Block, Part
 from tapemagic.report.subject import Subject
+from tapemagic.report.tabs.graph.boxes import layer_call
 from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
-from tapemagic.report.tabs.graph.layers import layer_call
 from tapemagic.report.tabs.graph.view import Fold
 from tapemagic.report.tabs.trace.layout import Line, counted, laid_out, positions_of, title_of
 from tapemagic.report.tabs.trace.shares import Place, Share
@@ -123,7 +123,7 @@ class _Lines:
     def order_of(self, part: Part) -> int:
         """The order of the derivative, taken by the report, to which a part belongs; 0 for the cell's own."""
         first = next(part.positions()) if isinstance(part, Block) else part
-        return self.subject.found.level(first)
+        return self.subject.derivatives.level(first)
 
     def placed(self, line: Line, path: tuple[str, ...], step: int) -> Line:
         """A row below some headings, with its operation in the graph and its lines of the cell."""

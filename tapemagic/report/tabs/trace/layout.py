@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tapemagic.explain.formatting import format_lines
 from tapemagic.report.folding import Block, Part
-from tapemagic.report.tabs.graph.layers import layer_call
+from tapemagic.report.tabs.graph.boxes import layer_call
 
 MAX_ITERATIONS = 3
 """The number of iterations up to which all are shown."""

@@ -15,7 +15,7 @@ from tapemagic.explain.lazy_values import is_pending
 from tapemagic.report.folding import Block, Part
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.graph.loop_variables import Development, size_of
+from tapemagic.report.tabs.graph.boxes import Development, size_of
 from tapemagic.report.tabs.graph.view import Fold
 from tapemagic.report.tabs.trace.layout import positions_of
 from tapemagic.report.tabs.trace.notation import bar, symbol_of

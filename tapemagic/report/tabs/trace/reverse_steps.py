@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.explain.formatting import derivative_symbol
-from tapemagic.report.tabs.gradients.derivatives import name_of_sum
+from tapemagic.report.derivatives import name_of_sum
 from tapemagic.report.tabs.trace import sentences
 from tapemagic.report.tabs.trace.formulas import repeats
 from tapemagic.report.tabs.trace.layout import ordinal
@@ -252,7 +252,7 @@ class ReverseWay:
     def _next_derivatives(self, part: int) -> Iterator[TraceStep]:
         """The steps for what the sweep from derivatives is done for: those of the next order."""
         subject, order = self._walk.subject, self._walk.trace.parts[part].part.order
-        known = subject.found.gradients
+        known = subject.derivatives.gradients
         wanted = [key for key, g in known.items() if key[2] == order + 1 and g is not None]
         for t, s, _ in wanted[:MAX_INPUTS]:
             target, source = subject.targets[t], subject.sources[s]

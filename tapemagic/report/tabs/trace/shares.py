@@ -86,7 +86,7 @@ def starts(subject: Subject) -> Mapping[int, Any]:
     """The gradients with which the reverse sweeps begin, by the ids of the targets and their derivatives."""
     targets = [x for _, x in subject.targets]
     found: dict[int, Any] = {}
-    for level, goal in enumerate(goals_of(targets, subject.found, subject.order)):
+    for level, goal in enumerate(goals_of(targets, subject.derivatives, subject.order)):
         known = [x for x in goal if subject.snapshot.tracks(id_of(x))]
         found |= {
             i: g for i, g in seeds(known, None, False).items() if subject.levels.get(i, 0) == level

@@ -12,7 +12,7 @@ from tapemagic.explain.lazy_values import has_numbers, is_pending
 from tapemagic.explain.nonfinite import is_finite
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary, summarise
-from tapemagic.report.tabs.graph.constants import ConstantNames
+from tapemagic.report.tabs.graph.boxes import ConstantNames
 from tapemagic.report.tabs.trace.notation import Symbol, escaped, symbol_of
 
 MAX_NUMBERS = 3

@@ -59,7 +59,7 @@ def trace_of(subject: Subject) -> Trace | None:
         return None
     groups: dict[int, list[int]] = {}
     for position in positions:
-        groups.setdefault(subject.found.level(position), []).append(position)
+        groups.setdefault(subject.derivatives.level(position), []).append(position)
     return Trace(tuple(_part(subject, order, groups[order]) for order in sorted(groups)))
 
 
@@ -87,7 +87,7 @@ def goal_of(subject: Subject, order: int) -> str:
     """The words for what the adjoints are the gradients of."""
     named = [
         (derivative_symbol(subject.targets[t][0], subject.sources[s][0], level), g)
-        for (t, s, level), g in subject.found.gradients.items()
+        for (t, s, level), g in subject.derivatives.gradients.items()
         if level == order < subject.order and g is not None
     ]
     goals = [(name, x) for name, x in named or subject.targets if subject.snapshot.tracks(id_of(x))]

@@ -13,12 +13,11 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.summary import Summary
 from tapemagic.report.tabs.variables.find import NamedValue, not_finite
 
-TITLE = "Variables"
 ROLES = {
     "watched": WATCHED,
     "variable": WATCHED,
     "target": TARGET,
-    "intermediate": "",
+    "computed": "",
     "constant": QUIET,
 }
 MAX_ROWS = 60
@@ -28,7 +27,7 @@ LONGEST_GOAL = 40
 
 
 def text(findings: Findings) -> str:
-    """The table of variables as text; empty if there are none."""
+    """Return the table of variables as text."""
     if not findings.variables:
         return ""
     rows = shown(findings.variables)
@@ -37,7 +36,7 @@ def text(findings: Findings) -> str:
 
 
 def html(findings: Findings) -> str:
-    """The table of variables as HTML; empty if there are none."""
+    """Return the table of variables as HTML."""
     if not findings.variables:
         return ""
     rows = shown(findings.variables)
@@ -63,7 +62,7 @@ def headings(findings: Findings) -> tuple[str, ...]:
 
 def shown(rows: Sequence[NamedValue]) -> list[NamedValue]:
     """The rows that are shown: of many, watched values and targets first, in the order of the program."""
-    rank = ("watched", "variable", "target", "intermediate", "constant")
+    rank = ("watched", "variable", "target", "computed", "constant")
     chosen = sorted(rows, key=lambda row: rank.index(row.role))[:MAX_ROWS]
     return sorted(chosen, key=lambda row: row.index)
 
@@ -84,7 +83,7 @@ def _cells(row: NamedValue) -> tuple[str, ...]:
     value = values.text(row.value)
     return (
         *_first(row),
-        f"{value} now; {row.reads} when read" if row.reads else value,
+        f"{row.reads} when used, {value} now" if row.reads else value,
         ""
         if not row.has_gradient
         else "None"
@@ -99,13 +98,13 @@ def _html_cells(
 ) -> tuple[str, ...]:
     """A row of the table as HTML."""
     name, role, shape, dtype = map(plain, _first(row))
-    reads = plain(f" now; {row.reads} when read") if row.reads else ""
+    before, after = (plain(f"{row.reads} when used, "), " now") if row.reads else ("", "")
     return (
         f"<code>{name}</code>",
         element("span", ROLES[row.role], role) if ROLES[row.role] else role,
         shape,
         dtype,
-        values.html(row.value, pictured, bad_value) + reads,
+        before + values.html(row.value, pictured, bad_value) + after,
         _html_gradient(row.gradient, pictured, bad_gradient) if row.has_gradient else "",
         _line(row),
     )
