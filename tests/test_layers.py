@@ -65,6 +65,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "nn.datasets": ("errors",),
     "kernels": ("engine",),
     "programs": ("errors", "engine", "kernels"),
+    "programs.program": (),
+    "programs.code_names": ("programs.program",),
+    "programs.object_kinds": ("engine.events",),
+    "programs.tracing.dynamic_shapes": (),
+    "programs.reasons": ("engine.events", "programs.tracing.dynamic_shapes"),
+    "programs.side_effects": ("engine", "programs.object_kinds", "programs.reasons"),
     "lazy": ("errors", "engine"),
     "distributed": ("errors", "engine", "lazy"),
     "tape": ("engine", "explain", "report", "programs"),
@@ -437,6 +443,7 @@ def test_import_loads_numpy_and_nothing_else() -> None:
     assert [] == [name for name in loaded if name.startswith(later)]
 
 
+@pytest.mark.thorough
 def test_a_heavy_import_is_found() -> None:
     """The check above could fail: it sees each of the packages that it is to keep out."""
     there = {package for package in HEAVY if find_spec(package)}

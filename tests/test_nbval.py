@@ -29,6 +29,8 @@ from tapemagic.report.tabs.plot.plot import Curve, Plot
 from tests.ipython.kernels import FIRST, PATHS, ROOT, kernel
 from tests.report.recordings import product, record, square, with_contents
 
+pytestmark = pytest.mark.thorough
+
 SETUP = f"{FIRST}\nx = 3.0"
 CELL = "%%tape x\ny = x**2"
 BYTES = r'data:image/svg\+xml,[^"]+'

@@ -22,7 +22,7 @@ from tapemagic.report.tapegraph import DotSource, TapeGraph
 MIN_NODES, MAX_NODES = 20, 2000
 """Minimum and maximum number of nodes in a picture."""
 NODES_FACTOR = 4
-"""How many times more nodes the graph on its own may have than the graph of a report."""
+"""Factor by which the graph on its own may have more nodes than the graph of a report."""
 
 
 def tape_graph(

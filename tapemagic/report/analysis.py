@@ -91,9 +91,9 @@ def _analyze(
 def _differentiated(observer: Observer, request: ReportRequest, context: Context) -> Subject:
     """Return the recording with the derivatives of its targets."""
     operations = len(observer.records)
-    found = differentiate(observer, request.targets, request.sources, request.order)
+    table = differentiate(observer, request.targets, request.sources, request.order)
     whole, calls = snapshot_of(observer), observer.gradient_calls()
-    return Subject(whole, operations, request, found, context, calls)
+    return Subject(whole, operations, request, table, context, calls)
 
 
 def _tabs(subject: Subject) -> Mapping[str, Any]:

@@ -57,35 +57,35 @@ def differentiate(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], order: int
 ) -> GradientTable:
     """The derivatives of all orders up to `order`; those below the last are recorded on the observer."""
-    found = GradientTable()
+    table = GradientTable()
     wanted = [value for _, value in sources]
     for level in range(1, order + 1):
-        found.begins.append(len(observer.records))
+        table.begins.append(len(observer.records))
         with observer if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
                 keys = [(t, s, level) for s in range(len(wanted))]
                 if level == 1:
-                    take_gradients(observer, found, target, wanted, keys)
+                    take_gradients(observer, table, target, wanted, keys)
                     continue
                 for key, x in zip(keys, wanted, strict=True):
-                    below = found.gradients[t, key[1], level - 1]
+                    below = table.gradients[t, key[1], level - 1]
                     if below is None:
-                        found.gradients[key] = None
+                        table.gradients[key] = None
                     else:
-                        take_gradients(observer, found, below, [x], [key])
-    return found
+                        take_gradients(observer, table, below, [x], [key])
+    return table
 
 
 def take_gradients(
-    tape: Tape, found: GradientTable, target: Any, sources: Sequence[Any], keys: Sequence[Key]
+    tape: Tape, table: GradientTable, target: Any, sources: Sequence[Any], keys: Sequence[Key]
 ) -> None:
     """Add gradients to a table; where a rule fails, add None and the error as its reason."""
     try:
         gradients = tape.gradient(target, sources)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError is no ValueError
         gradients = [None] * len(keys)
-        found.problems.update((key, failure_reason(error)) for key in keys)
-    found.gradients.update(zip(keys, gradients, strict=True))
+        table.problems.update((key, failure_reason(error)) for key in keys)
+    table.gradients.update(zip(keys, gradients, strict=True))
 
 
 def failure_reason(error: Exception) -> str:

@@ -175,13 +175,13 @@ class Details:
         NotKeptError
         """
         subject = self._kept()
-        found = []
+        requested = []
         for key in keys:
             if key not in self._keyed:
                 raise KeyError(f"there is no value {clipped(key, 40)!r} in this recording")
-            found.append(self._keyed[key])
+            requested.append(self._keyed[key])
         with np.errstate(all="ignore"):
-            numbers = {one.number for one in found if one.number is not None}
+            numbers = {one.number for one in requested if one.number is not None}
             arrays = _arrays(subject, numbers, subject.shared(KeyMaker))
             gradients = _gradients(subject, numbers)
             return {
@@ -192,7 +192,7 @@ class Details:
                     goal_of(subject, subject.levels.get(one.number or 0, 0)),
                     one.number is not None,
                 )
-                for one in found
+                for one in requested
             }
 
     def check(self) -> tuple[Derivative, ...]:
@@ -229,37 +229,37 @@ def _entries(array: Any) -> Entries | None:
 
 def _arrays(subject: Subject, numbers: set[int], keys: KeyMaker) -> dict[int, Any]:
     """The arrays of values on the tape that were kept, by id: in a record, or under a name."""
-    found: dict[int, Any] = {}
+    arrays: dict[int, Any] = {}
     for i in numbers:
         if place := keys.place(i):
             position, slot = place
-            found[i] = subject.records[position].outputs[slot]
+            arrays[i] = subject.records[position].outputs[slot]
     # A record keeps only what its rules read. Other results may still be alive under a name, or as an input elsewhere.
-    left = {i for i in numbers if isinstance(found.get(i), Absent | None)}
+    left = {i for i in numbers if isinstance(arrays.get(i), Absent | None)}
     if left:
         both = [*subject.context.named, *subject.sources, *subject.targets]
         for _, x in both:
             if isinstance(x, Tensor) and has_id(x) and id_of(x) in left:
-                found[id_of(x)] = unwrap(x)
-    left = {i for i in left if isinstance(found.get(i), Absent | None)}
+                arrays[id_of(x)] = unwrap(x)
+    left = {i for i in left if isinstance(arrays.get(i), Absent | None)}
     for record in subject.snapshot.records if left else ():
         for value, i in zip(record[1], record[2], strict=True):
             if i in left and not isinstance(value, Absent):
-                found[i] = value
+                arrays[i] = value
                 left.discard(i)
-    return found
+    return arrays
 
 
 def _gradients(subject: Subject, numbers: set[int]) -> dict[int, Entries]:
     """The gradients with respect to values on the tape in full, by id."""
     known = subject.adjoints
     # Small gradients are kept as arrays; those kept as summaries take another sweep, once for all keys.
-    found = {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.ndarray)}
-    found |= {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.generic)}
-    left = {i for i in numbers if i in known} - found.keys()
+    gradients = {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.ndarray)}
+    gradients |= {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.generic)}
+    left = {i for i in numbers if i in known} - gradients.keys()
     if left:
         targets = [x for _, x in subject.targets]
-        found |= full_adjoints(
+        gradients |= full_adjoints(
             subject.snapshot, targets, subject.derivatives, subject.order, entries_of, left
         )
-    return found
+    return gradients

@@ -168,14 +168,14 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
 
     for (_, call, offset, run, order), group in groupby(positions, place_of):
         place(call)
-        found = tuple(group)
-        lines = _one(sites[found[0]][0])
+        members = tuple(group)
+        lines = _one(sites[members[0]][0])
         # Operations of one reverse sweep arrive together, because a sweep runs at one instruction.
         if order:
-            block = Block("derivative", found, order=order, lines=lines)
+            block = Block("derivative", members, order=order, lines=lines)
             entries[call].append(_Entry(offset, run, block, lines=lines))
             continue
-        for p in found:
+        for p in members:
             repeats: Repeats = "sum" if NUMBERED[snapshot.records[p][0]].name == "add" else ""
             entries[call].append(_Entry(offset, run, p, 0, repeats, lines))
     return entries
@@ -238,38 +238,38 @@ def _folded(
     """The parts of a call, or of one iteration of a loop, with those of each loop in a block."""
     if not loops and not any(entry.repeats for entry in entries):
         return list(entries)
-    found: list[_Entry] = []
+    folded: list[_Entry] = []
     for loop, group in groupby(entries, lambda entry: _outermost(entry.offset, loops)):
         if loop is None:
             for _, same in groupby(group, lambda entry: entry.offset):
-                found += _repeated(list(same))
+                folded += _repeated(list(same))
         else:
-            found += _looped(list(group), loop, loops, code)
-    return found
+            folded += _looped(list(group), loop, loops, code)
+    return folded
 
 
 def _repeated(entries: list[_Entry]) -> list[_Entry]:
     """The parts that one instruction made, in a block if one call, of sum() say, made many of a kind."""
-    turns: list[list[_Entry]] = []
+    iterations: list[list[_Entry]] = []
     run = -1
     by_generator = any(entry.repeats == "generator" for entry in entries)
     for entry in entries:
         if not entry.repeats:
             return entries
         begins = entry.repeats == "generator" if by_generator else True
-        if not turns or (begins and entry.run != run):
-            turns.append([])
+        if not iterations or (begins and entry.run != run):
+            iterations.append([])
             run = entry.run
-        turns[-1].append(entry)
-    return entries if len(turns) < SEVERAL else [_loop(turns)]
+        iterations[-1].append(entry)
+    return entries if len(iterations) < SEVERAL else [_loop(iterations)]
 
 
 def _loop(turns: Sequence[Sequence[_Entry]]) -> _Entry:
     """The iterations of a loop as one block."""
     block = _block("loop", [entry for turn in turns for entry in turn])
     iterations = tuple(_block("iteration", turn) for turn in turns)
-    found = replace(block, parts=iterations)
-    return turns[0][0]._replace(part=found, call=0, lines=block.lines, layer="")
+    loop = replace(block, parts=iterations)
+    return turns[0][0]._replace(part=loop, call=0, lines=block.lines, layer="")
 
 
 def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
@@ -282,7 +282,7 @@ def _looped(
     """Return the parts of a loop as one block; those of a single iteration are returned unchanged."""
     inner = [x for x in loops if x != loop and loop[0] <= x[0] and x[1] <= loop[1]]
     repeats = _calls_at(code) if code and len({entry.offset for entry in entries}) > 1 else ()
-    turns: list[list[_Entry]] = [[]]
+    iterations: list[list[_Entry]] = [[]]
     last = entries[0]
     for entry in entries:
         back = entry.offset < last.offset
@@ -291,24 +291,24 @@ def _looped(
         if again and entry.repeats and entry.offset in repeats:
             again = False
         if (back or again) and _outermost_of_both(entry.offset, last.offset, inner) is None:
-            turns.append([])
-        turns[-1].append(entry)
+            iterations.append([])
+        iterations[-1].append(entry)
         last = entry
-    folded = [_folded(turn, inner, code) for turn in turns]
+    folded = [_folded(turn, inner, code) for turn in iterations]
     if len(folded) == 1:
         return folded[0]
     # The layers of a Sequential are called in a loop, but a reader knows them one by one.
     if _is_stack(folded):
         return [entry for turn in folded for entry in turn]
-    found = _loop(folded)
+    block = _loop(folded)
     if code and origin_of(code.co_filename) != "":  # the loop of a layer is on no line of the cell
-        found = found._replace(part=replace(found.part, lines=None))  # type: ignore[type-var]
-    return [found]
+        block = block._replace(part=replace(block.part, lines=None))  # type: ignore[type-var]
+    return [block]
 
 
-def _is_stack(turns: Sequence[Sequence[_Entry]]) -> bool:
+def _is_stack(iterations: Sequence[Sequence[_Entry]]) -> bool:
     """Return True if a loop calls a layer in each iteration, and no layer in two of them."""
-    layers = [{entry.layer for entry in turn if entry.layer} for turn in turns]
+    layers = [{entry.layer for entry in turn if entry.layer} for turn in iterations]
     return all(layers) and sum(map(len, layers)) == len(set().union(*layers))
 
 

@@ -229,12 +229,12 @@ def summarise(value: Any) -> Summary:
     # Numbers are summarized at once; only arrays are worth remembering.
     if known is None or not isinstance(value, np.ndarray):
         return _summary(value)
-    reference, found = known.get(id(value), (None, None))
+    reference, summary = known.get(id(value), (None, None))
     # An id may have been reused by another array; the weak reference tells.
-    if found is None or reference is None or reference() is not value:
-        found = _summary(value)
-        known[id(value)] = (weakref.ref(value), found)
-    return found
+    if summary is None or reference is None or reference() is not value:
+        summary = _summary(value)
+        known[id(value)] = (weakref.ref(value), summary)
+    return summary
 
 
 @contextmanager

@@ -70,11 +70,11 @@ class TapeGraph:
         return "\n\n".join("\n".join(map(printable, lines)) for lines in paragraphs if lines)
 
     def _headline(self) -> str:
-        found = self.findings
-        targets = f"target{'s' * (len(found.targets) > 1)} {', '.join(found.targets)}"
-        what = f"{found.operations:,} operation{'s' * (found.operations != 1)} recorded"
-        what = what if found.graph.steps else NOTHING
-        return printable(f"%tape_graph: {', '.join([what, *[targets] * bool(found.targets)])}")
+        findings = self.findings
+        targets = f"target{'s' * (len(findings.targets) > 1)} {', '.join(findings.targets)}"
+        what = f"{findings.operations:,} operation{'s' * (findings.operations != 1)} recorded"
+        what = what if findings.graph.steps else NOTHING
+        return printable(f"%tape_graph: {', '.join([what, *[targets] * bool(findings.targets)])}")
 
     def _repr_html_(self) -> str:
         with significant_digits(self._style.digits):

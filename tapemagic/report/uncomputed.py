@@ -17,12 +17,12 @@ def uncomputed(subject: Subject, entries: Iterable[Any] = ()) -> list[Any]:
     They are the targets and their gradients, the values between targets and sources with their gradients, the gradients
     that the program took itself, what has a name, and the `entries` of matrices.
     """
-    found = {
+    pending = {
         id(x): x
         for x in (*_lazy_values(subject), *entries)
         if is_pending(x) and x.size * x.dtype.itemsize <= MAX_KEPT_BYTES
     }
-    return list(found.values())
+    return list(pending.values())
 
 
 def share_numbers(subject: Subject, entries: Iterable[Any] = ()) -> None:
@@ -44,8 +44,8 @@ def _values(subject: Subject) -> Iterator[Any]:
     """The values of a report; some of them more than once."""
     named = [value for _, value in (*subject.targets, *subject.sources, *subject.context.named)]
     own = [x for call in subject.gradient_calls for x in (*call.results, *call.targets)]
-    found = [*named, *subject.derivatives.gradients.values(), *own]
-    yield from (unwrap(x) if isinstance(x, Traced) else x for x in found if x is not None)
+    shown = [*named, *subject.derivatives.gradients.values(), *own]
+    yield from (unwrap(x) if isinstance(x, Traced) else x for x in shown if x is not None)
     yield from subject.adjoints.values()
     for record in subject.records:
         if not subject.adjoints.keys().isdisjoint(record.output_ids):

@@ -14,6 +14,8 @@ from tapemagic.drawing.elements import BESIDE, image, svg_of
 from tapemagic.drawing.html_to_latex import converted
 from tapemagic.report.tabs.plot.plot import Curve, Plot
 
+pytestmark = pytest.mark.thorough
+
 XS = tuple(float(x) for x in np.linspace(-2, 2, 193))
 HOSTILE = "a['$x_1$</svg><script>']"
 

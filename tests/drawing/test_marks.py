@@ -124,6 +124,7 @@ def test_names(
     check(found.graph, drawer)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("drawer", [by_dot, by_pygraphviz])
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_names(drawer: Callable[[str], str], name: str) -> None:

@@ -26,6 +26,8 @@ from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
 from tests.report.recordings import chain, product, record, square
 
+pytestmark = pytest.mark.thorough
+
 SOURCE = 'digraph { a [label="{one | two}" shape=record tooltip="x & <y>"]; b [label=b]; a -> b }'
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -14,6 +14,8 @@ from tapemagic.ipython import magics
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(autouse=True)
 def a(run: Run) -> None:

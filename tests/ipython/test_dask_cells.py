@@ -18,6 +18,8 @@ from tests.ipython.kernels import kernel
 from tests.ipython.live import asked, shown
 from tests.lazy.lazy_cases import raising
 
+pytestmark = pytest.mark.thorough
+
 DATA = """
 import dask, dask.array as da
 numbers = np.linspace(-1.0, 1.0, 40).reshape(10, 4)

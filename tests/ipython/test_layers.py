@@ -12,6 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from tapemagic.report.bundle import TapeReport
 from tests.ipython.conftest import Run
 
+pytestmark = pytest.mark.thorough
+
 MODEL = """
 from tapemagic import nn
 from tapemagic.nn.module import clear_names

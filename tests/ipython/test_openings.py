@@ -14,6 +14,8 @@ from tapemagic.report.tabs.graph import find as graph
 from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
 from tools.gallery_cells import CELLS, Cell
 
+pytestmark = pytest.mark.thorough
+
 NODES = 60
 Subjects = Callable[..., Subject]
 

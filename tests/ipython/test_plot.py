@@ -16,6 +16,8 @@ from tapemagic.report.tabs.plot import show as face
 from tapemagic.report.tabs.plot.plot import Curve, Plot
 from tests.ipython.conftest import Run
 
+pytestmark = pytest.mark.thorough
+
 Plotted = Callable[[str], Plot]
 Refused = Callable[[str], str]
 

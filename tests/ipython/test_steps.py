@@ -11,6 +11,8 @@ from tests.ipython.conftest import IMPORTS, Run
 from tests.report.steps import drawings, stepped
 from tools.gallery_cells import CELLS, Cell
 
+pytestmark = pytest.mark.thorough
+
 LOOP = "%%tape x\ny = x\nfor step in range({count}):\n    y = y * 0.5 + x"
 CALL = "def half(z):\n    return np.sin(z) * 0.5"
 

@@ -9,6 +9,8 @@ from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
 from tests.report.recordings import notes
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(autouse=True)
 def x(run: Run) -> None:

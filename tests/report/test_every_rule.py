@@ -19,6 +19,8 @@ from tests.report.test_html import Reader
 from tests.rules import harness
 from tests.shares import each, share
 
+pytestmark = pytest.mark.thorough
+
 CASES = harness.collect("CASES")
 
 

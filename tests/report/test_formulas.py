@@ -29,6 +29,8 @@ from tapemagic.report.tabs.trace.notation import Symbol, bar, rendered, symbol_o
 from tapemagic.report.tabs.trace.sweep import passed_on
 from tests.rules import harness
 
+pytestmark = pytest.mark.thorough
+
 CASES = harness.collect("CASES")
 
 MORE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {

@@ -14,6 +14,8 @@ from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
 from tests.report.recordings import chain, record
 
+pytestmark = pytest.mark.thorough
+
 LONG = "<&'\"é" * 2_000
 
 

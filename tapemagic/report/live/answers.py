@@ -92,8 +92,8 @@ class Answers:
 
     def values(self, keys: list[str]) -> dict[str, str]:
         """Values in full as HTML, by their keys."""
-        found = self._kept().values(keys)
-        return {key: details_html.html(value) for key, value in found.items()}
+        details = self._kept().values(keys)
+        return {key: details_html.html(value) for key, value in details.items()}
 
     def code(self, opened: Mapping[str, int]) -> str:
         """The derivatives as a program in HTML, its lines marked with the steps through a layout."""

@@ -22,9 +22,9 @@ NOT_KEPT = (
 
 def html(details: ValueDetails) -> str:
     """A value in full, and its gradient."""
-    found = details.value
-    value = element("div", "", NOT_KEPT) if found is None else _entries(found, "value")
-    return _heading("Value", found) + value + _gradient(details)
+    entries = details.value
+    value = element("div", "", NOT_KEPT) if entries is None else _entries(entries, "value")
+    return _heading("Value", entries) + value + _gradient(details)
 
 
 def _gradient(details: ValueDetails) -> str:

@@ -65,11 +65,11 @@ class Precomputed:
             # Graphviz draws each layout, and a reader waits for the page meanwhile.
             if monotonic() > end:
                 break
-            found = self._add_answer(f"view:{json.dumps({key: number}, separators=(',', ':'))}")
-            if found is None:
+            answer = self._add_answer(f"view:{json.dumps({key: number}, separators=(',', ':'))}")
+            if answer is None:
                 break
             opened += 1
-            inside += [value["key"] for value in found.get("values", ()) if value["key"]]
+            inside += [value["key"] for value in answer.get("values", ()) if value["key"]]
         if opened < ways:
             self.left_out.append(f"{ways - opened:,} of {ways:,} ways to open or close a part")
         self._add_values([key for key in dict.fromkeys(inside) if key not in keys], self.room)
@@ -78,12 +78,12 @@ class Precomputed:
         """Add values in full until `room` is used; return the number of values that are missing."""
         start = self.room
         try:
-            found = self.answers.values(keys)
+            answers = self.answers.values(keys)
         except Exception:  # noqa: BLE001 -- the page does without, and says so
             return len(keys)
         return sum(
             not (start - self.room < room and self._add(f"value:{key}", packed(html)))
-            for key, html in found.items()
+            for key, html in answers.items()
         )
 
     def _add_answer(self, question: str) -> Any:
@@ -150,20 +150,20 @@ class Part(NamedTuple):
 
 def parts_of(view: View) -> list[Part]:
     """The parts of a layout that can be opened or closed."""
-    found: dict[str, Part] = {}
+    parts: dict[str, Part] = {}
     for frame in view["frames"]:
         shown, total = frame["iteration"] or (None, 0)
         near = (
             (0,) if shown is None else (0, *(k for k in (shown - 1, shown + 1) if 1 <= k <= total))
         )
         if frame["fold"]:
-            found.setdefault(frame["fold"], Part(frame["fold"], near, total, shown))
+            parts.setdefault(frame["fold"], Part(frame["fold"], near, total, shown))
     for operation in view["operations"]:
         first, _, total = operation["iterations"] or (1, 1, 0)
-        known = found.get(operation["fold"], Part(operation["fold"], (), total))
+        known = parts.get(operation["fold"], Part(operation["fold"], (), total))
         if known.key:
-            found[known.key] = known._replace(near=(first, *known.near))
-    return list(found.values())
+            parts[known.key] = known._replace(near=(first, *known.near))
+    return list(parts.values())
 
 
 def openings(view: View) -> Iterator[tuple[str, int]]:

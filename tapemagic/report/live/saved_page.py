@@ -110,10 +110,10 @@ def page(
 
 def _script() -> str:
     """The front end, and the lines that start it, as the text of a script element."""
-    found = EXPORT.search(ESM)
-    if found is None:
+    export = EXPORT.search(ESM)
+    if export is None:
         raise RuntimeError("the front end does not end with its export")
-    script = ESM[: found.start()] + START % found[1]
+    script = ESM[: export.start()] + START % export[1]
     # In an HTML script element, "</script" and "<!--" end or change parsing, even inside of strings.
     return re.sub("<(?=/script|!--)", "\\\\x3c", script, flags=re.IGNORECASE)
 

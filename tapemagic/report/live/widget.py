@@ -132,6 +132,6 @@ def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:
 def view(widget: ReportWidget) -> dict[str, Any]:
     """The MIME bundle that shows a widget in a notebook, or an empty one outside of notebooks."""
     # anywidget returns a dict, or a tuple of data and metadata.
-    found: Any = widget._repr_mimebundle_()
-    bundle = found[0] if isinstance(found, tuple) else found
+    result: Any = widget._repr_mimebundle_()
+    bundle = result[0] if isinstance(result, tuple) else result
     return {VIEW: bundle[VIEW]} if bundle and VIEW in bundle else {}

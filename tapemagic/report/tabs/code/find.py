@@ -124,7 +124,7 @@ def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
     place = subject.context.program.place
     file = place.file if place else ""
     statements = statements_in(_without_magics(subject.context.lines))
-    found: dict[int, Site] = {}
+    sites_by_position: dict[int, Site] = {}
     times: Counter[tuple[str, int]] = Counter()
     first: dict[int, tuple[int, int, int]] = {}
     for position, site in enumerate(subject.whole.origins.sites[: subject.operations]):
@@ -140,9 +140,9 @@ def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
         if before is None or not (again or statement.repeats):
             times[key] += 1
             first[statement.line] = call, offset, run
-        found[position] = Site(file, statement.line, call, times[key])
+        sites_by_position[position] = Site(file, statement.line, call, times[key])
     texts = {(file, each.line): each.text for each in statements.values()}
-    return found, {"statements": texts, "times": dict(times)}
+    return sites_by_position, {"statements": texts, "times": dict(times)}
 
 
 def _without_magics(lines: Sequence[str]) -> list[str]:
@@ -154,15 +154,16 @@ def with_steps(source: SourceText | str, steps: Sequence[TraceStep]) -> Code:
     """A program with the steps through a graph to which its lines belong."""
     if isinstance(source, str):
         return Code(why=source)
-    found: dict[Mark, list[int]] = {}
+    steps_of_mark: dict[Mark, list[int]] = {}
     for k, step in enumerate(steps, 1):
         level = step.part + 1 if step.way == "reverse" else 0
         for position in step.positions:
-            found.setdefault((level, position), []).append(k)
+            steps_of_mark.setdefault((level, position), []).append(k)
     return Code(
         tuple(
             CodeLine(
-                line.text, tuple(sorted({k for mark in line.marks for k in found.get(mark, ())}))
+                line.text,
+                tuple(sorted({k for mark in line.marks for k in steps_of_mark.get(mark, ())})),
             )
             for line in source.lines
         )

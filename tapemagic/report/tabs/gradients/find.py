@@ -143,14 +143,14 @@ def _reason(subject: Subject, key: Key) -> str:
 def _why_incomplete(subject: Subject, key: Key) -> str:
     """The reason why a derivative is None, or a part of it is missing, or '' if it is whole."""
     t, s, level = key
-    found = subject.derivatives
+    table = subject.derivatives
     question = _question(subject, t, s)
     y, x = question.y, question.x
-    below = found.gradients.get((t, s, level - 1))
-    if found.gradients[key] is not None:
+    below = table.gradients.get((t, s, level - 1))
+    if table.gradients[key] is not None:
         return missing(question, below)
-    if key in found.problems:
-        return found.problems[key]
+    if key in table.problems:
+        return table.problems[key]
     if level == 1:
         return why_none(question).text
     if below is None:

@@ -210,8 +210,8 @@ class _HessianBlocks:
 def _derivatives(tape: Tape, target: Any, source: Any) -> Any:
     """A Jacobian as an array, which may be lazy, or None if target and source are not connected."""
     with silence():
-        found = tape.jacobian(target, source)
-    return None if found is None else unwrap(found)
+        jacobian = tape.jacobian(target, source)
+    return None if jacobian is None else unwrap(jacobian)
 
 
 def _failed(matrix: Matrix, error: Exception, target: Any) -> Matrix:

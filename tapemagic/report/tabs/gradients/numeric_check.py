@@ -139,14 +139,14 @@ def checks_of(subject: Subject, seconds: float = inf) -> Mapping[Key, Check]:
     It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
     the recording: branches and constants are those of the run. After `seconds`, no further check begins.
     """
-    found = subject.derivatives.gradients
-    wanted = [key for key in found if key[2] == 1 and found[key] is not None]
+    gradients = subject.derivatives.gradients
+    keys = [key for key in gradients if key[2] == 1 and gradients[key] is not None]
     end = monotonic() + seconds
     return {
-        key: _check(subject, key, WORK / len(wanted))
+        key: _check(subject, key, WORK / len(keys))
         if monotonic() < end
         else Check("not checked", note=OUT_OF_TIME)
-        for key in wanted
+        for key in keys
     }
 
 
@@ -209,11 +209,11 @@ class _Comparison:
         parts = entry_size(self.replay.point)
         numbers = [parts * entry + part for entry in chosen for part in range(parts)]
         at = self.at
-        found = {k: at.compare(at.step(k)) for k in numbers}
-        largest = max(abs(c.tape) for c in found.values())
+        comparisons = {k: at.compare(at.step(k)) for k in numbers}
+        largest = max(abs(c.tape) for c in comparisons.values())
         limit, worst = self.tolerance, (0.0, -1)
         rounding = ROUNDING * float(np.sum(np.abs(flat(at.outputs))))
-        for k, c in found.items():
+        for k, c in comparisons.items():
             if self._agrees(c, self.tolerance, largest) or (not c.tape and c.gap <= rounding):
                 continue
             rough = max(ROUGHER, self.tolerance)

@@ -143,12 +143,12 @@ def _reason(
 
 def _held(call: GradientCall, namespace: Any) -> dict[int, str]:
     """The names in the notebook of targets and sources, by id."""
-    wanted = {id_of(x) for x in (*call.targets, *call.sources)}
-    found: dict[int, str] = {}
+    numbers = {id_of(x) for x in (*call.targets, *call.sources)}
+    names: dict[int, str] = {}
     for name, value in namespace.items():
-        if not name.startswith("_") and isinstance(value, Traced) and id_of(value) in wanted:
-            found.setdefault(id_of(value), name)
-    return found
+        if not name.startswith("_") and isinstance(value, Traced) and id_of(value) in numbers:
+            names.setdefault(id_of(value), name)
+    return names
 
 
 # -- the text of the call ---------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def written_call(call: GradientCall) -> WrittenCall:
 
 @lru_cache(512)
 def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) -> WrittenCall:
-    found = WrittenCall(line=line)
+    call = WrittenCall(line=line)
     bound: ast.expr | None = None
     # The end of a call identifies it: a(b)(c) and a(b) begin at the same column, and end elsewhere.
     for node in ast.walk(tree):
@@ -186,7 +186,7 @@ def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) ->
         given.setdefault("sources", given.get("source", given.get("sources")))  # type: ignore[arg-type]
         owner = getattr(node.func, "value", None)
         tape = ast.unparse(owner) if owner is not None else ""
-        found = WrittenCall(
+        call = WrittenCall(
             tape if len(tape) <= LONGEST else "",
             given.get("target"),
             given.get("sources"),
@@ -200,7 +200,7 @@ def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) ->
                 bound = target
             case ast.NamedExpr(target, ast.Call() as value) if _end(value) == end:
                 bound = target
-    return WrittenCall(found.tape, found.target, found.sources, bound, line)
+    return WrittenCall(call.tape, call.target, call.sources, bound, line)
 
 
 def _end(node: ast.expr) -> tuple[int | None, int | None]:

@@ -136,7 +136,7 @@ def replay_of(snapshot: Snapshot, target: int, source: int, point: Any) -> Repla
 def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
     """The operations on which a target depends, oldest first, with the inputs that gradients pass."""
     needed: set[int] = {target}
-    found: list[Step | Renaming] = []
+    steps: list[Step | Renaming] = []
     made_by: dict[int, list[int]] = {}
     for raw in reversed(snapshot.records):
         made = several(raw[-1])
@@ -149,13 +149,13 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
         else:
             pairs = ()
         if pairs:
-            found.append(Renaming(record.name, pairs))
+            steps.append(Renaming(record.name, pairs))
             needed.update(old for _, old in pairs)
             continue
         step = Step(record, _passes(snapshot, record))
-        found.append(step)
+        steps.append(step)
         needed.update(i for i, passes in zip(record.ids, step.moving, strict=True) if passes)
-    return reversed(found)
+    return reversed(steps)
 
 
 def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
@@ -179,11 +179,11 @@ def _call(record: Record) -> Any:
 
 def _results_by_array(snapshot: Snapshot) -> dict[int, list[int]]:
     """The ids of results by the identity of their arrays."""
-    found: dict[int, list[int]] = {}
+    results: dict[int, list[int]] = {}
     for record in map(Record._make, snapshot.records):
         for y, i in zip(several(record.output), several(record.output_id), strict=True):
-            found.setdefault(id(y), []).append(i)
-    return found
+            results.setdefault(id(y), []).append(i)
+    return results
 
 
 def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tuple[int, int], ...]:
@@ -202,13 +202,13 @@ def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tup
 def _require_same(record: Record) -> None:
     """Raise an error unless an operation gives the recorded results again."""
     try:
-        found = repeated(record, record.values)
+        results = repeated(record, record.values)
     except TypeError:
         raise ReplayError(f"the tape doesn't store all parameters of {record.name}") from None
     except Exception as error:  # noqa: BLE001 -- an operation may be any function
         problem = f"{type(error).__name__}: {error}"
         raise ReplayError(f"repeating {record.name} failed with {problem}") from None
-    for y, old in zip(found, several(record.output), strict=True):
+    for y, old in zip(results, several(record.output), strict=True):
         rtol = SAME.get(str(old.dtype), SAME_DOUBLE)
         most = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
         if not np.allclose(y, double(old), rtol, rtol * most, equal_nan=True):
@@ -236,6 +236,6 @@ def repeated(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
     if params.get("dtype") is not None or record.name == "astype":
         params["dtype"] = DOUBLE[record.output.dtype.kind]
     with silence(), np.errstate(all="ignore"):
-        found = several(record.operation.function(*map(double, values), **params))
+        results = several(record.operation.function(*map(double, values), **params))
     shapes = map(np.shape, several(record.output))
-    return tuple(np.asarray(y).reshape(shape)[()] for y, shape in zip(found, shapes, strict=True))
+    return tuple(np.asarray(y).reshape(shape)[()] for y, shape in zip(results, shapes, strict=True))

@@ -257,9 +257,9 @@ class Development:
     ids: Sequence[int | None]
 
 
-def carried(subject: Subject, found: Sequence[Development]) -> tuple[LoopVariable, ...]:
+def carried(subject: Subject, developed: Sequence[Development]) -> tuple[LoopVariable, ...]:
     """The series of the values that a folded loop carries."""
-    return tuple(_series(one, subject) for one in found)
+    return tuple(_series(one, subject) for one in developed)
 
 
 def developments(subject: Subject, fold: Fold) -> list[Development]:
@@ -269,10 +269,12 @@ def developments(subject: Subject, fold: Fold) -> list[Development]:
     values, those that are targets stay.
     """
     iterations = [_positions(part) for part in fold.parts]
-    found = [*_variables(subject, iterations), *_results(subject, iterations)]
+    candidates = [*_variables(subject, iterations), *_results(subject, iterations)]
     goals = {name for name, _ in subject.targets}
-    kept = sorted(range(len(found)), key=lambda k: found[k].name not in goals)[:MAX_CARRIED]
-    return [found[k] for k in sorted(kept)]
+    kept = sorted(range(len(candidates)), key=lambda k: candidates[k].name not in goals)[
+        :MAX_CARRIED
+    ]
+    return [candidates[k] for k in sorted(kept)]
 
 
 def _positions(part: Part) -> list[int]:
@@ -286,7 +288,7 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Deve
     last, records = iterations[-1], subject.records
     slots = {slot: _stem(subject, records[last[slot]]) for slot in _used(subject, iterations)}
     ends = {name: slot for slot, name in slots.items()}
-    found = []
+    developed = []
     for slot, name in slots.items():
         if name and ends[name] != slot:
             continue
@@ -294,9 +296,9 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Deve
         rows = [row for row in found_rows if row is not None]
         if len(rows) == len(iterations):
             ids = [row.output_ids[0] for row in rows]
-            found.append(Development(name, [row.output for row in rows], ids))
+            developed.append(Development(name, [row.output for row in rows], ids))
     goals = {name for name, _ in subject.targets}
-    return sorted(found, key=lambda one: (one.name not in goals, not one.name))
+    return sorted(developed, key=lambda one: (one.name not in goals, not one.name))
 
 
 def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
@@ -331,11 +333,11 @@ def _row(
 
     It is in the same place, if the iterations have equally many operations, or else it has a result of the same name.
     """
-    records, wanted = subject.records, subject.records[last[slot]]
-    name = _stem(subject, wanted)
+    records, model = subject.records, subject.records[last[slot]]
+    name = _stem(subject, model)
     if len(positions) == len(last):
         same = records[positions[slot]]
-        if same.number == wanted.number and _stem(subject, same) == name:
+        if same.number == model.number and _stem(subject, same) == name:
             return same
     made = (records[p] for p in reversed(positions))
     return next((record for record in made if name and _stem(subject, record) == name), None)
@@ -352,7 +354,7 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[De
             for value, i in zip(record.values, record.ids, strict=True):
                 if i in variable_of:
                     points.setdefault(variable_of[i], {}).setdefault(k, (value, i))
-    found = []
+    developed = []
     for i, known in points.items():
         if len(known) < 2:
             continue
@@ -360,13 +362,13 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[De
         values = [None if point is None else point[0] for point in read]
         ids = [None if point is None else point[1] for point in read]
         name = without_subscript(subject.known_names.get(i, ""))
-        found.append(Development(name, values, ids))
-    return found
+        developed.append(Development(name, values, ids))
+    return developed
 
 
-def _series(found: Development, subject: Subject) -> LoopVariable:
-    name, values = found.name, found.values
-    gradients = [None if i is None else subject.adjoints.get(i) for i in found.ids]
+def _series(development: Development, subject: Subject) -> LoopVariable:
+    name, values = development.name, development.values
+    gradients = [None if i is None else subject.adjoints.get(i) for i in development.ids]
     size, sizes = partial(size_of, subject.norms), None
     if any(g is not None for g in gradients):
         sizes = series_of("gradient", list(map(size, gradients)))

@@ -186,20 +186,20 @@ class KeyMaker:
 
         One with a name has that; a number belongs to the operation that reads it, and an array to the first that does.
         """
-        found = {k: f"n:{one.name}" for k, one in constants.items() if one.name}
+        keys = {k: f"n:{one.name}" for k, one in constants.items() if one.name}
         arrays: dict[int, int] = {}
         for k, one in constants.items():
             if not one.name and np.ndim(one.value):
                 arrays[id(one.value)] = k
             elif not one.name:
-                found[k] = f"c{one.position}.{one.slot}"
+                keys[k] = f"c{one.position}.{one.slot}"
         for position, record in enumerate(self._subject.snapshot.records):
             if not arrays:
                 break
             for slot, value in enumerate(record[1]):
                 if id(value) in arrays:
-                    found[arrays.pop(id(value))] = f"c{position}.{slot}"
-        return found
+                    keys[arrays.pop(id(value))] = f"c{position}.{slot}"
+        return keys
 
 
 def _last_id(record: Any) -> int:
@@ -219,14 +219,14 @@ def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Ke
             for index, (slot, value) in zip(step.inputs, shown, strict=True):
                 if index not in numbers:
                     constants.setdefault(index, Constant(values[index].name, value, what, slot))
-    found = keys.of_constants(constants)
+    constant_keys = keys.of_constants(constants)
     asked = {i: unwrap(x) for _, x in (*subject.sources, *subject.targets) for i in (_number(x),)}
     keyed = []
     for index, value in enumerate(values):
         number, name = numbers.get(index), value.name or value.symbol
         if number is None:
             array = constants[index].value if index in constants else None
-            keyed.append(Keyed(found.get(index, ""), None, array, name))
+            keyed.append(Keyed(constant_keys.get(index, ""), None, array, name))
         else:
             is_tracked = subject.snapshot.tracks(number)
             array = None if is_tracked else asked.get(number)
@@ -259,7 +259,7 @@ def view_of(
 def _formulas(subject: Subject, drawn: DrawnGraph) -> tuple[str, ...]:
     """Return the formulas of the values of a graph, like those of the trace."""
     symbols = Symbols(subject)
-    found = [""] * len(drawn.graph.values)
+    formulas = [""] * len(drawn.graph.values)
     with np.errstate(all="ignore"):
         for _, what in drawn.plan.items:
             if isinstance(what, int):
@@ -268,5 +268,5 @@ def _formulas(subject: Subject, drawn: DrawnGraph) -> tuple[str, ...]:
                 for k, i in enumerate(ids):
                     if i in drawn.values:
                         which = f", result {k + 1} of {len(ids)}" if len(ids) > 1 else ""
-                        found[drawn.values[i]] = operation.formula.text + which
-    return tuple(found)
+                        formulas[drawn.values[i]] = operation.formula.text + which
+    return tuple(formulas)

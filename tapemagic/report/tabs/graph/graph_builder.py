@@ -154,8 +154,8 @@ class GraphBuilder:
         gradient = self.subject.adjoints.get(i)
         entries, shown = None, None
         if gradient is not None:
-            found = summarise(gradient)
-            entries, shown = found.entries, _picture(found)
+            summary = summarise(gradient)
+            entries, shown = summary.entries, _picture(summary)
         self.values.append(
             self.value(
                 value,
@@ -326,7 +326,7 @@ class GraphBuilder:
             return ()
         if not is_chain(record):
             return ()
-        found = []
+        slopes = []
         with silence(), np.errstate(all="ignore"):
             for position, i in enumerate(record.ids):
                 edge = Edge(i, record, position, made)
@@ -334,8 +334,8 @@ class GraphBuilder:
                     with suppress(
                         Exception
                     ):  # a rule may call anything; the table of gradients tells of it
-                        found.append((position, edge.slope))
-        return tuple(found)
+                        slopes.append((position, edge.slope))
+        return tuple(slopes)
 
     def formulas(
         self, record: Record, inputs: Sequence[int], result: int

@@ -146,12 +146,12 @@ def find(subject: Subject) -> PathFindings | None:
         return None
     try:
         with silence():
-            found = [one for target in subject.targets for one in _paths_to(subject, target)]
+            gradients = [one for target in subject.targets for one in _paths_to(subject, target)]
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
         return None
-    if not any(1 < one.count <= MAX_PATHS for one in found):
+    if not any(1 < one.count <= MAX_PATHS for one in gradients):
         return None
-    return PathFindings(tuple(found[:MAX_GRADIENTS]), max(0, len(found) - MAX_GRADIENTS))
+    return PathFindings(tuple(gradients[:MAX_GRADIENTS]), max(0, len(gradients) - MAX_GRADIENTS))
 
 
 def _paths_to(subject: Subject, target: Named) -> list[GradientPaths]:
@@ -202,14 +202,14 @@ def _chains(
     ------
     _TooMuchWorkError
     """
-    found: defaultdict[int, list[tuple[Chain, Any]]] = defaultdict(list)
+    chains: defaultdict[int, list[tuple[Chain, Any]]] = defaultdict(list)
     leading = _leading(starts, edges)
     stack: list[tuple[int, Chain, Any]] = [(goal, None, ones(target))] if starts else []
     work = 0
     while stack:
         number, chain, g = stack.pop()
         if number in starts:
-            found[number].append((chain, np.conjugate(g) if g.dtype.kind == "c" else g))
+            chains[number].append((chain, np.conjugate(g) if g.dtype.kind == "c" else g))
         for edge in reversed(edges.get(number, ())):
             if edge.source not in leading:
                 continue
@@ -221,7 +221,7 @@ def _chains(
             if passed is not None:
                 passed = fit(passed, edge.x, edge.record.name, edge.position)
                 stack.append((edge.source, (edge, chain), passed))
-    return found
+    return chains
 
 
 def _leading(starts: set[int], edges: Edges) -> set[int]:
@@ -246,10 +246,10 @@ def _gradient_paths(
     goal = next(k for k, (other, _) in enumerate(subject.targets) if other == target)
     gradient = subject.derivatives.gradients.get((goal, place, 1))
     shown = "None" if gradient is None else format_value(unwrap(gradient))
-    found = [(chain, g, size_of(g)) for chain, g in chains.get(id_of(x), ())]
+    contributions = [(chain, g, size_of(g)) for chain, g in chains.get(id_of(x), ())]
     # nan first: it is the one to look at. The order of the tape decides between equal sizes, since sort is stable.
-    found.sort(key=lambda one: -math.inf if math.isnan(one[2]) else -one[2])
-    whole = math.fsum(size for _, _, size in found)
+    contributions.sort(key=lambda one: -math.inf if math.isnan(one[2]) else -one[2])
+    whole = math.fsum(size for _, _, size in contributions)
     slopes: dict[Edge, str] = {}
     paths = tuple(
         GradientPath(
@@ -257,9 +257,9 @@ def _gradient_paths(
             format_number(g.item() if not g.ndim else size),
             size / whole if count > 1 and 0 < whole < math.inf else None,
         )
-        for chain, g, size in found[:MAX_SHOWN]
+        for chain, g, size in contributions[:MAX_SHOWN]
     )
-    others = [g for _, g, _ in found[MAX_SHOWN:]]
+    others = [g for _, g, _ in contributions[MAX_SHOWN:]]
     rest = sum(others[1:], others[0]) if others else None
     return GradientPaths(
         target,
@@ -269,7 +269,7 @@ def _gradient_paths(
         paths,
         "" if rest is None else format_number(size_of(rest) if rest.ndim else rest.item()),
         bool(x.shape),
-        _have_different_signs([g for _, g, _ in found]),
+        _have_different_signs([g for _, g, _ in contributions]),
     )
 
 

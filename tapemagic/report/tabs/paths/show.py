@@ -23,40 +23,45 @@ ARRAYS = (
 
 def text(findings: Findings) -> str:
     """The paths as text, or '' if there is nothing to show."""
-    found: PathFindings | None = findings.tabs.get("paths")
-    if found is None:
+    paths: PathFindings | None = findings.tabs.get("paths")
+    if paths is None:
         return ""
     blocks = [
-        "\n".join([title(one), *(f"  {line}" for line in _lines(one))]) for one in found.gradients
+        "\n".join([title(one), *(f"  {line}" for line in _lines(one))]) for one in paths.gradients
     ]
-    return "\n".join(map(printable, "\n".join([*blocks, *_more(found)]).split("\n")))
+    return "\n".join(map(printable, "\n".join([*blocks, *_more(paths)]).split("\n")))
 
 
 def html(findings: Findings) -> str:
     """The paths as HTML, or '' if there is nothing to show."""
-    found: PathFindings | None = findings.tabs.get("paths")
-    if found is None:
+    paths: PathFindings | None = findings.tabs.get("paths")
+    if paths is None:
         return ""
-    notes = [WHAT, *[ARRAYS] * any(one.is_norm for one in found.gradients)]
+    notes = [WHAT, *[ARRAYS] * any(one.is_norm for one in paths.gradients)]
     parts = [element("div", SMALL, escape_text(" ".join(notes)))]
-    for one in found.gradients:
+    for one in paths.gradients:
         parts.append(element("div", "margin:6px 0 2px", escape_text(title(one))))
         if one.paths:
             parts.append(_table(one))
-    parts += [element("div", SMALL, escape_text(words)) for words in _more(found)]
+    parts += [element("div", SMALL, escape_text(words)) for words in _more(paths)]
     return "".join(parts)
 
 
-def title(found: GradientPaths) -> str:
+def title(gradient: GradientPaths) -> str:
     """The number of paths, and the gradient that they add up to."""
-    ends, value = f"from {found.source} to {found.target}", f"{found.symbol} = {found.gradient}"
-    if found.count == 1:
+    ends, value = (
+        f"from {gradient.source} to {gradient.target}",
+        f"{gradient.symbol} = {gradient.gradient}",
+    )
+    if gradient.count == 1:
         return f"1 path {ends}: {value}"
-    if not found.paths:
-        why = f"%why {found.target} {found.source}"
-        return f"{_count(found.count)} paths {ends}, too many to list: {why} adds them up by line"
-    cancel = "; their signs differ, so they partly cancel" if found.is_signed else ""
-    return f"{found.count} paths {ends}, which add up to {value}{cancel}"
+    if not gradient.paths:
+        why = f"%why {gradient.target} {gradient.source}"
+        return (
+            f"{_count(gradient.count)} paths {ends}, too many to list: {why} adds them up by line"
+        )
+    cancel = "; their signs differ, so they partly cancel" if gradient.is_signed else ""
+    return f"{gradient.count} paths {ends}, which add up to {value}{cancel}"
 
 
 def _count(paths: int) -> str:
@@ -64,50 +69,53 @@ def _count(paths: int) -> str:
     return f"{paths:,}" if paths < 10**6 else f"about 10^{len(str(paths)) - 1}"
 
 
-def _lines(found: GradientPaths) -> list[str]:
+def _lines(gradient: GradientPaths) -> list[str]:
     """The paths of one gradient in columns."""
-    rows = [(_way(found.source, path), *_cells(found, path), _share(path)) for path in found.paths]
-    if found.rest:
-        rows.append((*_rest(found), ""))
+    rows = [
+        (_way(gradient.source, path), *_cells(gradient, path), _share(path))
+        for path in gradient.paths
+    ]
+    if gradient.rest:
+        rows.append((*_rest(gradient), ""))
     return aligned(rows) if rows else []
 
 
-def _table(found: GradientPaths) -> str:
+def _table(gradient: GradientPaths) -> str:
     """The paths of one gradient as a table."""
     heads = [
-        *(HEADINGS_OF_ARRAYS if found.is_norm else HEADINGS),
-        "share of the sizes" if found.is_signed else "share",
+        *(HEADINGS_OF_ARRAYS if gradient.is_norm else HEADINGS),
+        "share of the sizes" if gradient.is_signed else "share",
     ]
     rows = [
         (
-            _way_html(found.source, path),
-            *map(escape_text, _cells(found, path)),
+            _way_html(gradient.source, path),
+            *map(escape_text, _cells(gradient, path)),
             escape_text(_share(path)),
         )
-        for path in found.paths
+        for path in gradient.paths
     ]
-    if found.rest:
-        rows.append((*map(escape_text, _rest(found)), ""))
+    if gradient.rest:
+        rows.append((*map(escape_text, _rest(gradient)), ""))
     return listing(heads, rows, range(len(heads)))
 
 
-def _cells(found: GradientPaths, path: GradientPath) -> tuple[str, ...]:
+def _cells(gradient: GradientPaths, path: GradientPath) -> tuple[str, ...]:
     """The local derivatives along a path with their product; of arrays, both apart."""
     slopes = " · ".join(
         f"({step.slope})" if k and step.slope.startswith("-") else step.slope
         for k, step in enumerate(path.steps)
     )
-    if found.is_norm or "[" in slopes:
+    if gradient.is_norm or "[" in slopes:
         norm = path.contribution
-        return (slopes, norm) if found.is_norm else (f"{slopes} = {norm}",)
+        return (slopes, norm) if gradient.is_norm else (f"{slopes} = {norm}",)
     return (slopes if slopes == path.contribution else f"{slopes} = {path.contribution}",)
 
 
-def _rest(found: GradientPaths) -> tuple[str, ...]:
+def _rest(gradient: GradientPaths) -> tuple[str, ...]:
     """The row for the paths that are not written out."""
-    more = found.count - len(found.paths)
+    more = gradient.count - len(gradient.paths)
     words = f"… and {more} smaller path{'s' * (more > 1)}, together"
-    return (words, "", found.rest) if found.is_norm else (words, found.rest)
+    return (words, "", gradient.rest) if gradient.is_norm else (words, gradient.rest)
 
 
 def _share(path: GradientPath) -> str:
@@ -131,6 +139,6 @@ def _way_html(source: str, path: GradientPath) -> str:
     return " ".join([f"<code>{escape_text(source)}</code>", *steps])
 
 
-def _more(found: PathFindings) -> list[str]:
+def _more(paths: PathFindings) -> list[str]:
     """A line on gradients that are not shown."""
-    return [f"and {found.more:,} more gradients"] if found.more else []
+    return [f"and {paths.more:,} more gradients"] if paths.more else []

@@ -31,19 +31,19 @@ def dead_units(subject: Subject) -> Iterator[str]:
     """
     snapshot = subject.whole
     sites, calls = snapshot.origins.sites, snapshot.origins.calls
-    found: defaultdict[Any, list[int]] = defaultdict(list)
+    positions_by_relu: defaultdict[Any, list[int]] = defaultdict(list)
     for position, plain in enumerate(snapshot.records[: subject.operations]):
         if snapshot.origins.orders[position] == 0 and _input(Record._make(plain)) is not None:
             line, call, offset, _ = sites[position]
             code, name, layer = calls[call].code, calls[call].name, calls[call].scope
-            found[code, offset, line, name if layer else ""].append(position)
+            positions_by_relu[code, offset, line, name if layer else ""].append(position)
     makers: dict[int, Record] = {}
-    if found:
+    if positions_by_relu:
         records = map(Record._make, snapshot.records[: subject.operations])
         makers = {
             record.output_id: record for record in records if isinstance(record.output_id, int)
         }
-    for (_, _, line, layer), positions in found.items():
+    for (_, _, line, layer), positions in positions_by_relu.items():
         if len(positions) > 1:
             where = f" in {label(layer)}" if layer else ""
             where += "" if line is None else f" on line {line}"

@@ -33,9 +33,11 @@ def html(findings: Findings) -> str:
     if training is None:
         return ""
     plots = "".join(map(_image, (training.loss, *training.gradients)))
-    found = "".join(element("div", "margin:2px 0", escape_text(words)) for words in notes(training))
+    remarks = "".join(
+        element("div", "margin:2px 0", escape_text(words)) for words in notes(training)
+    )
     sizes = element("div", SMALL, escape_text(f"{caption(training)}; {SIZES}"))
-    return sizes + found + element("div", "display:flex;flex-wrap:wrap", plots) + _rows(training)
+    return sizes + remarks + element("div", "display:flex;flex-wrap:wrap", plots) + _rows(training)
 
 
 def caption(training: Training) -> str:
@@ -50,12 +52,12 @@ def caption(training: Training) -> str:
 
 def notes(training: Training) -> list[str]:
     """Sentences on what looks wrong, and on what is not shown."""
-    found = [f"Note: {words}." for words in training.flags]
+    sentences = [f"Note: {words}." for words in training.flags]
     if training.more:
-        found.append(
+        sentences.append(
             f"Not shown: the Variables with smaller gradients, {training.more:,} in number."
         )
-    return found
+    return sentences
 
 
 def _table(training: Training) -> list[tuple[str, ...]]:

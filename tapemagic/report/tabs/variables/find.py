@@ -94,12 +94,12 @@ def _gradient(subject: Subject, number: int) -> Any:
     """
     if number not in subject.split.versions:
         return subject.adjoints.get(number)
-    found = [
+    gradients = [
         with_numbers(unwrap(gradient))
         for (_, s, level), gradient in subject.derivatives.gradients.items()
         if level == 1 and gradient is not None and id_of(subject.sources[s][1]) == number
     ]
-    return sum(found[1:], found[0]) if found else None
+    return sum(gradients[1:], gradients[0]) if gradients else None
 
 
 def not_finite(rows: Sequence[NamedValue]) -> tuple[set[int], set[int]]:

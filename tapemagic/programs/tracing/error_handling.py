@@ -1,4 +1,4 @@
-"""NumPy's handling of floating-point errors, asked for at each call that a trace writes down."""
+"""NumPy's handling of floating-point errors, checked at each recorded call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def _reader() -> Callable[[], Any]:
-    """A function that gives one object as long as the handling stays as it is, sooner than np.geterr tells of it.
+    """Return a function whose result changes with np.errstate, and which is faster than np.geterr.
 
     NumPy keeps it in a context variable: that which np.errstate changes. Without one, it may change at any time.
     """
@@ -23,4 +23,4 @@ def _reader() -> Callable[[], Any]:
 
 
 handling = _reader()
-"""Gives another object after each change."""
+"""Returns a different object after each change."""

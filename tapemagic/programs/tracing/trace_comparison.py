@@ -1,4 +1,4 @@
-"""Comparison of two traces of one function: they are the same program, or something in it changes by itself."""
+"""Compare two traces of one function: a difference shows that a value changes from call to call."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ CHANGES = (
     "a value differs between two calls with arguments of the same kinds, as a random number does, or the time: "
     "give it as an argument"
 )
-"""The reason for which a function stays eager, if a constant of its program is another one at the second call."""
+"""Why a function stays eager whose constants differ at the second call."""
 
 OTHERWISE = "two calls with arguments of the same kinds compute something else: give what they depend on as an argument"
 
 
-class GivenVariable(NamedTuple):
+class ArgumentVariable(NamedTuple):
     """The origin of an input: the value of a Variable among the arguments."""
 
     place: int
@@ -32,21 +32,21 @@ class Difference(NamedTuple):
     ----------
     reason : str
     site : Site or None
-        The user's line at which they part.
+        The line of user code at which they diverge.
     """
 
     reason: str
     site: Site | None
 
 
-def difference(a: Program, b: Program) -> Difference | None:
+def first_difference(a: Program, b: Program) -> Difference | None:
     """The first difference of two traces; None if they made the same calls with the same constants.
 
     Examples
     --------
-    >>> difference(Program([], [], [1], []), Program([], [], [1], [])) is None
+    >>> first_difference(Program([], [], [1], []), Program([], [], [1], [])) is None
     True
-    >>> difference(Program([], [], [1.5], []), Program([], [], [2.5], [])).site is None
+    >>> first_difference(Program([], [], [1.5], []), Program([], [], [2.5], [])).site is None
     True
     """
     if origins(a) != origins(b):
@@ -90,7 +90,7 @@ def identity(origin: Any, program: Program) -> Any:
     """The place of a Variable among the arguments, or its identity; any other origin itself."""
     if isinstance(origin, Variable):
         place = program.notes["given"].get(id(origin))
-        return id(origin) if place is None else GivenVariable(place)
+        return id(origin) if place is None else ArgumentVariable(place)
     return id(origin()) if isinstance(origin, weakref.ref) else origin
 
 
@@ -129,7 +129,7 @@ def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
 
 
 def same_values(a: Any, b: Any) -> bool:
-    """Whether two arrays or NumPy scalars are the same to the bit.
+    """Return True if two arrays or NumPy scalars have the same bits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Symbol: an array, or a NumPy scalar, whose computations are written down in a trace."""
+"""Symbol: represents an array or NumPy scalar, and records its computations in a trace."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ import numpy as np
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor import operators
 from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.programs.calls import ARRAYS_AT_ONCE, reads_an_attribute, text_or, way_out
-from tapemagic.programs.dynamic_shapes import (
+from tapemagic.programs.object_kinds import is_made_by_frompyfunc
+from tapemagic.programs.tracing.calls import ARRAYS_AT_ONCE, reads_an_attribute, text_or, way_out
+from tapemagic.programs.tracing.dynamic_shapes import (
     MEMORY,
     SELECTING,
     SHAPING,
@@ -25,7 +26,6 @@ from tapemagic.programs.dynamic_shapes import (
     bound,
     depends_on_numbers,
 )
-from tapemagic.programs.object_kinds import is_made_by_frompyfunc
 
 METHODS = frozenset(
     [
@@ -67,13 +67,13 @@ METHODS = frozenset(
         "view",
     ]
 )
-"""The methods of arrays that are written down, as far as this version of NumPy has them; any other leaves the trace."""
+"""The methods of arrays that are recorded; any other method stops the trace."""
 
 TEXTS = frozenset({np.array2string, np.array_repr, np.array_str})
-"""The functions that make a text of an array."""
+"""Functions that turn an array into text."""
 
-NUMBERS_OF = frozenset({"item", "tolist", "tobytes"})
-"""The methods that give Python's numbers, or bytes."""
+CONVERSION_METHODS = frozenset({"item", "tolist", "tobytes"})
+"""Methods that return Python numbers or bytes."""
 
 SHAPED_BY_ARGUMENTS = frozenset(
     {"diagonal", "repeat", "reshape", "squeeze", "swapaxes", "transpose"}
@@ -104,7 +104,7 @@ def attribute(name: str) -> Any:
 
 
 def _of_memory(name: str) -> Any:
-    """An attribute that tells of an array's memory: where the user's code reads it, the program does not know it."""
+    """Return a property for the memory of an array, which stops the trace if user code reads it."""
 
     def read(symbol: Symbol) -> Any:
         if origin_of(sys._getframe(1).f_code.co_filename) == "":
@@ -118,13 +118,13 @@ def _change(name: str) -> Any:
     """The function that sets an attribute of a symbol's value, which changes the array itself."""
 
     def change(symbol: Symbol, value: Any) -> None:
-        setattr(symbol._leave(f"x.{name} = ..."), name, held(value))
+        setattr(symbol._leave(f"x.{name} = ..."), name, concrete(value))
 
     return change
 
 
 class Symbol:
-    """Stands for a value while a function is traced: it computes with the value, and writes down what it computes.
+    """A value in a traced call: it computes like the value, and records each computation.
 
     To Python it is an instance of the value's own class, so that all code takes the ways that it takes without it.
 
@@ -177,7 +177,7 @@ class Symbol:
 
     def __getitem__(self, index: Any) -> Any:
         if shaped_by_data(index):
-            return self._leave(f"x[{self._name_of(index)}]")[held(index)]
+            return self._leave(f"x[{self._name_of(index)}]")[concrete(index)]
         return self._call(operator.getitem, self, index)
 
     @staticmethod
@@ -185,10 +185,10 @@ class Symbol:
         return "a:b" if any(isinstance(part, slice) for part in _parts(index)) else "mask"
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._leave("x[i] = ...")[held(index)] = held(value)
+        self._leave("x[i] = ...")[concrete(index)] = concrete(value)
 
     def __delitem__(self, index: Any) -> None:
-        del self._told("del x[i]")[held(index)]
+        del self._as_scalar("del x[i]")[concrete(index)]
 
     def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **kwargs: Any) -> Any:
         for x in inputs:
@@ -198,8 +198,8 @@ class Symbol:
         out: Any = kwargs.pop("out", None) if kwargs else None
         if is_made_by_frompyfunc(ufunc):
             self._leave(f"a function of np.frompyfunc: {ARRAYS_AT_ONCE}")
-            options = {} if out is None else {"out": held(out)}
-            return function(*held(inputs), **held(kwargs), **options)
+            options = {} if out is None else {"out": concrete(out)}
+            return function(*concrete(inputs), **concrete(kwargs), **options)
         if out is None and way != "at":
             if ufunc in PYTHON and not kwargs and _is_operator(sys._getframe(1), inputs):
                 return _operate(OPERATORS.get(ufunc, ufunc), *inputs)
@@ -207,18 +207,18 @@ class Symbol:
         if way != "at" and len(out) == 1 and type(out[0]) is Symbol:
             return self._trace.call_in_place(function, inputs, kwargs, out[0])
         if out is not None:
-            kwargs["out"] = held(out)
+            kwargs["out"] = concrete(out)
         self._leave(f"np.{ufunc.__name__} into an array")
-        return function(*held(inputs), **held(kwargs))
+        return function(*concrete(inputs), **concrete(kwargs))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(issubclass(kind, Traced) for kind in types):
             return NotImplemented
         if function in STATIC:
-            return function(*held(args), **held(kwargs))
+            return function(*concrete(args), **concrete(kwargs))
         if function in TEXTS:
-            self._told(text_or("str()"))
-            return function(*held(args), **held(kwargs))
+            self._as_scalar(text_or("str()"))
+            return function(*concrete(args), **concrete(kwargs))
         if kwargs.get("out") is None:
             return self._called(function, args, kwargs)
         kwargs = dict(kwargs)
@@ -226,10 +226,10 @@ class Symbol:
         if type(out) is Symbol:
             return self._trace.call_in_place(function, args, kwargs, out)
         self._leave(f"np.{function.__name__} into an array")
-        return function(*held(args), **held(kwargs), out=held(out))
+        return function(*concrete(args), **concrete(kwargs), out=concrete(out))
 
     def _called(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """The result of a function of NumPy's that is not a ufunc."""
+        """Call a NumPy function other than a ufunc."""
         name = f"np.{function.__name__}"
         if function in WRITING:
             self._leave(f"{name} into an array")
@@ -240,7 +240,7 @@ class Symbol:
         ):
             self._leave(name)
         else:
-            if _any_whole((*args[1:], *kwargs.values())):
+            if _has_integer_symbol((*args[1:], *kwargs.values())):
                 for parameter, value in bound(function, args, kwargs).items():
                     if parameter in SHAPING and has_symbol(value):
                         self._leave(f"{name} with {parameter}= from numbers")
@@ -248,7 +248,7 @@ class Symbol:
             if function in VARYING:
                 self._trace.require_kind(result)
             return result
-        return function(*held(args), **held(kwargs))
+        return function(*concrete(args), **concrete(kwargs))
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._held, name)
@@ -256,33 +256,33 @@ class Symbol:
             return partial(self._method, name)
         if name.startswith("__") and not reads_an_attribute(sys._getframe(1)):
             raise AttributeError(name)
-        if name in NUMBERS_OF:
+        if name in CONVERSION_METHODS:
             return partial(self._numbers_of, name)
         self._leave(f".{name}()" if callable(found) else f".{name}")
         return found
 
     def _numbers_of(self, name: str, *args: Any) -> Any:
         """The value as Python's numbers."""
-        return getattr(self._told(text_or(f".{name}()")), name)(*held(args))
+        return getattr(self._as_scalar(text_or(f".{name}()")), name)(*concrete(args))
 
     def _method(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The result of a method of arrays."""
         out = kwargs.pop("out", None)
         if out is not None:
             self._leave(f".{name}(out=...)")
-            return getattr(self._held, name)(*held(args), **held(kwargs), out=held(out))
+            return getattr(self._held, name)(*concrete(args), **concrete(kwargs), out=concrete(out))
         if name in SHAPED_BY_ARGUMENTS and has_symbol((args, kwargs)):
             self._leave(f".{name}() with a shape from numbers")
         return self._call(method(name), self, *args, **kwargs)
 
     def _leave(self, how: str) -> Any:
-        """The value itself: from here on the trace does not know what becomes of it, unless nobody can change it."""
+        """Return the value, which leaves the trace: later changes of it are not recorded."""
         self._trace.leave(how)
         self._trace.exposed = self._trace.exposed or not issubclass(type(self._held), np.generic)
         return self._held
 
-    def _told(self, how: str) -> Any:
-        """The value itself, of which a number or a text is made, and nothing that shares its memory."""
+    def _as_scalar(self, how: str) -> Any:
+        """Return the value for a conversion to a number or text, which shares no memory with it."""
         self._trace.leave(how)
         return self._held
 
@@ -294,37 +294,37 @@ class Symbol:
         return self._trace.guard(self)  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
-        return float(self._told(way_out("float()")))
+        return float(self._as_scalar(way_out("float()")))
 
     def __int__(self) -> int:
-        return int(self._told(way_out("int()")))
+        return int(self._as_scalar(way_out("int()")))
 
     def __complex__(self) -> complex:
-        return complex(self._told(way_out("complex()")))
+        return complex(self._as_scalar(way_out("complex()")))
 
     def __index__(self) -> int:
-        return operator.index(self._told(way_out("int()")))
+        return operator.index(self._as_scalar(way_out("int()")))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return round(self._told("round()"), digits)
+        return round(self._as_scalar("round()"), digits)
 
     def __repr__(self) -> str:
-        return repr(self._told("repr()"))
+        return repr(self._as_scalar("repr()"))
 
     def __str__(self) -> str:
-        return str(self._told("str()"))
+        return str(self._as_scalar("str()"))
 
     def __format__(self, spec: str) -> str:
-        return format(self._told("format()"), spec)
+        return format(self._as_scalar("format()"), spec)
 
     def __reduce__(self) -> Any:
         return self._leave("pickle").__reduce__()
 
     def __bytes__(self) -> bytes:
-        return bytes(self._told("bytes()"))
+        return bytes(self._as_scalar("bytes()"))
 
     def __sizeof__(self) -> int:
-        return sys.getsizeof(self._told("sys.getsizeof()"))
+        return sys.getsizeof(self._as_scalar("sys.getsizeof()"))
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._leave(way_out("np.from_dlpack()")).__dlpack__(**kwargs)
@@ -343,14 +343,14 @@ class Symbol:
     def __hash__(self) -> int:
         if self.__class__ is np.ndarray:
             raise TypeError("unhashable type: 'numpy.ndarray'")
-        return hash(self._told("hash()"))
+        return hash(self._as_scalar("hash()"))
 
     def __contains__(self, item: Any) -> bool:
         return bool(np.any(self == item))
 
 
-def put_held(symbol: Symbol, value: Any) -> None:
-    """Let a symbol stand for another value of the same kind, before anything was computed with it."""
+def set_concrete(symbol: Symbol, value: Any) -> None:
+    """Give a symbol another value of the same kind, before it is used."""
     symbol._held = value
 
 
@@ -358,23 +358,23 @@ PLAIN = frozenset({np.ndarray, np.float64, np.float32, int, float, bool, str, ty
 """Classes of arguments that hold no symbol."""
 
 
-def held(value: Any) -> Any:
-    """Nested arguments with the values in place of symbols."""
+def concrete(value: Any) -> Any:
+    """Replace symbols by their values in nested arguments."""
     kind = type(value)
     if kind is Symbol:
         return value._held
     if kind in PLAIN:
         return value
     if isinstance(value, Traced):
-        return held(value._value)
+        return concrete(value._value)
     if kind is tuple or kind is list:
-        return kind([held(x) for x in value])
+        return kind([concrete(x) for x in value])
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return kind(*map(held, value))
+        return kind(*map(concrete, value))
     if kind is dict:
-        return {key: held(x) for key, x in value.items()}
+        return {key: concrete(x) for key, x in value.items()}
     if kind is slice:
-        return slice(held(value.start), held(value.stop), held(value.step))
+        return slice(concrete(value.start), concrete(value.stop), concrete(value.step))
     return value
 
 
@@ -413,14 +413,14 @@ def has_symbol(value: Any) -> bool:
     return isinstance(value, Traced) and type(value._value) is Symbol
 
 
-def _any_whole(values: Any) -> bool:
-    """Whether a symbol of whole numbers or truth values is among nested arguments."""
+def _has_integer_symbol(values: Any) -> bool:
+    """Return True if nested arguments contain a symbol of integers or bools."""
     kind = type(values)
     if kind is Symbol:
         return np.asarray(values._held).dtype.kind in "biu"
     if kind is tuple or kind is list:
-        return any(map(_any_whole, values))
-    return isinstance(values, Traced) and _any_whole(values._value)
+        return any(map(_has_integer_symbol, values))
+    return isinstance(values, Traced) and _has_integer_symbol(values._value)
 
 
 BINARY: dict[str, Any] = operators.RECORDED | operators.DISPATCHED
@@ -438,24 +438,26 @@ PYTHON: dict[Any, Any] = {
     for name, function in {**BINARY, **COMPARISONS, **UNARY}.items()
     if name != "divmod"
 } | {np.divmod: divmod}
-"""The operators of Python, by the functions of NumPy as which they are written down."""
+"""Python operators by the NumPy functions that record them."""
 
 BINARY["pow"] = operator.pow  # x**2 is np.square on arrays, and another algorithm on NumPy scalars
 OPERATORS = {np.power: operator.pow}
-"""The functions as which an operator is written down that NumPy has made a call of its function."""
+"""Functions that record an operator which NumPy has turned into a function call."""
 
 BINARY_OPERATION = dis.opmap["BINARY_OP"]
 NUMBERS = (bool, int, float, complex)
 
 
 def _is_operator(frame: Any, inputs: Any) -> bool:
-    """Whether NumPy makes a call of an operator on one of its scalars and a symbol: on scalars that is another one."""
+    """Return True if an operator on a NumPy scalar and a symbol arrives as a function call."""
+    # Operators on two NumPy scalars run in `scalarmath`, whose rounding may differ from that of the ufunc. The frame
+    # tells them from a call of the ufunc by user code: its current instruction is BINARY_OP.
     for x in inputs:
         if issubclass(type(x), np.generic):
             break
     else:
         return False
-    if not all(isinstance(held(x), (np.generic, *NUMBERS)) for x in inputs):
+    if not all(isinstance(concrete(x), (np.generic, *NUMBERS)) for x in inputs):
         return False
     return bool(
         frame.f_globals.get("__name__") == operators.__name__
@@ -464,7 +466,7 @@ def _is_operator(frame: Any, inputs: Any) -> bool:
 
 
 def _operate(function: Any, *operands: Any) -> Any:
-    """The result of an operator: of NumPy's function, but for plain Python numbers."""
+    """Apply an operator: as the NumPy function, except on plain Python numbers."""
     python = PYTHON.get(function, function)
     trace: Any = None
     plain = True
@@ -473,17 +475,17 @@ def _operate(function: Any, *operands: Any) -> Any:
             trace = x._trace
             kind = x._held.__class__
         elif x is None or isinstance(x, TEXT):
-            return python(*map(held, operands))  # no number is equal to a text
+            return python(*map(concrete, operands))  # no number is equal to a text
         else:
             kind = x.__class__
         plain = plain and kind in PLAIN_KINDS
-    if not plain and _is_of_numbers([*map(held_alone, operands)]):
+    if not plain and _is_of_numbers([*map(concrete_leaf, operands)]):
         function = python
     return trace.call(function, operands, {}, python)
 
 
-def held_alone(x: Any) -> Any:
-    """The value in the place of a symbol; anything else as it is."""
+def concrete_leaf(x: Any) -> Any:
+    """The value of a symbol; any other object unchanged."""
     return x._held if type(x) is Symbol else x
 
 
@@ -513,16 +515,16 @@ VALUES = (np.ndarray, np.generic)
 
 
 def _is_operand(other: Any) -> bool:
-    """Whether a symbol computes with something; if not, it leaves the operator to that."""
+    """Return True if a symbol computes with `other`; otherwise `other` handles the operator."""
     if type(other) is Symbol or isinstance(other, VALUES):
         return True
     return not hasattr(type(other), "__array_ufunc__")
 
 
-def _repeated(sequence: Any, times: Any) -> Any:
+def _repeat_sequence(sequence: Any, times: Any) -> Any:
     """A list, tuple or text as often as a NumPy scalar says; None if NumPy multiplies numbers."""
     if isinstance(sequence, SEQUENCES) and issubclass(times.__class__, np.generic):
-        return sequence * times._told(way_out("int()"))
+        return sequence * times._as_scalar(way_out("int()"))
     return None
 
 
@@ -530,7 +532,7 @@ def _binary(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
         if type(other) is Symbol:
             return _operate(function, self, other)
-        if function is np.multiply and (repeated := _repeated(other, self)) is not None:
+        if function is np.multiply and (repeated := _repeat_sequence(other, self)) is not None:
             return repeated
         return _operate(function, self, other) if _is_operand(other) else NotImplemented
 
@@ -541,7 +543,7 @@ def _reflected(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
         if type(other) is Symbol:
             return _operate(function, other, self)
-        if function is np.multiply and (repeated := _repeated(other, self)) is not None:
+        if function is np.multiply and (repeated := _repeat_sequence(other, self)) is not None:
             return repeated
         return _operate(function, other, self) if _is_operand(other) else NotImplemented
 
@@ -552,7 +554,7 @@ def _in_place(function: Any) -> Callable[[Any, Any], Any]:
     ufunc = np.power if function is operator.pow else function
 
     def forward(self: Any, other: Any) -> Any:
-        is_array = held(self).__class__ is np.ndarray
+        is_array = concrete(self).__class__ is np.ndarray
         if not _is_operand(other):
             if is_array and type(other).__array_ufunc__ is not None:
                 return ufunc(self, other, out=(self,))  # a tensor raises its error

@@ -1,9 +1,9 @@
-"""A call of a function while it is traced: what it works on has symbols inside, and gets its own values back."""
+"""A traced call: arrays in its arguments and in reach are replaced by symbols, and restored afterwards."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -26,21 +26,19 @@ from tapemagic.engine.tensor.variable import (
     living,
     value_of,
 )
-from tapemagic.errors import FunctionError
-from tapemagic.programs.closure import Closure
+from tapemagic.programs.changes import parameter_of
+from tapemagic.programs.code_names import site_of_parameter, site_of_return
 from tapemagic.programs.driver import Reached
-from tapemagic.programs.in_reach import Place
-from tapemagic.programs.leftovers import put_values, references, survivors
+from tapemagic.programs.entries import Location
+from tapemagic.programs.guards import Guards
 from tapemagic.programs.object_kinds import is_leaf
-from tapemagic.programs.parameters import parameter_of
 from tapemagic.programs.passes.layout import MIN_CHECKED_BYTES
 from tapemagic.programs.program import Program, arguments_of, nodes_in
-from tapemagic.programs.reading import read_on, returned_on
 from tapemagic.programs.signature import LEAF, Call, is_contiguous, is_data, is_single, taken_apart
-from tapemagic.programs.symbol import Symbol, held, put_held
 from tapemagic.programs.text.naming import identifier, name_inputs, name_results
-from tapemagic.programs.trace import Trace
-from tapemagic.programs.types import Type
+from tapemagic.programs.tracing.stand_ins import put_values, references, survivors
+from tapemagic.programs.tracing.symbol import Symbol, concrete, set_concrete
+from tapemagic.programs.tracing.trace import Trace
 
 ARRAYS = (Tensor, np.ndarray)
 VALUES = (*ARRAYS, np.generic)
@@ -49,12 +47,12 @@ PLAIN = (list, tuple)
 
 
 class TracedCall:
-    """One call of a function that is traced.
+    """A traced call of a function.
 
     Parameters
     ----------
     trace : Trace
-    closure : Closure
+    guards : Guards
     call : Call
         The arguments, taken apart.
 
@@ -63,12 +61,12 @@ class TracedCall:
     function : callable
         That which is called.
     nbytes : int
-        After it: the bytes of the arrays in reach for which there were symbols.
+        After the call: the bytes of the reachable arrays that were replaced by symbols.
     """
 
-    def __init__(self, trace: Trace, closure: Closure, call: Call) -> None:
+    def __init__(self, trace: Trace, guards: Guards, call: Call) -> None:
         self._trace = trace
-        self._closure = closure
+        self.guards = guards
         self._call = call
         self._originals: dict[int, tuple[str, Any]] = {}
         self._symbols: dict[int, tuple[Any, Any]] = {}
@@ -78,22 +76,12 @@ class TracedCall:
         self._stand_ins: dict[int, Any] = {}
         self._kept: list[Any] = []
         self._variables: list[tuple[Variable, Symbol, Any, Any, bool]] = []
-        self._places: list[tuple[Place, Any, Any]] = []
+        self._places: list[tuple[Location, Any, Any]] = []
         self._ours: set[int] = set()
         self.nbytes = 0
 
-    def run(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, caught: Sequence[Any] = ()
-    ) -> tuple[Program, Any]:
-        """The program of the call, and its result.
-
-        If an error that symbols caused is in the list `caught` after the call, Variables get their own values back.
-
-        Raises
-        ------
-        FunctionError
-            If there is one.
-        """
+    def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
+        """Run the call, and return its program and result."""
         self._prepare()
         self.function = function
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
@@ -103,11 +91,7 @@ class TracedCall:
         done = False
         try:
             self._enter()
-            for scope in self._closure.scopes.values():
-                scope.setdefault("type", Type)
             result = function(*call_args, **call_kwargs)
-            if caught:
-                raise FunctionError("it caught an error that it meets only while it is traced")
             done = True
         finally:
             assigned = self._restored(done)
@@ -120,7 +104,7 @@ class TracedCall:
         return program, outside
 
     def changed_nothing(self) -> bool:
-        """Whether a call that raised an error changed none of the arrays, lists and dicts that it was given."""
+        """Return True if a failed call changed none of its array, list and dict arguments."""
         for _, copy, before in self._copies:
             now = contents_of(copy)
             if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
@@ -132,10 +116,10 @@ class TracedCall:
     # Before the call.
 
     def _prepare(self) -> None:
-        """Make a symbol for every Variable, and for the arrays and tensors in reach."""
-        data, given = self._closure.data, {id(x): k for k, x in enumerate(self._call.leaves)}
+        """Make a symbol for every Variable, and for every reachable array and tensor."""
+        data, given = self.guards.data, {id(x): k for k, x in enumerate(self._call.leaves)}
         found = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
-        found |= {i: x for i, x in self._closure.objects.items() if isinstance(x, Variable)}
+        found |= {i: x for i, x in self.guards.objects.items() if isinstance(x, Variable)}
         found |= {id(x): x for x in living()}
         for variable in found.values():
             known = data.get(id(variable))
@@ -148,7 +132,7 @@ class TracedCall:
             node.contiguous = value.nbytes >= MIN_CHECKED_BYTES and is_contiguous(value)
             ours = known is not None or id(variable) in given
             self._variables.append((variable, symbol, node, value, ours))
-        for place in self._closure.places:
+        for place in self.guards.places:
             x = place.get()
             stand_in = self._stand_in(x)
             if stand_in is not x:
@@ -157,13 +141,13 @@ class TracedCall:
     def _enter(self) -> None:
         """Put symbols into Variables, which another thread may have assigned just now, and all stand-ins."""
         for variable, symbol, *_ in self._variables:
-            while not exchange_if(variable, held(symbol), symbol):
-                put_held(symbol, value_of(variable))
+            while not exchange_if(variable, concrete(symbol), symbol):
+                set_concrete(symbol, value_of(variable))
         for place, stand_in, _ in self._places:
             place.put(stand_in)
 
     def _stand_in(self, x: Any) -> Any:
-        """The symbol for an array in reach, a tensor with one, or a tuple of such."""
+        """Return the replacement of a reachable array, tensor, or tuple of these."""
         if id(x) in self._stand_ins:
             return self._stand_ins[id(x)]
         if type(x) is tuple:
@@ -172,11 +156,11 @@ class TracedCall:
                 made = x
             else:
                 self._symbols[id(made)] = x, made
-        elif isinstance(x, ARRAYS) and id(x) in self._closure.data:
+        elif isinstance(x, ARRAYS) and id(x) in self.guards.data:
             value = unwrap(x)
             if type(value) is Symbol or not is_data(value) or value.dtype.kind not in "biufc":
                 return x
-            local, path = self._closure.data[id(x)]
+            local, path = self.guards.data[id(x)]
             origin = Reached(path, local, type(x), isinstance(x, np.ndarray))
             made = self._with_symbol(x, self._trace.input(origin, value, identifier(path)))
             self._originals[id(made)] = "reached", local
@@ -192,7 +176,7 @@ class TracedCall:
         return with_value(x, symbol) if isinstance(x, Tensor) else symbol
 
     def _argument(self, k: int, x: Any) -> Any:
-        """The stand-in for a leaf of the arguments."""
+        """Return the replacement of a leaf of the arguments."""
         if isinstance(x, Variable):
             self._originals.setdefault(id(x), ("argument", k))
             return x
@@ -201,7 +185,7 @@ class TracedCall:
             known = self._stand_ins.get(id(x))
             if known is not None:
                 return known
-        if isinstance(x, np.ndarray) and self._closure.has(x):
+        if isinstance(x, np.ndarray) and self.guards.is_reachable(x):
             self._trace.leave_at("an array that is an argument, and read under another name,", None)
             return x
         if not isinstance(x, Tensor) and not (is_data(x) and x.dtype.kind in "biufc"):
@@ -218,7 +202,7 @@ class TracedCall:
         return made
 
     def _rebuilt(self, x: Any, given: Iterator[Any]) -> Any:
-        """Nested arguments with stand-ins; a list or dict without any of these is the caller's own."""
+        """Rebuild nested arguments with stand-ins; lists and dicts without arrays stay the same objects."""
         if is_single(x):
             return next(given)
         kind = type(x)
@@ -241,27 +225,24 @@ class TracedCall:
     # After the call.
 
     def _restored(self, done: bool) -> list[tuple[Variable, Any]]:
-        """Give everything its own value back; the Variables that were assigned, and their new values."""
+        """Restore all values, and return the assigned Variables with their new values."""
         assigned = []
         try:
             for variable, symbol, node, before, _ in self._variables:
                 now = value_of(variable)
                 mine = type(now) is Symbol
                 if mine and self._trace.node(now) is node and now is symbol:
-                    exchange_if(variable, symbol, held(symbol))
+                    exchange_if(variable, symbol, concrete(symbol))
                 elif not mine and not self._trace.is_assigned(variable, now):
                     continue  # another thread assigned it
                 elif done:
                     assigned.append((variable, now))
-                    exchange(variable, held(now))
+                    exchange(variable, concrete(now))
                 else:
                     exchange(variable, before)
             for place, stand_in, original in self._places:
                 if place.get() is stand_in:
                     place.put(original)
-            for scope in self._closure.scopes.values():
-                if scope.get("type") is Type:
-                    del scope["type"]
         except KeyboardInterrupt:
             self._restored(done=False)
             raise
@@ -275,7 +256,7 @@ class TracedCall:
                 continue
             name = parameter_of(self.function, args, kwargs, original)
             how = f"a change of the {type(original).__name__} that it is given{' as ' * bool(name)}{name}"
-            self._trace.leave_at(how, read_on(self.function, name))
+            self._trace.leave_at(how, site_of_parameter(self.function, name))
             if isinstance(original, list):
                 original[:] = [self._outside(x) for x in copy]
             else:
@@ -284,7 +265,7 @@ class TracedCall:
                 original.update(items)
 
     def _outside(self, x: Any) -> Any:
-        """A value without symbols: the caller's own object for a stand-in."""
+        """Return a value without symbols: the original object for a stand-in."""
         known = self._symbols.get(id(x))
         if known is not None and known[1] is x:
             return known[0]
@@ -321,11 +302,11 @@ class TracedCall:
         return program, result if structure == LEAF and not found else self._result(result)
 
     def _leave(self, how: str) -> None:
-        """Note that the result cannot come out of a program."""
-        self._trace.leave_at(how, returned_on(self.function))
+        """Record that a program cannot return this result."""
+        self._trace.leave_at(how, site_of_return(self.function))
 
     def _result(self, x: Any) -> Any:
-        """A result without symbols; the caller's own lists, and those that the function made, stay these objects."""
+        """Return a result without symbols; lists and dicts stay the same objects."""
         if id(x) in self._copied:
             return self._copied[id(x)]
         kind = type(x)
@@ -342,7 +323,7 @@ class TracedCall:
         return x
 
     def _check_structure(self, x: Any, structure: Any, met: set[int]) -> None:
-        """Leave the trace if the result is a list that was there before, or twice, or of a class of its own."""
+        """Refuse a result that contains an earlier list, the same list twice, or a custom class."""
         if structure == LEAF:
             return
         kind = type(x)
@@ -355,7 +336,7 @@ class TracedCall:
             self._leave(f"a {kind.__name__} that is twice in the result")
             return
         met.add(id(x))
-        if kind is not tuple and (known or self._closure.has(x)):
+        if kind is not tuple and (known or self.guards.is_reachable(x)):
             self._leave(f"a {kind.__name__} as a result that is not made by it")
         values = x.values() if isinstance(x, dict) else x
         parts = [part for part in values if isinstance(part, NESTED)]
@@ -363,7 +344,7 @@ class TracedCall:
             self._check_structure(part, None, met)
 
     def _leaves(self, found: list[Any]) -> list[tuple[str, Any]]:
-        """The ways in which a driver makes the leaves of the result: one that is there twice is made once."""
+        """How a driver makes the leaves of the result: a leaf that occurs twice is made once."""
         leaves: list[tuple[str, Any]] = []
         first: dict[int, int] = {}
         for k, x in enumerate(found):
@@ -374,13 +355,13 @@ class TracedCall:
         return leaves
 
     def _leaf(self, x: Any) -> tuple[str, Any]:
-        """The way in which a driver makes one leaf of the result."""
+        """How a driver makes one leaf of the result."""
         original = self._originals.get(id(x))
         if original is not None and self._is_unchanged(x):
             return original
         if isinstance(x, Variable):
-            if id(x) in self._closure.data:
-                return "reached", self._closure.data[id(x)][0]
+            if id(x) in self.guards.data:
+                return "reached", self.guards.data[id(x)][0]
             self._leave("a Variable as a result that is not among its arguments")
         elif isinstance(x, Slice):
             self._leave("a part of a Variable as a result (add 0 to it)")
@@ -392,8 +373,8 @@ class TracedCall:
             return "copy", None
         elif is_leaf(x):
             return "fixed", x
-        elif self._closure.has(x):
-            return "reached", self._closure.local(x)
+        elif self.guards.is_reachable(x):
+            return "reached", self.guards.local(x)
         else:
             self._leave(f"a result of type {type(x).__name__}")
         return "fixed", None
@@ -409,7 +390,7 @@ class TracedCall:
         return x if plain else None
 
     def _inputs(self, program: Program) -> list[Any]:
-        """All arguments in their order, then the Variables that the program reads, then other arrays that it reads."""
+        """Order the inputs: arguments, then Variables, then other arrays that the program reads."""
         if all(isinstance(x.origin, int) for x in self._trace.inputs):
             return self._trace.inputs  # in the order of the arguments
         ends = nodes_in([program.results, [node for _, node in program.assigned]])
@@ -428,7 +409,7 @@ class TracedCall:
         return sorted(inputs, key=place)
 
     def out_of_reach(self, program: Program) -> Variable | None:
-        """A Variable that the program reads or assigns, and to which no name in its code leads."""
+        """Return a Variable that the program uses, but that no name in its code leads to."""
         read = [x.origin for x in program.inputs if isinstance(x.origin, Variable)]
         variable: Variable
         for variable in (*read, *(variable for variable, _ in program.assigned)):
@@ -436,48 +417,44 @@ class TracedCall:
                 return variable
         return None
 
-    def clean(self, after: Closure) -> None:
-        """Take symbols out of whatever the function stored."""
+    def clean(self, after: Guards) -> None:
+        """Remove symbols from Variables and from all reachable places, and forget the stand-ins."""
         for x, made in self._symbols.values():
             if isinstance(x, Tensor):
                 put_id(x, id_of(made))  # as a tape that lives on knows it
         known = {id(variable) for variable, *_ in self._variables}
         for variable in living():
             if id(variable) not in known and type(value_of(variable)) is Symbol:
-                exchange(variable, held(value_of(variable)))
+                exchange(variable, concrete(value_of(variable)))
         for place in after.places:
             x = place.get()
             plain = self._outside(x)
             if plain is not x:
                 place.put(plain)
-        self._let_go()
-
-    def _let_go(self) -> None:
-        """Forget what stood for values, but for what each of these stands for."""
         arrays = (x for x, made in self._symbols.values() if type(made) is Symbol)
-        self.nbytes = sum(x.nbytes for x in arrays if id(x) in self._closure.data)
+        self.nbytes = sum(x.nbytes for x in arrays if id(x) in self.guards.data)
         self._ours = {id(variable) for variable, *_, ours in self._variables if ours}
         for found in (self._variables, self._places, self._copies, self._kept, self._stand_ins):
             found.clear()
 
     def references(self) -> float:
-        """The number of references to the trace: more than before the call as long as there are symbols."""
+        """Count the references to the trace, which each symbol adds to."""
         return references(self._trace)
 
-    def put_values(self, known: float, further: bool) -> None:
-        """Leave no symbols anywhere; `known` is the number of references before the call."""
+    def put_values(self, known: float) -> None:
+        """Replace the symbols that are left; `known` is the number of references to the trace before the call."""
         self._trace.release()
         left = survivors(self._symbols)
         if left or self.references() != known:
-            put_values(self._trace, left, further)
+            put_values(self._trace, left)
 
 
 def without_symbols(x: Any) -> Any:
-    """A value with arrays and NumPy scalars in place of symbols."""
+    """Return a value with arrays and NumPy scalars instead of symbols."""
     if type(x) is Symbol:
-        return held(x)
+        return concrete(x)
     if isinstance(x, Tensor) and type(unwrap(x)) is Symbol:
-        put_value(x, held(unwrap(x)))
+        put_value(x, concrete(unwrap(x)))
     elif type(x) is tuple:
         parts = tuple(map(without_symbols, x))
         return x if all(a is b for a, b in zip(parts, x, strict=True)) else parts
@@ -490,5 +467,5 @@ def contents_of(x: Any) -> list[Any]:
 
 
 def is_part(x: Any) -> Callable[[Any], bool]:
-    """Tells whether something is not a given list or dict itself, so that it is packed one level deep."""
+    """Return a test for the parts of a list or dict, so that it is packed one level deep."""
     return lambda part: part is not x

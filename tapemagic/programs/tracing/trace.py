@@ -1,4 +1,4 @@
-"""Trace: the writing down of what a function computes, while it computes it."""
+"""Trace: records what a function computes while it runs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ from tapemagic.engine.recording import Absent, live, open_blocks
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import trace_into
-from tapemagic.programs.calls import ARRAYS_AT_ONCE, user_frame
-from tapemagic.programs.error_handling import handling
-from tapemagic.programs.object_kinds import is_by_the_user
+from tapemagic.programs.object_kinds import may_run_user_code
 from tapemagic.programs.program import (
     SINGLE,
     Back,
@@ -35,14 +33,16 @@ from tapemagic.programs.program import (
     kind_of,
 )
 from tapemagic.programs.reasons import a_or_an
-from tapemagic.programs.symbol import Symbol, has_symbol, held, shaped_by_data
 from tapemagic.programs.text.naming import Names
+from tapemagic.programs.tracing.calls import ARRAYS_AT_ONCE, user_frame
+from tapemagic.programs.tracing.error_handling import handling
+from tapemagic.programs.tracing.symbol import Symbol, concrete, has_symbol, shaped_by_data
 
 INDEX = np.dtype(np.intp)
 TRUTH = kind_of(False)
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.dtype, type, range)
-"""The types of arguments that stand in a program as they are."""
+"""The types of arguments that a program contains unchanged."""
 
 PLAIN_NUMBERS = frozenset({type(None), bool, int, float})
 
@@ -51,12 +51,12 @@ ARRAYS = (np.ndarray, np.generic)
 NUMBERS = (*ARRAYS, bool, int, float, complex)
 
 CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
-"""The errors of calls that depend on numbers: a function that catches one goes on in a way without a guard."""
+"""Errors that depend on numbers: a function that catches one takes a branch without a guard."""
 
-MOST_NODES = 20_000
-"""The number of nodes above which a function stays eager."""
+MAX_NODES = 20_000
+"""The maximum number of nodes; a longer function stays eager."""
 
-MOST_REASONS = 8
+MAX_REASONS = 8
 """The number of reasons that a trace keeps: the first ones."""
 
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
@@ -72,30 +72,30 @@ def _references(symbol: Symbol) -> tuple[float, float]:
     return _count(array), 0.0 if array.base is None else _count(array.base)
 
 
-_OWN = frozenset({_references(Symbol(None, None, np.zeros(2)[k:])) for k in (0, 1)}) | {
-    _references(Symbol(None, None, np.zeros(2)))
-}
-"""The numbers of references where nothing else refers to the memory: versions of Python count differently."""
+UNSHARED_REFCOUNTS = frozenset(
+    {_references(Symbol(None, None, np.zeros(2)[k:])) for k in (0, 1)}
+) | {_references(Symbol(None, None, np.zeros(2)))}
+"""Reference counts of arrays without other names, measured at import: they differ by version of Python."""
 
 
 class Trace:
-    """The computation of a function, written down call by call.
+    """The recorded computation of a function.
 
     Attributes
     ----------
     body : list of Node and Guard
     reasons : list of (str, Site or None)
-        By what, and on which lines, values left the trace: if there are any, it is no program.
+        What stopped the trace, with the lines; any reason keeps the function eager.
     names : Names
-        The user's names for values, and his lines.
+        The names of values in user code, and its lines.
     named : bool
         Whether they are noted, and the parts of reverse sweeps.
-    drawn_on : Site or None
-        The first line on which something of `tapemagic.nn` asks for random numbers.
+    first_draw_site : Site or None
+        The first line on which a layer of `tapemagic.nn` draws random numbers.
     exposed : bool
-        Whether the function may have written into an array that it did not make, or may do so from here on.
+        Whether the function may write into an array that it did not make.
     raised : exception or None
-        The last error of a call that was to be written down.
+        The last error of a recorded call.
     errstate : dict of str to str
         What NumPy did with floating-point errors when the trace began.
     """
@@ -110,7 +110,7 @@ class Trace:
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._assigned: dict[int, Any] = {}
         self._adjoints: dict[int, tuple[Any, dict[Node, Back]]] = {}
-        self.drawn_on: Site | None = None
+        self.first_draw_site: Site | None = None
         self.exposed = False
         self.raised: BaseException | None = None
         self.errstate: Any = np.geterr()
@@ -123,26 +123,26 @@ class Trace:
         self._sweeping_at: Site | None = None
 
     def input(self, origin: Any, value: Any, name: str = "") -> Symbol:
-        """A symbol for a value that is given at each call."""
+        """Return a symbol for an input of the program."""
         node = Input(origin, kind_of(value), name)
         self.inputs.append(node)
         return Symbol(self, node, value)
 
     def reference(self, array: Any, name: str = "") -> None:
-        """Make an array known that the program shall read anew at each call."""
+        """Register an array that the program reads again at each call."""
         self._constants[id(array)] = array, Constant(array, True, name)
 
     @property
     def writes(self) -> bool:
-        """Whether calls are written down: the trace is open, and this is its thread."""
+        """Return True if calls are recorded: the trace is open, and this is its thread."""
         return self._open and get_ident() == self._thread
 
     def close(self) -> None:
-        """Write nothing down any more; symbols that are left compute as their values do."""
+        """Stop recording; the remaining symbols compute like their values."""
         self._open = False
 
     def release(self) -> None:
-        """Let go of the values that were computed; what was written down stays."""
+        """Release the computed values; the recorded calls stay."""
         self._constants.clear()
         self._assigned.clear()
         self._adjoints.clear()
@@ -150,8 +150,8 @@ class Trace:
         self.names.forget()
 
     def value(self, args: Any) -> Any:
-        """Nested arguments with the values in place of symbols."""
-        return held(args)
+        """Replace symbols by their values in nested arguments."""
+        return concrete(args)
 
     def reads(self, args: Any) -> bool:
         """Whether a symbol is among nested arguments."""
@@ -166,16 +166,16 @@ class Trace:
     def call(
         self, function: Any, args: Sequence[Any], kwargs: dict[str, Any], compute: Any = None
     ) -> Any:
-        """Call a function with the values of symbols, and write the call down.
+        """Call a function with the values of symbols, and record the call.
 
-        If `compute` is given, it is called instead, and computes the same.
+        `compute`, if passed, is called instead and computes the same.
         """
         values = []
         for x in args:
-            values.append(x._held if type(x) is Symbol else held(x))  # noqa: PERF401 (quicker)
+            values.append(x._held if type(x) is Symbol else concrete(x))  # noqa: PERF401 (quicker)
         compute = compute or function
         try:
-            result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
+            result = compute(*values, **concrete(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
             self.leave(f"{a_or_an(type(error).__name__)} that the function catches")
             self.raised = error
@@ -185,8 +185,8 @@ class Trace:
         if function is operator.getitem and shaped_by_data(args[1]):
             self.leave("x[mask]")
             return result
-        if len(self.body) >= MOST_NODES:
-            self.leave(f"more than {MOST_NODES:,} operations")
+        if len(self.body) >= MAX_NODES:
+            self.leave(f"more than {MAX_NODES:,} operations")
             self.close()
             return result
         node = self.node
@@ -201,7 +201,7 @@ class Trace:
         return Symbol(self, self._written(function, nodes, node_kwargs, kind), result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
-        """The symbol of a result that is no single number of the usual classes, or those of several."""
+        """Return the symbol of a result with an unusual class, or the symbols of several results."""
         if isinstance(result, NUMBERS):
             node = self._written(function, args, kwargs, kind_of(result))
             return Symbol(self, node, result)
@@ -229,7 +229,7 @@ class Trace:
         return node
 
     def _changed_errstate(self) -> dict[str, str] | None:
-        """NumPy's handling of floating-point errors now, if it is not that of the start, or raises them."""
+        """NumPy's error handling, if it has changed since the start or raises errors."""
         state: Any = np.geterr()
         if state == self.errstate and not self._raises:
             return None
@@ -238,13 +238,13 @@ class Trace:
         return state  # type: ignore[no-any-return]
 
     def call_in_place(self, function: Any, inputs: Any, kwargs: Any, out: Symbol) -> Any:
-        """Call a function that writes its result into an array, and write down that the array is now the result."""
+        """Call a function with ``out=``, and record that the array is now the result."""
         how = self._why_not_in_place(kwargs, out)
         if how:
             self.leave(how)
         if how or not self.writes or not out._held.flags.writeable:
             self.exposed = True
-            function(*held(inputs), **held(kwargs), out=out._held)
+            function(*concrete(inputs), **concrete(kwargs), out=out._held)
             return out
         try:
             computed = self.call(function, inputs, kwargs)
@@ -261,7 +261,7 @@ class Trace:
             if not (out.flags.c_contiguous or out.flags.f_contiguous):
                 self.leave("an operation in place on an array whose axes are permuted in memory")
                 self.exposed = True
-                out._held[...] = held(computed)
+                out._held[...] = concrete(computed)
                 return out
             order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
             computed = self.call(np.array, (computed,), {"order": order})
@@ -274,8 +274,8 @@ class Trace:
 
     @staticmethod
     def _written_into_copy(function: Any, inputs: Any, kwargs: Any, out: Symbol) -> None:
-        """Let NumPy raise the error of an operation in place, if there is one."""
-        function(*held(inputs), **held(kwargs), out=np.copy(out._held))
+        """Let NumPy raise the error of an operation in place."""
+        function(*concrete(inputs), **concrete(kwargs), out=np.copy(out._held))
 
     @staticmethod
     def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
@@ -287,12 +287,12 @@ class Trace:
         if given and isinstance(out._node.origin, Variable):
             return ""
         del array
-        if given or _references(out) not in _OWN:
+        if given or _references(out) not in UNSHARED_REFCOUNTS:
             return "an operation in place on an array that has other names"
         return ""
 
     def guard(self, x: Symbol) -> bool:
-        """The truth value of a symbol, on which the program depends from here on."""
+        """The bool of a symbol, which the rest of the program depends on."""
         found = bool(x._held)
         if self.writes:
             self.body.append(Guard(x._node, found, self.site() if self.named else None))
@@ -315,22 +315,22 @@ class Trace:
         self._assigned[id(variable)] = value
 
     def is_assigned(self, variable: Variable, value: Any) -> bool:
-        """Whether this thread, and no other, has made a value that of a variable."""
+        """Return True if this thread has assigned a value to a variable."""
         return self._assigned.get(id(variable)) is value
 
     def draws(self) -> None:
-        """Note the line on which a layer asks for a generator of random numbers."""
-        if self.writes and self.drawn_on is None:
-            self.drawn_on = self.site()
+        """Record the line on which a layer draws random numbers."""
+        if self.writes and self.first_draw_site is None:
+            self.first_draw_site = self.site()
 
     def leave(self, how: str) -> None:
-        """Note that a value leaves the trace, on the line that is running."""
-        if self.writes and len(self.reasons) < MOST_REASONS:
+        """Record that no program can contain the running line."""
+        if self.writes and len(self.reasons) < MAX_REASONS:
             self.leave_at(how, self.site())
 
     def leave_at(self, how: str, site: Site | None) -> None:
-        """Note that a value leaves the trace on a line, or before or after the call."""
-        if self.writes and len(self.reasons) < MOST_REASONS and (how, site) not in self.reasons:
+        """Record that no program can contain a line, or what happens before or after the call."""
+        if self.writes and len(self.reasons) < MAX_REASONS and (how, site) not in self.reasons:
             self.reasons.append((how, site))
 
     def node(self, x: Any) -> Any:
@@ -362,8 +362,8 @@ class Trace:
         return x
 
     def _look_at(self, x: Any) -> None:
-        """Leave the trace for an argument that changes by itself, or does what is not written down."""
-        if is_by_the_user(x):
+        """Stop the trace for an argument that runs user code or whose changes are not recorded."""
+        if may_run_user_code(x):
             self.leave(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
         elif not callable(x) and not is_plain(x):
             self.leave(f"an argument of type {type(x).__name__}")
@@ -382,7 +382,7 @@ class Trace:
         return made
 
     def site(self, own: int = 1) -> Site | None:
-        """The user's line that is running; the last frames, of which `own` is the number, are none of the user's."""
+        """The running line of user code; the last `own` frames are skipped."""
         frame = user_frame(own)
         if frame is None:
             return None
@@ -393,11 +393,11 @@ class Trace:
         return self._sweeping_at
 
     def is_own(self, site: Site | None) -> bool:
-        """Whether a line is of a function of the user's that the sweep calls, and not the one that began the sweep."""
+        """Return True for a line in user code that a sweep calls, rather than the line that began it."""
         return site is not None and site is not self._sweeping_at
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
-        """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
+        """Yield the records of a reverse sweep backwards, and mark the nodes that it computes."""
         return self._noted(records, grads) if self.named else reversed(records)
 
     def _noted(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
@@ -455,7 +455,7 @@ def _node_of(value: Any) -> Node | None:
 
 
 def _first_node(values: tuple[Any, ...]) -> Node | None:
-    """The node of the first of several values that has one."""
+    """The first node among several values."""
     return next(filter(None, map(_node_of, values)), None)
 
 
@@ -483,7 +483,7 @@ def is_plain(x: Any) -> bool:
 
 
 def is_fixed(value: Any) -> bool:
-    """Whether nobody can write into the memory of an array, or it is a NumPy scalar.
+    """Return True for a NumPy scalar, and for an array whose memory is read-only.
 
     Examples
     --------
@@ -498,7 +498,7 @@ def is_fixed(value: Any) -> bool:
 
 
 def _copy(array: Any) -> Any:
-    """A copy that lies in memory as the array does, on which the rounding of sums and products depends."""
+    """A copy with the same memory layout, because the rounding of sums and products depends on it."""
     if array.flags.forc:
         copy = np.copy(array, order="K")
         if copy.strides == array.strides or not copy.size:
@@ -526,7 +526,7 @@ def _bits(array: Any) -> Any:
 
 
 def is_followed() -> bool:
-    """Whether tapes or a trace follow what is computed here: then a function runs as it is written."""
+    """Return True if tapes or a trace record here: then a function runs eagerly."""
     return bool(live()) or current() is not None
 
 

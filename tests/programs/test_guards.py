@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.programs.closure import Closure, same_closures
+from tapemagic.programs.guards import Guards, first_change
 from tests.programs import reach
 
 rate = 2.0
@@ -47,52 +47,43 @@ CHANGES: dict[str, Callable[[Any, Any], None]] = {
 def test_a_change_is_seen(change: Callable[[Any, Any], None]) -> None:
     """What was found holds until something changes."""
     f, state = made()
-    closure = Closure(f)
+    guards = Guards(f)
 
-    assert closure.holds()
+    assert first_change(guards, Guards(f), strictly=True) is None
     change(f, state)
 
-    assert not closure.holds()
-    assert same_closures(closure, Closure(f), strictly=True) is not None
+    assert first_change(guards, Guards(f), strictly=True) is not None
 
 
 @pytest.mark.parametrize("name", ["rate", "len"])
 def test_a_global_name_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is assigned, and one that hides a built-in function."""
-    closure = Closure(made()[0])
+    f, _ = made()
+    guards = Guards(f)
 
-    assert closure.holds()
+    assert first_change(guards, Guards(f), strictly=True) is None
     monkeypatch.setitem(globals(), name, 5.0)
 
-    assert not closure.holds()
+    assert first_change(guards, Guards(f), strictly=True) is not None
 
 
 def test_attributes_of_modules_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of a module of the user's."""
-    closure = Closure(made()[0])
+    f, _ = made()
+    guards = Guards(f)
 
-    assert closure.holds()
+    assert first_change(guards, Guards(f), strictly=True) is None
     monkeypatch.setattr(reach, "rate", 0.25)
 
-    assert not closure.holds()
-
-
-def test_objects_are_looked_at_again() -> None:
-    """Of objects with attributes nothing is known without another look."""
-    state = SimpleNamespace(rate=1.0)
-
-    class Model:
-        def __init__(self) -> None:
-            self.rate = state.rate
-
-    model = Model()
-
-    assert not Closure(lambda x: x * model.rate).holds()
+    assert first_change(guards, Guards(f), strictly=True) is not None
 
 
 def test_nothing_is_kept() -> None:
-    """A forgotten closure refers to nothing, and so holds for nothing."""
-    closure = Closure(made()[0])
-    closure.forget()
+    """Guards that were forgotten know no arrays."""
+    guards = Guards(made()[0])
+    assert guards.objects
+    guards.forget()
 
-    assert not closure.holds()
+    assert not (guards.objects)
+    assert not (guards.places)
+    assert not (guards.codes)

@@ -1,4 +1,4 @@
-"""The call of the user's in which a value left a trace, from the code that runs: by which name, and what to write."""
+"""The user call that stopped a trace, read from the running code: its name, and what to write instead."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ NUMPY = "call NumPy's functions on the tensor itself"
 
 MATH = "math", "cmath"
 CONVERTING = frozenset({"float", "int", "complex", "asarray", "asanyarray", "__float__", "__int__"})
-"""The functions that convert, and nothing more: the conversion is named by itself."""
+"""Functions that only convert: the reason names the conversion."""
 
 SIZED = frozenset({"arange", "zeros", "ones", "empty", "eye", "identity", "tri", "linspace"})
-"""The functions that make arrays of a size that is given."""
+"""Functions that make arrays of a size."""
 
 INSTEAD = {
     **dict.fromkeys(("vectorize", "frompyfunc", "nditer", "ndenumerate"), ARRAYS_AT_ONCE),
@@ -36,7 +36,7 @@ INSTEAD = {
     "full": "write x + np.zeros(shape)",
     "range": "write a while loop on the tensor, or give the number as one of Python's",
 }
-"""Words about what to write in place of functions, by their names."""
+"""What to write instead of a function, by its name."""
 
 READING = frozenset({"getattr", "hasattr"})
 """The functions that read an attribute by a text."""
@@ -46,7 +46,7 @@ WRITING = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 
 
 def user_frame(own: int = 1) -> Any:
-    """The frame of the user's that runs, below at least so many of this package; None if there is none."""
+    """Return the running frame of user code, skipping the last `own` frames; None without one."""
     frame: Any = sys._getframe(own)
     while frame is not None and (
         origin_of(frame.f_code.co_filename) != "" or is_generated(frame.f_code)
@@ -56,7 +56,7 @@ def user_frame(own: int = 1) -> Any:
 
 
 def way_out(how: str) -> str:
-    """A conversion of a value, or the call or assignment of the user's that made it, with what to write instead.
+    """Name a conversion, or the user call or assignment that caused it, and what to write instead.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def way_out(how: str) -> str:
     Returns
     -------
     str
-        The same if the user wrote it, or nothing else can be told.
+        `how` itself if user code made the conversion, or the cause is unknown.
     """
     frame = user_frame()
     if frame is None:
@@ -87,7 +87,7 @@ def way_out(how: str) -> str:
 
 
 def text_or(how: str) -> str:
-    """The way in which the user's code makes a text of a value; `how` if it does not."""
+    """Name the expression of user code that turns a value into text, or `how`."""
     frame = user_frame()
     if frame is None:
         return how
@@ -101,7 +101,7 @@ def text_or(how: str) -> str:
 
 
 def called_with(expression: ast.Call, frame: Any, how: str = "") -> str:
-    """A call in a frame that computes with more than the tensor itself, and what to write instead."""
+    """Describe a call that needs more than the tensor itself, and what to write instead."""
     called = _function(expression)
     function = ast.unparse(called)
     name = function.rpartition(".")[2]
@@ -158,7 +158,7 @@ def _indexed(expression: ast.Subscript, frame: Any) -> str:
 
 
 def _holds_arrays(expression: ast.expr, value: Any) -> bool:
-    """Whether a list or tuple has arrays or tensors in it, as far as that can be told, and not numbers alone."""
+    """Return True if a list or tuple may have arrays or tensors in it."""
     if isinstance(expression, ast.List | ast.Tuple):
         return not all(isinstance(x, ast.Constant | ast.UnaryOp) for x in expression.elts)
     parts = value if isinstance(value, list | tuple) else ()
@@ -166,7 +166,7 @@ def _holds_arrays(expression: ast.expr, value: Any) -> bool:
 
 
 def is_raised_by_the_user(error: BaseException) -> bool:
-    """Whether the user's code raises an error itself, by ``raise`` or ``assert``, and calls nothing that does."""
+    """Return True if user code raises an error by ``raise`` or ``assert``."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
@@ -182,7 +182,7 @@ def raises(traceback: Any) -> bool:
 
 
 def way_of_error(traceback: Any) -> tuple[str, Site | None]:
-    """The way in which the user's code raises an error while it is traced, with what to write instead, and the line."""
+    """Describe the user call that raised an error in a trace, with its line and what to write instead."""
     found = None
     while traceback is not None:
         if origin_of(traceback.tb_frame.f_code.co_filename) == "":
@@ -198,7 +198,7 @@ def way_of_error(traceback: Any) -> tuple[str, Site | None]:
 
 
 def reads_an_attribute(frame: Any) -> bool:
-    """Whether the user's line in a frame itself asks for an attribute, and not NumPy, which it calls."""
+    """Return True if the line of user code itself reads an attribute, rather than NumPy inside a call."""
     if origin_of(frame.f_code.co_filename) != "":
         return False
     operation, expression = running(frame)
@@ -253,7 +253,7 @@ def _is_list(given: ast.expr, frame: Any) -> bool:
 
 
 def value_of(expression: ast.expr, frame: Any) -> Any:
-    """The value of a constant, of a name, or of an attribute of one; None if it is none of them."""
+    """The value of a constant, a name or an attribute; None for any other expression."""
     match expression:
         case ast.Constant(value):
             return value

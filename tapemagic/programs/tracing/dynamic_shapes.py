@@ -1,4 +1,4 @@
-"""Shapes and dtypes of results: of which functions they follow from those of the arguments alone."""
+"""Functions whose results have a shape or dtype that depends on numbers, and functions for which it doesn't."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ STATIC = frozenset(
     {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast}
     | {np.min_scalar_type, np.common_type}
 )
-"""Functions whose results depend on shapes and dtypes alone."""
+"""Functions whose results depend only on shapes and dtypes."""
 
 MEMORY = frozenset({np.may_share_memory, np.shares_memory})
-"""Functions whose results depend on where arrays lie."""
+"""Functions whose results depend on memory addresses."""
 
 BY_NUMBERS = frozenset(
     {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.trim_zeros, np.union1d}
     | {np.intersect1d, np.setdiff1d, np.setxor1d, np.unique_all, np.unique_counts}
     | {np.unique_inverse, np.unique_values, np.histogram_bin_edges, np.ix_, np.mask_indices}
 )
-"""Functions whose results have another shape for most other numbers."""
+"""Functions whose results have a different shape for most other numbers."""
 
 VARYING = frozenset(
     {np.roots, np.poly, np.polydiv, np.polymul, np.linalg.lstsq, np.linalg.eig}
     | {np.linalg.eigvals, np.real_if_close, np.bincount}
     | {getattr(scimath, name) for name in scimath.__all__}
 )
-"""Functions whose results have another shape, or are complex, for some other numbers."""
+"""Functions whose results have a different shape, or are complex, for some numbers."""
 
 SELECTING = frozenset({np.compress, np.extract})
 """Functions whose results have a shape that depends on their first argument."""
@@ -47,7 +47,7 @@ SHAPING = frozenset(
 
 
 def depends_on_numbers(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the shape of a result is another one for most other numbers of the same shapes and dtypes.
+    """Return True if the shape of a result depends on the numbers.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def depends_on_numbers(function: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def bound(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by the names of parameters; those by keyword alone where a function is written in C."""
+    """The arguments of a call by parameter; only keyword arguments if the function is written in C."""
     return dict(zip(_parameters(function), args, strict=False)) | kwargs
 
 
