@@ -17,6 +17,8 @@ import tapemagic as tm
 from tapemagic.engine.nest import leaves
 from tapemagic.programs.function import Function
 
+pytestmark = pytest.mark.thorough
+
 BLOCKS = {
     "list": "y = sum([y * k for k in (0.5, 1.5)])",
     "dict": "parts = {k: y + k for k in range(2)}\ny = parts[0] * parts[1]",

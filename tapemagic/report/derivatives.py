@@ -1,4 +1,4 @@
-"""Derivatives of a recording, order by order, and their rows in the table of gradients."""
+"""The derivatives that a report takes of a recording, order by order."""
 
 from __future__ import annotations
 
@@ -13,39 +13,10 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.explain.formatting import derivative_symbol
 from tapemagic.explain.snapshot import Named
-from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.gradients.check_result import Check
-
-
-@dataclass(frozen=True)
-class Derivative:
-    """A row of the table of gradients: a value as text, or the reason for a None."""
-
-    target: str
-    source: str
-    order: int
-    shape: tuple[int, ...]
-    text: str | None
-    reason: str | None = None
-    summed: str = ""
-    """The name of the array of whose sum this is the derivative: the target, or the derivative one order below."""
-    value: Summary | None = None
-    check: Check | None = None
-    """The comparison with difference quotients."""
-
-    @property
-    def symbol(self) -> str:
-        """The symbol of the derivative: d²y/dx²."""
-        return derivative_symbol(self.target, self.source, self.order)
-
-    @property
-    def note(self) -> str:
-        """The note that this is the gradient of a sum, and no full matrix; empty for a scalar."""
-        return f"the gradient of the sum of {self.summed}" if self.summed else ""
 
 
 def name_of_sum(target: Named, source: Named, order: int) -> str:
-    """The name of the array of whose sum a derivative of some order is taken; empty for a single number."""
+    """The name of the array of whose sum a derivative of some order is taken, or '' for a single number."""
     if order > 1 and source[1].size != 1:
         return derivative_symbol(target[0], source[0], order - 1)
     return target[0] if target[1].size != 1 else ""
@@ -57,7 +28,7 @@ Key = tuple[int, int, int]
 
 @dataclass
 class GradientTable:
-    """Derivatives by target, source and order, and the errors in computing them.
+    """Derivatives by target, source and order, with the errors that prevented some.
 
     Attributes
     ----------
@@ -72,7 +43,7 @@ class GradientTable:
     begins: list[int] = field(default_factory=list)
 
     def level(self, position: int) -> int:
-        """The order of the derivative that a record belongs to, by its position; 0 for what was there before.
+        """The order of the derivative that a record belongs to, by its position, or 0 for a record of the cell.
 
         Examples
         --------
@@ -86,37 +57,37 @@ def differentiate(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], order: int
 ) -> GradientTable:
     """The derivatives of all orders up to `order`; those below the last are recorded on the observer."""
-    found = GradientTable()
+    table = GradientTable()
     wanted = [value for _, value in sources]
     for level in range(1, order + 1):
-        found.begins.append(len(observer.records))
+        table.begins.append(len(observer.records))
         with observer if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
                 keys = [(t, s, level) for s in range(len(wanted))]
                 if level == 1:
-                    take_gradients(observer, found, target, wanted, keys)
+                    take_gradients(observer, table, target, wanted, keys)
                     continue
                 for key, x in zip(keys, wanted, strict=True):
-                    below = found.gradients[t, key[1], level - 1]
+                    below = table.gradients[t, key[1], level - 1]
                     if below is None:
-                        found.gradients[key] = None
+                        table.gradients[key] = None
                     else:
-                        take_gradients(observer, found, below, [x], [key])
-    return found
+                        take_gradients(observer, table, below, [x], [key])
+    return table
 
 
 def take_gradients(
-    tape: Tape, found: GradientTable, target: Any, sources: Sequence[Any], keys: Sequence[Key]
+    tape: Tape, table: GradientTable, target: Any, sources: Sequence[Any], keys: Sequence[Key]
 ) -> None:
     """Add gradients to a table; where a rule fails, add None and the error as its reason."""
     try:
         gradients = tape.gradient(target, sources)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError is no ValueError
         gradients = [None] * len(keys)
-        found.problems.update((key, failure_reason(error)) for key in keys)
-    found.gradients.update(zip(keys, gradients, strict=True))
+        table.problems.update((key, failure_reason(error)) for key in keys)
+    table.gradients.update(zip(keys, gradients, strict=True))
 
 
 def failure_reason(error: Exception) -> str:
-    """An error as the reason for a None."""
+    """Describe an error that prevented a derivative."""
     return f"computing it failed with {type(error).__name__}: {error}"
