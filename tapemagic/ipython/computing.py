@@ -18,8 +18,8 @@ from tapemagic.report.verdict.statement import Statement
 NOTHING = "--compute: there is nothing to compute, since the cell computes with no Dask arrays"
 FAILED = "nothing is computed, since Dask stopped with {}"
 LARGE = (
-    f"--compute leaves arrays of more than {MAX_KEPT_BYTES >> 20} MB as they are: reduce one to fewer numbers, or "
-    "write x.compute() to have all of them in memory"
+    f"--compute leaves arrays of more than {MAX_KEPT_BYTES >> 20} MB as they are: reduce one to fewer numbers, "
+    "or write x.compute() to have all of them in memory"
 )
 
 

@@ -182,7 +182,7 @@ def test_optimizers_need_numbers() -> None:
         loss = np.mean((tm.constant(X) @ w) ** 2)
     with pytest.raises(
         NotComputedError,
-        match=r"gradient of 'w' is not computed: write \(gradients,\) = dask.compute\(gradients\)",
+        match=r"gradient of 'w' isn't computed: write \(gradients,\) = dask.compute\(gradients\)",
     ):
         optimizer.apply_gradients([(tape.gradient(loss, w), w)])
     assert w.numpy().tolist() == [0.0, 0.0, 0.0]
