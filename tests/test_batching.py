@@ -16,6 +16,8 @@ import tapemagic as tm
 from tapemagic.engine.tape import batched_sweep as batching
 from tests.conformance.programs import raised_by
 
+pytestmark = pytest.mark.thorough
+
 Program = Callable[..., Any]
 
 RNG = np.random.default_rng(5)

@@ -117,6 +117,7 @@ def tolerance(dtype: Any) -> float:
     return 500 * float(np.finfo(dtype).eps)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("structured")
 @pytest.mark.parametrize("seed", range(60))
 def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +131,7 @@ def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(found, expected, atol=scale * tolerance(x.dtype))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("structured")
 @pytest.mark.parametrize("seed", range(60, 75))
 def test_random_programs_to_third_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +143,7 @@ def test_random_programs_to_third_order(seed: int, monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("structured")
 @pytest.mark.parametrize("seed", range(75, 95))
 def test_random_programs_of_examples(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,6 +161,7 @@ def test_random_programs_of_examples(seed: int, monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("structured")
 @pytest.mark.parametrize("seed", range(95, 105))
 def test_random_programs_in_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

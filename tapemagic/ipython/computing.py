@@ -52,7 +52,7 @@ class Computing:
 
 def _remarks(subject: Subject) -> Iterator[Statement]:
     shown = [x for _, x in subject.targets]
-    shown += [g for g in subject.found.gradients.values() if g is not None]
+    shown += [g for g in subject.derivatives.gradients.values() if g is not None]
     if any(is_pending(unwrap(x)) for x in shown):
         yield Statement("note", LARGE)
     elif not subject.has_lazy_values:

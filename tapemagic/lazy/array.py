@@ -56,7 +56,7 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
 
 
 class Origin:
-    """How a lazy array was computed, so that it can be computed again (see `source_rereads`).
+    """History of a lazy array, from which it can be computed again (see `source_rereads`).
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class LazyArray(ArrayMethods):
 
     @property
     def location(self) -> ChunkLocation:
-        """Where the chunks are: "in memory", "persisted" on a cluster, or "" if they must be computed."""
+        """Location of the chunks: "in memory", "persisted" on a cluster, or "" if they must be computed."""
         if self._location is None:
             self._location = chunk_location(self._value)
         return self._location

@@ -41,6 +41,11 @@ def set_random_seed(seed: int) -> None:
     _global[0] = generator(seed)
 
 
+def global_generator() -> np.random.Generator:
+    """The global generator, for code that reads its state and draws no numbers."""
+    return _global[0]
+
+
 def generator(seed: Any = None) -> np.random.Generator:
     """Return a new generator for an integer, `seed` itself if it's a generator, or else the global generator.
 
@@ -52,9 +57,9 @@ def generator(seed: Any = None) -> np.random.Generator:
     True
     """
     trace = tracer()
-    if trace is not None:
+    if trace is not None and (seed is None or isinstance(seed, np.random.Generator)):
         # Two equal traces don't show that a function is deterministic: `if uniform() < 0.5` may agree by chance.
-        # So the trace records the draw, and the function stays eager.
+        # So the trace records the draw, and the function stays eager. A new generator with a seed repeats its numbers.
         trace.draws()
     if seed is None:
         return _global[0]

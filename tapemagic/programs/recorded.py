@@ -25,11 +25,11 @@ from tapemagic.errors import NotATensorError, OptionError, SourceError
 from tapemagic.programs.passes import simplified
 from tapemagic.programs.program import Guard, Node, Program, arguments_of, nodes_in
 from tapemagic.programs.rerun import Mark, Placed, RecordTrace, Rerun, Words
-from tapemagic.programs.symbol import Symbol
 from tapemagic.programs.text.derivatives import derivative_name
 from tapemagic.programs.text.naming import give_name, identifier
 from tapemagic.programs.text.source import Text
-from tapemagic.programs.trace import tracing
+from tapemagic.programs.tracing.symbol import Symbol
+from tapemagic.programs.tracing.trace import tracing
 
 MAX_LENGTH = 60
 """Maximum number of characters of the names of sources in the first sentence of a docstring."""

@@ -18,6 +18,8 @@ from tests.ipython.kernels import kernel
 from tests.ipython.live import asked, shown
 from tests.lazy.lazy_cases import raising
 
+pytestmark = pytest.mark.thorough
+
 DATA = """
 import dask, dask.array as da
 numbers = np.linspace(-1.0, 1.0, 40).reshape(10, 4)
@@ -112,7 +114,7 @@ def test_the_text_of_a_report(run: Run) -> None:
     rows = [" ".join(line.split()) for line in text.splitlines()]
     assert "X constant 10×4 float64 -1.0 to 1.0, mean 0.0, 3 chunks of 4×4" in rows
     assert (
-        "e intermediate 10 float64 3 chunks of 4, not computed 3 chunks of 4, not computed 2"
+        "e computed 10 float64 3 chunks of 4, not computed 3 chunks of 4, not computed 2"
         in rows
     )
     assert "e = v2 - t = 10 elements, not computed v̄2 = ē = 10 elements, not computed" in rows
@@ -159,7 +161,7 @@ def test_the_border_of_boxes(run: Run) -> None:
     assert 2 == len(dotted)
     assert not any("w (variable)" in line for line in dotted)
     page = run(LINE.format(""))._repr_mimebundle_()["text/html"]
-    assert "A dotted border: a Dask array that is not computed" in page
+    assert "Dotted border: Dask array, not computed yet" in page
 
 
 def test_a_none_has_its_reason(run: Run) -> None:

@@ -14,6 +14,8 @@ from tapemagic.errors import NonFiniteError
 from tapemagic.nn.models import training
 from tapemagic.nn.models.train_steps import programs_of_steps
 
+pytestmark = pytest.mark.thorough
+
 RNG = np.random.default_rng(0)
 X = RNG.random((22, 4), dtype="float32")
 Y = RNG.integers(0, 3, 22)

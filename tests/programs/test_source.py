@@ -39,7 +39,7 @@ def value(x):
     )
 
 
-def held(variable):
+def concrete(variable):
     """A Variable of a program, which may refer to it weakly."""
     return variable() if isinstance(variable, ref) else variable
 
@@ -90,7 +90,7 @@ def written():
             for node in program.inputs
         ]
         wanted = [value(x) for x in in_order(result)]
-        wanted += [after.get(id(held(v)), np.array(held(v))) for v, _ in program.assigned]
+        wanted += [after.get(id(concrete(v)), np.array(concrete(v))) for v, _ in program.assigned]
         fixed = [node.value for node in text.fixed]
         found[f.__name__] = str(text), [*inputs, *fixed], wanted
     return found

@@ -17,6 +17,8 @@ from tapemagic.errors import GradientError, NotATensorError, TapeError
 from tests.rules.damage import DAMAGES, damaged, detached, scaled
 from tests.rules.harness import normal, positive
 
+pytestmark = pytest.mark.thorough
+
 CALLS: dict[str, tuple[Any, Callable[..., Any], tuple[Any, ...]]] = {
     "sin": (np.sin, np.sin, (normal(3),)),
     "multiply": (np.multiply, np.multiply, (normal(2, 3), normal(3, seed=1))),

@@ -12,7 +12,7 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, reset
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import NonFiniteError
-from tapemagic.nn.random import generator
+from tapemagic.nn.random import global_generator
 
 
 class Step:
@@ -24,14 +24,14 @@ class Step:
     def __init__(self, model: Any) -> None:
         self.model = model
         self._kept = [(v, unwrap(v)) for v in model.variables if not v.trainable]
-        self._random = generator().bit_generator.state
+        self._random = global_generator().bit_generator.state
 
     def undo(self) -> None:
         """Restore the state from before the step."""
         for variable, value in self._kept:
             reset(variable, value)
         # A callback may have replaced the generator by one of another kind, whose state has another layout.
-        bits = generator().bit_generator
+        bits = global_generator().bit_generator
         if bits.state["bit_generator"] == self._random["bit_generator"]:
             bits.state = self._random
 

@@ -20,7 +20,7 @@ def nonfinite_origins(subject: Subject) -> tuple[NonFinite, ...]:
     snapshot = subject.whole
     facts: list[NonFinite] = []
     for t, (_, target) in enumerate(subject.targets):
-        found = subject.found.gradients.items()
+        found = subject.derivatives.gradients.items()
         gradients = [g for (of, _, level), g in found if of == t and level == 1]
         fact = None
         if not is_finite(unwrap(target)):
@@ -48,7 +48,7 @@ def _before_assignment(subject: Subject, fact: NonFinite | None) -> NonFinite | 
 
 def _nonfinite_of_higher_order(subject: Subject, t: int) -> NonFinite | None:
     """The first nan or infinity on the way back from a finite derivative of a target."""
-    found = subject.found.gradients
+    found = subject.derivatives.gradients
     for (of, s, level), g in found.items():
         if of != t or level < 2 or g is None or is_finite(unwrap(g)):
             continue

@@ -119,7 +119,7 @@ def _of_gradient(subject: Subject, fact: NonFinite) -> str:
 
 def _gradients(subject: Subject, fact: NonFinite) -> str:
     """The gradients of a target that are not finite: dy/dx is nan."""
-    found = subject.found.gradients.items()
+    found = subject.derivatives.gradients.items()
     bad = [
         (derivative_symbol(subject.targets[t][0], subject.sources[s][0], level), unwrap(g))
         for (t, s, level), g in found
