@@ -97,13 +97,8 @@ MAX_TITLE = 80
 def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
     """Write a graph as DOT.
 
-    Parameters
-    ----------
-    graph : Graph
-    lines : sequence of str
-        The source of the cell, which tooltips quote.
-    inserts : Inserts, optional
-        The small pictures in boxes.
+    - `lines`: The source of the cell, which tooltips quote.
+    - `inserts`: The small pictures in boxes.
 
     Returns
     -------
@@ -197,14 +192,7 @@ def slope_label(slope: str) -> str:
 class Places:
     """The frame of each value, and the inputs whose boxes are repeated for each reader.
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Attributes
-    ----------
-    frame : list of int or None
-        For each value, the index of the frame in which its box is.
+    - `frame`: For each value, the index of the frame in which its box is.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -33,14 +33,8 @@ PROGRAMS = "<tapemagic "
 class Place(NamedTuple):
     """A line of your program, and the library that it called, if any.
 
-    Attributes
-    ----------
-    file : str
-    line : int
-    library : str
-        Empty if the line itself caused the event.
-    caller : str
-        The library that called the function on this line, or '' if your program called it.
+    - `library`: Empty if the line itself caused the event.
+    - `caller`: The library that called the function on this line, or '' if your program called it.
     """
 
     file: str
@@ -52,20 +46,13 @@ class Place(NamedTuple):
 class Event(NamedTuple):
     """A conversion, an assignment or an interruption that a tape can't differentiate.
 
-    Attributes
-    ----------
-    kind : {'exit', 'text', 'assigned', 'changed', 'paused', 'reset'}
-        A value was converted to something that no tape can follow, or to text or bytes; a variable was assigned a
-        value,
-        or changed in place; recording was paused; all records were dropped.
-    number : int
-        The number of the value or of the variable, or the time at which the pause or the reset began.
-    what : object
-        The name of the conversion, the number of the assigned value, the time at which the pause ended, or the
-        numbers of the values that were watched.
-    place : Place or None
-    time : int
-        The time, by the clock that also numbers values.
+    - `kind`: {'exit', 'text', 'assigned', 'changed', 'paused', 'reset'}. A value was converted to something that no
+      tape can follow, or to text or bytes; a variable was assigned a value, or changed in place; recording was paused;
+      all records were dropped.
+    - `number`: The number of the value or of the variable, or the time at which the pause or the reset began.
+    - `what`: The name of the conversion, the number of the assigned value, the time at which the pause ended, or the
+      numbers of the values that were watched.
+    - `time`: The time, by the clock that also numbers values.
     """
 
     kind: Kind

@@ -150,10 +150,7 @@ class Operation:
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters that the rules read.
 
-        Raises
-        ------
-        UnsupportedArgumentError
-            If one of `params` is neither read by the rules nor irrelevant to them.
+        Raises UnsupportedArgumentError if one of `params` is neither read by the rules nor irrelevant to them.
         """
         for name, value in params.items():
             if name not in self.accepts and name not in self.ignores and value is not None:
@@ -327,23 +324,13 @@ def vjp(
 ) -> None:
     """Give `function` one rule for each array argument.
 
-    Parameters
-    ----------
-    function : callable
-        A NumPy function, or a function of this package.
-    *rules : callable or None
-        ``rule(g, y, *inputs, **params)``, or None for an argument without a derivative.
-    inputs : str, optional
-        The names of the array arguments, separated by spaces, if other arguments precede them.
-    ignores : str, optional
-        Names of keyword arguments on which no derivative depends.
-    name : str, optional
-        The name in figures and messages, if the function's own name isn't suitable.
+    - `function`: A NumPy function, or a function of this package.
+    - `*rules`: ``rule(g, y, *inputs, **params)``, or None for an argument without a derivative.
+    - `inputs`: The names of the array arguments, separated by spaces, if other arguments precede them.
+    - `ignores`: Names of keyword arguments on which no derivative depends.
+    - `name`: The name in figures and messages, if the function's own name isn't suitable.
 
-    Raises
-    ------
-    ValueError
-        If `function` has an entry already.
+    Raises ValueError if `function` has an entry already.
     """
     _new(function)
     entry = operation(function)
@@ -359,20 +346,12 @@ def vjp(
 def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
     """Give a `function` of any number of arrays a single rule for all arguments.
 
-    Parameters
-    ----------
-    function : callable
-        A function whose positional arguments are arrays.
-    rule : callable
-        ``rule(argnums, g, y, *inputs, **params)``, which returns a gradient, or None, for each of the positions
-        `argnums`. A single call for all positions: a call per position would take time proportional to their square.
-    name, ignores : str, optional
-        See `vjp`.
+    - `function`: A function whose positional arguments are arrays.
+    - `rule`: ``rule(argnums, g, y, *inputs, **params)``, which returns a gradient, or None, for each of the positions
+      `argnums`. A single call for all positions: a call per position would take time proportional to their square.
+    - `name`, `ignores`: See `vjp`.
 
-    Raises
-    ------
-    ValueError
-        If `function` has an entry already.
+    Raises ValueError if `function` has an entry already.
     """
     _new(function)
     entry = operation(function)

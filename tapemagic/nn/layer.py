@@ -243,15 +243,10 @@ class Layer(Module):
     ) -> Any:
         """Build the layer at its first call, and compute the output.
 
-        Parameters
-        ----------
-        *args
-            Arrays, tensors, or lists of these: floating-point inputs are cast to the layer's dtype.
-        training : bool, optional
-            True during training, which matters to dropout. By default the value of the enclosing layer's call, or
-            False.
-        **kwargs
-            Passed to `call`; the first argument may be among them, as ``inputs=``.
+        - `*args`: Arrays, tensors, or lists of these: floating-point inputs are cast to the layer's dtype.
+        - `training`: True during training, which matters to dropout. By default the value of the enclosing layer's
+          call, or False.
+        - `**kwargs`: Passed to `call`; the first argument may be among them, as ``inputs=``.
 
         Returns
         -------

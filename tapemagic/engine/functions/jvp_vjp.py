@@ -164,14 +164,8 @@ def _run(function: Function, args: tuple[Any, ...]) -> Run:
 def _matching(structure: Any, template: Any, role: str) -> list[Any]:
     """Return the leaves of a cotangent or tangent, each with the shape of the corresponding tensor of a template.
 
-    Raises
-    ------
-    NotATensorError
-        If the structure contains itself.
-    NotNumbersError
-        If an entry is not numeric.
-    ShapeError
-        If a shape or the structure differs, or an entry is complex where the template is real.
+    Raises NotATensorError if the structure contains itself. Raises NotNumbersError if an entry is not numeric. Raises
+    ShapeError if a shape or the structure differs, or an entry is complex where the template is real.
     """
     try:
         weights = list(map(as_operand, _leaves_like(structure, template)))

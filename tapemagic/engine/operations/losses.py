@@ -64,10 +64,7 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
 def softmax_cross_entropy_with_softmax(labels: Any, logits: Any, axis: int = -1) -> tuple[Any, Any]:
     """Return the losses, and the softmax of the logits: the results of `softmax_cross_entropy` and `softmax`.
 
-    Parameters
-    ----------
-    labels, logits, axis
-        See `softmax_cross_entropy`, which raises the same errors.
+    - `labels`, `logits`, `axis`: See `softmax_cross_entropy`, which raises the same errors.
 
     Returns
     -------

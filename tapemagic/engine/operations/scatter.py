@@ -89,14 +89,9 @@ class Scattered:
     If a loop reads an array element by element, a full array for the gradient of each read would make the time of the
     backward pass proportional to the square of the array's size.
 
-    Attributes
-    ----------
-    values : array or Tensor
-        The values to add.
-    index : int, slice, None, Ellipsis, array, or tuple of them
-        The positions of the values.
-    shape : tuple of int
-        The shape of the gradient.
+    - `values`: Array or Tensor. The values to add.
+    - `index`: Int, slice, None, Ellipsis, array, or tuple of them. The positions of the values.
+    - `shape`: The shape of the gradient.
     """
 
     __slots__ = ("index", "shape", "values")
@@ -159,16 +154,10 @@ def add_at_places(
 ) -> Any:
     """Add rows of values to zeros of a shape, at flat positions in C order.
 
-    Parameters
-    ----------
-    *values : array
-        Each of a single axis.
-    places : sequence of slice or array
-        For each of the values, a slice, or an array of integers without repetitions.
-    shape : tuple of int
-        The shape of the result.
-    disjoint : int, optional
-        The number of leading `values` whose places don't overlap.
+    - `*values`: Each of a single axis.
+    - `places`: For each of the values, a slice, or an array of integers without repetitions.
+    - `shape`: The shape of the result.
+    - `disjoint`: The number of leading `values` whose places don't overlap.
 
     Returns
     -------

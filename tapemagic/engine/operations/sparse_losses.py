@@ -80,12 +80,8 @@ def sparse_cross_entropy_slopes(g: Any, labels: Any, logits: Any) -> Any:
 def sparse_cross_entropy_with_slopes(g: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
     """Return the results of `sparse_softmax_cross_entropy` and `sparse_cross_entropy_slopes` together.
 
-    Parameters
-    ----------
-    g : array
-        The gradients of the losses, in the shape of `labels`, or a batch of these along leading axes.
-    labels, logits : array
-        See `sparse_softmax_cross_entropy`, which raises the same errors.
+    - `g`: The gradients of the losses, in the shape of `labels`, or a batch of these along leading axes.
+    - `labels`, `logits`: See `sparse_softmax_cross_entropy`, which raises the same errors.
 
     Returns
     -------
@@ -123,11 +119,7 @@ def _checked(labels: Any, logits: Any) -> tuple[Any, Any]:
 def _below_largest(labels: Any, logits: Any) -> tuple[Any, int, Any, Any]:
     """Subtract the largest logit of each example, into a new matrix; infinite logits that equal it give 0.
 
-    Parameters
-    ----------
-    labels : array of np.intp
-    logits : array
-        In the shape of `labels`, with an additional axis for the classes.
+    - `logits`: In the shape of `labels`, with an additional axis for the classes.
 
     Returns
     -------

@@ -46,10 +46,7 @@ class Workspace(threading.local):
     For large arrays, the operating system clears new memory page by page, which takes longer than copying data into
     it.
 
-    Parameters
-    ----------
-    max_bytes : int
-        The maximum number of bytes to keep; larger arrays get new memory.
+    - `max_bytes`: The maximum number of bytes to keep; larger arrays get new memory.
 
     Examples
     --------

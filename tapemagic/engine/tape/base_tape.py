@@ -44,24 +44,15 @@ ALREADY_USED = "already used. A non-persistent tape gives one set of gradients: 
 class Contents(NamedTuple):
     """The contents of a tape as plain data.
 
-    Attributes
-    ----------
-    records : tuple of Record
-        Oldest first. After a gradient that was None has released the tape, they hold identities of arrays instead of
-        values.
-    tracked : mapping of int to int
-        The ids of tracked values, each with the time since which it is tracked.
-    leaves : set of int
-        The ids of watched values.
-    variables : tuple of Variable
-        The watched variables, oldest first.
-    events : tuple of Event
-    times : tuple of int
-        The times at which recording started and stopped, alternating.
-    watches_variables : bool
-        Whether trainable variables are watched at their first read.
-    state : {'whole', 'bare', 'released'}
-        Whether the records still hold values, hold only connections, or were released.
+    - `records`: Oldest first. After a gradient that was None has released the tape, they hold identities of arrays
+      instead of values.
+    - `tracked`: The ids of tracked values, each with the time since which it is tracked.
+    - `leaves`: The ids of watched values.
+    - `variables`: The watched variables, oldest first.
+    - `times`: The times at which recording started and stopped, alternating.
+    - `watches_variables`: Whether trainable variables are watched at their first read.
+    - `state`: {'whole', 'bare', 'released'}. Whether the records still hold values, hold only connections, or were
+      released.
     """
 
     records: tuple[Any, ...]

@@ -58,15 +58,9 @@ class NeededRecords:
 
     A gradient at each step of a long loop on a single tape then costs only the records of that step.
 
-    Parameters
-    ----------
-    records : sequence of Record
-    tracked : mapping of int to int
-        The values that receive gradients.
-    grads : dict of int to array
-        The gradients of the targets; the sweep adds to this dict.
-    leaves, kept : set of int
-        The ids of watched values, and of intermediate values whose gradients stay in `grads`.
+    - `tracked`: The values that receive gradients.
+    - `grads`: The gradients of the targets; the sweep adds to this dict.
+    - `leaves`, `kept`: The ids of watched values, and of intermediate values whose gradients stay in `grads`.
     """
 
     def __init__(

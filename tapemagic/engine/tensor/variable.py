@@ -339,12 +339,8 @@ def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None
 
     An optimizer so allocates no memory, and values that a tape or a view of the variable kept don't change.
 
-    Parameters
-    ----------
-    variable : Variable
-    change : callable
-        Called with an array of the variable's shape and dtype, which it may write into. If it raises an error, the
-        variable may keep a part of the change.
+    - `change`: Called with an array of the variable's shape and dtype, which it may write into. If it raises an error,
+      the variable may keep a part of the change.
 
     Examples
     --------

@@ -37,16 +37,9 @@ class Initializer:
     def __call__(self, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
         """Create an array of a shape and a dtype.
 
-        Parameters
-        ----------
-        shape : sequence of int
-        dtype : dtype, optional
-            By default `nn.config.floatx`.
+        - `dtype`: By default `nn.config.floatx`.
 
-        Raises
-        ------
-        DtypeError, ShapeError
-            If the initializer doesn't support the dtype or shape.
+        Raises DtypeError, ShapeError if the initializer doesn't support the dtype or shape.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no method __call__(self, shape, dtype=None): write one"

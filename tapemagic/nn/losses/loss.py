@@ -96,12 +96,9 @@ class Loss:
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Compute the losses for targets and predictions, weighted and reduced.
 
-        Parameters
-        ----------
-        y_true, y_pred : array_like or Tensor
-            See `nn.losses`.
-        sample_weight : array_like, optional
-            A number, or one for each loss; an axis along which the weights are equal may have the length 1.
+        - `y_true`, `y_pred`: Array_like or Tensor. See `nn.losses`.
+        - `sample_weight`: Array_like. A number, or one for each loss; an axis along which the weights are equal may
+          have the length 1.
 
         Returns
         -------

@@ -28,10 +28,7 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 
     Raises OptionError if the batch is a tuple of more than three.
 
-    Parameters
-    ----------
-    data : object
-        Only inputs, or a tuple of inputs, targets and optionally weights.
+    - `data`: Only inputs, or a tuple of inputs, targets and optionally weights.
 
     Examples
     --------

@@ -27,10 +27,7 @@ from tapemagic.tape import GradientTape
 class Compiled:
     """The arguments of `compile`.
 
-    Attributes
-    ----------
-    eager : bool or None
-        True if training steps run eagerly, False if they are compiled, None if `fit` decides.
+    - `eager`: True if training steps run eagerly, False if they are compiled, None if `fit` decides.
     """
 
     __tape_unwatched__ = frozenset({"eager", "tracker"})
