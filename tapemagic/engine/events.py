@@ -130,9 +130,8 @@ def _caller_of(frame: Any) -> str:
 def source_lines(file: str, module: dict[str, Any] | None = None) -> list[str]:
     """Return the lines of a file that `linecache` has, or nothing for ``<string>``.
 
-    Python 3.13 and later register the text of ``python -c`` under that name, so linecache would return those lines
-    for any
-    code that was compiled from a string.
+    Python 3.13 and later register the text of ``python -c`` under that name, so linecache would return those lines for
+    any code that was compiled from a string.
     """
     return [] if file == EVALUATED else linecache.getlines(file, module)
 
@@ -147,10 +146,8 @@ def origin_of(file: str) -> str | None:
     """Return the name of the library that a file belongs to, '' for user files, or None for this package.
 
     A library is part of the standard library or installed: in a ``site-packages`` or ``dist-packages`` folder, in an
-    egg
-    or archive on ``sys.path``, or next to its metadata in a folder on ``sys.path``, as ``pip install --target``
-    leaves it.
-    Modules next to the notebook, or in your own folders on ``PYTHONPATH``, are user files.
+    egg or archive on ``sys.path``, or next to its metadata in a folder on ``sys.path``, as ``pip install --target``
+    leaves it. Modules next to the notebook, or in your own folders on ``PYTHONPATH``, are user files.
     """
     if file.startswith((_own_folder(), PROGRAMS)):
         return None

@@ -1,10 +1,9 @@
 """The table of derivatives: a NumPy function -> the rules of its derivative.
 
-A rule is called as ``rule(g, y, *inputs, **params)``, where ``g`` is dL/dy and ``y`` the result. It returns
-dL/d(that input), in any shape from which broadcasting could have come, because the sweep sums it to the input's
-shape.
-A parameter whose name starts with an underscore isn't read by the rule, so the tape keeps only its shape and dtype.
-``g`` may have extra leading axes, so a rule counts its axes from the end.
+A rule is called as ``rule(g, y, *inputs, **params)``, where ``g`` is dL/dy and ``y`` the result. It returns dL/d(that
+input), in any shape from which broadcasting could have come, because the sweep sums it to the input's shape. A
+parameter whose name starts with an underscore isn't read by the rule, so the tape keeps only its shape and dtype. ``g``
+may have extra leading axes, so a rule counts its axes from the end.
 """
 
 from __future__ import annotations
@@ -32,41 +31,23 @@ HARMLESS = frozenset({"dtype", "casting", "subok", "like"})
 class Operation:
     """A function that tapes record, with a rule for each of its array arguments.
 
-    Attributes
-    ----------
-    function : callable
-        Computes the value.
-    on_arrays : callable
-        on_arrays : callable
-            Like `function`, but for arrays only: it doesn't look for tensors among the arguments.
-        number : int
-            Its position in `NUMBERED`, by which records identify it. Python's garbage collector doesn't track
-            integers, so a
-            long tape of records that hold only integers and arrays costs it less time.
-    name : str
-        What figures and messages call it.
-    rules : tuple of callable or None
-        One for each array argument, or None if there is no derivative.
-    joint_rule : callable or None
-        For a function of any number of arrays: one rule ``joint_rule(argnums, g, y, *inputs, **params)``, which
-        returns the gradients of the inputs at the positions `argnums`, in that order.
-    inputs : tuple of str
-        The names of the array arguments, for calls that pass them by keyword; looked up at the first such call.
-    pointwise : bool
-        Whether each element of the result depends only on the elements at the same position.
-    selects : callable or None
-        For a function of one array whose results are sums of few elements of it, with integer factors: called like
-        the
-        function, with the numbers of the elements instead of their values, it returns a list of pairs of a factor
-        and, for
-        each result, the number of the element (0: no element). None if there are too many.
-    spreads : bool
-        Whether the rules only copy elements of the gradient, or zeros, to new positions: each element of an input was
-        added to at most one element of the result.
-    accepts : frozenset of str
-        The keyword arguments that the rules understand.
-    ignores : frozenset of str
-        Keyword arguments on which no derivative depends.
+    - `function`: Computes the value.
+    - `on_arrays`: Like `function`, but for arrays only: it doesn't look for tensors among the arguments.
+    - `number`: Its position in `NUMBERED`, by which records identify it. Python's garbage collector doesn't track
+      integers, so a long tape of records that hold only integers and arrays costs it less time.
+    - `name`: What figures and messages call it.
+    - `rules`: One for each array argument, or None if there is no derivative.
+    - `joint_rule`: For a function of any number of arrays: one rule ``joint_rule(argnums, g, y, *inputs, **params)``,
+      which returns the gradients of the inputs at the positions `argnums`, in that order.
+    - `inputs`: The names of the array arguments, for calls that pass them by keyword; looked up at the first such call.
+    - `pointwise`: Whether each element of the result depends only on the elements at the same position.
+    - `selects`: For a function of one array whose results are sums of few elements of it, with integer factors: called
+      like the function, with the numbers of the elements instead of their values, it returns a list of pairs of a
+      factor and, for each result, the number of the element (0: no element). None if there are too many.
+    - `spreads`: Whether the rules only copy elements of the gradient, or zeros, to new positions: each element of an
+      input was added to at most one element of the result.
+    - `accepts`: The keyword arguments that the rules understand.
+    - `ignores`: Keyword arguments on which no derivative depends.
     """
 
     __slots__ = (

@@ -1,8 +1,7 @@
 """Scopes: the calls of layers and losses, whose operations a report folds into one box.
 
 A scope isn't stored anywhere: it is a frame of `call_in_scope` on the stack, where an observer finds it. So it ends
-with
-its call, also after an exception, and other threads can't see it.
+with its call, also after an exception, and other threads can't see it.
 """
 
 from __future__ import annotations

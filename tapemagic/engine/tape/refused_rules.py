@@ -27,8 +27,8 @@ def in_chunks(
     - `positions`: The inputs whose gradients are needed.
     - `arguments`: The gradient, the result and the inputs, as for the rule; tensors if other tapes record it.
 
-    Raises NotComputedError or UnsupportedArgumentError if the rule can't run chunk by chunk either. The message names the
-    operation and its line.
+    Raises NotComputedError or UnsupportedArgumentError if the rule can't run chunk by chunk either. The message names
+    the operation and its line.
     """
     keywords = params or {}
     if not gates or not gates[0].reads(unwrap((arguments, keywords))):

@@ -35,8 +35,7 @@ BOOL_LIKE = (int, float, np.bool_, np.number, type(None))
 class PandasData(ABC):  # noqa: B024 (only for isinstance)
     """Abstract base class of pandas data, for ``isinstance``: Series, DataFrame, Index and extension arrays.
 
-    pandas isn't imported to recognize them. They share ``__pandas_priority__``, which decides whose operator computes
-    a
+    pandas isn't imported to recognize them. They share ``__pandas_priority__``, which decides whose operator computes a
     result and which tensors have as well, and a method ``to_numpy``.
     """
 

@@ -168,9 +168,8 @@ class Variable(Traced):
         Raises
         ------
         DtypeError
-            If `value` is complex and this variable isn't, or if this variable holds integers and `value` has
-            fractions or
-            is out of their range. The variable keeps its value.
+            If `value` is complex and this variable isn't, or if this variable holds integers and `value` has fractions
+            or is out of their range. The variable keeps its value.
         NotComputedError
             If `value` is lazy.
         NotNumbersError

@@ -13,9 +13,8 @@ class GRU(Recurrent):
 
     In each step, the columns of ``x @ kernel`` and ``h @ recurrent_kernel`` are split into three parts, z, r and c::
 
-        z = recurrent_activation(x_z + h_z)
-        r = recurrent_activation(x_r + h_r)
-        h = z * h + (1 - z) * activation(x_c + r * h_c)
+        z = recurrent_activation(x_z + h_z) r = recurrent_activation(x_r + h_r) h = z * h + (1 - z) * activation(x_c + r
+        * h_c)
 
     Parameters
     ----------
