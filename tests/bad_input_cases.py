@@ -161,7 +161,7 @@ SOURCES: dict[str, Case] = {
     "an array": (
         lambda u: u.tape.gradient(u.y, u.a),
         NotATensorError,
-        "of type ndarray. Plain arrays are not on the tape: make it one with tapemagic.constant(...)",
+        "of type ndarray. A plain array can't be tracked. Write x = tapemagic.Variable(x) above the tape.",
     ),
     "an array of objects": (
         lambda u: u.tape.gradient(u.y, OBJECTS),
@@ -171,7 +171,7 @@ SOURCES: dict[str, Case] = {
     "a number": (
         lambda u: u.tape.gradient(u.y, 1.0),
         NotATensorError,
-        "not 1.0 of type float. Make it one with tapemagic.constant(...) before the tape records, and watch it.",
+        "not 1.0 of type float. Write x = tapemagic.Variable(x) above the tape.",
     ),
     "text": (lambda u: u.tape.gradient(u.y, "w"), NotATensorError, "not 'w' of type str"),
     "a function": (
@@ -225,7 +225,7 @@ TARGETS: dict[str, Case] = {
     "target an array": (
         lambda u: u.tape.gradient(u.y.numpy(), u.w),
         NotATensorError,
-        "Comparisons, argmax and the like give plain arrays, since they have no derivative.",
+        "Comparisons, argmax and similar functions return plain arrays, because they have no derivative.",
     ),
     "target a comparison": (
         lambda u: u.tape.gradient(u.y > 1.0, u.w),
@@ -634,17 +634,17 @@ USED_UP: dict[str, Case] = {
     "watch": (
         lambda u: u.tape.watch(u.w),
         TapeStateError,
-        "watch() on a tape that is used up: its first gradient released it; make a new GradientTape, or",
+        "watch() cannot be called: This tape was already used. A non-persistent tape gives one set of gradients: use",
     ),
     "stop_recording": (
         lambda u: u.tape.stop_recording().__enter__(),
         NotRecordingError,
-        "Trying to stop recording a tape which is not recording: it is used up: its first gradient released it; make",
+        "Trying to stop recording a tape which is not recording: This tape was already used. A non-persistent tape",
     ),
     "reset": (
         lambda u: u.tape.reset(),
         TapeStateError,
-        "Tape is not recording: it is used up: its first gradient released it; make a new GradientTape, or",
+        "Tape is not recording: This tape was already used. A non-persistent tape gives one set of gradients: use",
     ),
     "a bad option": (
         lambda u: u.tape.gradient(u.y, u.w, None, "nonsense"),

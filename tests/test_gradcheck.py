@@ -275,20 +275,25 @@ NOTES = {
         lambda x: np.sin(x.numpy()),
         X,
         None,
-        "this input left the tape through .numpy() on line ",
+        ".numpy() on line ",
     ),
     "lost in part": (
         lambda x: x**2 + math.sin(x),
         1.0,
         (),
         (
-            "(lambda x: x**2 + math.sin(x),), so the tape's number may lack a part: compute with the "
-            "tensor itself, and with np.sin(x) for math.sin(x)"
+            "(lambda x: x**2 + math.sin(x),) turned this input into a plain value, so the tape's number may lack a "
+            "part: compute with the tensor itself, and write np.sin(x) instead of math.sin(x)"
         ),
     ),
-    "lost on the way": (lambda x: np.sum(x) * float(np.prod(x)), X, None, "through float() on"),
+    "lost on the way": (lambda x: np.sum(x) * float(np.prod(x)), X, None, "float() on line"),
     "lost as an array": (lambda x: np.array([x[0], x[1]]) * x[0], X, None, "float() on line"),
-    "lost and returned": (lambda x: [x, float(x[0])], X, (0,), "this input left the tape through"),
+    "lost and returned": (
+        lambda x: [x, float(x[0])],
+        X,
+        (0,),
+        "turned this input into a plain value",
+    ),
     "lost without a word": (
         lambda x: np.sin(x._value),
         X,
@@ -336,8 +341,8 @@ def test_exits_that_do_not_matter() -> None:
         first, second = report(prints, X, X).failures
 
     assert "" == first.note
-    assert second.note.startswith("this input left the tape through .numpy() on line ")
-    assert "(result = np.sin(x) + y.numpy()), so" in second.note
+    assert second.note.startswith(".numpy() on line ")
+    assert "(result = np.sin(x) + y.numpy()) turned" in second.note
 
 
 def test_an_exit_in_a_custom_gradient() -> None:
@@ -350,7 +355,7 @@ def test_an_exit_in_a_custom_gradient() -> None:
     [check] = report(cube, 2.0).failures
 
     assert 2 == check.order
-    assert "(return x**3, lambda g: g * 3 * x.numpy() ** 2), so the tape's number" in check.note
+    assert "(return x**3, lambda g: g * 3 * x.numpy() ** 2) turned this input" in check.note
 
 
 # -- raising

@@ -142,14 +142,16 @@ def _sentence(found: Constant, name: str, source: str, file: str) -> str:
             what = f"{found.name}, which was {what}"
         text = f"{found.function} returned {what} ({where})"
     else:
-        text = f"{name} is {what} of {where}"
+        text = f"{name} is {what} from {where}"
     if found.loop is not None:
-        text += f": the loop on line {found.loop} did not change it"
-    part = "" if found.is_whole else f", from which {name} was computed"
+        text += f", and the loop on line {found.loop} didn't change it"
+    part = "" if found.is_whole else f", and {name} was computed from it"
     advice = ""
     if found.function in EXTREMES:
-        advice = f". {EXTREMES[found.function]} stays on the tape, whichever it takes"
-    return f"{text}{part}. That does not depend on {source}, and its derivative is 0{advice}"
+        advice = (
+            f" Write {EXTREMES[found.function]}, which the tape can track whichever value it takes."
+        )
+    return f"{text}{part}. A constant doesn't depend on {source}, so the derivative is 0.{advice}"
 
 
 def branch_taken(q: Question) -> str:
@@ -170,7 +172,7 @@ def branch_taken(q: Question) -> str:
             follows = len(list(_returns_before(place, code.co_firstlineno))) > 0
             if not (is_branch or follows):
                 return ""
-            return f": {name} took the branch that ends on {format_line(place)}"
+            return f": {name} ran the branch that ends on {format_line(place)}"
     return ""
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.recording import CONSTANT, is_stamp, time_of
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.explain.advice import as_real, at, is_flat, kind, replacement
+from tapemagic.explain.advice import as_real, at, is_flat, kind, replacement, with_article
 from tapemagic.explain.branches import branch_taken, constant_branch, constant_inside
 from tapemagic.explain.dataflow import Certainty
 from tapemagic.explain.exit_causes import (
+    NOT_TRACKED,
     exit_text,
     exits,
     perhaps_through_exit,
@@ -26,12 +29,16 @@ from tapemagic.explain.path_causes import (
     target_apart,
     watched_late,
 )
+from tapemagic.explain.program_text import expression_of, replaced_variable
 from tapemagic.explain.query import Question, Reason, depends, perhaps_paused, untaken
 
 CHOOSING = {
     "np.greater", "np.greater_equal", "np.less", "np.less_equal", "np.equal", "np.not_equal", "bool()"
 }  # fmt: skip
 """The conversions by which a value chooses a branch."""
+
+REASSIGNED = "name reassigned"
+"""The cause of a None where the name of the source belongs to a new value."""
 
 Test = Callable[[Question], Reason | None]
 
@@ -40,8 +47,8 @@ def why_none(question: Question) -> Reason:
     """The reason for a None: the first of the possible ones for which there is evidence."""
     return _first(REASONS, question) or Reason(
         "not connected",
-        f"{question.y} was not computed from {question.x}{depends(question)}"
-        f"{untaken(question) or branch_taken(question)}",
+        f"Nothing recorded on the tape leads from {question.x} to {question.y}{depends(question)}"
+        f"{untaken(question) or branch_taken(question)}.",
     )
 
 
@@ -69,32 +76,51 @@ def _source_no_tensor(q: Question) -> Reason | None:
     type_name = type_of(q.source)
     if any(i in q.evidence.leaves for i, _ in q.bindings):
         return Reason(
-            "name bound anew",
-            f"{q.x} stands for a {type_name} now; when the tape recorded, it was a tensor: run its cell again, "
-            "or give one of the two another name",
+            REASSIGNED,
+            f"{q.x} is {with_article(type_name)} now, but it was a tensor when the tape recorded. Run its cell again, "
+            "or give one of the two another name.",
         )
-    variable = f"write {q.x} = tapemagic.Variable(...), or"
-    ways = f"{variable} {q.x} = tapemagic.constant(...) and {q.program.tape}.watch({q.x})"
+    plain = "plain " * (type_name in ("float", "int", "bool", "complex", "list"))
+    what = f"a plain {type_name}" if plain else with_article(type_name)
+    advice = f"Write {_as_variable(q.x, q.source)}"
     if q.in_cell:
-        ways = f"name it in the %%tape line, or {variable.removesuffix(', or')}"
-    text = f"{q.x} is a {type_name} and no tensor, so no tape can follow what is computed from it: {ways}"
-    return Reason("not watched", text)
+        advice = f"Name it on the %%tape line, or write {_as_variable(q.x, q.source)}"
+    return Reason("not watched", f"{q.x} is {what}, so the tape can't track it. {advice}.")
+
+
+def _as_variable(name: str, value: Any) -> str:
+    """Return the assignment that turns a plain value into a Variable with real numbers."""
+    target = f"{name} = " * name.isidentifier()
+    try:
+        kind_of_numbers = np.asarray(value).dtype.kind
+    except (TypeError, ValueError):
+        kind_of_numbers = "O"
+    if kind_of_numbers in "fc":
+        arguments = name if target else "..."
+    elif kind_of_numbers in "iub" and not isinstance(value, (str, bytes)):
+        arguments = f"{name if target else '...'}, dtype=float"
+    else:
+        arguments = "..."
+    return f"{target}tapemagic.Variable({arguments})"
 
 
 def _no_tensor(q: Question) -> Reason | None:
     if isinstance(q.target, Traced):
         return None
     if q.target is None:
-        return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
+        return Reason(
+            "no tensor", f"{q.y} is None. Does the function that computes it return a value?"
+        )
     if branch := constant_instead(q):
         return Reason("constant", branch)
     sure = sorted(exits(q, Certainty.YES), key=is_flat)
-    text = f"{q.y} is {_a(type_of(q.target))} and no tensor, so no tape knows how it was computed"
+    text = f"{q.y} is {with_article(type_of(q.target))}, not a tensor"
     found = sure or exits(q, Certainty.PERHAPS)[-1:]
-    more = untaken(q) or ". Compute it with NumPy on tensors"
-    if found:
-        more = f": {exit_text(q, found[0])}: {replacement(found[0], q.program.namespace)}"
-    return Reason("left the tape", text + more)
+    if not found:
+        more = untaken(q) or ". Compute it from tensors with NumPy"
+        return Reason(NOT_TRACKED, f"{text}, so no tape knows how it was computed{more}.")
+    advice = replacement(found[0], q.program.namespace)
+    return Reason(NOT_TRACKED, f"{text}: {exit_text(q, found[0])}. {advice}.")
 
 
 def constant_instead(q: Question) -> str:
@@ -114,11 +140,6 @@ def _constant_inside(q: Question) -> Reason | None:
     return Reason("constant", text) if text else None
 
 
-def _a(word: str) -> str:
-    """A word with its article."""
-    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
-
-
 def type_of(value: Any) -> str:
     """The type of a value as one writes it."""
     module, name = type(value).__module__, type(value).__name__
@@ -130,19 +151,20 @@ def _whole_numbers(q: Question) -> Reason | None:
         real = as_real(q.source)
         if isinstance(q.source, Variable):
             real = f"tapemagic.Variable({real})"
+        elif not q.in_cell:
+            real = f"tapemagic.constant({real})"
         return Reason(
             "integer dtype",
-            f"{q.x} holds {kind(q.source)} ({q.source.dtype}), and only real numbers have derivatives: "
-            f"write {q.x} = {real}",
+            f"{q.x} holds {kind(q.source)} ({q.source.dtype}), which have no derivative. Write {q.x} = {real}.",
         )
     if q.target.dtype.kind not in "fc":
         numbers = f"{q.y} holds {kind(q.target)} ({q.target.dtype})"
-        return Reason("integer dtype", f"{numbers}, which change in steps and have no derivative")
+        return Reason("integer dtype", f"{numbers}, which change in steps and have no derivative.")
     return None
 
 
 def _never_entered(q: Question) -> Reason | None:
-    text = "the tape was never entered: compute inside 'with tapemagic.GradientTape() as tape:'"
+    text = "The tape never recorded. Compute inside 'with tapemagic.GradientTape() as tape:'."
     return None if q.evidence.times else Reason("not recorded", text)
 
 
@@ -158,24 +180,24 @@ def _rebound(q: Question) -> Reason | None:
     lines = [line for i, line in q.bindings if i == id_of(q.source)]
     where = f" on line {lines[-1]}" if lines and lines[-1] else ""
     return Reason(
-        "name bound anew",
-        f"the name {q.x} was bound to a new value{where}, and {q.y} was computed from the old one, which the tape "
-        f"watched: give the new value another name, or keep {q.x} in a Variable and write {q.x}.assign(...)",
+        REASSIGNED,
+        f"You reassigned {q.x}{where}, but {q.y} uses the old value. Give the new value another name, or keep {q.x} "
+        f"in a Variable and use {q.x}.assign(...).",
     )
 
 
 def _reset(q: Question) -> Reason | None:
     """The records of the source or the target were dropped."""
     for event in q.evidence.events_of("reset")[-1:]:
-        reset = f"{q.program.tape}.reset(){at(event)}, which made the tape forget it"
+        reset = f"{q.program.tape}.reset(){at(event)}, which deleted the recording"
         watched = id_of(q.source) in event.what and id_of(q.source) not in q.evidence.tracked
         if id_of(q.target) not in q.evidence.tracked and 0 < id_of(q.target) < event.number:
-            text = f"{q.y} belongs to what was recorded before {reset}: compute it again"
+            text = f"{q.y} was computed before {reset}. Compute it again."
             return Reason("reset", text)
         if watched and isinstance(q.source, Variable):
-            return Reason("reset", f"{q.x} was read only before {reset}{depends(q)}")
+            return Reason("reset", f"{q.x} was used only before {reset}{depends(q)}.")
         if watched:
-            text = f"{q.x} was watched before {reset}: call {q.program.tape}.watch({q.x}) again"
+            text = f"{q.x} was watched before {reset}. Call {q.program.tape}.watch({q.x}) again."
             return Reason("reset", text)
     return None
 
@@ -187,39 +209,50 @@ def _made_afterwards(q: Question) -> Reason | None:
         return None
     return Reason(
         "made afterwards",
-        f"{q.x} was made after {q.y} had been computed, from something else of that name: run the tape's "
-        f"{'cell' if q.in_cell else 'block'} again",
+        f"{q.x} was created after {q.y} was computed, so {q.y} used an older value of that name. Run the tape's "
+        f"{'cell' if q.in_cell else 'block'} again.",
     )
 
 
 def _not_watched(q: Question) -> Reason | None:
-    source, call = q.source, f"call {q.program.tape}.watch({q.x})"
+    source, call = q.source, f"{q.program.tape}.watch({q.x})"
     if id_of(source) in q.evidence.tracked:
         return None
-    in_line = f"name it in the %%tape line, or {call}"
-    watch = in_line if q.in_cell else f"{call} before computing with it"
+    watch = f"Call {call} before you use it"
+    if q.in_cell:
+        watch = f"Name it on the %%tape line, or call {call} before you use it"
     if isinstance(source, Variable):
         if not source.trainable:
-            text = f"{q.x} is a Variable with trainable=False, which no tape watches by itself: {watch}"
+            text = f"{q.x} is a Variable with trainable=False, which tapes don't watch automatically. {watch}."
             return Reason("not trainable", text)
         if not q.evidence.contents.watches_variables:
-            made = "the tape was made with watch_accessed_variables=False"
-            return Reason("not watched", f"{q.x} is not watched, because {made}: {watch}")
+            made = "the tape was created with watch_accessed_variables=False"
+            return Reason("not watched", f"{q.x} isn't watched, because {made}. {watch}.")
         return _not_read(q)
     if id_of(source) == CONSTANT or (has_id(source) and id_of(source) not in q.evidence.links):
-        elsewhere = " by this tape (each one watches for itself)" if has_id(source) else ""
-        or_variable = "" if q.in_cell else ", or make it a Variable"
-        return Reason("not watched", f"{q.x} is not watched{elsewhere}: {watch}{or_variable}")
-    advice = ": ask for what it was taken from, or "
-    if q.x.isidentifier():  # a result that is computed anew in each step of a training
-        advice = (
-            f". If it is to be a parameter, keep a Variable and write {q.x}.assign(...) in place of {q.x} = ...; "
-            "otherwise "
+        if has_id(source):
+            text = f"This tape isn't watching {q.x} (each tape keeps its own list). {watch}."
+        else:
+            text = f"{q.x} isn't watched. {watch}{', or make it a Variable' * (not q.in_cell)}."
+        return Reason("not watched", text)
+    if not q.x.isidentifier():
+        is_code = expression_of(q.x) is not None
+        return Reason(
+            "not watched",
+            f"{q.x} is the result of an operation that this tape didn't record, so the tape sees a constant. "
+            "Differentiate with respect to the value that it was taken from"
+            f"{f', or {watch[0].lower()}{watch[1:]}' * is_code}.",
+        )
+    if line := replaced_variable(q.program.place, q.x):
+        return Reason(
+            "not watched",
+            f'{q.x} isn\'t the Variable anymore: "{q.x} = ..." on line {line} replaced it with a plain result. '
+            f"Write {q.x}.assign(...) instead.",
         )
     return Reason(
         "not watched",
-        f"{q.x} is not watched: it is the result of an operation that this tape did not record, so it is a constant "
-        f"to it{advice}{watch}",
+        f"{q.x} is the result of an operation that this tape didn't record, so the tape sees a constant. {watch}. "
+        f"If {q.x} is a parameter, keep it in a Variable and write {q.x}.assign(...) instead of {q.x} = ...",
     )
 
 
@@ -229,7 +262,7 @@ def _not_read(q: Question) -> Reason:
         reason = test(q)
         if reason is not None and reason.cause not in {"not connected", "constant"}:
             return reason
-    return perhaps_paused(q, f"{q.x} was not read while the tape recorded{depends(q)}")
+    return perhaps_paused(q, f"{q.x} wasn't used while the tape recorded{depends(q)}")
 
 
 def _swapped(q: Question) -> Reason | None:
@@ -239,7 +272,7 @@ def _swapped(q: Question) -> Reason | None:
         return None
     return Reason(
         "not connected",
-        f"{q.x} was computed from {q.y}, and not {q.y} from {q.x}: the target, which is differentiated, comes first",
+        f"{q.x} was computed from {q.y}, not {q.y} from {q.x}. Put the target first, then the source.",
     )
 
 

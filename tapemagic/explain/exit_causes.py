@@ -7,7 +7,7 @@ from typing import Any
 
 from tapemagic.engine.events import Event
 from tapemagic.engine.tensor.tensor import Traced, id_of
-from tapemagic.explain.advice import is_flat, replacement, takes_gradient, way_out
+from tapemagic.explain.advice import is_flat, lost_track, replacement, takes_gradient
 from tapemagic.explain.dataflow import Certainty, flow_into, flow_through_unknown_call
 from tapemagic.explain.formatting import format_line
 from tapemagic.explain.program_text import made_from, text_of, within_one_function
@@ -21,6 +21,9 @@ SHOWING = {
 
 SHOWN = 3
 """The number of lines that are named."""
+
+NOT_TRACKED = "not tracked"
+"""The cause of a None where a call turned a value into a plain one."""
 
 
 def exits(q: Question, least: Certainty) -> list[Event]:
@@ -117,24 +120,25 @@ def surely_through_exit(q: Question) -> Reason | None:
     if not found:
         return None
     found = [event for event in found if not is_flat(event)] or found
-    text = f"{exit_text(q, found[0])}: {replacement(found[0], q.program.namespace)}"
+    text = f"{exit_text(q, found[0])}. {replacement(found[0], q.program.namespace)}."
     if len(found) > 1:
         places = [format_line(event.place) for event in found[1:] if event.place]
         more = f" and {len(places) - SHOWN} more" * (len(places) > SHOWN)
-        text += f". The same on {', '.join(places[:SHOWN])}{more}"
-    return Reason("left the tape", text)
+        text += f" The same on {', '.join(places[:SHOWN])}{more}."
+    return Reason(NOT_TRACKED, text)
 
 
 def perhaps_through_exit(q: Question) -> Reason | None:
     """A conversion whose result may have gone into the target, for all that is known."""
     for event in exits(q, Certainty.PERHAPS)[-1:]:
-        text = f"{exit_text(q, event)}. If {q.y} was computed from that: {replacement(event, q.program.namespace)}"
-        return Reason("left the tape", text)
+        advice = replacement(event, q.program.namespace)
+        text = f"{exit_text(q, event)}, and {q.y} may have been computed from the result. {advice}."
+        return Reason(NOT_TRACKED, text)
     return None
 
 
 def exit_text(q: Question, event: Event) -> str:
-    """The value that left the tape, the way by which it did, and the line."""
+    """Return the clause that a call made a plain value, with the line and the name of the value."""
     is_source = isinstance(q.source, Traced) and event.number == id_of(q.source)
     value = q.x if is_source else q.names.get(event.number) or f"a value computed from {q.x}"
-    return f"{value} left the tape through {way_out(event)}"
+    return lost_track(event, value, q.program.namespace)

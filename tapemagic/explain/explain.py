@@ -15,8 +15,8 @@ from tapemagic.explain.missing_parts import missing
 from tapemagic.explain.query import Question
 
 RELEASED = (
-    "the tape released its records after its one gradient: to see the paths, make it with persistent=True, "
-    "which is -p in the line of %%tape"
+    "this tape already gave its one gradient and deleted its records. Use persistent=True (%%tape -p) to see the "
+    "paths."
 )
 
 
@@ -116,12 +116,13 @@ def explain(question: Question) -> Explanation:
     if reason is not None:
         return Explanation(y, x, *reason)
     if not evidence.has_values and (evidence.is_released or target is not source):
-        depends = "" if evidence.is_released else f"{y} depends on {x}, but "
-        return Explanation(y, x, reason=depends + RELEASED)
+        depends = f"{y} depends on {x}, but " * (not evidence.is_released)
+        text = depends + RELEASED
+        return Explanation(y, x, reason=text[0].upper() + text[1:] if not depends else text)
     names = {**question.names, id_of(source): x, id_of(target): y}
     found, count = paths(evidence, target, source, names)
     if not count:
-        text = f"between {x} and {y} stands a function with a gradient of its own, which returns None for this input"
+        text = f"A function between {x} and {y} has a custom gradient that returns None for this input."
         return Explanation(y, x, "no derivative", text)
     with silence():
         gradient = evidence.tape().gradient(target, source)

@@ -19,7 +19,7 @@ from tapemagic.explain.path_causes import (
 from tapemagic.explain.program_text import made_before, made_from
 from tapemagic.explain.query import Question
 
-OWN = "a function with a gradient of its own"
+OWN = "a function with a custom gradient"
 KEEPING = {"stop_gradient": "stop_gradient", "custom gradient": OWN}
 """Operations by which a program says itself what a derivative is."""
 
@@ -30,25 +30,23 @@ def missing(q: Question, differentiated: Any = None) -> str:
     For a higher derivative, `differentiated` is the one that was differentiated last.
     """
     event, certainty = lost_part(q, differentiated)
-    lost = f"that part of {q.y} is missing in it"
+    lost = f"The gradient ignores that part of {q.y}, so it's wrong."
     if event is not None and certainty == Certainty.YES:
-        return f"{exit_text(q, event)}, and {lost}: {replacement(event, q.program.namespace)}"
+        return f"{exit_text(q, event)}. {lost} {replacement(event, q.program.namespace)}."
     if used_before_watched(q):
-        return f"{q.x} was also used before the tape watched it, and {lost}"
+        return f"{q.x} was also used before the tape watched it. {lost}"
     place = q.program.place
     for name, value in constants_of(q):
         used = id_of(value) in q.ancestry.numbers and q.x in made_from(place, name)
         if used and made_before(place, name, q.y):
             before, move = too_early(q, value)
-            made = (
-                f"{name}, from which {q.y} was made, had been computed from {q.x} before {before}"
-            )
-            return f"{made}, and {lost}: {move}"
+            made = f"{q.y} uses {name}, which was computed from {q.x} before {before}"
+            return f"{made}. {lost} {move}."
     if change := assigned(q, steps=False):
         return change.text
     if event is not None:
-        perhaps = f"If {q.y} was computed from that, a part of it may be missing in it"
-        return f"{exit_text(q, event)}. {perhaps}: {replacement(event, q.program.namespace)}"
+        perhaps = f"If {q.y} was computed from the result, the gradient ignores that part."
+        return f"{exit_text(q, event)}. {perhaps} {replacement(event, q.program.namespace)}."
     thread = on_another_thread(q)
     return thread.text if thread else ""
 
@@ -61,8 +59,8 @@ def withheld(q: Question) -> str:
     for number in q.evidence.above(id_of(q.target), blocked=True):
         for link in q.evidence.links.get(number, ()):
             if link.operation in KEEPING:
-                return f"{KEEPING[link.operation]} is on the way to {q.y}"
+                return f"{q.y} was computed through {KEEPING[link.operation]}"
             pause = q.evidence.paused_at(time_of(link.number)) if is_stamp(link.number) else None
             if pause is not None:
-                return f"a value in {q.y} was computed while recording was stopped{at(pause)}"
+                return f"part of {q.y} was computed inside stop_recording(){at(pause)}"
     return missing(q)

@@ -18,8 +18,8 @@ WHOLE = 1e-6
 EXACT = 1e-9
 """The relative error within which a forgotten factor has to explain every entry."""
 
-TRANSPOSED = "Yours is the transpose of the tape's: write .T behind it."
-YOURS, THEN = "Yours", "Even so it"
+TRANSPOSED = "Your result is transposed. Append .T."
+YOURS, THEN = "Your result", "It also"
 
 
 def agreement(rtol: float, atol: float) -> Agree:
@@ -57,11 +57,11 @@ def find_mistake(
     >>> tape = np.array([2.0, 4.0, 0.0])
     >>> agree = agreement(1e-6, 0.0)
     >>> find_mistake(-tape, tape, agree)
-    'Yours has the opposite sign everywhere.'
+    'Your result has the opposite sign everywhere.'
     >>> find_mistake(3 * tape, tape, agree, lengths={3})
-    "Yours is 3 times the tape's everywhere: did you take the sum for the mean of 3 numbers?"
+    "Your result is 3 times the tape's everywhere. Did you use np.sum instead of np.mean (3 values)?"
     >>> find_mistake(1.5 * tape, tape, agree, means={3})
-    "Yours is 1.5 times the tape's everywhere: did you forget the 2 of the squares and the 1/3 of their mean?"
+    "Your result is 1.5 times the tape's everywhere. Did you forget the 2 of the squares and the 1/3 of their mean?"
     """
     search = _Search(agree, lengths, means)
     if mine.shape == tape.shape:
@@ -88,7 +88,7 @@ def find_factor(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
     >>> import numpy as np
     >>> x = np.array([1.0, 2.0, 3.0])
     >>> find_factor(np.cos(x**2), 2 * x * np.cos(x**2), [("x", x)])
-    'Yours times 2 * x agrees in every entry: is this factor missing, as from the chain rule?'
+    'Your result times 2 * x agrees in every entry. Is this factor missing, as from the chain rule?'
     """
     agree = agreement(EXACT, EXACT * np.max(np.abs(tape), initial=0.0))
     used = np.flatnonzero(mine)
@@ -101,12 +101,12 @@ def find_factor(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
         if missing:
             factor = name if missing == "1" else f"{missing} * {name}"
             return (
-                f"Yours times {factor} agrees in every entry: is this factor missing, "
+                f"Your result times {factor} agrees in every entry. Is this factor missing, "
                 "as from the chain rule?"
             )
         if extra:
             factor = name if extra == "1" else f"({extra} * {name})"
-            return f"Yours divided by {factor} agrees in every entry: is this factor too many?"
+            return f"Your result divided by {factor} agrees in every entry. Is this factor in it twice?"
     return ""
 
 
@@ -136,8 +136,8 @@ def find_wrong_axis(mine: Any, tape: Any, parts: Any, agree: Agree) -> str:
         for call, reduced in _reductions(parts):
             if np.any(mine) and call != right and _same(mine, np.squeeze(reduced), agree):
                 return (
-                    f"You took {call} in place of {right}: the source was used for every index of "
-                    f"axis {axis}, and its gradient adds up what comes from each."
+                    f"You used {call}, but you need {right}: the source was used for every index of "
+                    f"axis {axis}, so its gradient is the sum over that axis."
                 )
     return ""
 
@@ -157,7 +157,7 @@ class _Search:
         if np.all(self.agree(mine.T, tape)):
             return TRANSPOSED
         more = self.in_numbers(mine.T, tape, THEN) if np.count_nonzero(tape) > 1 else ""
-        return more and f"Yours is transposed: write .T behind it. {more}"
+        return more and f"{TRANSPOSED} {more}"
 
     def in_shape(self, mine: Any, tape: Any) -> str:
         """The mistake by which the derivative by hand has another shape than the gradient."""
@@ -166,28 +166,28 @@ class _Search:
             return transposed
         if mine.size == tape.size:
             reshaped = mine.reshape(tape.shape)
-            write = f"write .reshape({tape.shape}) behind yours"
+            write = f"Append .reshape({tape.shape}) to your result"
             if not tape.ndim:
-                write = f"write .reshape(()) or {[0] * mine.ndim} behind yours"
+                write = f"Append .reshape(()) or {[0] * mine.ndim} to your result"
             if np.all(self.agree(reshaped, tape)):
-                return f"The numbers agree: {write}."
+                return f"The numbers agree. {write}."
             if transposed or np.squeeze(mine).shape != np.squeeze(tape).shape:
                 return transposed
             more = self.in_numbers(reshaped, tape, THEN)
-            return more and f"W{write[1:]}. {more}"
+            return more and f"{write}. {more}"
         if mine.size == 1 and np.all(self.agree(mine, tape)):
-            return f"Every entry is the same number as yours: write np.full({tape.shape}, ...)."
+            return f"Every entry is the number in your result. Write np.full({tape.shape}, ...)."
         for call, reduced in _reductions(mine):
             if reduced.size == tape.size and _same(reduced.reshape(tape.shape), tape, self.agree):
                 return (
-                    f"{call} of yours agrees: where a source is used for several results, "
-                    "its gradient adds up what comes from each of them."
+                    f"{call} of your result agrees: if a source is used for several results, "
+                    "its gradient is the sum over all of them."
                 )
         for call, reduced in _reductions(tape):
             if np.any(mine) and _same(mine, reduced, self.agree):
                 return (
-                    f"Yours is {call} of the tape's: the gradient has an entry for every one of the "
-                    "source's, so leave that out."
+                    f"Your result is {call} of the tape's, but the gradient has an entry for every entry of the "
+                    "source. Remove that call."
                 )
         return ""
 
@@ -203,8 +203,8 @@ class _Search:
             return f"{it} has the opposite sign{where}."
         if np.all(self.agree(np.conjugate(a), b)):
             return (
-                f"{it} is the conjugate of the tape's{where}: with respect to a complex number, "
-                "the tape gives the conjugate of the derivative in textbooks."
+                f"{it} is the conjugate of the tape's{where}: for a complex source, "
+                "the tape returns the conjugate of the derivative in textbooks."
             )
         said = self.in_factor(a, b, where, self.means if everywhere else ())
         return said and f"{it} is {said}"
@@ -224,19 +224,19 @@ class _Search:
         if parts:
             said = f"{'-' if parts < 0 else ''}1/{abs(parts)} of"
         if why and factor.real < 0:
-            why = f"the sign is opposite; {why}"
-        return f"{said} the tape's{where}{why and ': '}{why}{'' if why.endswith('?') else '.'}"
+            why = f"The sign is opposite. {why}"
+        return f"{said} the tape's{where}{why and '. '}{why}{'' if why.endswith('?') else '.'}"
 
     def meaning(self, factor: Any, means: Collection[int]) -> str:
         """The operation from which a factor may come, whatever its sign."""
-        known = {2.0: "there is a factor of 2 too many", 1 / 2: "a factor of 2 is missing"}
+        known = {2.0: "It has a factor of 2 too many", 1 / 2: "A factor of 2 is missing"}
         for n in sorted(n for n in self.lengths if n > 2):
-            known.setdefault(n, f"did you take the sum for the mean of {n} numbers?")
-            known.setdefault(1 / n, f"did you take the mean for the sum of {n} numbers?")
+            known.setdefault(n, f"Did you use np.sum instead of np.mean ({n} values)?")
+            known.setdefault(1 / n, f"Did you use np.mean instead of np.sum ({n} values)?")
         for n in sorted(n for n in means if n > 2):
-            forgot = f"did you forget the 2 of the squares and the 1/{n} of their mean?"
+            forgot = f"Did you forget the 2 of the squares and the 1/{n} of their mean?"
             known.setdefault(n / 2, forgot)
-            known.setdefault(2 / n, f"is the 2/{n} of a mean of {n} squares in it once too often?")
+            known.setdefault(2 / n, f"Is the 2/{n} of a mean of {n} squares in it twice?")
         if abs(factor.imag) > WHOLE * abs(factor):
             return ""
         close = (why for n, why in known.items() if abs(abs(factor) - n) < WHOLE * n)

@@ -33,17 +33,17 @@ def blocked(q: Question) -> Reason | None:
     links = (link for number in above for link in q.evidence.links.get(number, ()))
     for link in links:
         if link.blocked and not link.late and link.number in below:
-            between = f"{link.operation} stands between {q.x} and {q.y}"
+            between = f"between {q.x} and {q.y}"
             if link.operation == "stop_gradient":
-                text = f"{between}: it lets values through, but no gradients"
+                text = f"stop_gradient {between} passes values on, but no gradients."
                 return Reason("stop_gradient", text)
             if link.operation in CHOOSING:
-                text = f"{between}, and takes this argument only to choose by"
+                text = f"{link.operation} {between} uses this argument only to choose, so it has no derivative in it."
                 return Reason("no derivative", text)
             return Reason(
                 "no derivative",
-                f"{between}, and it has no derivative: it is flat, and then it jumps. To let gradients pass as if it "
-                "were not there, write tapemagic.grad_pass_through",
+                f"{link.operation} {between} changes in steps, so it has no derivative. To pass gradients on as if it "
+                "weren't there, write tapemagic.grad_pass_through.",
             )
     return None
 
@@ -53,8 +53,8 @@ def watched_late(q: Question) -> Reason | None:
     if q.evidence.tracked.get(id_of(q.source)) == NEVER:
         return Reason(
             "stop_gradient",
-            f"{q.x} comes out of stop_gradient, and is a constant to the tape; to differentiate in it, call "
-            f"{q.program.tape}.watch({q.x}) before computing with it",
+            f"{q.x} is a result of stop_gradient, so the tape sees a constant. To differentiate with respect to it, "
+            f"call {q.program.tape}.watch({q.x}) before you use it.",
         )
     return late(q) if used_before_watched(q) else None
 
@@ -68,8 +68,8 @@ def late(q: Question) -> Reason:
     """The source was watched only after the target had been computed."""
     return Reason(
         "watched too late",
-        f"{q.x} was watched only after {q.y} had been computed: call {q.program.tape}.watch({q.x}) first, at the top "
-        f"of the {'cell' if q.in_cell else 'block'}",
+        f"{q.x} was watched only after {q.y} was computed. Call {q.program.tape}.watch({q.x}) first, at the top of "
+        f"the {'cell' if q.in_cell else 'block'}.",
     )
 
 
@@ -91,9 +91,9 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
             name = q.names.get(event.number)
             return Reason(
                 "assigned",
-                f"{q.y} depends on {f'the variable {name}' if name else 'a variable'}, which was given a value "
-                f"computed from {q.x}{at(event)}: assigning is not recorded. Compute {q.y} from the new value itself, "
-                "and assign it afterwards",
+                f"{q.y} uses {f'the Variable {name}' if name else 'a Variable'}, which was assigned a value computed "
+                f"from {q.x}{at(event)}, but a tape doesn't record assignments. Compute {q.y} from the new value "
+                "itself, and assign it afterwards.",
             )
     return None
 
@@ -113,8 +113,8 @@ def computed_before(q: Question) -> Reason | None:
             before, move = too_early(q, value)
             return Reason(
                 "computed before",
-                f"{q.y} was made from {name}, which had been computed before {before} and is a constant to the tape"
-                f"{depends(q)}. If {name} was computed from {q.x}: {move}",
+                f"{q.y} uses {name}, which was computed before {before}, so the tape sees a constant{depends(q)}. "
+                f"If {name} was computed from {q.x}, {move[0].lower()}{move[1:]}.",
             )
     return None
 
@@ -144,11 +144,11 @@ def too_early(q: Question, value: Traced) -> tuple[str, str]:
     """The time before which a value was computed, and the advice about it."""
     watched = f"{q.x} was watched"
     if time_of(id_of(value)) >= q.evidence.times[0]:
-        return watched, f"compute it after {q.program.tape}.watch({q.x})"
+        return watched, f"Compute it after {q.program.tape}.watch({q.x})"
     began = "this cell ran" if q.in_cell else "the tape began to record"
     if q.in_cell and id_of(q.source) in q.evidence.tracked and not isinstance(q.source, Variable):
         began = watched
-    return began, f"move its computation into the {q.block}"
+    return began, f"Move its computation into the {q.block}"
 
 
 def on_another_thread(q: Question) -> Reason | None:
@@ -161,8 +161,8 @@ def on_another_thread(q: Question) -> Reason | None:
         if time >= q.watched_at and recording:
             return Reason(
                 "another thread",
-                f"{q.y} was made from a value that was computed while the tape recorded, and not by its thread. A tape "
-                f"records only the thread that entered it: if that value was computed from {q.x}, compute it here",
+                f"{q.y} uses a value that another thread computed, but a tape records only the thread that entered "
+                f"it. If that value was computed from {q.x}, compute it in this thread.",
             )
     return None
 
@@ -177,14 +177,14 @@ def computed_while_stopped(q: Question) -> Reason | None:
         if pause is not None:
             return Reason(
                 "recording stopped",
-                f"{q.y} was computed from a value that was computed while recording was stopped{at(pause)}, which is a "
-                f"constant to the tape: if that was from {q.x}, compute it outside of stop_recording()",
+                f"{q.y} uses a value that was computed inside stop_recording(){at(pause)}, so the tape sees a "
+                f"constant. If it was computed from {q.x}, move that line out of the block.",
             )
         if not q.evidence.recording_at(time_of(stamp)):
             return Reason(
                 "computed before",
-                f"{q.y} was not computed from {q.x} while the tape recorded{depends(q)}. One of the values in it had "
-                f"been computed before: if that was from {q.x}, move it into the block",
+                f"Nothing recorded on the tape leads from {q.x} to {q.y}{depends(q)}. {q.y} uses a value that was "
+                f"computed before the tape recorded. If it was computed from {q.x}, move that line into the block.",
             )
     return None
 
@@ -195,14 +195,17 @@ def target_apart(q: Question) -> Reason | None:
     if i in evidence.tracked:
         return None
     if i == 0:
-        text = f"{q.y} is a constant: it was made as one, and not computed from {q.x}{untaken(q)}"
+        text = f"{q.y} is a constant. It wasn't computed from {q.x}{untaken(q)}."
         return surely_through_exit(q) or perhaps_through_exit(q) or Reason("constant", text)
     if isinstance(q.target, Variable):
-        return Reason("not connected", f"{q.y} is a Variable, which was not computed from {q.x}")
+        return Reason("not connected", f"{q.y} is a Variable, which wasn't computed from {q.x}.")
     time = time_of(i)
     pause = evidence.paused_at(time)
     if pause is not None:
-        text = f"{q.y} was computed while recording was stopped{at(pause)}: compute it outside of stop_recording()"
+        text = (
+            f"{q.y} was computed inside stop_recording(){at(pause)}, so the tape sees a constant. Move that line out "
+            "of the block."
+        )
         return Reason("recording stopped", text)
     if not evidence.recording_at(time):
         return _outside(q, time)
@@ -211,28 +214,27 @@ def target_apart(q: Question) -> Reason | None:
     if is_gradient_stamp(i):
         return Reason(
             "linear",
-            f"{q.y} is a gradient, and {q.x} does not occur in it: the first derivative is constant in {q.x}, so the "
-            "second derivative is zero",
+            f"The first derivative doesn't depend on {q.x}, so the second is zero.",
         )
     if thread := on_another_thread(q):
         return thread
-    text = f"{q.y} was not computed from anything that the tape watched by operations that have a derivative"
+    text = f"{q.y} wasn't computed from watched values by operations with a derivative"
     return late(q) if q.watched_at > time else perhaps_through_exit(q) or perhaps_paused(q, text)
 
 
 def _outside(q: Question, time: int) -> Reason:
     """The target was computed while the tape was not recording."""
-    move = f"move its computation into the {q.block}"
+    move = f"Move its computation into the {q.block}."
     if is_gradient_stamp(id_of(q.target)):
-        order = f"call the inner tape's gradient(...) inside the 'with' block of {q.program.tape}"
+        order = f"Call the inner tape's gradient(...) inside the 'with' block of {q.program.tape}."
         if q.in_cell:
-            order = "ask for the second derivative with -o 2 in the %%tape line"
+            order = "For second derivatives, add -o 2 to the %%tape line."
         return Reason(
             "gradient taken outside",
-            f"{q.y} is a gradient that was taken outside of this tape's block, so the tape did not record how it was "
-            f"computed: {order}",
+            f"{q.y} is a gradient that was taken outside this tape's block, so the tape didn't record how it was "
+            f"computed. {order}",
         )
     if time < q.evidence.times[0]:
-        text = f"{q.y} was computed before the tape began to record: {move}"
+        text = f"{q.y} was computed before the tape began to record. {move}"
         return Reason("computed before", text)
-    return Reason("computed after", f"{q.y} was computed when the tape no longer recorded: {move}")
+    return Reason("computed after", f"{q.y} was computed after the tape stopped recording. {move}")

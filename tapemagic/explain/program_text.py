@@ -92,6 +92,33 @@ def sources(body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = ()
     return found
 
 
+def replaced_variable(place: Place | None, name: str) -> int:
+    """Return the line where a name of a Variable is assigned something else, or 0 if the text shows no such line.
+
+    Examples
+    --------
+    >>> from tapemagic.engine.events import Place
+    >>> replaced_variable(None, "w")
+    0
+    """
+    for scope in _scopes(place):
+        assigned = [
+            s
+            for s in statements(scope.body)
+            if isinstance(s, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == name for target in s.targets)
+        ]
+        created = [s.lineno for s in assigned if _creates_variable(s.value)]
+        others = [s.lineno for s in assigned if not _creates_variable(s.value)]
+        if assigned:
+            return others[-1] if created and others and others[-1] > created[-1] else 0
+    return 0
+
+
+def _creates_variable(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func).split(".")[-1] == "Variable"
+
+
 def reads_of(place: Place | None, name: str) -> int:
     """The number of times that the function around a place, or else the program, reads a name to go on with it."""
     nodes = ast.walk(_scopes(place)[0])

@@ -88,9 +88,9 @@ class Question:
 def perhaps_paused(q: Question, text: str) -> Reason:
     """No connection; if recording was stopped for a while, that may be why."""
     for pause in q.evidence.events_of("paused"):
-        text = f"{text}. Recording was stopped{at(pause)}: what is computed there is a constant"
+        text = f"{text}. Recording was stopped{at(pause)}, so values computed there are constants."
         return Reason("recording stopped", text)
-    return Reason("not connected", text + untaken(q))
+    return Reason("not connected", f"{text}{untaken(q)}.")
 
 
 def untaken(q: Question) -> str:
@@ -99,12 +99,12 @@ def untaken(q: Question) -> str:
     if test is None:
         return ""
     return (
-        f". By the program's text it is computed from {q.x} in one branch alone ({ast.unparse(test)}, line "
-        f"{test.lineno}), which may not have been taken"
+        f". {q.y} is computed from {q.x} only if {ast.unparse(test)} (line {test.lineno}), and that branch may not "
+        "have run"
     )
 
 
 def depends(q: Question) -> str:
     """The watched values on which the target depends, as the end of a sentence, if they have names."""
     leaves = sorted(q.evidence.leaves & q.above.keys() & q.names.keys())
-    return f"; it depends on {listed([q.names[i] for i in leaves])}" if leaves else ""
+    return f"; {q.y} depends on {listed([q.names[i] for i in leaves])}" if leaves else ""

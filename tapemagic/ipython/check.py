@@ -233,7 +233,7 @@ def _compared(
             headline = f"{what}: yours agrees with the tape's{where} {limits}"
             return CheckReport(True, headline, of_a_sum)
         lost = missing(session.question(request.target, target, request.source, source))
-        lost = lost and f"The tape's gradient may lack a part, and yours may be right: {lost}."
+        lost = lost and f"The tape's gradient may lack a part, and yours may be right. {lost}"
         details = [of_a_sum, _table(mine, tape, differing), lost]
     named = [(name, unwrap(value)) for name, value in session.context().named]
     details.append(likely_mistake(session.observer, target, source, mine, tape, agree, named))

@@ -141,4 +141,4 @@ def _reason(
         names = {id_of(held): key for key, held in namespace.items() if has_id(held)}
         program = Program(place, namespace, name)
         found = explain(Question(snapshot_of(tape), goal, value, y, x, names, program=program))
-    return f"d{y}/d{x} is None since {found.reason}" if found.cause else ""
+    return f"d{y}/d{x} is None: {found.reason}" if found.cause else ""

@@ -101,7 +101,7 @@ def test_gradient_inside_then_watch(tf: Any) -> Any:
         tape.watch(x)
 
 
-@refused(TapeStateError, "not recording", "with")
+@refused(TapeStateError, "not recording", "persistent=True")
 def test_gradient_inside_then_reset(tf: Any) -> Any:
     """gradient inside own context, non-persistent: after it, reset() raises ValueError."""
     x = tf.constant(3.0)
@@ -111,7 +111,7 @@ def test_gradient_inside_then_reset(tf: Any) -> Any:
         tape.reset()
 
 
-@refused(NotRecordingError, "Trying to stop recording a tape", "used up", "persistent=True")
+@refused(NotRecordingError, "Trying to stop recording a tape", "already used", "persistent=True")
 def test_gradient_inside_then_stop_recording(tf: Any) -> Any:
     """gradient inside own context, non-persistent: after it, stop_recording() -> RuntimeError."""
     x = tf.constant(3.0)

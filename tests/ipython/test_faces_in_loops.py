@@ -105,4 +105,4 @@ def test_a_training_that_goes_wrong(run: Run) -> None:
 
     said = [x for x in report.findings.verdict if x.topic == "training"]
     assert ["Training"] == [x.face for x in said]
-    assert said[0].text.startswith("loss grows from step 1 on")
+    assert said[0].text.startswith("loss has been growing since step 1")

@@ -154,7 +154,7 @@ def test_captions() -> None:
 
 def test_reasons() -> None:
     """A None has its reason beside it."""
-    assert "Nonethe derivative of order 1 does not depend on b any more" in page(product()).text
+    assert "NoneZero: near this point, y is linear in b." in page(product()).text
 
 
 def test_notes_and_values() -> None:
@@ -163,7 +163,7 @@ def test_notes_and_values() -> None:
     read = page(replace(square(), verdict=said), "'<i>value</i>'")
 
     assert re.search(
-        r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL
+        r"differentiating y'<i>value</i>'not tracked It <left>\..*Variables", read.text, re.DOTALL
     )
 
 

@@ -18,7 +18,7 @@ from tests.report.recordings import chain, product, record, regression, square
 def test_the_square() -> None:
     """The smallest report."""
     expected = """\
-        %%tape: 1 operation recorded, 1 watched, target y
+        %%tape: 1 operation, 1 watched variable, differentiating y
         y = 9.0; dy/da = 6.0
 
         name  role     shape   dtype    value  gradient of y  line
@@ -45,9 +45,8 @@ def test_the_square() -> None:
 def test_two_orders() -> None:
     """Derivatives of two orders, one of which is None for a reason."""
     expected = """\
-        %%tape: 3 operations recorded, 2 watched, target y
-        d²y/db² is None: the derivative of order 1 does not depend on b any more, \
-so this one is zero: around here y is a polynomial of degree 1 or less in b
+        %%tape: 3 operations, 2 watched variables, differentiating y
+        d²y/db² is None: Zero: near this point, y is linear in b.
         y = 5.45578; dy/da = 0.231011, dy/db = 1.81859, d²y/da² = -7.95267
 
         name  role     shape   dtype    value    gradient of y  line
@@ -58,8 +57,7 @@ so this one is zero: around here y is a polynomial of degree 1 or less in b
         dy/da = 0.231011
         dy/db = 1.81859
         d²y/da² = -7.95267
-        d²y/db² = None: the derivative of order 1 does not depend on b any more, \
-so this one is zero: around here y is a polynomial of degree 1 or less in b
+        d²y/db² = None: Zero: near this point, y is linear in b.
 
         Local derivatives: ∂v1/∂a = 3.0, ∂v1/∂b = 2.0, ∂v2/∂a = -0.416147, ∂y/∂v1 = 0.909297, ∂y/∂v2 = 6.0, \
 ∂v3/∂v2 = 1.0, ∂v4/∂v1 = 1.0, ∂v5/∂a = -0.909297, ∂v6/∂v4 = -0.416147, ∂v6/∂v5 = 6.0, ∂v7/∂v3 = 3.0, \
@@ -73,7 +71,7 @@ so this one is zero: around here y is a polynomial of degree 1 or less in b
 def test_the_regression() -> None:
     """Variables and constants."""
     expected = """\
-        %%tape: 5 operations recorded, 2 watched, target y
+        %%tape: 5 operations, 2 watched variables, differentiating y
         y = 106.917; dy/da = [[70.3333], [89.3333]], dy/db = [19.0]
 
         name  role      shape   dtype    value                                 gradient of y           line
@@ -94,14 +92,16 @@ def test_large_arrays_and_many_operations() -> None:
     assert "dy/da = 100 elements, 0.0 to 198.0, mean 99.0" in text(
         record(lambda a: np.sum(a**2), np.arange(100.0))
     )
-    assert text(chain(2000)).startswith("%%tape: 2,000 operations recorded, 1 watched, target y\n")
+    assert text(chain(2000)).startswith(
+        "%%tape: 2,000 operations, 1 watched variable, differentiating y\n"
+    )
 
 
 def test_a_note() -> None:
     """What there is to say comes before the tables."""
     found = replace(square(), verdict=(Statement("left", "y\nleft."),))
 
-    assert "target y\ny left.\n\nname" in text(found)
+    assert "differentiating y\ny left.\n\nname" in text(found)
 
 
 def test_nothing_at_all() -> None:
@@ -119,7 +119,7 @@ def test_nothing_at_all() -> None:
         source_lines=(),
     )
 
-    assert "%%tape: 0 operations recorded, 0 watched" == text(found)
+    assert "%%tape: 0 operations, 0 watched variables" == text(found)
 
 
 def test_names_with_line_ends() -> None:

@@ -126,7 +126,7 @@ def test_a_step_that_is_too_large() -> None:
     """The loss grows, and the gradient explodes."""
     training = known(trained(lambda a: a * a, 1.0, rate=1.5))
 
-    assert training.flags[0].startswith("loss grows from step 1 on, from 1.0 to ")
+    assert training.flags[0].startswith("loss has been growing since step 1, from 1.0 to ")
     assert training.flags[1].startswith("dloss/da explodes: its size grows from 2.0 at step 1 to ")
 
 
@@ -187,11 +187,12 @@ def test_complex_and_summed() -> None:
         ([3.0, 2.0, 1.0, 1.01, 1.02, 1.03], ""),
         ([3.0, 1.0, 2.0, 1.0, 2.0], ""),
         ([4.2, 1.0, 0.03, 0.032, 0.036, 0.04], ""),
-        ([1.0, 2.0, 3.0, 4.0], "loss grows from step 1 on, from 1.0 to 4.0: right if it is to grow; otherwise"),
+        ([1.0, 2.0, 3.0, 4.0], ("loss has been growing since step 1, from 1.0 to 4.0. If you want a small loss: "
+         "try a smaller")),
         ([-3.0, -1.0, -2.0, -2.5], "loss is larger at the last step, -2.5, than at the first, -3.0"),
-        ([3.0, 1.0, 2.0, 3.0, 4.0], "loss grows from step 2 on, from 1.0 to 4.0"),
+        ([3.0, 1.0, 2.0, 3.0, 4.0], "loss has been growing since step 2, from 1.0 to 4.0. Try a smaller learning rate"),
         ([3.0, math.nan, 1.0], "loss is nan at step 2"),
-        ([3.0, math.inf, math.nan], "loss is inf at step 2, and nan or infinite ever after"),
+        ([3.0, math.inf, math.nan], "loss is inf at step 2, and nan or infinite afterwards"),
         ([math.nan, 1.0, math.nan, 2.0], "loss is nan at step 1, and nan or infinite at 1 later step"),
     ],
 )  # fmt: skip

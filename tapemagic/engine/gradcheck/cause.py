@@ -86,13 +86,13 @@ def _exits(at: WeightedSum, position: int) -> list[Event]:
 
 
 def _of_exit(event: Event) -> str:
-    """Say that a value left the tape, where, and what to write instead."""
+    """Say that a call turned a value into a plain one, where, and what to write instead."""
     through = str(event.what)
     if event.place:
         library = f" in {event.place.library}" if event.place.library else ""
         line = shorten(source_line(event.place), 60, placeholder="…")
         through += f"{library} on line {event.place.line}" + (f" ({line})" if line else "")
     return (
-        f"this input left the tape through {through}, so the tape's number may lack a part: "
-        "compute with the tensor itself, and with np.sin(x) for math.sin(x)"
+        f"{through} turned this input into a plain value, so the tape's number may lack a part: "
+        "compute with the tensor itself, and write np.sin(x) instead of math.sin(x)"
     )

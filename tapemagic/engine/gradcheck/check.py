@@ -109,7 +109,7 @@ def check_gradients(
     check_gradients: 1 of 1 derivative differs from the difference quotient
       order 1 in input 0 (x) of shape (2,) at [0]: DIFFERS
         the tape says 18, the difference quotient 27 (relative error 0.333, tolerance 1e-07)
-        this input left the tape through .numpy() on line 1 (...), so the tape's number may lack ...
+        .numpy() on line 1 (...) turned this input into a plain value, so the tape's number may lack ...
       order 2 is not checked, since order 1 differs
     >>> report.ok, report.derivatives[0].index
     (False, (0,))

@@ -30,7 +30,10 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
 
-USED_UP = "used up: its first gradient released it; make a new GradientTape, or make this one with persistent=True"
+USED_UP = (
+    "This tape was already used. A non-persistent tape gives one set of gradients: use persistent=True, or create a "
+    "new GradientTape."
+)
 """The state of a non-persistent tape that has given its gradients, for error messages."""
 
 
@@ -172,7 +175,7 @@ class Recorder:
             If the tape is not recording just now, or if it is when this block is left, since it was entered inside.
         """
         if not self._usable:
-            how = f"it is {USED_UP}" if self._entered else "enter it first, with 'with tape:'"
+            how = USED_UP if self._entered else "enter it first, with 'with tape:'"
             raise NotRecordingError(
                 f"Trying to stop recording a tape which is not recording: {how}"
             )
@@ -222,11 +225,7 @@ class Recorder:
 
     def _require_recording(self, what: str) -> None:
         if not self._recording:
-            why = (
-                f"it is {USED_UP}"
-                if self._consumed
-                else f"{what}() belongs inside its 'with' block"
-            )
+            why = USED_UP if self._consumed else f"{what}() belongs inside its 'with' block"
             raise TapeStateError(f"Tape is not recording: {why}")
         self._require_here(f"{what}()")
 
@@ -260,7 +259,7 @@ class Recorder:
                 "and call tape.watch(x) inside that block"
             )
         if not self._usable:
-            raise TapeStateError(f"watch() on a tape that is {USED_UP}")
+            raise TapeStateError(f"watch() cannot be called: {USED_UP}")
         if not live() and not self._paused:
             if self._recording:
                 self._require_here("watch()")

@@ -71,8 +71,8 @@ def tensor_advice(leaf: Any) -> str:
         return " Give what it returns, or differentiate the function with tapemagic.grad."
     if leaf.__class__.__module__ == "numpy":
         return (
-            " Plain arrays are not on the tape: make it one with tapemagic.constant(...) before the tape records, "
-            "and watch it. Comparisons, argmax and the like give plain arrays, since they have no derivative."
+            " A plain array can't be tracked. Write x = tapemagic.Variable(x) above the tape. Comparisons, argmax and "
+            "similar functions return plain arrays, because they have no derivative."
         )
     if isinstance(leaf, str):
         return (
@@ -81,10 +81,10 @@ def tensor_advice(leaf: Any) -> str:
             else ""
         )
     if is_lazy(leaf):
-        return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
+        return " Write x = tapemagic.constant(x) before the tape records, and watch it."
     if isinstance(leaf, Iterable) and not isinstance(leaf, bytes):
         return " Give several as a list, a tuple or a dict."
-    return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
+    return " Write x = tapemagic.Variable(x) above the tape."
 
 
 def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:

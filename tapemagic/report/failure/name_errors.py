@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.explain.advice import listed
 from tapemagic.report.failure.operands import Names, written
 
 IMPORTS = {
@@ -100,7 +99,7 @@ def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterabl
             error, TypeError
         ) and "'sources'" in str(error):
             call = f"{written(function)}({written(target)}"
-            return f"gradient() needs a target and its sources: write {call}, x), or {call}, [w, b]) for several"
+            return f"gradient() needs a target and its sources. Write {call}, x), or {call}, [w, b]) for several."
     return ""
 
 
@@ -113,8 +112,7 @@ def _similar(name: str, known: Iterable[str]) -> str:
     )
     scores = [difflib.SequenceMatcher(None, other, name.lower()).ratio() for other in found]
     best = [candidates[x] for x, score in zip(found, scores, strict=True) if score == scores[0]]
-    names = "names are" if len(best) > 1 else "name is"
-    return f"the most similar {names} {listed(best)}" if best else ""
+    return f"Did you mean {' or '.join(best)}?" if best else ""
 
 
 def _unbound(error: UnboundLocalError) -> str:
@@ -122,23 +120,24 @@ def _unbound(error: UnboundLocalError) -> str:
     if not name:
         return ""
     return (
-        f"the function binds {name[0]} somewhere, so {name[0]} is a name of its own there, and it has no value when "
-        "this line runs"
+        f"The function assigns {name[0]} somewhere, so {name[0]} is a local name, and it has no value yet when this "
+        "line runs."
     )
 
 
 def _unknown_name(error: NameError, names: Names, line: Iterable[ast.AST]) -> str:
     name = error.name or ""
     if name in LIBRARIES:
-        return f"{LIBRARIES[name]} is not imported here{_of_library(name, line)}"
+        return f"{LIBRARIES[name]} isn't imported here.{_of_library(name, line)}"
     if name in IMPORTS or name in sys.stdlib_module_names:
         return (
-            f"the module {name} is not imported: write {IMPORTS.get(name, f'import {name}')} above"
+            f"The module {name} isn't imported. Write {IMPORTS.get(name, f'import {name}')} above."
         )
     near = _similar(name, names.namespace.keys() - HIDDEN)
     if near:
-        return f"there is no {name} here: {near}"
-    return f"there is no {name} here: NumPy's is np.{name}" if callable(vars(np).get(name)) else ""
+        return f"The name {name} doesn't exist here. {near}"
+    is_numpy = callable(vars(np).get(name))
+    return f"The name {name} doesn't exist here. Write np.{name}." if is_numpy else ""
 
 
 def _of_library(name: str, line: Iterable[ast.AST]) -> str:
@@ -149,7 +148,7 @@ def _of_library(name: str, line: Iterable[ast.AST]) -> str:
     last = used.rpartition(".")[2]
     home = "tapemagic" if last in OWN else "np" if callable(vars(np).get(last)) else ""
     instead = OF_LIBRARIES.get(last) or (f"{home}.{last}" if home else "")
-    return f": write {instead} in place of {used}" if instead else ""
+    return f" Write {instead} instead of {used}." if instead else ""
 
 
 def _unknown_attribute(error: AttributeError, node: ast.AST | None, names: Names) -> str:
@@ -162,12 +161,16 @@ def _unknown_attribute(error: AttributeError, node: ast.AST | None, names: Names
     text = written(attribute.value)
     if owner is None:
         reason = names.reason(attribute.value)
-        return f"{text} is None: {reason}" if reason else f"{text} is None, which has no {name}"
+        return (
+            f"{text} is None, because {reason}"
+            if reason
+            else f"{text} is None, which has no {name}."
+        )
     known = list(vars(owner)) if isinstance(owner, ModuleType) else _stored(owner)
     if name in known:
         return ""
     near = _similar(name, known)
-    return f"{text} has no {name}: {near}" if near else ""
+    return f"{text} has no {name}. {near}" if near else ""
 
 
 def _stored(owner: Any) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import RankError
-from tapemagic.explain.advice import math_function, math_instead
+from tapemagic.explain.advice import math_function, math_instead, with_article
 from tapemagic.explain.formatting import format_shape
 from tapemagic.report.failure.name_errors import slip
 from tapemagic.report.failure.operands import UNKNOWN, Names, Operand, written
@@ -95,7 +95,7 @@ def _of_operator(
     (left, right), operator = given, node.op
     if isinstance(error, TypeError):
         if isinstance(operator, ast.BitXor) and any(_is_real(x.value) for x in given):
-            text = f"^ is 'exclusive or' of bits in Python: write {_power(node, left, right)}"
+            text = f"In Python, ^ is 'exclusive or' of bits. Write {_power(node, left, right)}."
             return _about(text, left, right)
         return _of_types(given, names)
     if isinstance(error, ValueError):
@@ -107,13 +107,13 @@ def _of_operator(
 def _power(node: ast.BinOp | ast.AugAssign, left: Operand, right: Operand) -> str:
     """The power that was meant by ^; only its sign where ^ binds more than is meant, as in 2 * x ^ 2."""
     if isinstance(node, ast.AugAssign):
-        return "**= in place of ^="
+        return "**= instead of ^="
     first, last = left.node, right.node
     opened = (first.lineno, first.col_offset) != (node.lineno, node.col_offset)
     closed = (last.end_lineno, last.end_col_offset) != (node.end_lineno, node.end_col_offset)
     if (opened or _is_atom(left)) and (closed or _is_atom(right)):
         return f"{_factor(left)} ** {_factor(right)}"
-    return "** in place of ^"
+    return "** instead of ^"
 
 
 def _is_atom(x: Operand) -> bool:
@@ -145,24 +145,25 @@ def _of_types(given: Sequence[Operand], names: Names) -> Misfit:
     numbers = (Traced, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
     for x in given:
         if isinstance(x.value, str):
-            way = ": float(...) makes a number of it" if _is_numeral(x.value) else ""
-            return _about(f"{x.text} is text, and no number{way}", x)
+            advice = f" Write float({x.text})." if _is_numeral(x.value) else ""
+            return _about(f"{x.text} is a str, not a number.{advice}", x)
         if x.value is None:
             reason = names.reason(x.node)
             return _about(
-                f"{x.text} is None: {reason}" if reason else f"{x.text} is None, and no number", x
+                f"{x.text} is None, because {reason}"
+                if reason
+                else f"{x.text} is None, not a number.",
+                x,
             )
         if isinstance(x.value, FunctionType | BuiltinFunctionType | np.ufunc):
-            return _about(f"{x.text} is a function, and no number: call it, as in {x.text}(x)", x)
+            return _about(f"{x.text} is a function, not a number. Call it: {x.text}(x).", x)
         if isinstance(x.value, Traced | np.ndarray) and unwrap(x.value).dtype.kind in "OSU":
             what = f"an array of dtype {unwrap(x.value).dtype}"
-            return _about(
-                f"{x.text} is {what}, and not of numbers: convert it with .astype(float)", x
-            )
+            return _about(f"{x.text} is {what}, not of numbers. Convert it with .astype(float).", x)
     others = [x for x in given if x.value is not UNKNOWN and not isinstance(x.value, numbers)]
     if len(others) == 1:
         [x] = others
-        return _about(f"{x.text} is of type {type(x.value).__name__}, and no number", x)
+        return _about(f"{x.text} is {with_article(type(x.value).__name__)}, not a number.", x)
     return NOTHING
 
 
@@ -172,7 +173,7 @@ def _sizes(*given: Operand) -> str:
 
 
 def _size(shape: Shape | None) -> str:
-    return format_shape(shape) if shape else "one number"
+    return format_shape(shape) if shape else "a single number"
 
 
 def _count(number: int, thing: str) -> str:
@@ -184,23 +185,24 @@ def _of_matmul(name: str, left: Operand, right: Operand, message: str = "") -> M
     a, b = left.shape, right.shape
     if a is None or b is None:
         told = CORE_SIZES.search(message)
-        text = f"the inner sizes {told[2]} and {told[1]} differ" if told else ""
+        text = f"The inner sizes {told[2]} and {told[1]} differ." if told else ""
         return Misfit(text, (left.node, right.node)) if told else NOTHING
     if not a or not b:
         if name not in ("@", "matmul"):
             return NOTHING
         text = (
-            f"and {name} multiplies vectors and matrices: write {_factor(left)} * {_factor(right)}"
+            f"but {name} multiplies vectors and matrices. Write {_factor(left)} * {_factor(right)}."
         )
         number = left if not a else right
-        return _about(f"{number.text} is one number, {text}", number)
+        return _about(f"{number.text} is a single number, {text}", number)
     inner = a[-1], b[-1] if name == "inner" else b[-2:][0]
     if inner[0] != inner[1]:
         what = "last" if name == "inner" else "inner"
-        text = f"{_sizes(left, right)}: the {what} sizes {inner[0]} and {inner[1]} differ"
+        text = f"{_sizes(left, right)}: the {what} sizes {inner[0]} and {inner[1]} differ."
         return _about(text, left, right)
     if name in ("@", "matmul") and (found := _clash([a[:-2], b[:-2]])):
-        return _about(f"{_sizes(left, right)}: {found[0]} in front of the matrices", left, right)
+        text = f"{_sizes(left, right)}: in the axes before the matrices, {found[0]}."
+        return _about(text, left, right)
     return NOTHING
 
 
@@ -214,10 +216,7 @@ def _clash(shapes: Sequence[Shape]) -> tuple[str, list[int]] | None:
             pair = [others[0], differing[0]]
             where = "the last axis has" if back == 1 else f"axis -{back} has"
             one, two = (sizes[k] for k in pair)
-            return (
-                f"sizes along an axis must be equal, or one of them 1, and {where} {one} and {two}",
-                pair,
-            )
+            return f"sizes must be equal, or one of them 1, but {where} {one} and {two}", pair
     return None
 
 
@@ -229,7 +228,7 @@ def _of_elementwise(given: Sequence[Operand]) -> Misfit:
     if found is None:
         return NOTHING
     pair = [given[k] for k in found[1]]
-    return _about(f"{_sizes(*pair)}, which cannot be combined: {found[0]}", *pair)
+    return _about(f"{_sizes(*pair)}, which can't be combined: {found[0]}.", *pair)
 
 
 def _of_writing(error: BaseException, left: Operand, right: Operand) -> Misfit:
@@ -238,7 +237,7 @@ def _of_writing(error: BaseException, left: Operand, right: Operand) -> Misfit:
     if not found:
         return NOTHING
     held, made = (_size(tuple(int(n) for n in part.split(",") if n)) for part in found.groups())
-    text = f"{left.text} is {held}, and the result is {made}, which does not fit into it"
+    text = f"{left.text} is {held}, but the result is {made}, which doesn't fit into it."
     return _about(text, left, right)
 
 
@@ -247,13 +246,13 @@ def _of_index(error: BaseException, owner: Operand, index: Operand) -> Misfit:
     if isinstance(error, KeyError) and type(owner.value) is dict:
         keys = [repr(key) for key in owner.value if type(key) in (str, int)]
         known = (
-            f"its keys are {', '.join(keys[:6])}{', …' * (len(keys) > 6)}"
+            f"Its keys are {', '.join(keys[:6])}{', …' * (len(keys) > 6)}."
             if keys
-            else "it is empty"
+            else "It is empty."
         )
         what = f"no key {error.args[0]!r}" if type(error.args[0]) in (str, int) else "no such key"
         return (
-            _about(f"{owner.text} has {what}: {known}", owner, index)
+            _about(f"{owner.text} has {what}. {known}", owner, index)
             if keys or not owner.value
             else NOTHING
         )
@@ -271,18 +270,18 @@ def _of_index(error: BaseException, owner: Operand, index: Operand) -> Misfit:
     ):
         axes = _count(len(shape), "axis").replace("axiss", "axes")
         given = len(index.node.elts) if isinstance(index.node, ast.Tuple) else 1
-        what = f"{_size(shape)}, with {axes}" if shape else "one number, without axes"
-        many = f"{given} indices are" if given > 1 else "an index is"
-        return _about(f"{owner.text} is {what}, and {many} given", owner, index)
+        what = f"{_size(shape)}, with {axes}" if shape else "a single number, without axes"
+        many = f"{given} indices" if given > 1 else "an index"
+        return _about(f"{owner.text} is {what}, but the line uses {many}.", owner, index)
     return NOTHING
 
 
 def _out_of_range(owner: Operand, number: int, size: int, where: str) -> str:
     if not size:
-        return f"{owner.text} is empty{where}: it has no element {number}"
+        return f"{owner.text} is empty{where}, so it has no element {number}."
     return (
-        f"{owner.text} has {_count(size, 'element')}{where}, numbered 0 to {size - 1}, or -{size} to -1 from the end: "
-        f"there is none with number {number}"
+        f"{owner.text} has {_count(size, 'element')}{where}, numbered 0 to {size - 1}, or -{size} to -1 from the end, "
+        f"but the line uses {number}."
     )
 
 
@@ -302,14 +301,12 @@ def _of_call(error: BaseException, node: ast.Call, names: Names) -> Misfit:
         if name in ("assign", "assign_add", "assign_sub") and isinstance(error, ValueError):
             return _about("", *given[:2])
         if name == "item" and isinstance(error, ValueError) and len(given) == 1 and owner.shape:
-            return _about(f"item() is for one number, and {_sizes(owner)}: {_one_of(owner)}", owner)
+            return _about(f"item() needs one number, but {_sizes(owner)}. {_one_of(owner)}.", owner)
         if name == "reshape" and len(given) > 2:
             lengths = ast.Tuple([x.node for x in given[1:]], ast.Load())
             given = [owner, names.operand(lengths)]
     elif isinstance(function, Traced | np.ndarray | float | int) and not callable(function):
-        text = (
-            f"{written(node.func)} is no function: write * for a product, or [...] for an element"
-        )
+        text = f"{written(node.func)} isn't a function. Write * for a product, or [...] for an element."
         return Misfit(text, (node.func,)) if isinstance(error, TypeError) else NOTHING
     elif by_math := math_function(node.func, names.namespace):
         return _of_plain_number(error, by_math, given, math_instead(node, by_math))
@@ -328,7 +325,7 @@ def _numpy_name(function: Any) -> str:
 
 
 def _one_of(x: Operand) -> str:
-    return f"take one element, or reduce it to one number, as in np.sum({x.text})"
+    return f"Use one element, or reduce it to one number: np.sum({x.text})"
 
 
 def _of_plain_number(
@@ -340,9 +337,9 @@ def _of_plain_number(
     arrays = [x for x in given if x.shape and isinstance(x.value, Traced | np.ndarray)]
     if arrays:
         advice = instead or _one_of(arrays[0])
-        return _about(f"{function} takes one number, and {_sizes(arrays[0])}: {advice}", arrays[0])
+        return _about(f"{function} needs one number, but {_sizes(arrays[0])}. {advice}.", arrays[0])
     if len(given) == 1 and (isinstance(error, RankError) or NOT_ONE in str(error)):
-        return _about(f"{function} takes one number: {instead or _one_of(given[0])}", *given)
+        return _about(f"{function} needs one number. {instead or _one_of(given[0])}.", *given)
     return NOTHING
 
 
@@ -384,19 +381,19 @@ def _of_axis(error: np.exceptions.AxisError, given: Sequence[Operand]) -> Misfit
     if owner is None or error.axis is None:
         return NOTHING
     if not error.ndim:
-        return _about(f"{owner.text} is one number: it has no axis {error.axis}", owner)
-    axes = "axis 0 alone" if error.ndim == 1 else f"axes 0 to {error.ndim - 1}"
+        return _about(f"{owner.text} is a single number, so it has no axis {error.axis}.", owner)
+    axes = "axis 0 only" if error.ndim == 1 else f"axes 0 to {error.ndim - 1}"
     return _about(
-        f"{owner.text} is {_size(owner.shape)}, with {axes}: it has no axis {error.axis}", owner
+        f"{owner.text} is {_size(owner.shape)}, with {axes}, so it has no axis {error.axis}.", owner
     )
 
 
 def _of_matrix(name: str, x: Operand, shape: Shape) -> Misfit:
     """A matrix that is not square, or something that is no matrix."""
     if len(shape) >= 2 and shape[-1] != shape[-2]:
-        return _about(f"{_sizes(x)}, and np.linalg.{name} needs a square matrix", x)
+        return _about(f"{_sizes(x)}, but np.linalg.{name} needs a square matrix.", x)
     return (
-        _about(f"{_sizes(x)}, and np.linalg.{name} needs a matrix", x)
+        _about(f"{_sizes(x)}, but np.linalg.{name} needs a matrix.", x)
         if len(shape) < 2
         else NOTHING
     )
@@ -417,9 +414,9 @@ def _of_reshape(given: Sequence[Operand]) -> Misfit:
     shape = "×".join(str(n) if n != -1 else "?" for n in lengths)
     parts = wanted.node.elts if isinstance(wanted.node, ast.Tuple) else [wanted.node]
     if lengths.count(-1) == 1 and rest > 0 and size % rest:
-        text = f"{has}, and {shape} takes a multiple of {rest}"
+        text = f"{has}, but {shape} needs a multiple of {rest}."
     elif -1 not in lengths and min(lengths, default=0) >= 0 and rest != size:
-        text = f"{has}, and {_size(tuple(map(int, lengths)))} takes {rest:,}"
+        text = f"{has}, but {_size(tuple(map(int, lengths)))} needs {rest:,}."
     else:
         return NOTHING
     return Misfit(text, (x.node, *parts))
@@ -436,7 +433,7 @@ def _of_joining(name: str, given: Sequence[Operand], words: Mapping[str, Operand
         if other is None:
             return NOTHING
         pair = parts[0], parts[other]
-        return _about(f"np.stack needs arrays of one shape, and {_sizes(*pair)}", *pair)
+        return _about(f"np.stack needs arrays of one shape, but {_sizes(*pair)}.", *pair)
     option = words.get("axis", given[1] if len(given) > 1 else None)
     axis: Any = 0 if option is None else option.value
     seen = [_as_joined(name, shape or ()) for shape in shapes]
@@ -478,10 +475,12 @@ def _as_joined(name: str, shape: Shape) -> Shape:
 def _not_joined(name: str, axis: int, one: Shape, other: Shape) -> str:
     """The reason why two arrays cannot be joined along an axis; empty if they can be."""
     if not one or not other:
-        return "np.concatenate joins arrays along an axis, and a number has none: write np.stack"
+        return (
+            "np.concatenate joins arrays along an axis, but a number has no axis. Write np.stack."
+        )
     if len(one) != len(other):
-        return f"np.{name} joins arrays with the same number of axes, and these have {len(one)} and {len(other)}"
+        return f"np.{name} joins arrays with the same number of axes, but these have {len(one)} and {len(other)}."
     for k, (a, b) in enumerate(zip(one, other, strict=True)):
         if a != b and k != axis % len(one):
-            return f"np.{name} needs equal sizes beside the axis along which it joins, and here are {a} and {b}"
+            return f"np.{name} needs equal sizes along all other axes, but these are {a} and {b}."
     return ""

@@ -21,7 +21,7 @@ GAP = 1
 BAD_TEXT = "color:#dc2626;font-weight:600"
 """The style of what does not fit, which is seen on a light and on a dark page."""
 
-UNTIL = "This is what was recorded until then."
+UNTIL = "Recorded before the error:"
 
 
 def text(findings: Findings) -> str:

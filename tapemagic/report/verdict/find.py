@@ -32,10 +32,7 @@ LONGEST_REASON = 200
 LONGEST = 500
 """The number of characters of a sentence."""
 
-LAZY = (
-    "the cell computes with Dask arrays, whose numbers are computed only when one asks for them: %%tape --compute "
-    "computes those of this report"
-)
+LAZY = "This cell uses Dask arrays that haven't been computed yet. Add --compute to the %%tape line to see the numbers."
 GRADIENTS, TRAINING = "Gradients", "Training"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
 """The kinds of warnings about operations whose result is not finite, by the cause."""
@@ -99,9 +96,9 @@ def shortened(statements: Sequence[Statement], most: int = MOST) -> tuple[Statem
 
     Examples
     --------
-    >>> found = [Statement("kink", f"abs at exactly 0 on line {k}") for k in range(1, 5)]
+    >>> found = [Statement("kink", f"abs has no derivative at 0 (line {k}).") for k in range(1, 5)]
     >>> [statement.text for statement in shortened(found, 2)]
-    ['abs at exactly 0 on line 1', 'abs at exactly 0 on line 2; and 2 other places']
+    ['abs has no derivative at 0 (line 1).', 'abs has no derivative at 0 (line 2); and 2 other places']
     """
     topics = [list(group) for _, group in groupby(statements, lambda found: found.topic)]
     limit = MOST_OF_A_TOPIC
@@ -118,7 +115,8 @@ def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
         return group
     one, several = OTHERS.get(group[0].topic, ("more", "more"))
     last = group[limit - 1]
-    text = f"{cut(last.text, LONGEST - 40)}; and {rest:,} {one if rest == 1 else several}"
+    shown = cut(last.text, LONGEST - 40).removesuffix(".")
+    text = f"{shown}; and {rest:,} {one if rest == 1 else several}"
     return [*group[: limit - 1], replace(last, text=text)]
 
 
@@ -142,7 +140,8 @@ def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Sta
     for name, target in subject.targets:
         if id_of(target) not in told and not is_finite(unwrap(target)):
             yield Statement(
-                "nonfinite", f"{name} is {format_value(unwrap(target))}: its gradient means nothing"
+                "nonfinite",
+                f"{name} is {format_value(unwrap(target))}, so its gradients are meaningless.",
             )
 
 
@@ -200,8 +199,10 @@ def _uncomputed(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator
 def _training(flags: Sequence[str]) -> Iterator[Statement]:
     """The first of the sentences on a training."""
     if flags:
-        more = f"; and {len(flags) - 1} more, in {TRAINING}" if len(flags) > 1 else ""
-        yield Statement("training", f"{flags[0]}{more}", face=TRAINING)
+        text = flags[0]
+        if len(flags) > 1:
+            text = f"{text.removesuffix('.')}; and {len(flags) - 1} more, in {TRAINING}"
+        yield Statement("training", text, face=TRAINING)
 
 
 def cut(text: str, most: int = LONGEST_REASON) -> str:

@@ -18,10 +18,10 @@ from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary
 from tapemagic.report.verdict.statement import Statement
 
-BETWEEN = "{} was taken as its slope; any from {} to {} would do"
-NONE_THERE = "0 was taken as its slope, where it has none"
-JUMP = "0 was taken as its slope, although it jumps there"
-SHARED = "equal numbers share its slope evenly; other shares would do"
+BETWEEN = "The tape used slope {}; any slope from {} to {} is valid."
+NONE_THERE = "The tape used slope 0."
+JUMP = "The function jumps here, so it has no slope; the tape used 0."
+SHARED = "Tied values share the gradient equally; other splits are valid too."
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Kink:
     name : str
         What the program writes for the operation.
     at : str
-        The points in words, such as ``"at exactly 0"``.
+        The points in words, such as ``"at 0"``.
     is_there : callable
         Gives the elements of the result, or of the first input, at which the operation is at such a point.
     taken : str or callable
@@ -99,7 +99,7 @@ def _alpha(record: Record) -> Any:
 def _slope_of_alpha(record: Record, _tracked: list[int]) -> str:
     alpha = _alpha(record)
     if np.ndim(alpha):
-        return "alpha was taken as its slope; any between alpha and 1 would do"
+        return "The tape used slope alpha; any slope between alpha and 1 is valid."
     low, high = sorted([float(alpha), 1.0])
     return BETWEEN.format(*map(format_number, (alpha, low, high)))
 
@@ -112,41 +112,41 @@ def _absolute(record: Record, _tracked: list[int]) -> str:
 def _of_two(_record: Record, tracked: list[int]) -> str:
     """The slopes of the larger or smaller of two equal numbers."""
     if tracked == [0]:
-        return "1 was taken as the slope of the first; any from 0 to 1 would do"
+        return "The tape used slope 1 for the first; any slope from 0 to 1 is valid."
     if tracked == [1]:
-        return "0 was taken as the slope of the second; any from 0 to 1 would do"
-    return "1 was taken as the slope of the first, and 0 of the second; any two that add up to 1 would do"
+        return "The tape used slope 0 for the second; any slope from 0 to 1 is valid."
+    return "The tape used slope 1 for the first and 0 for the second; any two slopes with the sum 1 are valid."
 
 
 def _of_clip(_record: Record, tracked: list[int]) -> str:
     if 0 in tracked:
         return BETWEEN.format(1, 0, 1)
-    return "0 was taken as the slope of the limit; any from 0 to 1 would do"
+    return "The tape used slope 0 for the limit; any slope from 0 to 1 is valid."
 
 
 KINKS: Mapping[str, Kink] = {
-    "absolute": Kink("abs", "at exactly 0", _at(0), _absolute),
-    "fabs": Kink("fabs", "at exactly 0", _at(0), _absolute),
-    "copysign": Kink("copysign", "at exactly 0", _at(0), BETWEEN.format(0, -1, 1)),
-    "sign": Kink("sign", "at exactly 0", _at(0), JUMP),
-    "heaviside": Kink("heaviside", "at exactly 0", _at(0), JUMP),
-    "relu": Kink("relu", "at exactly 0", _at(0), BETWEEN.format(0, 0, 1)),
-    "relu6": Kink("relu6", "at exactly 0 or 6", _at(0, 6), BETWEEN.format(0, 0, 1)),
-    "hard_sigmoid": Kink("hard_sigmoid", "at exactly -3 or 3", _at(-3, 3), BETWEEN.format(0, 0, "1/6")),
-    "leaky_relu": Kink("leaky_relu", "at exactly 0", _bent, _slope_of_alpha),
-    "elu": Kink("elu", "at exactly 0", _bent, _slope_of_alpha),
-    "selu": Kink("selu", "at exactly 0", _at(0), BETWEEN.format("1.0507", "1.0507", "1.7581")),
-    "maximum": Kink("maximum", "of two equal numbers", _tied, _of_two),
-    "minimum": Kink("minimum", "of two equal numbers", _tied, _of_two),
-    "fmax": Kink("fmax", "of two equal numbers", _tied, _of_two),
-    "fmin": Kink("fmin", "of two equal numbers", _tied, _of_two),
-    "clip": Kink("clip", "exactly at a limit", _at_limits, _of_clip),
-    "arctan2": Kink("arctan2", "of 0 and 0", _at_origin, NONE_THERE),
-    "norm": Kink("norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
-    "vector_norm": Kink("vector_norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
-    "hypot": Kink("hypot", "at exactly 0", _at_zero_of_result, NONE_THERE),
-    "std": Kink("std", "of equal numbers", _without_spread, NONE_THERE),
-    "nanstd": Kink("nanstd", "of equal numbers", _without_spread, NONE_THERE),
+    "absolute": Kink("abs", "at 0", _at(0), _absolute),
+    "fabs": Kink("fabs", "at 0", _at(0), _absolute),
+    "copysign": Kink("copysign", "at 0", _at(0), BETWEEN.format(0, -1, 1)),
+    "sign": Kink("sign", "at 0", _at(0), JUMP),
+    "heaviside": Kink("heaviside", "at 0", _at(0), JUMP),
+    "relu": Kink("relu", "at 0", _at(0), BETWEEN.format(0, 0, 1)),
+    "relu6": Kink("relu6", "at 0 or 6", _at(0, 6), BETWEEN.format(0, 0, 1)),
+    "hard_sigmoid": Kink("hard_sigmoid", "at -3 or 3", _at(-3, 3), BETWEEN.format(0, 0, "1/6")),
+    "leaky_relu": Kink("leaky_relu", "at 0", _bent, _slope_of_alpha),
+    "elu": Kink("elu", "at 0", _bent, _slope_of_alpha),
+    "selu": Kink("selu", "at 0", _at(0), BETWEEN.format("1.0507", "1.0507", "1.7581")),
+    "maximum": Kink("maximum", "where its arguments are equal", _tied, _of_two),
+    "minimum": Kink("minimum", "where its arguments are equal", _tied, _of_two),
+    "fmax": Kink("fmax", "where its arguments are equal", _tied, _of_two),
+    "fmin": Kink("fmin", "where its arguments are equal", _tied, _of_two),
+    "clip": Kink("clip", "at its limits", _at_limits, _of_clip),
+    "arctan2": Kink("arctan2", "at (0, 0)", _at_origin, NONE_THERE),
+    "norm": Kink("norm", "at 0", _at_zero_of_result, NONE_THERE),
+    "vector_norm": Kink("vector_norm", "at 0", _at_zero_of_result, NONE_THERE),
+    "hypot": Kink("hypot", "at 0", _at_zero_of_result, NONE_THERE),
+    "std": Kink("std", "where all values are equal", _without_spread, NONE_THERE),
+    "nanstd": Kink("nanstd", "where all values are equal", _without_spread, NONE_THERE),
 }  # fmt: skip
 """Operations with kinks, by name."""
 
@@ -217,12 +217,12 @@ def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str
         mask = kink.is_there(record)
         if np.any(mask):
             taken = kink.taken if isinstance(kink.taken, str) else kink.taken(record, inputs)
-            yield mask, f"{kink.name} {kink.at}", taken
+            yield mask, f"{kink.name} has no derivative {kink.at}", taken
     elif name in EXTREMES:
         share = np.asarray(_edge(record).passed(np.ones_like(record.output)))
         mask = (share > 0) & (share < 1)
         if np.any(mask):
-            yield mask, f"{name} with ties", SHARED
+            yield mask, f"{name} has no derivative where values are tied", SHARED
 
 
 def _edge(record: Record) -> Edge:
@@ -251,10 +251,10 @@ def _cotangents(subject: Subject, records: list[Record]) -> dict[int, Any]:
 
 def _sentence(place: Place) -> str:
     """The statement on the kinks of one operation on one line."""
-    where = "" if place.line is None else f" on line {place.line}"
-    count = ""
+    where = [] if place.line is None else [f"line {place.line}"]
     if place.size > place.times:
-        count = f", for {place.hits:,} of {place.size:,} elements"
+        where.append(f"{place.hits:,} of {place.size:,} elements")
     elif place.times > 1:
-        count = f", {place.times:,} times"
-    return f"{place.text}{where}{count}: {place.taken}"
+        where.append(f"{place.times:,} times")
+    at = f" ({', '.join(where)})" if where else ""
+    return f"{place.text}{at}. {place.taken}"

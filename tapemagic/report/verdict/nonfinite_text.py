@@ -17,7 +17,7 @@ from tapemagic.explain.lazy_values import has_numbers, with_numbers
 from tapemagic.explain.nonfinite import NonFinite, is_finite, nonfinite_on
 from tapemagic.report.subject import Subject
 from tapemagic.report.verdict.numeric_warning import NumericWarning
-from tapemagic.report.verdict.source_operands import operands_on
+from tapemagic.report.verdict.source_operands import OPERATORS, operands_on
 
 SAFE = {"arcsin": "0.0", "arccos": "0.0", "arctanh": "0.0", "arccosh": "2.0"}
 """Inputs at which functions have a finite derivative, where that is not 1.0."""
@@ -52,7 +52,7 @@ def describe_warning(subject: Subject, warning: NumericWarning) -> str:
     operation = METHODS.get(warning.operation, warning.operation)
     text = f"{words} in {operation} on line {warning.line}{called}"
     if warning.is_backward:
-        return f"{text}, on the way back"
+        return f"{words} in the backward pass of {operation} (line {warning.line}){called}"
     values = warning.values
     if not values:
         kind: Literal["nan", "inf"] = "nan" if warning.kind == "invalid value" else "inf"
@@ -82,39 +82,59 @@ def given_to_operand(subject: Subject, fact: NonFinite) -> Event | None:
 def _of_value(subject: Subject, fact: NonFinite) -> str:
     """The sentence on a value."""
     name, value = next((name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target)
-    place = f"{fact.operation}{_on(subject, fact)}"
     operands = operands_of(subject, fact)
+    place = f"{fact.operation}{_on(subject, fact)}"
+    if fact.cause != "input":
+        place = f"{_called(fact.operation, operands)}{_on(subject, fact)}"
     if fact.cause == "input" and operands.startswith("its input"):
-        given = f"an input of {place} is {fact.result} to begin with"
+        given = f"{place} received an input that was already {fact.result}"
     elif fact.cause == "input":
-        since = "by then" if given_to_operand(subject, fact) else "to begin with"
-        given = f"{operands} {since}, and goes into {place}"
+        became = "had become" if given_to_operand(subject, fact) else "was already"
+        given = f"{_name_of_operand(operands)} {became} {fact.result} when {place} used it"
     elif fact.cause in ("0/0", "division by zero") and fact.operation in ("divide", "remainder"):
-        given = f"{place} divides {fact.operands[0]} by {fact.operands[1]}: {operands}"
+        given = f"{place} divides {fact.operands[0]} by {fact.operands[1]}{_values(operands)}"
     elif fact.cause == "overflow":
-        given = f"{place} is too large for {value.dtype}: {operands}"
+        given = f"{place} is too large for {value.dtype}{_values(operands)}"
     else:
-        given = f"{place} is {fact.result}: {operands}"
-    return f"{name} {_is(value)} since {given}; its gradient means nothing"
+        given = f"{place} is {fact.result}{_values(operands)}"
+    return f"{name} {_is(value)} because {given}. Ignore its gradients."
+
+
+def _called(operation: str, operands: str) -> str:
+    """Return an operation with the name of its only operand: "log(s[0, 2])"."""
+    name = _name_of_operand(operands)
+    is_call = operation not in OPERATORS and not operands.startswith("its input")
+    return f"{operation}({name})" if is_call and " and " not in operands else operation
+
+
+def _values(operands: str) -> str:
+    """Return the values of operands in parentheses: " (x[2] = -1.0)"."""
+    values = operands.replace(" is ", " = ").removeprefix("its input = ")
+    return f" ({values.removeprefix('its inputs are ')})"
+
+
+def _name_of_operand(operands: str) -> str:
+    """Return the name of an operand whose value is given too: "x" of "x is nan"."""
+    return operands.partition(" is ")[0]
 
 
 def _of_gradient(subject: Subject, fact: NonFinite) -> str:
     """The sentence on a gradient."""
-    place = f"the derivative of {fact.operation}{_on(subject, fact)}"
+    place = f"the derivative of {fact.operation}"
     operands = operands_of(subject, fact).replace(" is ", " = ")
     operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
-    begin = f"{_gradients(subject, fact)} since {place}"
+    where = _on(subject, fact).strip().replace(" on line", ", line").removeprefix("on ")
+    at = f"at {operands}{f' ({where})' if where else ''}"
+    begin = f"{_gradients(subject, fact)}: {place}"
     if not fact.slope:
         state = {"overflow": "is too large", "infinite derivative": "is infinite"}
-        return f"{begin} {state.get(fact.cause, 'is undefined')} at {operands}"
+        return f"{begin} {state.get(fact.cause, 'is undefined')} {at}."
     slope = "infinite" if "inf" in fact.slope else "undefined"
-    text = f"{begin} is {slope} at {operands} and is multiplied by 0"
+    text = f"{begin} is {slope} {at}"
     if fact.unchosen is None:
-        return text
-    return (
-        f"{text}: np.where chose the other branch, but both are differentiated; "
-        f"{_advice(subject, fact)}"
-    )
+        return f"{text}, and it is multiplied by 0."
+    reason = "np.where multiplies it by 0, because it differentiates both branches"
+    return f"{text}, and {reason}. {_advice(subject, fact)}."
 
 
 def _gradients(subject: Subject, fact: NonFinite) -> str:
@@ -128,7 +148,9 @@ def _gradients(subject: Subject, fact: NonFinite) -> str:
     ]
     symbol, value = bad[0]
     others = len(bad) - 1
-    more = f" (as {'is 1 other' if others == 1 else f'are {others:,} others'})" if others else ""
+    more = (
+        f" (and so {'is 1 other' if others == 1 else f'are {others:,} others'})" if others else ""
+    )
     return f"{symbol} {_is(value)}{more}"
 
 
@@ -144,9 +166,9 @@ def _on(subject: Subject, fact: NonFinite) -> str:
     """The layer and the line of an operation, as the end of its name."""
     origins = subject.whole.origins
     layer = origins.layer_around(origins.sites[fact.record][1]) if origins.sites else ""
-    return (f" in {label(layer)}" if layer else "") + (
-        "" if fact.line is None else f" on line {fact.line}"
-    )
+    where = [f"in {label(layer)}"] if layer else []
+    where += [] if fact.line is None else [f"on line {fact.line}"]
+    return " ".join(["", *where])
 
 
 def operands_of(subject: Subject, fact: NonFinite) -> str:
@@ -210,10 +232,10 @@ def _advice(subject: Subject, fact: NonFinite) -> str:
     branches = f"{argument}, {safe}" if fact.branch == 1 else f"{safe}, {argument}"
     inside = f"np.where({condition}, {branches})"
     if part:
-        return f"write {inside} in place of {part}, {argument}"
+        return f"Write {inside} instead of {part}, {argument}"
     if isinstance(getattr(np, operation, None), np.ufunc):
-        return f"write np.{operation}({inside}) inside"
-    return f"give {operation} a harmless input there, such as {inside}"
+        return f"Write np.{operation}({inside}) instead"
+    return f"Pass {operation} a safe input instead, such as {inside}"
 
 
 def _began(subject: Subject, position: int) -> int:

@@ -7,6 +7,7 @@ from html import escape
 
 from tapemagic.drawing.elements import element, plain
 from tapemagic.drawing.styles import BAD, CODE, QUIET, WARN
+from tapemagic.explain.advice import listed
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.verdict.statement import Statement, Topic
@@ -14,7 +15,7 @@ from tapemagic.report.verdict.statement import Statement, Topic
 CHIPS: Mapping[Topic, tuple[str, str]] = {
     "nonfinite": (BAD, "nan or inf"),
     "warning": (WARN, "warning"),
-    "left": (WARN, "left the tape"),
+    "left": (WARN, "not tracked"),
     "none": (WARN, "None"),
     "missing": (WARN, "incomplete"),
 }
@@ -56,7 +57,7 @@ def headline(findings: Findings) -> str:
     """One line on the number of recorded operations, watched variables, and the targets."""
     count = findings.operations
     watched = sum(value.role in ("watched", "variable") for value in findings.variables)
-    recorded = f"{count:,} operation{'s' * (count != 1)} recorded"
-    plural = "s" * (len(findings.targets) > 1)
-    goal = f", target{plural} {', '.join(findings.targets)}" if findings.targets else ""
-    return printable(f"%%tape: {recorded}, {watched} watched{goal}")
+    recorded = f"{count:,} operation{'s' * (count != 1)}"
+    variables = f"{watched} watched variable{'s' * (watched != 1)}"
+    goal = f", differentiating {listed([*findings.targets])}" if findings.targets else ""
+    return printable(f"%%tape: {recorded}, {variables}{goal}")

@@ -72,13 +72,9 @@ def _why_incomplete(subject: Subject, key: Key) -> str:
     if below is None:
         return f"there is no derivative of order {level - 1} to differentiate"
     if kept := withheld(question):
-        return (
-            f"on the tape, the derivative of order {level - 1} does not depend on {x}; but {kept}"
-        )
-    return (
-        f"the derivative of order {level - 1} does not depend on {x} any more, so this one is zero: "
-        f"around here {y} is a polynomial of degree {level - 1} or less in {x}"
-    )
+        return f"On the tape, the derivative of order {level - 1} doesn't depend on {x}, but {kept.rstrip('.')}."
+    shape = "linear" if level == 2 else f"a polynomial of degree {level - 1} or less"
+    return f"Zero: near this point, {y} is {shape} in {x}."
 
 
 def _question(subject: Subject, t: int, s: int) -> Question:

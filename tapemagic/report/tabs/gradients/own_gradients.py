@@ -130,7 +130,7 @@ def _reason(
     """The reason for a None, by what the tape that gave it still knows."""
     snapshot = snapshot_of(call.tape)
     if not snapshot.times or snapshot.times[0] > call.time:
-        return f"{tape or 'the tape'} was entered anew since, and does not know why any more"
+        return f"{tape or 'the tape'} has been used again since, so the reason is gone."
     place = Place(call.code.co_filename, written_call(call).line, "")
     program = Program(place, {}, tape or "tape")
     reasons = (

@@ -13,8 +13,8 @@ RISE = 3
 MUCH = 1.1
 """The factor by which it has to grow in these."""
 
-TOO_LARGE = "the step size may be too large"
-UPHILL = f"right if it is to grow; otherwise {TOO_LARGE}, or its sign wrong"
+TOO_LARGE = "Try a smaller learning rate"
+UPHILL = f"If you want a small loss: {TOO_LARGE[0].lower()}{TOO_LARGE[1:]}, and check the sign of the step"
 """The reasons for which a loss grows: after it had fallen, and from the first step on."""
 
 EXPLODES = 1e3
@@ -33,7 +33,7 @@ def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
     Examples
     --------
     >>> [*loss_flags("loss", [9.0, 4.0, 5.0, 7.0, 10.0])]
-    ['loss grows from step 2 on, from 4.0 to 10.0: the step size may be too large']
+    ['loss has been growing since step 2, from 4.0 to 10.0. Try a smaller learning rate']
     >>> [*loss_flags("loss", [1.0, 0.5, float("inf")])]
     ['loss is inf at step 3']
     """
@@ -48,10 +48,10 @@ def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
     if last - start >= RISE and _is_much(losses[start], losses[last], fallen):
         ends = f"from {format_number(losses[start])} to {format_number(losses[last])}"
         why = TOO_LARGE if start else UPHILL
-        yield f"{name} grows from step {start + 1:,} on, {ends}: {why}"
+        yield f"{name} has been growing since step {start + 1:,}, {ends}. {why}"
     elif _is_much(losses[0], losses[last]):
         ends = f"{format_number(losses[last])}, than at the first, {format_number(losses[0])}"
-        yield f"{name} is larger at the last step, {ends}: {UPHILL}"
+        yield f"{name} is larger at the last step, {ends}. {UPHILL}"
 
 
 def _is_much(before: float, after: float, fallen: float = 0.0) -> bool:
@@ -66,7 +66,7 @@ def _later(bad: Sequence[int], count: int) -> str:
     if len(bad) == 1:
         return ""
     if len(bad) == count - bad[0]:
-        return ", and nan or infinite ever after"
+        return ", and nan or infinite afterwards"
     later = len(bad) - 1
     return f", and nan or infinite at {later:,} later step{'s' * (later > 1)}"
 
@@ -108,7 +108,7 @@ def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterat
     *_, (end, final) = sizes.items()
     if final < VANISHES * start:
         words = f"from {format_number(start)} at step {first + 1:,} to {format_number(final)} at step {end + 1:,}"
-        yield f"{symbol} vanishes: its size falls {words}. At a minimum that is right; elsewhere nothing more is learnt"
+        yield f"{symbol} vanishes: its size falls {words}. That's right at a minimum; elsewhere, training has stopped"
 
 
 def _when(steps: Sequence[int], asked: Mapping[int, object]) -> str:

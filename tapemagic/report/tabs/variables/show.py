@@ -116,7 +116,8 @@ def _html_gradient(gradient: Summary | None, pictured: bool, bad: bool) -> str:
 
 
 def _first(row: NamedValue) -> tuple[str, ...]:
-    return printable(row.name), row.role, format_shape(row.shape), row.dtype
+    role = "computed" if row.role == "intermediate" else row.role
+    return printable(row.name), role, format_shape(row.shape), row.dtype
 
 
 def _line(row: NamedValue) -> str:
