@@ -20,13 +20,13 @@ STACKING = {"stack", "concatenate", "hstack", "vstack", "column_stack", "dstack"
 ARRAYS = {"array", "asarray", "asanyarray", "constant", "convert_to_tensor"}
 NUMBERS = ("float", "fsum", "math", "cmath")
 NUMPY = "NumPy"
-LONGEST = 120
+MAX_REPLACEMENT = 120
 """The number of characters up to which a replacement is written out."""
 
 COMPUTING = {".compute()", "dask.compute()", "dask.delayed()"}
 """The ways by which the numbers of a lazy tensor leave."""
 
-STAY = {
+KEEP_TENSOR = {
     "np.asarray": "Call NumPy's functions on the tensor itself",
     "float()": "Leave it a tensor",
 }
@@ -42,7 +42,7 @@ CONVERSIONS = {
 }
 """Replacements for conversions to numbers, by the calls on the line; the first that fits."""
 
-OF_MATH = {
+MATH_REPLACEMENTS = {
     "erf": "tapemagic.erf",
     "erfc": "tapemagic.erfc",
     "fsum": "np.sum",
@@ -52,7 +52,7 @@ OF_MATH = {
 }
 """NumPy's and SciPy's functions in place of those of the module math that have another name."""
 
-FLAT = "Use a smooth function instead"
+USE_SMOOTH = "Use a smooth function instead"
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal")
 SMOOTH = {
     "histogram histogram2d histogramdd bincount digitize searchsorted": "Counts and positions change in "
@@ -64,7 +64,7 @@ SMOOTH = {
 }
 """Replacements for functions whose results change in steps."""
 
-OF_SCIPY = {
+SCIPY_REPLACEMENTS = {
     "softmax": "Write tapemagic.softmax(x, axis)",
     "log_softmax": "Write tapemagic.log_softmax(x, axis)",
     "logsumexp": "Write tapemagic.logsumexp(x, axis)",
@@ -120,7 +120,7 @@ def _agent(event: Event, namespace: Mapping[str, Any]) -> str:
     if what == "float()" and (function := math_on_line(event.place, namespace)):
         return function
     calls = _calls(event.place)
-    if what in STAY and what.removesuffix("()").split(".")[-1] not in calls:
+    if what in KEEP_TENSOR and what.removesuffix("()").split(".")[-1] not in calls:
         what = NUMPY if calls.isdisjoint(NUMBERS) and list_replacement(event.place) else what
     if what == "np.asarray" and "asarray" not in calls:
         what = NUMPY
@@ -135,7 +135,7 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
         if any("linalg" in ast.unparse(statement) for statement in on_line(*text_of(event.place))):
             return "Write the function of the same name from np.linalg"
         ufuncs = "A tape tracks NumPy's functions and SciPy's ufuncs, such as scipy.special.erf"
-        return _first(OF_SCIPY, _calls(event.place)) or ufuncs
+        return _first(SCIPY_REPLACEMENTS, _calls(event.place)) or ufuncs
     if what in COMPUTING:
         return "Compute with the lazy tensor itself, and call .compute() on the final results"
     if what.startswith("model."):
@@ -153,12 +153,12 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     if is_flat(event):
         function = what.removeprefix("np.").split(".")[0]
         extreme = function in COMPARISONS and _extreme_replacement(event.place, namespace)
-        return extreme or _first(SMOOTH, {function}) or FLAT
-    if what not in STAY:
+        return extreme or _first(SMOOTH, {function}) or USE_SMOOTH
+    if what not in KEEP_TENSOR:
         return f"Remove {what}" if what.startswith(".") else "Compute with the tensor itself"
     by_math = what == "float()" and math_replacement(event.place, namespace)
     known = by_math or _first(CONVERSIONS, _calls(event.place))
-    return known or list_replacement(event.place) or STAY[what]
+    return known or list_replacement(event.place) or KEEP_TENSOR[what]
 
 
 def _first(advice: Mapping[str, str], names: set[str]) -> str:
@@ -228,7 +228,7 @@ def _extreme_replacement(place: Place | None, namespace: Mapping[str, Any]) -> s
                 name not in namespace
             ):
                 arguments = ", ".join(map(ast.unparse, given))
-                call = f"({arguments})" if len(arguments) < LONGEST else ""
+                call = f"({arguments})" if len(arguments) < MAX_REPLACEMENT else ""
                 return f"{name} only compares the two. Write np.{name}imum{call}"
     return ""
 
@@ -265,17 +265,17 @@ def math_instead(node: ast.Call, function: str) -> str:
     name = function.removeprefix("math.")
     own = vars(np).get(name)
     fits = own.nin == len(node.args) if isinstance(own, np.ufunc) else callable(own)
-    instead = OF_MATH.get(name, f"np.{name}" if fits else "")
+    instead = MATH_REPLACEMENTS.get(name, f"np.{name}" if fits else "")
     if not instead:
         return "Use NumPy's functions instead"
     given = ", ".join(ast.unparse(part) for part in node.args)
-    return f"Write {instead}({given})" if len(given) < LONGEST else f"Write {instead}"
+    return f"Write {instead}({given})" if len(given) < MAX_REPLACEMENT else f"Write {instead}"
 
 
 def _replace(node: ast.AST, text: str) -> str:
     """The advice to write one expression in the place of another, in full where they are short."""
     old = ast.unparse(node)
-    if len(old) + len(text) > LONGEST:
+    if len(old) + len(text) > MAX_REPLACEMENT:
         call = text.partition("np.stack(")[1] or text.partition("(")[0]
         return f"Build one tensor from the list first, with {call}...)"
     return f"Write {text} instead of {old}"

@@ -26,7 +26,7 @@ from tapemagic.explain.program_text import (
 )
 from tapemagic.explain.query import Program, Question
 
-DEPTH = 4
+MAX_DEPTH = 4
 """The number of names and calls that are followed."""
 
 EXTREMES = {"max": "np.maximum", "min": "np.minimum"}
@@ -71,7 +71,7 @@ class Scope:
     body: Sequence[ast.stmt]
     file: str
     function: str = ""
-    given: Mapping[str, tuple[ast.expr, Scope]] = field(default_factory=dict)
+    arguments: Mapping[str, tuple[ast.expr, Scope]] = field(default_factory=dict)
 
 
 def constant_branch(program: Program, name: str, value: Any, source: str) -> str:
@@ -80,7 +80,7 @@ def constant_branch(program: Program, name: str, value: Any, source: str) -> str
     if place is None:
         return ""
     scope = Scope(text_of(place)[0].body, place.file)
-    found = list(dict.fromkeys(_of_name(name, scope, program, DEPTH)))
+    found = list(dict.fromkeys(_of_name(name, scope, program, MAX_DEPTH)))
     exact = [c for c in found if c.is_whole and _same(c.value, value)]
     chosen = exact or [c for c in found if not c.is_whole]
     return _sentence(chosen[0], name, source, place.file) if len(chosen) == 1 else ""
@@ -104,7 +104,7 @@ def constant_inside(program: Program, name: str, source: str, choices: Sequence[
     scope = Scope(text_of(program.place)[0].body, program.place.file)
     found = [
         constant
-        for constant in dict.fromkeys(_of_name(name, scope, program, DEPTH))
+        for constant in dict.fromkeys(_of_name(name, scope, program, MAX_DEPTH))
         if not constant.is_whole and any(_chosen_by(constant, place) for place in choices)
     ]
     return _sentence(found[0], name, source, program.place.file) if len(found) == 1 else ""
@@ -156,9 +156,9 @@ def _sentence(found: Constant, name: str, source: str, file: str) -> str:
 
 def branch_taken(q: Question) -> str:
     """The branch of a function that computed a target, as the end of a sentence; empty if it was none."""
-    origins = q.evidence.origins
-    for position in range(min(len(origins.sites), len(q.evidence.records)) - 1, -1, -1):
-        if q.evidence.records[position][-1] == id_of(q.target):
+    origins = q.snapshot.origins
+    for position in range(min(len(origins.sites), len(q.snapshot.records)) - 1, -1, -1):
+        if q.snapshot.records[position][-1] == id_of(q.target):
             _, call, offset, _ = origins.sites[position]
             code, name = origins.calls[call].code, origins.calls[call].name
             if not call or code is None or origin_of(code.co_filename) != "":
@@ -189,8 +189,8 @@ def _returns_before(place: Place, first: int) -> Iterator[ast.stmt]:
 def _of_name(name: str, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
     """The constants that a name may stand for."""
     assignments = _last_assignments(scope.body, name)
-    if not assignments and name in scope.given:
-        node, outer = scope.given[name]
+    if not assignments and name in scope.arguments:
+        node, outer = scope.arguments[name]
         yield from _of(node, outer, program, depth - 1)
         return
     if not assignments and not scope.function:  # the expression at the end of a cell

@@ -30,7 +30,7 @@ from tapemagic.explain.path_causes import (
     watched_late,
 )
 from tapemagic.explain.program_text import expression_of, replaced_variable
-from tapemagic.explain.query import Question, Reason, depends, perhaps_paused, untaken
+from tapemagic.explain.query import Question, Reason, branch_note, dependency_note, with_pause_note
 
 CHOOSING = {
     "np.greater", "np.greater_equal", "np.less", "np.less_equal", "np.equal", "np.not_equal", "bool()"
@@ -47,8 +47,9 @@ def why_none(question: Question) -> Reason:
     """The reason for a None: the first of the possible ones for which there is evidence."""
     return _first(REASONS, question) or Reason(
         "not connected",
-        f"Nothing recorded on the tape leads from {question.x} to {question.y}{depends(question)}"
-        f"{untaken(question) or branch_taken(question)}.",
+        f"Nothing recorded on the tape leads from {question.source_name} to "
+        f"{question.target_name}{dependency_note(question)}"
+        f"{branch_note(question) or branch_taken(question)}.",
     )
 
 
@@ -57,10 +58,10 @@ def why_without_records(q: Question) -> Reason | None:
     reason = _first((_source_no_tensor, _no_tensor, _whole_numbers, _made_afterwards), q)
     if reason is not None:
         return reason
-    if is_stamp(id_of(q.target)) and not q.evidence.recording_at(time_of(id_of(q.target))):
+    if is_stamp(id_of(q.target)) and not q.snapshot.recording_at(time_of(id_of(q.target))):
         return target_apart(q)
     recorded = has_id(q.source) and not isinstance(q.source, Variable)
-    return None if recorded or id_of(q.source) in q.evidence.leaves else _not_watched(q)
+    return None if recorded or id_of(q.source) in q.snapshot.leaves else _not_watched(q)
 
 
 def _first(tests: Iterable[Test], q: Question) -> Reason | None:
@@ -74,18 +75,21 @@ def _source_no_tensor(q: Question) -> Reason | None:
     if isinstance(q.source, Traced):
         return None
     type_name = type_of(q.source)
-    if any(i in q.evidence.leaves for i, _ in q.bindings):
+    if any(i in q.snapshot.leaves for i, _ in q.bindings):
         return Reason(
             REASSIGNED,
-            f"{q.x} is {with_article(type_name)} now, but it was a tensor when the tape recorded. Run its cell again, "
+            f"{q.source_name} is {with_article(type_name)} now, but it was a tensor when the tape recorded. Run "
+            f"its cell again, "
             "or give one of the two another name.",
         )
     plain = "plain " * (type_name in ("float", "int", "bool", "complex", "list"))
     what = f"a plain {type_name}" if plain else with_article(type_name)
-    advice = f"Write {_as_variable(q.x, q.source)}"
+    advice = f"Write {_as_variable(q.source_name, q.source)}"
     if q.in_cell:
-        advice = f"Name it on the %%tape line, or write {_as_variable(q.x, q.source)}"
-    return Reason("not watched", f"{q.x} is {what}, so the tape can't track it. {advice}.")
+        advice = f"Name it on the %%tape line, or write {_as_variable(q.source_name, q.source)}"
+    return Reason(
+        "not watched", f"{q.source_name} is {what}, so the tape can't track it. {advice}."
+    )
 
 
 def _as_variable(name: str, value: Any) -> str:
@@ -109,15 +113,16 @@ def _no_tensor(q: Question) -> Reason | None:
         return None
     if q.target is None:
         return Reason(
-            "no tensor", f"{q.y} is None. Does the function that computes it return a value?"
+            "no tensor",
+            f"{q.target_name} is None. Does the function that computes it return a value?",
         )
     if branch := constant_instead(q):
         return Reason("constant", branch)
     sure = sorted(exits(q, Certainty.YES), key=is_flat)
-    text = f"{q.y} is {with_article(type_of(q.target))}, not a tensor"
+    text = f"{q.target_name} is {with_article(type_of(q.target))}, not a tensor"
     found = sure or exits(q, Certainty.PERHAPS)[-1:]
     if not found:
-        more = untaken(q) or ". Compute it from tensors with NumPy"
+        more = branch_note(q) or ". Compute it from tensors with NumPy"
         return Reason(NOT_TRACKED, f"{text}, so no tape knows how it was computed{more}.")
     advice = replacement(found[0], q.program.namespace)
     return Reason(NOT_TRACKED, f"{text}: {exit_text(q, found[0])}. {advice}.")
@@ -125,7 +130,7 @@ def _no_tensor(q: Question) -> Reason | None:
 
 def constant_instead(q: Question) -> str:
     """The branch that gave a plain number, in a sentence; empty if it may have left the tape instead."""
-    branch = constant_branch(q.program, q.y, q.target, q.x)
+    branch = constant_branch(q.program, q.target_name, q.target, q.source_name)
     left = exits(q, Certainty.PERHAPS) if branch else []
     return branch if all(event.what in CHOOSING for event in left) else ""
 
@@ -136,7 +141,7 @@ def _constant_inside(q: Question) -> Reason | None:
     if not left or any(event.what not in CHOOSING for event in left):
         return None
     places = [event.place for event in left if event.place]
-    text = constant_inside(q.program, q.y, q.x, places)
+    text = constant_inside(q.program, q.target_name, q.source_name, places)
     return Reason("constant", text) if text else None
 
 
@@ -155,17 +160,18 @@ def _whole_numbers(q: Question) -> Reason | None:
             real = f"tapemagic.constant({real})"
         return Reason(
             "integer dtype",
-            f"{q.x} holds {kind(q.source)} ({q.source.dtype}), which have no derivative. Write {q.x} = {real}.",
+            f"{q.source_name} holds {kind(q.source)} ({q.source.dtype}), which have no derivative. Write "
+            f"{q.source_name} = {real}.",
         )
     if q.target.dtype.kind not in "fc":
-        numbers = f"{q.y} holds {kind(q.target)} ({q.target.dtype})"
+        numbers = f"{q.target_name} holds {kind(q.target)} ({q.target.dtype})"
         return Reason("integer dtype", f"{numbers}, which change in steps and have no derivative.")
     return None
 
 
 def _never_entered(q: Question) -> Reason | None:
     text = "The tape never recorded. Compute inside 'with tapemagic.GradientTape() as tape:'."
-    return None if q.evidence.times else Reason("not recorded", text)
+    return None if q.snapshot.times else Reason("not recorded", text)
 
 
 # -- the source is not on the tape ------------------------------------------------------------------
@@ -173,7 +179,7 @@ def _never_entered(q: Question) -> Reason | None:
 
 def _rebound(q: Question) -> Reason | None:
     """The name is bound to another value now than when the tape watched it."""
-    above = q.evidence.above(id_of(q.target), blocked=True)
+    above = q.snapshot.ancestors(id_of(q.target), blocked=True)
     older = [i for i, _ in q.bindings if i != id_of(q.source)]
     if id_of(q.source) in above or above.keys().isdisjoint(older):
         return None
@@ -181,23 +187,26 @@ def _rebound(q: Question) -> Reason | None:
     where = f" on line {lines[-1]}" if lines and lines[-1] else ""
     return Reason(
         REASSIGNED,
-        f"You reassigned {q.x}{where}, but {q.y} uses the old value. Give the new value another name, or keep {q.x} "
-        f"in a Variable and use {q.x}.assign(...).",
+        f"You reassigned {q.source_name}{where}, but {q.target_name} uses the old value. Give the new value "
+        f"another name, or keep {q.source_name} "
+        f"in a Variable and use {q.source_name}.assign(...).",
     )
 
 
 def _reset(q: Question) -> Reason | None:
     """The records of the source or the target were dropped."""
-    for event in q.evidence.events_of("reset")[-1:]:
+    for event in q.snapshot.events_of("reset")[-1:]:
         reset = f"{q.program.tape}.reset(){at(event)}, which deleted the recording"
-        watched = id_of(q.source) in event.what and id_of(q.source) not in q.evidence.tracked
-        if id_of(q.target) not in q.evidence.tracked and 0 < id_of(q.target) < event.number:
-            text = f"{q.y} was computed before {reset}. Compute it again."
+        watched = id_of(q.source) in event.what and id_of(q.source) not in q.snapshot.tracked
+        if id_of(q.target) not in q.snapshot.tracked and 0 < id_of(q.target) < event.number:
+            text = f"{q.target_name} was computed before {reset}. Compute it again."
             return Reason("reset", text)
         if watched and isinstance(q.source, Variable):
-            return Reason("reset", f"{q.x} was used only before {reset}{depends(q)}.")
+            return Reason(
+                "reset", f"{q.source_name} was used only before {reset}{dependency_note(q)}."
+            )
         if watched:
-            text = f"{q.x} was watched before {reset}. Call {q.program.tape}.watch({q.x}) again."
+            text = f"{q.source_name} was watched before {reset}. Call {q.program.tape}.watch({q.source_name}) again."
             return Reason("reset", text)
     return None
 
@@ -205,54 +214,60 @@ def _reset(q: Question) -> Reason | None:
 def _made_afterwards(q: Question) -> Reason | None:
     """The source is younger than the target: a cell has run again that made it."""
     young = isinstance(q.source, Variable) and id_of(q.source) > q.time
-    if not young or id_of(q.source) in q.evidence.tracked:
+    if not young or id_of(q.source) in q.snapshot.tracked:
         return None
     return Reason(
         "made afterwards",
-        f"{q.x} was created after {q.y} was computed, so {q.y} used an older value of that name. Run the tape's "
+        f"{q.source_name} was created after {q.target_name} was computed, so {q.target_name} used an older "
+        f"value of that name. Run the tape's "
         f"{'cell' if q.in_cell else 'block'} again.",
     )
 
 
 def _not_watched(q: Question) -> Reason | None:
-    source, call = q.source, f"{q.program.tape}.watch({q.x})"
-    if id_of(source) in q.evidence.tracked:
+    source, call = q.source, f"{q.program.tape}.watch({q.source_name})"
+    if id_of(source) in q.snapshot.tracked:
         return None
     watch = f"Call {call} before you use it"
     if q.in_cell:
         watch = f"Name it on the %%tape line, or call {call} before you use it"
     if isinstance(source, Variable):
         if not source.trainable:
-            text = f"{q.x} is a Variable with trainable=False, which tapes don't watch automatically. {watch}."
-            return Reason("not trainable", text)
-        if not q.evidence.contents.watches_variables:
+            kind_of = "a Variable with trainable=False, which tapes don't watch automatically"
+            return Reason("not trainable", f"{q.source_name} is {kind_of}. {watch}.")
+        if not q.snapshot.contents.watches_variables:
             made = "the tape was created with watch_accessed_variables=False"
-            return Reason("not watched", f"{q.x} isn't watched, because {made}. {watch}.")
+            return Reason("not watched", f"{q.source_name} isn't watched, because {made}. {watch}.")
         return _not_read(q)
-    if id_of(source) == CONSTANT or (has_id(source) and id_of(source) not in q.evidence.links):
+    if id_of(source) == CONSTANT or (has_id(source) and id_of(source) not in q.snapshot.links):
         if has_id(source):
-            text = f"This tape isn't watching {q.x} (each tape keeps its own list). {watch}."
+            text = (
+                f"This tape isn't watching {q.source_name} (each tape keeps its own list). {watch}."
+            )
         else:
-            text = f"{q.x} isn't watched. {watch}{', or make it a Variable' * (not q.in_cell)}."
+            text = f"{q.source_name} isn't watched. {watch}{', or make it a Variable' * (not q.in_cell)}."
         return Reason("not watched", text)
-    if not q.x.isidentifier():
-        is_code = expression_of(q.x) is not None
+    if not q.source_name.isidentifier():
+        is_code = expression_of(q.source_name) is not None
         return Reason(
             "not watched",
-            f"{q.x} is the result of an operation that this tape didn't record, so the tape sees a constant. "
+            f"{q.source_name} is the result of an operation that this tape didn't record, so the tape sees a constant. "
             "Differentiate with respect to the value that it was taken from"
             f"{f', or {watch[0].lower()}{watch[1:]}' * is_code}.",
         )
-    if line := replaced_variable(q.program.place, q.x):
+    if line := replaced_variable(q.program.place, q.source_name):
         return Reason(
             "not watched",
-            f'{q.x} isn\'t the Variable anymore: "{q.x} = ..." on line {line} replaced it with a plain result. '
-            f"Write {q.x}.assign(...) instead.",
+            f'{q.source_name} isn\'t the Variable anymore: "{q.source_name} = ..." on line {line} replaced it '
+            f"with a plain result. "
+            f"Write {q.source_name}.assign(...) instead.",
         )
     return Reason(
         "not watched",
-        f"{q.x} is the result of an operation that this tape didn't record, so the tape sees a constant. {watch}. "
-        f"If {q.x} is a parameter, keep it in a Variable and write {q.x}.assign(...) instead of {q.x} = ...",
+        f"{q.source_name} is the result of an operation that this tape didn't record, so the tape sees a "
+        f"constant. {watch}. "
+        f"If {q.source_name} is a parameter, keep it in a Variable and write {q.source_name}.assign(...) "
+        f"instead of {q.source_name} = ...",
     )
 
 
@@ -262,17 +277,20 @@ def _not_read(q: Question) -> Reason:
         reason = test(q)
         if reason is not None and reason.cause not in {"not connected", "constant"}:
             return reason
-    return perhaps_paused(q, f"{q.x} wasn't used while the tape recorded{depends(q)}")
+    return with_pause_note(
+        q, f"{q.source_name} wasn't used while the tape recorded{dependency_note(q)}"
+    )
 
 
 def _swapped(q: Question) -> Reason | None:
     """The source was computed from the target."""
-    below = q.evidence.above(id_of(q.source), blocked=True)
+    below = q.snapshot.ancestors(id_of(q.source), blocked=True)
     if q.target is q.source or id_of(q.target) not in below:
         return None
     return Reason(
         "not connected",
-        f"{q.x} was computed from {q.y}, not {q.y} from {q.x}. Put the target first, then the source.",
+        f"{q.source_name} was computed from {q.target_name}, not {q.target_name} from {q.source_name}. Put the "
+        f"target first, then the source.",
     )
 
 

@@ -86,12 +86,12 @@ def _wrapped(text: str) -> list[str]:
     return [line.replace("\xa0", " ").rstrip() for line in lines]
 
 
-def counted(ways: int) -> str:
+def format_count(ways: int) -> str:
     """The number of paths; of very many the power of ten.
 
     Examples
     --------
-    >>> counted(1234), counted(2**200)
+    >>> format_count(1234), format_count(2**200)
     ('1,234', 'about 10^60')
     """
     return f"{ways:,}" if ways < 10**9 else f"about 10^{round(math.log10(ways))}"
@@ -104,7 +104,7 @@ class Edge:
     source: int
     record: Record
     position: int
-    made: int
+    result_id: int
 
     @property
     def x(self) -> Any:
@@ -115,7 +115,7 @@ class Edge:
     def y(self) -> Any:
         """The result."""
         output, numbers = self.record.output, self.record.output_id
-        return output[numbers.index(self.made)] if isinstance(numbers, tuple) else output
+        return output[numbers.index(self.result_id)] if isinstance(numbers, tuple) else output
 
     @property
     def rule(self) -> Any:
@@ -128,23 +128,25 @@ class Edge:
         """Whether gradients pass; a function with a gradient of its own has to be asked."""
         if self.rule is None or "call" not in (self.record.params or {}):
             return self.rule is not None
-        return self.passed(ones(self.y)) is not None
+        return self.pull_back(ones(self.y)) is not None
 
     def are_numbers(self) -> bool:
         """Whether the input and the result are numbers that are known, and not arrays."""
         return not (self.x.ndim or self.y.ndim) and has_numbers(self.x) and has_numbers(self.y)
 
-    def passed(self, g: Any) -> Any:
+    def pull_back(self, g: Any) -> Any:
         """The gradient with respect to the input, of one with respect to the result, as in the reverse sweep."""
         _, values, _, params, output, numbers = self.record
         if isinstance(numbers, tuple):
             parts = zip(numbers, output, strict=True)
-            g = tuple(g if i == self.made else np.zeros(y.shape, y.dtype)[()] for i, y in parts)
+            g = tuple(
+                g if i == self.result_id else np.zeros(y.shape, y.dtype)[()] for i, y in parts
+            )
         return dense(self.rule(g, output, *values, **(params or {})))
 
-    def pulled(self, g: Any) -> Any:
+    def pull_back_scalar(self, g: Any) -> Any:
         """The same, of numbers."""
-        passed = self.passed(self.y.dtype.type(g))
+        passed = self.pull_back(self.y.dtype.type(g))
         return passed if isinstance(passed, np.generic) else np.sum(passed)
 
     @cached_property
@@ -152,8 +154,8 @@ class Edge:
         """The local derivative, if it is a number."""
         if not self.are_numbers():
             return None
-        slope = self.pulled(1)
-        if self.y.dtype.kind == "c" and not _close(self.pulled(1j), 1j * slope):
+        slope = self.pull_back_scalar(1)
+        if self.y.dtype.kind == "c" and not _close(self.pull_back_scalar(1j), 1j * slope):
             return None
         return _given(slope)
 
@@ -165,7 +167,7 @@ class Edge:
         if not self.are_numbers():
             return f"[{_size(self.y)} by {_size(self.x)}]"
         if self.value is None:
-            turns = _close(self.pulled(1), 1) and _close(self.pulled(1j), -1j)
+            turns = _close(self.pull_back_scalar(1), 1) and _close(self.pull_back_scalar(1j), -1j)
             return "conj" if turns else f"[2 by {2 if self.x.dtype.kind == 'c' else 1}]"
         text = format_number(self.value)
         return f"({text})" if np.iscomplexobj(self.value) else text
@@ -202,7 +204,7 @@ def _path(chain: Chain, source: str, target: Any, names: Mapping[int, str]) -> P
         edge, chain = chain
         way.append(edge)
     shown = way if len(way) <= 2 * ENDS else way[:ENDS] + way[-ENDS:]
-    called = [(edge.record.name, names.get(edge.made, ""), edge.slope) for edge in shown]
+    called = [(edge.record.name, names.get(edge.result_id, ""), edge.slope) for edge in shown]
     steps = [(f"{name} = {result}" if result else name, slope) for name, result, slope in called]
     product, real = _product(way, target)
     return Path(source, tuple(steps), product, len(way) - len(shown), real)
@@ -227,7 +229,7 @@ def _edges(
             if edge.has_derivative():
                 for out in outputs:
                     ways[out] += ways[i]
-                    edges[out].append(edge if out == outputs[0] else replace(edge, made=out))
+                    edges[out].append(edge if out == outputs[0] else replace(edge, result_id=out))
     return ways, edges
 
 
@@ -241,7 +243,7 @@ def _product(way: list[Edge], target: Any) -> tuple[complex | None, bool]:
         return float(math.prod(values)), False
     g = target.dtype.type(1)
     for edge in reversed(way):
-        g = edge.pulled(g)
+        g = edge.pull_back_scalar(g)
         if edge.x.dtype.kind != "c":
             g = g.real
     product = _given(g)

@@ -23,22 +23,22 @@ from tapemagic.engine.tensor.tensor import id_of
 from tapemagic.explain.chain_rule import Edge
 from tapemagic.explain.formatting import format_line, format_number
 from tapemagic.explain.lazy_values import has_numbers
-from tapemagic.explain.observed_sweep import heard_sweep
+from tapemagic.explain.observed_sweep import observe_sweep
 from tapemagic.explain.snapshot import Snapshot
 
-MOST_LINES = 12
+MAX_LINES = 12
 """The number of lines that are written out: those with the largest contributions."""
 
-BULK = 0.95
+DOMINANT_SHARE = 0.95
 """The share of a line's contributions that the last, or the first, of them are said to make."""
 
-SAME = 1e-6
+EQUAL_RTOL = 1e-6
 """The relative difference up to which contributions are said to be equal."""
 
-FEW_READS = 8
+MAX_SINGLE_VALUE_READS = 8
 """The number of operations that read the source up to which it may be said to go through a loop as one value."""
 
-FEWEST = 3
+MIN_RUNS = 3
 """The number of times that an instruction runs from which on it is said how gradients develop along it."""
 
 
@@ -91,7 +91,7 @@ class Contributions:
     Attributes
     ----------
     lines : tuple of LineContribution
-        In the order of the program; at most `MOST_LINES`.
+        In the order of the program; at most `MAX_LINES`.
     more : int
         The number of other lines.
     signed : bool
@@ -143,7 +143,7 @@ def contributions(snapshot: Snapshot, target: Any, source: Any) -> Contributions
     with silence():
         tracked = reachable(snapshot.records, snapshot.tracked, [start])
     uses: list[tuple[int, Any]] = []
-    goes_through = sum(start in record[2] for record in snapshot.records) <= FEW_READS
+    goes_through = sum(start in record[2] for record in snapshot.records) <= MAX_SINGLE_VALUE_READS
     along: list[tuple[int, float]] = []
 
     def hear(position: int, gradients: Gradients) -> None:
@@ -155,7 +155,7 @@ def contributions(snapshot: Snapshot, target: Any, source: Any) -> Contributions
         if goes_through and record[-1] in gradients:
             along.append((position, size_of(gradients[record[-1]])))
 
-    heard_sweep(snapshot.records, tracked, [target], hear)
+    observe_sweep(snapshot.records, tracked, [target], hear)
     if not all(has_numbers(value) for _, value in uses):
         return Contributions()
     lines: defaultdict[Any, list[_Use]] = defaultdict(list)
@@ -228,7 +228,7 @@ def _add(uses: list[_Use], use: _Use) -> None:
 
 def _summed(lines: Mapping[Any, list[_Use]], file: str) -> Contributions:
     """The contributions of each line, added up."""
-    turns = {place: _turns(uses) for place, uses in lines.items()}
+    turns = {place: _iterations(uses) for place, uses in lines.items()}
     every = [turn for _, found in turns.values() for turn in found]
     signed = _have_one_sign(every)
     whole = math.fsum(turn.size for turn in every) if _are_finite(every) else 0.0
@@ -243,7 +243,7 @@ def _summed(lines: Mapping[Any, list[_Use]], file: str) -> Contributions:
         words = _words(uses, each)
         line = place if is_line else None
         found.append(LineContribution(text, line, len(uses), each, total, size, share, words))
-    largest = sorted(found, key=_size, reverse=True)[:MOST_LINES]
+    largest = sorted(found, key=_size, reverse=True)[:MAX_LINES]
     shown = tuple(line for line in found if line in largest)
     return Contributions(shown, len(found) - len(shown), signed)
 
@@ -252,7 +252,7 @@ def _size(line: LineContribution) -> float:
     return math.inf if math.isnan(line.size) else line.size
 
 
-def _turns(uses: Sequence[_Use]) -> tuple[str, list[_Use]]:
+def _iterations(uses: Sequence[_Use]) -> tuple[str, list[_Use]]:
     """The contributions of a line, each time that it ran; of each operation, if that cannot be told."""
     steps = [use.instruction for use in uses]
     turn = list(dict.fromkeys(steps))
@@ -318,7 +318,7 @@ def _words(uses: Sequence[_Use], each: str) -> str:
     of = "of it" if _have_one_sign(uses) else "of the sum of the sizes"
     sizes = [use.size for use in uses]
     for end, ordered in (("last", sizes[::-1]), ("first", sizes)):
-        many, share = _bulk(ordered)
+        many, share = _dominant_part(ordered)
         if 2 * many <= count:
             ends = f"the {end} {many:,}" if many > 1 else f"the {end} {one}"
             return f"{percentage(share)} {of} from {ends}"
@@ -328,18 +328,18 @@ def _words(uses: Sequence[_Use], each: str) -> str:
 
 
 def _are_equal(values: Sequence[complex]) -> bool:
-    return all(abs(value - values[0]) <= SAME * abs(values[0]) for value in values)
+    return all(abs(value - values[0]) <= EQUAL_RTOL * abs(values[0]) for value in values)
 
 
-def _bulk(sizes: Sequence[float]) -> tuple[int, float]:
-    """The number of the first sizes that make up `BULK` of all, and the share that they make."""
+def _dominant_part(sizes: Sequence[float]) -> tuple[int, float]:
+    """The number of the first sizes that make up `DOMINANT_SHARE` of all, and the share that they make."""
     largest = max(sizes)
     parts = [size / largest for size in sizes]
     whole = math.fsum(parts)
     total = 0.0
     for many, part in enumerate(parts, 1):
         total += part
-        if total >= BULK * whole:
+        if total >= DOMINANT_SHARE * whole:
             return many, min(total / whole, 1.0)
     return len(sizes), 1.0
 
@@ -360,7 +360,7 @@ def _development(snapshot: Snapshot, along: Sequence[tuple[int, float]]) -> str:
     if not runs:
         return ""
     most = max(runs.values(), key=lambda found: (len(found), max(found.values())[0]))
-    if len(most) < FEWEST:
+    if len(most) < MIN_RUNS:
         return ""
     (position, first), *_, (_, last) = most.values()
     record = Record._make(snapshot.records[position])
@@ -369,11 +369,11 @@ def _development(snapshot: Snapshot, along: Sequence[tuple[int, float]]) -> str:
     norm = "the norm of the gradient" if record.output.shape else "the size of the gradient"
     return (
         f"on the way back through {record.name}{where}, {len(most):,} times, {norm} with respect to its result "
-        f"{_course([size for _, size in most.values()], first, last)}"
+        f"{_trend([size for _, size in most.values()], first, last)}"
     )
 
 
-def _course(sizes: Sequence[float], first: float, last: float) -> str:
+def _trend(sizes: Sequence[float], first: float, last: float) -> str:
     """The words on the way of sizes from the last to the first."""
     bad = [k for k, size in enumerate(sizes, 1) if not math.isfinite(size)]
     if bad:
@@ -382,7 +382,7 @@ def _course(sizes: Sequence[float], first: float, last: float) -> str:
     if zero:
         when = f"0.0 in {len(zero):,} of them, the last of these time {zero[-1]:,}"
         return f"is {format_number(last)} the last time, and {when}"
-    if abs(first - last) <= SAME * last:
+    if abs(first - last) <= EQUAL_RTOL * last:
         return f"is {format_number(last)} the last time and {format_number(first)} the first time"
     verb = "grows" if first > last else "shrinks"
     rate = math.exp((math.log(first) - math.log(last)) / (len(sizes) - 1))

@@ -59,7 +59,9 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
             not text_of(event.place)[0].body
             or _flow(q, event, steps=False, objects=True) == Certainty.YES
             or (_within_library(q, event) and _flow(q, event, steps=True) == Certainty.YES)
-            or flow_through_unknown_call(event.place, str(event.what), q.y, q.x, q.program.place)
+            or flow_through_unknown_call(
+                event.place, str(event.what), q.target_name, q.source_name, q.program.place
+            )
         ):
             perhaps = event
     return perhaps, Certainty.PERHAPS if perhaps else Certainty.NO
@@ -67,8 +69,8 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
 
 def _is_step(q: Question, event: Event) -> bool:
     """Whether a gradient left, and went into the target by way of assignments alone: a step of a descent."""
-    with_it = (e.number for e in q.evidence.events_of("exit") if e.place == event.place)
-    if not any(map(q.evidence.order_of, with_it)):
+    with_it = (e.number for e in q.snapshot.events_of("exit") if e.place == event.place)
+    if not any(map(q.snapshot.order_of, with_it)):
         return False
     return _flow(q, event, steps=False, assignments=False) != Certainty.YES
 
@@ -90,26 +92,29 @@ def _flow(
 ) -> Certainty:
     """Whether an exit goes into the target: into all its names that the program around the exit makes."""
     others = [name for name, value in q.program.namespace.items() if value is q.target]
-    names = [name for name in {q.y, *others} if made_from(event.place, name)] or [q.y]
+    names = [name for name in {q.target_name, *others} if made_from(event.place, name)] or [
+        q.target_name
+    ]
     how, place = str(event.what), q.program.place
     return min(
-        flow_into(event.place, how, name, q.x, place, steps, objects, assignments) for name in names
+        flow_into(event.place, how, name, q.source_name, place, steps, objects, assignments)
+        for name in names
     )
 
 
 def _before(q: Question) -> list[Event]:
     """The exits of what was computed from the source that came before something that the target was made from."""
-    found = [event for event in q.evidence.events_of("exit", "text") if event.time <= q.time]
+    found = [event for event in q.snapshot.events_of("exit", "text") if event.time <= q.time]
     if not found:
         return found
     last: float = inf
-    if isinstance(q.target, Traced) and id_of(q.target) in q.evidence.tracked:
-        changes = q.evidence.events_of("assigned", "changed")
-        changed = [event.time for event in changes if event.number in q.above]
+    if isinstance(q.target, Traced) and id_of(q.target) in q.snapshot.tracked:
+        changes = q.snapshot.events_of("assigned", "changed")
+        changed = [event.time for event in changes if event.number in q.ancestors]
         last = max([q.ancestry.last_entry, *changed])
     found = [event for event in found if event.time < last]
     if isinstance(q.source, Traced):
-        computed = q.evidence.computed_from(id_of(q.source), (event.number for event in found))
+        computed = q.snapshot.computed_from(id_of(q.source), (event.number for event in found))
         found = [event for event in found if event.number in computed]
     return [event for event in found if not (is_flat(event) and takes_gradient(event.place))]
 
@@ -132,7 +137,7 @@ def perhaps_through_exit(q: Question) -> Reason | None:
     """A conversion whose result may have gone into the target, for all that is known."""
     for event in exits(q, Certainty.PERHAPS)[-1:]:
         advice = replacement(event, q.program.namespace)
-        text = f"{exit_text(q, event)}, and {q.y} may have been computed from the result. {advice}."
+        text = f"{exit_text(q, event)}, and {q.target_name} may have been computed from the result. {advice}."
         return Reason(NOT_TRACKED, text)
     return None
 
@@ -140,5 +145,9 @@ def perhaps_through_exit(q: Question) -> Reason | None:
 def exit_text(q: Question, event: Event) -> str:
     """Return the clause that a call made a plain value, with the line and the name of the value."""
     is_source = isinstance(q.source, Traced) and event.number == id_of(q.source)
-    value = q.x if is_source else q.names.get(event.number) or f"a value computed from {q.x}"
+    value = (
+        q.source_name
+        if is_source
+        else q.names.get(event.number) or f"a value computed from {q.source_name}"
+    )
     return lost_track(event, value, q.program.namespace)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.explain.causes import why_none, why_without_records
-from tapemagic.explain.chain_rule import Path, counted, paths
+from tapemagic.explain.chain_rule import Path, format_count, paths
 from tapemagic.explain.contributions import LineContribution, contributions
 from tapemagic.explain.formatting import derivative_symbol, format_value, printable
 from tapemagic.explain.missing_parts import missing
@@ -71,7 +71,7 @@ class Explanation:
     def __repr__(self) -> str:
         if not self.count:
             return _wrapped(f"{self.symbol}{' is None' * bool(self.cause)}: {self.reason}")
-        ways = "1 path" if self.count == 1 else f"the sum over {counted(self.count)} paths"
+        ways = "1 path" if self.count == 1 else f"the sum over {format_count(self.count)} paths"
         if any(line.share is not None for line in self.lines):
             ways += (
                 f"; by line, in percent of {self.symbol if self.signed else 'the sum of the sizes'}"
@@ -108,15 +108,15 @@ def _indented(text: str) -> str:
 
 def explain(question: Question) -> Explanation:
     """Explain a gradient by a recording, which is not consumed."""
-    y, x, evidence = question.y, question.x, question.evidence
+    y, x, evidence = question.target_name, question.source_name, question.snapshot
     target, source = question.target, question.source
-    reason = why_without_records(question) if evidence.is_released else None
-    if not evidence.is_released and not _connected(question):
+    reason = why_without_records(question) if evidence.is_consumed else None
+    if not evidence.is_consumed and not _connected(question):
         reason = why_none(question)
     if reason is not None:
         return Explanation(y, x, *reason)
-    if not evidence.has_values and (evidence.is_released or target is not source):
-        depends = f"{y} depends on {x}, but " * (not evidence.is_released)
+    if not evidence.has_values and (evidence.is_consumed or target is not source):
+        depends = f"{y} depends on {x}, but " * (not evidence.is_consumed)
         text = depends + RELEASED
         return Explanation(y, x, reason=text[0].upper() + text[1:] if not depends else text)
     names = {**question.names, id_of(source): x, id_of(target): y}
@@ -152,4 +152,4 @@ def _connected(question: Question) -> bool:
     if not all(isinstance(x, Traced) and x.dtype.kind in "fc" for x in (target, source)):
         return False
     i = id_of(source)
-    return target is source or (i in question.evidence.tracked and i in question.above)
+    return target is source or (i in question.snapshot.tracked and i in question.ancestors)

@@ -87,7 +87,7 @@ class Expressions:
         if isinstance(target, ast.Tuple | ast.List):
             for k, one in enumerate(target.elts):
                 if isinstance(one, ast.Starred):
-                    self.bind(one.value, _whole(parts))
+                    self.bind(one.value, _all_if(parts))
                 else:
                     self.bind(one, _part(parts, f"[{k}]"))
             return
@@ -95,7 +95,7 @@ class Expressions:
         if path:
             self.tainted = {other for other in self.tainted if not _below(other, path)}
         elif isinstance(target, ast.Subscript):
-            path, parts = path_of(target.value), _whole(parts)
+            path, parts = path_of(target.value), _all_if(parts)
         if path and not _below(path, self.source):
             self.tainted |= {path + part for part in parts}
 
@@ -127,7 +127,7 @@ class Expressions:
                         self.parts(walrus)
                 return set()
             case ast.IfExp(test, one, other):
-                chosen = _whole(self.steps and self.parts(test))
+                chosen = _all_if(self.steps and self.parts(test))
                 return chosen | self.parts(one) | self.parts(other)
             case ast.Compare() | ast.BinOp() if not (self.exact or self.text) and on(
                 node, self.line
@@ -144,7 +144,7 @@ class Expressions:
             case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
                 return self.reached(node)
             case ast.AST():
-                return _whole(any(map(self.carries, ast.iter_child_nodes(node))))
+                return _all_if(any(map(self.carries, ast.iter_child_nodes(node))))
         return set()
 
     def reached(self, node: ast.Name | ast.Attribute | ast.Subscript | ast.Call) -> Parts:
@@ -193,8 +193,8 @@ class Expressions:
                 return {TEXT}
             own = self.parts(call.func.value)
             tainted = any(not part.startswith((".", "(")) for part in own)  # "()": if it is called
-            return _whole(tainted) | _part(self.tainted, f".{name}()")
-        return self.parts(call.func) and _whole(isinstance(call.func, ast.Lambda))
+            return _all_if(tainted) | _part(self.tainted, f".{name}()")
+        return self.parts(call.func) and _all_if(isinstance(call.func, ast.Lambda))
 
     def elements(self, reach: ast.expr) -> Parts:
         """The tainted parts of the elements of an iterable."""
@@ -203,7 +203,7 @@ class Expressions:
                 return {f"[{k}]" for k, one in enumerate(given) if self.parts(one)}
             case ast.Call(ast.Name("enumerate"), [one, *_]):
                 return {"[1]"} if self.parts(one) else set()
-        return _whole(self.carries(reach))
+        return _all_if(self.carries(reach))
 
     def comprehended(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
@@ -214,7 +214,7 @@ class Expressions:
             self.bind(part.target, self.elements(part.iter))
         tainted = self.carries(node.value if isinstance(node, ast.DictComp) else node.elt)
         self.tainted = before
-        return _whole(tainted)
+        return _all_if(tainted)
 
 
 def _inner(node: ast.AST | None) -> list[tuple[Any, ast.expr]] | None:
@@ -231,11 +231,11 @@ def _inner(node: ast.AST | None) -> list[tuple[Any, ast.expr]] | None:
     return None
 
 
-def _whole(tainted: object) -> Parts:
+def _all_if(tainted: object) -> Parts:
     return {""} if tainted else set()
 
 
 def _part(parts: Iterable[str], path: str) -> Parts:
     """The tainted parts of a part; where the whole is tainted, so is every part."""
     inner = {part[len(path) :] for part in parts if _below(part, path)}
-    return inner | _whole("" in parts)
+    return inner | _all_if("" in parts)

@@ -28,19 +28,19 @@ AS_SUBSCRIPTS = str.maketrans("0123456789", SUBSCRIPTS)
 SHOWN = 6
 """The size of the largest array whose elements are all written out."""
 
-LONG = 10_000
+MIN_WITH_COMMAS = 10_000
 """The length of an axis from which on it is written with commas."""
 
 NOT_COMPUTED = "not computed"
 ONE_CHUNK = "1 chunk"
 
-LONGEST_LINE = 60
+MAX_LINE = 60
 """The number of characters shown of a line."""
 
 DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*|d[^\W_]+_d\w+")
 """Names that behind a d would look like another derivative: d, dy, dw1, dy_dx."""
 
-LONGEST_VALUE = 2000
+MAX_VALUE = 2000
 """The number of characters shown of a cell's value."""
 
 
@@ -127,7 +127,7 @@ def format_shape(shape: tuple[int, ...]) -> str:
 
 def _lengths(shape: Iterable[int]) -> str:
     """The lengths of axes; long ones with commas, since they are to be read and not counted."""
-    return "×".join(f"{n:,}" if n >= LONG else str(n) for n in shape)
+    return "×".join(f"{n:,}" if n >= MIN_WITH_COMMAS else str(n) for n in shape)
 
 
 def format_size(shape: tuple[int, ...]) -> str:
@@ -193,7 +193,7 @@ def label(name: str) -> str:
     >>> label("two\nlines"), label("x" * 1000)[-4:]
     ('two lines', 'xxx…')
     """
-    return clipped(printable(name), LONGEST_LINE)
+    return clipped(printable(name), MAX_LINE)
 
 
 def own_name(variable: Any) -> str:
@@ -210,7 +210,7 @@ def format_cell_value(value: Any, is_target: bool) -> str | None:
         text = repr(value)
     except Exception as error:  # noqa: BLE001 -- a class of the user's own may raise anything
         return f"a {type(value).__name__}, whose repr() raises {type(error).__name__}"
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} …"
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]} …"
 
 
 def _has_stable_repr(value: Any) -> bool:
@@ -238,7 +238,7 @@ def format_line(place: Place) -> str:
     """A line of a program: its number, the name of its file unless that is a cell, and its text."""
     text = source_line(place).strip().removesuffix(":")
     text = text.rstrip("([{") + "…" * text.endswith(("(", "[", "{"))
-    short = clipped(text, LONGEST_LINE)
+    short = clipped(text, MAX_LINE)
     name = (
         "" if CELL_FILE.search(place.file) or place.file.startswith("<") else Path(place.file).name
     )

@@ -61,7 +61,7 @@ def _lengths(observer: Observer) -> set[int]:
 
 def _means(observer: Observer, target: Any) -> set[int]:
     """The numbers of elements of which the target is a mean, and whole numbers by which it was divided."""
-    above = snapshot_of(observer).above(id_of(target), blocked=False)
+    above = snapshot_of(observer).ancestors(id_of(target), blocked=False)
     found: set[int] = set()
     for record in observer.records:
         if record.output_id not in above:

@@ -12,10 +12,10 @@ import numpy as np
 Agree = Callable[[Any, Any], Any]
 """The agreement of two arrays, as an array of truth values for their entries."""
 
-WHOLE = 1e-6
+INTEGER_RTOL = 1e-6
 """The relative error within which a factor counts as a whole number."""
 
-EXACT = 1e-9
+FACTOR_RTOL = 1e-9
 """The relative error within which a forgotten factor has to explain every entry."""
 
 TRANSPOSED = "Your result is transposed. Append .T."
@@ -90,14 +90,14 @@ def find_factor(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
     >>> find_factor(np.cos(x**2), 2 * x * np.cos(x**2), [("x", x)])
     'Your result times 2 * x agrees in every entry. Is this factor missing, as from the chain rule?'
     """
-    agree = agreement(EXACT, EXACT * np.max(np.abs(tape), initial=0.0))
+    agree = agreement(FACTOR_RTOL, FACTOR_RTOL * np.max(np.abs(tape), initial=0.0))
     used = np.flatnonzero(mine)
     for name, value in named:
         if np.shape(value) != tape.shape or len(np.unique(np.ravel(value)[used])) < 2:
             continue
         with np.errstate(all="ignore"):
-            missing = _whole_times(mine * value, tape, agree)
-            extra = _whole_times(tape * value, mine, agree)
+            missing = _integer_ratio(mine * value, tape, agree)
+            extra = _integer_ratio(tape * value, mine, agree)
         if missing:
             factor = name if missing == "1" else f"{missing} * {name}"
             return (
@@ -216,7 +216,7 @@ class _Search:
             factor = a[largest] / b[largest]
             if factor == 0 or not np.isfinite(factor) or not np.all(self.agree(a / factor, b)):
                 return ""
-        times, parts = _whole(factor), _whole(1 / factor)
+        times, parts = _as_integer(factor), _as_integer(1 / factor)
         why = self.meaning(factor, means)
         if not (times or parts or why) and len(b) == 1:
             return ""
@@ -237,13 +237,13 @@ class _Search:
             forgot = f"Did you forget the 2 of the squares and the 1/{n} of their mean?"
             known.setdefault(n / 2, forgot)
             known.setdefault(2 / n, f"Is the 2/{n} of a mean of {n} squares in it twice?")
-        if abs(factor.imag) > WHOLE * abs(factor):
+        if abs(factor.imag) > INTEGER_RTOL * abs(factor):
             return ""
-        close = (why for n, why in known.items() if abs(abs(factor) - n) < WHOLE * n)
+        close = (why for n, why in known.items() if abs(abs(factor) - n) < INTEGER_RTOL * n)
         return next(close, "")
 
 
-def _whole_times(a: Any, b: Any, agree: Agree) -> str:
+def _integer_ratio(a: Any, b: Any, agree: Agree) -> str:
     """The whole number by which one array has to be multiplied to be the other; empty if there is none."""
     largest = np.argmax(np.abs(b))
     factor = b.flat[largest] / a.flat[largest]
@@ -253,10 +253,10 @@ def _whole_times(a: Any, b: Any, agree: Agree) -> str:
     return str(whole) if whole and np.all(agree(a * whole, b)) else ""
 
 
-def _whole(factor: Any) -> int:
+def _as_integer(factor: Any) -> int:
     """The whole number that a factor is, beside 1 and -1; 0 if it is none."""
     whole = round(factor.real)
-    return whole if abs(whole) > 1 and abs(factor - whole) < WHOLE * abs(whole) else 0
+    return whole if abs(whole) > 1 and abs(factor - whole) < INTEGER_RTOL * abs(whole) else 0
 
 
 def _same(a: Any, b: Any, agree: Agree) -> bool:

@@ -33,7 +33,7 @@ POLES = {"log": 0, "log2": 0, "log10": 0, "log1p": -1, "power": 0, "float_power"
 """Operations that are infinite at one finite value of their first input."""
 
 
-HUGE = 1e30
+MIN_EXTREME = 1e30
 """The size from which a value, or its reciprocal, is taken for the reason of an overflow."""
 
 
@@ -132,7 +132,7 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
             if not is_finite(operand):
                 index = _where(operand)
                 bad = _element(operand, np.shape(operand), index)
-                found = _found(snapshot, position, index, "input", (format_value(bad),), bad)
+                found = _fact(snapshot, position, index, "input", (format_value(bad),), bad)
                 return replace(found, operand=place)
         for value in record.output if isinstance(record.output, tuple) else (record.output,):
             if not is_finite(value):
@@ -141,7 +141,7 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
                 index = _where(value)
                 operands = [_element(x, value.shape, index) for x in record.values]
                 cause = _cause(record.name, operands, value[index])
-                return _found(
+                return _fact(
                     snapshot, position, index, cause, map(format_value, operands), value[index]
                 )
     return None
@@ -166,7 +166,7 @@ def nonfinite_on(
                 operands = [_element(x, value.shape, index) for x in record.values]
                 cause = _cause(record.name, operands, value[index])
                 texts = map(format_value, operands)
-                return _found(snapshot, position, index, cause, texts, value[index])
+                return _fact(snapshot, position, index, cause, texts, value[index])
     return None
 
 
@@ -212,7 +212,7 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
                 continue
             for made in record.output_ids:
                 if made in known and made not in bad:
-                    found = _passed_on(snapshot, position, record, made, known)
+                    found = _first_passed_on(snapshot, position, record, made, known)
                     if found is not None:
                         return found
     return None
@@ -273,11 +273,11 @@ def _cause_of_gradient(values: Sequence[Any], result: Any) -> Cause:
     sizes = np.abs(np.concatenate([np.ravel(x) for x in values]))
     if np.isnan(result):
         return "undefined"
-    extreme = np.any(sizes > HUGE) or np.any((sizes > 0) & (sizes < 1 / HUGE))
+    extreme = np.any(sizes > MIN_EXTREME) or np.any((sizes > 0) & (sizes < 1 / MIN_EXTREME))
     return "overflow" if extreme else "infinite derivative"
 
 
-def _passed_on(
+def _first_passed_on(
     snapshot: Snapshot, position: int, record: Record, made: int, known: Mapping[int, Any]
 ) -> NonFinite | None:
     """The first gradient that is not finite among those that an operation passes on from a finite one."""
@@ -287,13 +287,13 @@ def _passed_on(
         if not known_all or is_finite(known.get(i)) or not edge.has_derivative():
             continue
         g = known[made]
-        passed = np.asarray(edge.passed(g))
+        passed = np.asarray(edge.pull_back(g))
         if not is_finite(passed):
             index = _where(passed)
             operands = [_element(x, passed.shape, index) for x in record.values]
             result, incoming = (_element(x, passed.shape, index) for x in (edge.y, g))
             cause = _cause_of_gradient([*operands, result, incoming], passed[index])
-            found = _found(
+            found = _fact(
                 snapshot, position, index, cause, map(format_value, operands), passed[index]
             )
             found = replace(found, way="backward", incoming=format_value(incoming), operand=place)
@@ -303,10 +303,12 @@ def _passed_on(
 
 def _of_zero(snapshot: Snapshot, fact: NonFinite, edge: Edge, shape: tuple[int, ...]) -> NonFinite:
     """A gradient that is nan although the operation was given 0, with the derivative, and what gave the 0."""
-    slope = np.asarray(edge.passed(np.ones(edge.y.shape, edge.y.dtype)[()]))
+    slope = np.asarray(edge.pull_back(np.ones(edge.y.shape, edge.y.dtype)[()]))
     value = slope[fact.index] if slope.shape == shape else slope
     fact = replace(fact, slope=format_value(value))
-    return _not_chosen(snapshot, fact, edge.made, edge.y.shape) if edge.y.shape == shape else fact
+    return (
+        _not_chosen(snapshot, fact, edge.result_id, edge.y.shape) if edge.y.shape == shape else fact
+    )
 
 
 def _not_chosen(
@@ -327,7 +329,7 @@ def _not_chosen(
     return fact
 
 
-def _found(
+def _fact(
     snapshot: Snapshot,
     position: int,
     index: tuple[int, ...],

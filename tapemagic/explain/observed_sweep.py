@@ -12,12 +12,15 @@ from tapemagic.engine.tape.cotangents import seeds
 from tapemagic.engine.tape.sweep import Gradients, sweep
 from tapemagic.engine.tensor.tensor import Traced
 
-Hear = Callable[[int, Gradients], None]
+AdjointListener = Callable[[int, Gradients], None]
 """Takes the position of a record, and the gradients so far: those of the record's results are complete."""
 
 
-def heard_sweep(
-    records: Sequence[Any], tracked: Mapping[int, int], targets: Sequence[Traced], hear: Hear
+def observe_sweep(
+    records: Sequence[Any],
+    tracked: Mapping[int, int],
+    targets: Sequence[Traced],
+    hear: AdjointListener,
 ) -> Gradients:
     """Differentiate the sum of some targets, and let a function hear of each record before it passes gradients on.
 
@@ -48,7 +51,7 @@ def heard_sweep(
 class _Heard:
     """Records that tell when a sweep asks for them."""
 
-    def __init__(self, records: Sequence[Any], gradients: Gradients, hear: Hear) -> None:
+    def __init__(self, records: Sequence[Any], gradients: Gradients, hear: AdjointListener) -> None:
         self._records, self._gradients, self._hear = records, gradients, hear
 
     def __iter__(self) -> Iterator[Any]:

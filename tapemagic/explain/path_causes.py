@@ -13,7 +13,7 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import at
 from tapemagic.explain.exit_causes import perhaps_through_exit, surely_through_exit
 from tapemagic.explain.program_text import given_to, made_from, names_in
-from tapemagic.explain.query import Question, Reason, depends, perhaps_paused, untaken
+from tapemagic.explain.query import Question, Reason, branch_note, dependency_note, with_pause_note
 
 THREADING = {
     "Thread", "Timer", "submit", ".map", "apply_async", "starmap", "run_in_executor", "to_thread", "Process", "Parallel"
@@ -26,14 +26,14 @@ CHOOSING = {"where", "choose", "select", "ldexp"}
 
 def blocked(q: Question) -> Reason | None:
     """An operation without derivative stands between them."""
-    above = q.evidence.above(id_of(q.target), blocked=True)
+    above = q.snapshot.ancestors(id_of(q.target), blocked=True)
     if id_of(q.source) not in above:
         return None
-    below = q.evidence.below(id_of(q.source))
-    links = (link for number in above for link in q.evidence.links.get(number, ()))
+    below = q.snapshot.descendants(id_of(q.source))
+    links = (link for number in above for link in q.snapshot.links.get(number, ()))
     for link in links:
-        if link.blocked and not link.late and link.number in below:
-            between = f"between {q.x} and {q.y}"
+        if link.blocked and not link.watched_late and link.number in below:
+            between = f"between {q.source_name} and {q.target_name}"
             if link.operation == "stop_gradient":
                 text = f"stop_gradient {between} passes values on, but no gradients."
                 return Reason("stop_gradient", text)
@@ -50,11 +50,12 @@ def blocked(q: Question) -> Reason | None:
 
 def watched_late(q: Question) -> Reason | None:
     """The source was used before the tape watched it."""
-    if q.evidence.tracked.get(id_of(q.source)) == NEVER:
+    if q.snapshot.tracked.get(id_of(q.source)) == NEVER:
         return Reason(
             "stop_gradient",
-            f"{q.x} is a result of stop_gradient, so the tape sees a constant. To differentiate with respect to it, "
-            f"call {q.program.tape}.watch({q.x}) before you use it.",
+            f"{q.source_name} is a result of stop_gradient, so the tape sees a constant. To differentiate with "
+            f"respect to it, "
+            f"call {q.program.tape}.watch({q.source_name}) before you use it.",
         )
     return late(q) if used_before_watched(q) else None
 
@@ -68,7 +69,8 @@ def late(q: Question) -> Reason:
     """The source was watched only after the target had been computed."""
     return Reason(
         "watched too late",
-        f"{q.x} was watched only after {q.y} was computed. Call {q.program.tape}.watch({q.x}) first, at the top of "
+        f"{q.source_name} was watched only after {q.target_name} was computed. Call "
+        f"{q.program.tape}.watch({q.source_name}) first, at the top of "
         f"the {'cell' if q.in_cell else 'block'}.",
     )
 
@@ -80,19 +82,21 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
     """
     events = [
         event
-        for event in q.evidence.events_of("assigned", "changed")
-        if event.number in q.above and event.number != id_of(q.source)
+        for event in q.snapshot.events_of("assigned", "changed")
+        if event.number in q.ancestors and event.number != id_of(q.source)
     ]
-    computed = q.evidence.computed_from(id_of(q.source), (event.what for event in events))
+    computed = q.snapshot.computed_from(id_of(q.source), (event.what for event in events))
     for event in events:
         if event.what in computed and _in_force(q, event):
-            if not steps and event.number in q.evidence.above(event.what, blocked=True):
+            if not steps and event.number in q.snapshot.ancestors(event.what, blocked=True):
                 continue
             name = q.names.get(event.number)
             return Reason(
                 "assigned",
-                f"{q.y} uses {f'the Variable {name}' if name else 'a Variable'}, which was assigned a value computed "
-                f"from {q.x}{at(event)}, but a tape doesn't record assignments. Compute {q.y} from the new value "
+                f"{q.target_name} uses {f'the Variable {name}' if name else 'a Variable'}, which was assigned a "
+                f"value computed "
+                f"from {q.source_name}{at(event)}, but a tape doesn't record assignments. Compute "
+                f"{q.target_name} from the new value "
                 "itself, and assign it afterwards.",
             )
     return None
@@ -100,9 +104,9 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
 
 def _in_force(q: Question, event: Event) -> bool:
     """Whether the target read a variable after it was assigned to, and before it was given another value."""
-    again = [e.time for e in q.evidence.events_of("assigned") if e.number == event.number]
+    again = [e.time for e in q.snapshot.events_of("assigned") if e.number == event.number]
     end = min((time for time in again if time > event.time), default=inf)
-    reads = [link.made for link in q.ancestry.inputs if link.number == event.number]
+    reads = [link.result_id for link in q.ancestry.inputs if link.number == event.number]
     return any(event.time < made < end for made in reads)
 
 
@@ -113,23 +117,27 @@ def computed_before(q: Question) -> Reason | None:
             before, move = too_early(q, value)
             return Reason(
                 "computed before",
-                f"{q.y} uses {name}, which was computed before {before}, so the tape sees a constant{depends(q)}. "
-                f"If {name} was computed from {q.x}, {move[0].lower()}{move[1:]}.",
+                f"{q.target_name} uses {name}, which was computed before {before}, so the tape sees a "
+                f"constant{dependency_note(q)}. "
+                f"If {name} was computed from {q.source_name}, {move[0].lower()}{move[1:]}.",
             )
     return None
 
 
 def constants_of(q: Question) -> Iterator[tuple[str, Traced]]:
     """The results, and their names, from which the target was made, and which are too old to be tracked."""
-    began = max(q.evidence.times[0], q.watched_at)
+    began = max(q.snapshot.times[0], q.watched_at)
     found: dict[str, Traced] = {}
     for name, value in [*q.program.namespace.items()]:  # a thread may add to it
         if isinstance(value, Traced) and not isinstance(value, Variable):
             i = id_of(value)
-            if i and i not in q.evidence.tracked and time_of(i) < began:
+            if i and i not in q.snapshot.tracked and time_of(i) < began:
                 found[name] = value
-    if found.keys() - {q.x, q.y}:
-        for name in sorted(found.keys() & made_from(q.program.place, q.y) - {q.x, q.y}):
+    if found.keys() - {q.source_name, q.target_name}:
+        for name in sorted(
+            found.keys()
+            & made_from(q.program.place, q.target_name) - {q.source_name, q.target_name}
+        ):
             yield name, found[name]
 
 
@@ -137,32 +145,33 @@ def may_come_from(q: Question, name: str) -> bool:
     """Whether a value may have been computed from the source, for all that the program's text tells."""
     made = made_from(q.program.place, name)
     unread = any(callable(q.program.namespace.get(part)) for part in made)
-    return not made or unread or bool(names_in(q.x) & made)
+    return not made or unread or bool(names_in(q.source_name) & made)
 
 
 def too_early(q: Question, value: Traced) -> tuple[str, str]:
     """The time before which a value was computed, and the advice about it."""
-    watched = f"{q.x} was watched"
-    if time_of(id_of(value)) >= q.evidence.times[0]:
-        return watched, f"Compute it after {q.program.tape}.watch({q.x})"
+    watched = f"{q.source_name} was watched"
+    if time_of(id_of(value)) >= q.snapshot.times[0]:
+        return watched, f"Compute it after {q.program.tape}.watch({q.source_name})"
     began = "this cell ran" if q.in_cell else "the tape began to record"
-    if q.in_cell and id_of(q.source) in q.evidence.tracked and not isinstance(q.source, Variable):
+    if q.in_cell and id_of(q.source) in q.snapshot.tracked and not isinstance(q.source, Variable):
         began = watched
     return began, f"Move its computation into the {q.block}"
 
 
 def on_another_thread(q: Question) -> Reason | None:
     """The target was made from a value that this tape's thread did not compute, and the source went to another one."""
-    if not names_in(q.x) & given_to(q.program.place, THREADING):
+    if not names_in(q.source_name) & given_to(q.program.place, THREADING):
         return None
     for stamp in [id_of(q.target), *q.constants]:
         time = time_of(stamp) if is_stamp(stamp) else 0
-        recording = q.evidence.recording_at(time) and not q.evidence.paused_at(time)
+        recording = q.snapshot.recording_at(time) and not q.snapshot.paused_at(time)
         if time >= q.watched_at and recording:
             return Reason(
                 "another thread",
-                f"{q.y} uses a value that another thread computed, but a tape records only the thread that entered "
-                f"it. If that value was computed from {q.x}, compute it in this thread.",
+                f"{q.target_name} uses a value that another thread computed, but a tape records only the thread "
+                f"that entered "
+                f"it. If that value was computed from {q.source_name}, compute it in this thread.",
             )
     return None
 
@@ -173,37 +182,44 @@ def computed_while_stopped(q: Question) -> Reason | None:
     for stamp in q.constants:
         if stamp in cleared:
             continue
-        pause = q.evidence.paused_at(time_of(stamp))
+        pause = q.snapshot.paused_at(time_of(stamp))
         if pause is not None:
             return Reason(
                 "recording stopped",
-                f"{q.y} uses a value that was computed inside stop_recording(){at(pause)}, so the tape sees a "
-                f"constant. If it was computed from {q.x}, move that line out of the block.",
+                f"{q.target_name} uses a value that was computed inside stop_recording(){at(pause)}, so the "
+                f"tape sees a "
+                f"constant. If it was computed from {q.source_name}, move that line out of the block.",
             )
-        if not q.evidence.recording_at(time_of(stamp)):
+        if not q.snapshot.recording_at(time_of(stamp)):
             return Reason(
                 "computed before",
-                f"Nothing recorded on the tape leads from {q.x} to {q.y}{depends(q)}. {q.y} uses a value that was "
-                f"computed before the tape recorded. If it was computed from {q.x}, move that line into the block.",
+                f"Nothing recorded on the tape leads from {q.source_name} to "
+                f"{q.target_name}{dependency_note(q)}. {q.target_name} uses a value that was "
+                f"computed before the tape recorded. If it was computed from {q.source_name}, move that line "
+                f"into the block.",
             )
     return None
 
 
 def target_apart(q: Question) -> Reason | None:
     """The reason why the tape does not track the target, if it does not."""
-    i, evidence = id_of(q.target), q.evidence
+    i, evidence = id_of(q.target), q.snapshot
     if i in evidence.tracked:
         return None
     if i == 0:
-        text = f"{q.y} is a constant. It wasn't computed from {q.x}{untaken(q)}."
+        text = f"{q.target_name} is a constant. It wasn't computed from {q.source_name}{branch_note(q)}."
         return surely_through_exit(q) or perhaps_through_exit(q) or Reason("constant", text)
     if isinstance(q.target, Variable):
-        return Reason("not connected", f"{q.y} is a Variable, which wasn't computed from {q.x}.")
+        return Reason(
+            "not connected",
+            f"{q.target_name} is a Variable, which wasn't computed from {q.source_name}.",
+        )
     time = time_of(i)
     pause = evidence.paused_at(time)
     if pause is not None:
         text = (
-            f"{q.y} was computed inside stop_recording(){at(pause)}, so the tape sees a constant. Move that line out "
+            f"{q.target_name} was computed inside stop_recording(){at(pause)}, so the tape sees a constant. "
+            f"Move that line out "
             "of the block."
         )
         return Reason("recording stopped", text)
@@ -214,12 +230,12 @@ def target_apart(q: Question) -> Reason | None:
     if is_gradient_stamp(i):
         return Reason(
             "linear",
-            f"The first derivative doesn't depend on {q.x}, so the second is zero.",
+            f"The first derivative doesn't depend on {q.source_name}, so the second is zero.",
         )
     if thread := on_another_thread(q):
         return thread
-    text = f"{q.y} wasn't computed from watched values by operations with a derivative"
-    return late(q) if q.watched_at > time else perhaps_through_exit(q) or perhaps_paused(q, text)
+    text = f"{q.target_name} wasn't computed from watched values by operations with a derivative"
+    return late(q) if q.watched_at > time else perhaps_through_exit(q) or with_pause_note(q, text)
 
 
 def _outside(q: Question, time: int) -> Reason:
@@ -231,10 +247,13 @@ def _outside(q: Question, time: int) -> Reason:
             order = "For second derivatives, add -o 2 to the %%tape line."
         return Reason(
             "gradient taken outside",
-            f"{q.y} is a gradient that was taken outside this tape's block, so the tape didn't record how it was "
+            f"{q.target_name} is a gradient that was taken outside this tape's block, so the tape didn't record "
+            f"how it was "
             f"computed. {order}",
         )
-    if time < q.evidence.times[0]:
-        text = f"{q.y} was computed before the tape began to record. {move}"
+    if time < q.snapshot.times[0]:
+        text = f"{q.target_name} was computed before the tape began to record. {move}"
         return Reason("computed before", text)
-    return Reason("computed after", f"{q.y} was computed after the tape stopped recording. {move}")
+    return Reason(
+        "computed after", f"{q.target_name} was computed after the tape stopped recording. {move}"
+    )

@@ -38,11 +38,11 @@ class Program:
 class Question:
     """A gradient, and the evidence about it."""
 
-    evidence: Snapshot
+    snapshot: Snapshot
     target: Any
     source: Any
-    y: str  # the program's name for the target
-    x: str  # the program's name for the source
+    target_name: str  # the program's name for the target
+    source_name: str  # the program's name for the source
     names: Names = field(default_factory=dict)  # those of other values
     bindings: Sequence[tuple[int, int | None]] = ()  # ids of values of x, with lines, oldest first
     program: Program = Program()
@@ -58,14 +58,14 @@ class Question:
         return "cell" if self.in_cell else "tape's 'with' block"
 
     @property
-    def above(self) -> Mapping[int, None]:
+    def ancestors(self) -> Mapping[int, None]:
         """The values on which the target depends by operations that have a derivative."""
-        return self.evidence.above(id_of(self.target), blocked=False)
+        return self.snapshot.ancestors(id_of(self.target), blocked=False)
 
     @property
     def ancestry(self) -> Ancestry:
         """The inputs of the operations that made the target."""
-        return self.evidence.ancestry(id_of(self.target))
+        return self.snapshot.ancestry(id_of(self.target))
 
     @property
     def constants(self) -> list[int]:
@@ -82,29 +82,30 @@ class Question:
     def watched_at(self) -> int:
         """The time since which a tensor is watched; 0 for a variable, which is watched when it is read."""
         known = not isinstance(self.source, Variable)
-        return self.evidence.tracked.get(id_of(self.source), 0) if known else 0
+        return self.snapshot.tracked.get(id_of(self.source), 0) if known else 0
 
 
-def perhaps_paused(q: Question, text: str) -> Reason:
+def with_pause_note(q: Question, text: str) -> Reason:
     """No connection; if recording was stopped for a while, that may be why."""
-    for pause in q.evidence.events_of("paused"):
+    for pause in q.snapshot.events_of("paused"):
         text = f"{text}. Recording was stopped{at(pause)}, so values computed there are constants."
         return Reason("recording stopped", text)
-    return Reason("not connected", f"{text}{untaken(q)}.")
+    return Reason("not connected", f"{text}{branch_note(q)}.")
 
 
-def untaken(q: Question) -> str:
+def branch_note(q: Question) -> str:
     """The branch in which alone the program computes the target from the source, as the end of a sentence."""
-    test = only_branch(q.program.place, q.y, q.x)
+    test = only_branch(q.program.place, q.target_name, q.source_name)
     if test is None:
         return ""
     return (
-        f". {q.y} is computed from {q.x} only if {ast.unparse(test)} (line {test.lineno}), and that branch may not "
+        f". {q.target_name} is computed from {q.source_name} only if {ast.unparse(test)} (line {test.lineno}), "
+        f"and that branch may not "
         "have run"
     )
 
 
-def depends(q: Question) -> str:
+def dependency_note(q: Question) -> str:
     """The watched values on which the target depends, as the end of a sentence, if they have names."""
-    leaves = sorted(q.evidence.leaves & q.above.keys() & q.names.keys())
-    return f"; {q.y} depends on {listed([q.names[i] for i in leaves])}" if leaves else ""
+    leaves = sorted(q.snapshot.leaves & q.ancestors.keys() & q.names.keys())
+    return f"; {q.target_name} depends on {listed([q.names[i] for i in leaves])}" if leaves else ""

@@ -18,10 +18,10 @@ from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.program_text import on_line, reads_of, text_of
 from tapemagic.explain.query import Question
 
-CLOSE = 1e-9
+CANCELS_RTOL = 1e-9
 """The sum of contributions, relative to the sum of their sizes, below which they cancel."""
 
-FIRST = 2
+FIRST_USE_ID = 2
 """The first of the ids that stand for the uses of the number: far below those of values."""
 
 
@@ -31,7 +31,7 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     True only if every use of the number is known: it has a name, and each time the program reads the name, the tape
     recorded an operation with that number as a constant.
     """
-    recorded = [Record._make(plain) for plain in q.evidence.records]
+    recorded = [Record._make(plain) for plain in q.snapshot.records]
     name = _name(event.place)
     value = _value_of(q, event, name)
     reads = reads_of(event.place, name) if name else 0
@@ -39,7 +39,7 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
         return False
     records: list[Record] = []
     uses: list[Traced] = []
-    made = q.above.keys() | q.evidence.above(id_of(target), blocked=False).keys()
+    made = q.ancestors.keys() | q.snapshot.ancestors(id_of(target), blocked=False).keys()
     for record in recorded:
         records.append(record)
         if isinstance(record.output_id, int) and record.output_id in made:
@@ -52,27 +52,27 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
                     or np.ndim(constant)
                 )
                 if not unknown and constant == value:
-                    use = wrap(_spread(record, value), FIRST + len(uses))
+                    use = wrap(_spread(record, value), FIRST_USE_ID + len(uses))
                     values[k], ids[k] = unwrap(use), id_of(use)
                     uses.append(use)
             records[-1] = record._replace(values=tuple(values), ids=tuple(ids))
-    if len(uses) != reads or any(i <= FIRST + len(uses) for i in q.evidence.tracked):
+    if len(uses) != reads or any(i <= FIRST_USE_ID + len(uses) for i in q.snapshot.tracked):
         return False
-    tracked = {**q.evidence.tracked, **{id_of(use): 1 for use in uses}}
+    tracked = {**q.snapshot.tracked, **{id_of(use): 1 for use in uses}}
     with silence(), np.errstate(all="ignore"):
-        tape = q.evidence.with_records(records, tracked, q.evidence.leaves).tape()
+        tape = q.snapshot.with_records(records, tracked, q.snapshot.leaves).tape()
         found = [unwrap(g) for g in tape.gradient(target, uses) if g is not None]
     total = sum(np.sum(g) for g in found)
     size = sum(np.sum(np.abs(g)) for g in found)
-    return bool(np.abs(total) <= CLOSE * size)
+    return bool(np.abs(total) <= CANCELS_RTOL * size)
 
 
 def _value_of(q: Question, event: Event, name: str) -> Any:
     """The number that left the tape, or that was made of what left once, if it is known."""
-    for record in map(Record._make, q.evidence.records):
+    for record in map(Record._make, q.snapshot.records):
         if record.output_id == event.number and has_numbers(record.output):
             return None if record.output.ndim else record.output
-    once = sum(other.place == event.place for other in q.evidence.events) == 1
+    once = sum(other.place == event.place for other in q.snapshot.events) == 1
     held = q.program.namespace.get(name) if once else None
     return held if isinstance(held, (float, np.floating)) else None
 

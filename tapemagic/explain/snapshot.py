@@ -21,7 +21,7 @@ Names = Mapping[int, str]
 Named = tuple[str, Any]
 """A value and its name in the user's program."""
 
-FEW = 8
+MAX_PER_VALUE_SEARCHES = 8
 """The number of values up to which the sources of each are found, rather than the results of one source."""
 
 
@@ -35,20 +35,20 @@ class Link(NamedTuple):
         The id or stamp of the input.
     key : int
         The identity of the input's array.
-    made : int
+    result_id : int
         The id of the operation's result.
     blocked : bool
         Whether the operation has no derivative in this input.
-    late : bool
+    watched_late : bool
         Whether the input was watched only after the operation.
     """
 
     operation: str
     number: int
     key: int
-    made: int
+    result_id: int
     blocked: bool
-    late: bool
+    watched_late: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Ancestry:
     @cached_property
     def late(self) -> set[int]:
         """The ids of the inputs that were watched only after an operation had read them."""
-        return {link.number for link in self.inputs if link.late}
+        return {link.number for link in self.inputs if link.watched_late}
 
     @cached_property
     def constants(self) -> set[int]:
@@ -87,7 +87,7 @@ class Ancestry:
     def last_entry(self) -> int:
         """The last time at which a watched or untracked value went into it."""
         watched = [i for i in self.values if i in self.leaves]
-        untracked = (link.made for link in self.inputs if not is_id(link.number))
+        untracked = (link.result_id for link in self.inputs if not is_id(link.number))
         return max([*watched, *untracked], default=0)
 
 
@@ -137,7 +137,7 @@ class Snapshot:
         return self.contents.state == "whole"
 
     @property
-    def is_released(self) -> bool:
+    def is_consumed(self) -> bool:
         """Whether nothing but what was watched is known, since a gradient released the rest."""
         return self.contents.state == "released"
 
@@ -197,26 +197,26 @@ class Snapshot:
         return found
 
     @cached_property
-    def _above(self) -> dict[tuple[int, bool], dict[int, None]]:
+    def _ancestors(self) -> dict[tuple[int, bool], dict[int, None]]:
         return {}
 
-    def above(self, number: int, blocked: bool) -> Mapping[int, None]:
+    def ancestors(self, number: int, blocked: bool) -> Mapping[int, None]:
         """The values from which one was computed, itself first; through what has no derivative, too, if `blocked`."""
-        found = self._above.get((number, blocked))
+        found = self._ancestors.get((number, blocked))
         if found is None:
-            found = self._above[number, blocked] = self._found_above(number, blocked)
+            found = self._ancestors[number, blocked] = self._find_ancestors(number, blocked)
         return found
 
-    def _found_above(self, number: int, blocked: bool) -> dict[int, None]:
+    def _find_ancestors(self, number: int, blocked: bool) -> dict[int, None]:
 
         def inputs(i: int) -> Iterator[int]:
             for link in self.links.get(i, ()):
-                if blocked or not (link.blocked or link.late):
+                if blocked or not (link.blocked or link.watched_late):
                     yield link.number
 
         return _closure([number], inputs)
 
-    def below(self, number: int) -> dict[int, None]:
+    def descendants(self, number: int) -> dict[int, None]:
         """The values that were computed from one, itself first, by whatever operations."""
         return _closure([number], lambda i: self.readers.get(i, ()))
 
@@ -226,9 +226,9 @@ class Snapshot:
         The sources of a few values are found once, for all questions about them.
         """
         wanted = set(numbers)
-        if len(wanted) > FEW:
-            return wanted & self.below(source).keys()
-        return {number for number in wanted if source in self.above(number, blocked=True)}
+        if len(wanted) > MAX_PER_VALUE_SEARCHES:
+            return wanted & self.descendants(source).keys()
+        return {number for number in wanted if source in self.ancestors(number, blocked=True)}
 
     @cached_property
     def _ancestries(self) -> dict[int, Ancestry]:
@@ -237,7 +237,7 @@ class Snapshot:
     def ancestry(self, number: int) -> Ancestry:
         """The inputs of all operations from which a value was computed."""
         if number not in self._ancestries:
-            above = self.above(number, blocked=False)
+            above = self.ancestors(number, blocked=False)
             inputs = [link for i in above for link in self.links.get(i, ())]
             self._ancestries[number] = Ancestry(above, inputs, self.leaves)
         return self._ancestries[number]

@@ -117,7 +117,7 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
         return []
     question = session.question(*real[0], *sources[0])
     for (name, number), (x, source) in product(real, sources):
-        question = replace(question, y=name, target=number, x=x, source=source)
+        question = replace(question, target_name=name, target=number, source_name=x, source=source)
         reason = surely_through_exit(question)
         if reason is not None:
             text = f"{shown} shown instead of {name}: {constant_instead(question) or reason.text}"

@@ -11,7 +11,7 @@ from tapemagic.engine.recording import SMALL, Record
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.lazy_values import has_numbers
-from tapemagic.explain.observed_sweep import heard_sweep
+from tapemagic.explain.observed_sweep import observe_sweep
 from tapemagic.explain.snapshot import Snapshot
 from tapemagic.report.summary import summarise
 from tapemagic.report.tabs.gradients.derivatives import GradientTable
@@ -90,7 +90,7 @@ def gradients_of_all(
                 found[i] = keep(_given(gradients[i]))
 
     try:
-        rest = heard_sweep(records, tracked, goals, hear)
+        rest = observe_sweep(records, tracked, goals, hear)
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
         return found
     found.update((i, keep(_given(rest[i]))) for i in tracked.keys() & rest.keys() if i in wanted)

@@ -9,7 +9,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.report.findings import Findings
-from tapemagic.report.verdict.find import MOST, cut, shortened
+from tapemagic.report.verdict.find import MAX_SENTENCES, shortened, truncate
 from tapemagic.report.verdict.statement import Statement, by_severity
 from tests.report.recordings import product, record, square
 
@@ -57,15 +57,15 @@ def test_a_verdict_is_short() -> None:
 
     short = shortened(sorted(said, key=by_severity))
 
-    assert len(topics) == len(short) <= MOST
+    assert len(topics) == len(short) <= MAX_SENTENCES
     assert "none 0; and 49 more, in Gradients" in [one.text for one in short]
     assert ["nonfinite", "warning", "none", "missing", "result", "kink"] == [s.topic for s in short]
 
 
 def test_a_long_reason_is_cut() -> None:
     """The table of gradients has it in full."""
-    assert len(cut("word " * 1000)) <= 200
-    assert "short" == cut("short")
+    assert len(truncate("word " * 1000)) <= 200
+    assert "short" == truncate("short")
 
 
 def quietly(function: Any, *inputs: Any) -> list[str]:

@@ -14,7 +14,7 @@ from tapemagic.engine.events import Place
 from tapemagic.explain.formatting import printable
 from tapemagic.explain.program_text import lines_of_file, names_bound, on_line, text_of
 from tapemagic.report.failure.operands import SCOPES, Names, Operand, operands_on
-from tapemagic.report.failure.shape_errors import Misfit, misfit
+from tapemagic.report.failure.shape_errors import Misfit, explain_shape_error
 
 MOST_LINES = 6
 """The number of lines shown of a statement."""
@@ -73,7 +73,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopSite:
     """The place at which a program stopped.
 
     Attributes
@@ -107,7 +107,7 @@ class Stop:
     why_none: Callable[[ast.expr], str] = lambda _: ""
 
 
-def failure_of(stop: Stop) -> Failure:
+def failure_of(stop: StopSite) -> Failure:
     """The line at which a program stopped, with the shapes of its operands and what does not fit."""
     error = stop.error
     lines: tuple[FailedLine, ...] = ()
@@ -119,7 +119,7 @@ def failure_of(stop: Stop) -> Failure:
         arguments = stop.arguments or _shapes_told(error)
         given, uncertain = _given(node, arguments), _uncertain(stop, tree, line)
         names = Names(stop.namespace, given, uncertain, stop.why_none)
-        found = misfit(error, node, names, statements)
+        found = explain_shape_error(error, node, names, statements)
         plain = isinstance(error, Exception)
         operands = [x for part in statements for x in operands_on(part, names) if plain]
         lines = tuple(_lines(stop.place, node, operands, found.operands))
@@ -199,7 +199,7 @@ def _shapes_told(error: BaseException) -> Sequence[Any]:
     return [np.broadcast_to(0.0, [int(n) for n in shape.split(",") if n]) for shape in shapes]
 
 
-def _uncertain(stop: Stop, tree: ast.Module, line: int) -> Collection[str]:
+def _uncertain(stop: StopSite, tree: ast.Module, line: int) -> Collection[str]:
     """The names that clauses behind a failing line bind, and those of comprehensions whose names are gone."""
     found: set[str] = set()
     if not stop.in_comprehension:

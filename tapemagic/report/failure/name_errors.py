@@ -76,7 +76,9 @@ OWN = {
 """Functions of this package that other libraries have under the same name."""
 
 
-def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterable[ast.AST]) -> str:
+def explain_name_error(
+    error: BaseException, node: ast.AST | None, names: Names, line: Iterable[ast.AST]
+) -> str:
     """The sentence on a name that does not exist, or on a habit from another library; empty if it is neither.
 
     Parameters

@@ -16,7 +16,7 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import RankError
 from tapemagic.explain.advice import math_function, math_instead, with_article
 from tapemagic.explain.formatting import format_shape
-from tapemagic.report.failure.name_errors import slip
+from tapemagic.report.failure.name_errors import explain_name_error
 from tapemagic.report.failure.operands import UNKNOWN, Names, Operand, written
 
 Shape = tuple[int, ...]
@@ -46,7 +46,7 @@ class Misfit:
 NOTHING = Misfit()
 
 
-def misfit(
+def explain_shape_error(
     error: BaseException, node: ast.AST | None, names: Names, line: Sequence[ast.AST] = ()
 ) -> Misfit:
     """The misfit in the operation that a program could not compute.
@@ -65,7 +65,7 @@ def misfit(
     Misfit
         Empty if there is nothing to say that the message of the error does not say.
     """
-    if said := slip(error, node, names, line):
+    if said := explain_name_error(error, node, names, line):
         return Misfit(said, (node,) if isinstance(node, ast.Name) else ())
     match node:
         case ast.BinOp(left, _, right) | ast.AugAssign(left, _, right):

@@ -17,26 +17,26 @@ from tapemagic.report.verdict.kinks import kinks
 from tapemagic.report.verdict.nonfinite_text import describe, describe_warning
 from tapemagic.report.verdict.statement import Statement, Topic, by_severity
 
-MOST = 8
+MAX_SENTENCES = 8
 """The number of sentences in a verdict."""
 
-MOST_OF_A_TOPIC = 3
+MAX_PER_TOPIC = 3
 """The number of sentences on one topic."""
 
 SHOWN = 4
 """The number of gradients of one target that are listed."""
 
-LONGEST_REASON = 200
+MAX_REASON = 200
 """The number of characters of a reason."""
 
-LONGEST = 500
+MAX_SENTENCE = 500
 """The number of characters of a sentence."""
 
 LAZY = "This cell uses Dask arrays that haven't been computed yet. Add --compute to the %%tape line to see the numbers."
 GRADIENTS, TRAINING = "Gradients", "Training"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
 """The kinds of warnings about operations whose result is not finite, by the cause."""
-OTHERS: Mapping[Topic, tuple[str, str]] = {
+MORE_PHRASES: Mapping[Topic, tuple[str, str]] = {
     "nonfinite": ("other place", "other places"),
     "warning": ("other line", "other lines"),
     "none": (f"more, in {GRADIENTS}", f"more, in {GRADIENTS}"),
@@ -55,7 +55,7 @@ def verdict(
     flags: Sequence[str] = (),
     remarks: Sequence[Statement] | None = None,
 ) -> tuple[Statement, ...]:
-    """The results of a recording in at most `MOST` sentences.
+    """The results of a recording in at most `MAX_SENTENCES` sentences.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def verdict(
     return shortened(sorted(found, key=by_severity))
 
 
-def shortened(statements: Sequence[Statement], most: int = MOST) -> tuple[Statement, ...]:
+def shortened(statements: Sequence[Statement], most: int = MAX_SENTENCES) -> tuple[Statement, ...]:
     """At most `most` of the statements, which are sorted by topic; the last of a topic counts those left out.
 
     Examples
@@ -101,11 +101,11 @@ def shortened(statements: Sequence[Statement], most: int = MOST) -> tuple[Statem
     ['abs has no derivative at 0 (line 1).', 'abs has no derivative at 0 (line 2); and 2 other places']
     """
     topics = [list(group) for _, group in groupby(statements, lambda found: found.topic)]
-    limit = MOST_OF_A_TOPIC
+    limit = MAX_PER_TOPIC
     while limit > 1 and sum(min(len(group), limit) for group in topics) > most:
         limit -= 1
     shown = [statement for group in topics for statement in _first(group, limit)]
-    return tuple(replace(said, text=cut(said.text, LONGEST)) for said in shown[:most])
+    return tuple(replace(said, text=truncate(said.text, MAX_SENTENCE)) for said in shown[:most])
 
 
 def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
@@ -113,9 +113,9 @@ def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
     rest = len(group) - limit
     if rest <= 0:
         return group
-    one, several = OTHERS.get(group[0].topic, ("more", "more"))
+    one, several = MORE_PHRASES.get(group[0].topic, ("more", "more"))
     last = group[limit - 1]
-    shown = cut(last.text, LONGEST - 40).removesuffix(".")
+    shown = truncate(last.text, MAX_SENTENCE - 40).removesuffix(".")
     text = f"{shown}; and {rest:,} {one if rest == 1 else several}"
     return [*group[: limit - 1], replace(last, text=text)]
 
@@ -123,11 +123,11 @@ def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
 def _warnings(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
     """The warnings of NumPy, but for those about the operations where a nan or an infinity began."""
     forward = [fact for fact in nonfinite if fact.way == "forward"]
-    told = {(fact.line, fact.operation) for fact in forward}
-    told |= {(fact.line, KINDS.get(fact.cause, "invalid value")) for fact in forward}
+    reported = {(fact.line, fact.operation) for fact in forward}
+    reported |= {(fact.line, KINDS.get(fact.cause, "invalid value")) for fact in forward}
     for warning in subject.context.warnings:
         at = {(warning.line, warning.operation), (warning.line, warning.kind)}
-        if warning.is_backward or told.isdisjoint(at):
+        if warning.is_backward or reported.isdisjoint(at):
             text = describe_warning(subject, warning)
             yield Statement("warning", text, warning.line)
 
@@ -136,9 +136,9 @@ def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Sta
     """The origin of the nan or infinity of each target, or of its gradients."""
     for fact in nonfinite:
         yield Statement("nonfinite", describe(subject, fact), fact.line)
-    told = {fact.target for fact in nonfinite if fact.way == "forward"}
+    reported = {fact.target for fact in nonfinite if fact.way == "forward"}
     for name, target in subject.targets:
-        if id_of(target) not in told and not is_finite(unwrap(target)):
+        if id_of(target) not in reported and not is_finite(unwrap(target)):
             yield Statement(
                 "nonfinite",
                 f"{name} is {format_value(unwrap(target))}, so its gradients are meaningless.",
@@ -150,11 +150,11 @@ def _missing(derivatives: Sequence[Derivative]) -> Iterator[Statement]:
     none = {(d.target, d.source, d.order) for d in derivatives if d.text is None}
     for derivative in derivatives:
         below = (derivative.target, derivative.source, derivative.order - 1)
-        reason = cut(derivative.reason or "")
+        reason = truncate(derivative.reason or "")
         if derivative.text is None and below not in none:
-            yield Statement("none", f"{derivative.symbol} is None: {reason}", face=GRADIENTS)
+            yield Statement("none", f"{derivative.symbol} is None: {reason}", tab=GRADIENTS)
         elif derivative.text is not None and reason:
-            yield Statement("missing", f"{derivative.symbol}: {reason}", face=GRADIENTS)
+            yield Statement("missing", f"{derivative.symbol}: {reason}", tab=GRADIENTS)
 
 
 def _own_nones(own: Sequence[OwnGradient]) -> Iterator[Statement]:
@@ -162,7 +162,7 @@ def _own_nones(own: Sequence[OwnGradient]) -> Iterator[Statement]:
     for entry in own:
         if entry.text is None:
             name = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
-            text = f"{name}, {entry.origin}, is None: {cut(entry.reason)}"
+            text = f"{name}, {entry.origin}, is None: {truncate(entry.reason)}"
             yield Statement("none", text, entry.line, GRADIENTS)
 
 
@@ -186,7 +186,7 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
             rest = len(later) - SHOWN - 1
             more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
             parts.append(f"{NOT_COMPUTED}: {', '.join(later[: SHOWN + 1])}{more}")
-        yield Statement("result", "; ".join(parts), face=GRADIENTS)
+        yield Statement("result", "; ".join(parts), tab=GRADIENTS)
 
 
 def _uncomputed(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
@@ -202,15 +202,15 @@ def _training(flags: Sequence[str]) -> Iterator[Statement]:
         text = flags[0]
         if len(flags) > 1:
             text = f"{text.removesuffix('.')}; and {len(flags) - 1} more, in {TRAINING}"
-        yield Statement("training", text, face=TRAINING)
+        yield Statement("training", text, tab=TRAINING)
 
 
-def cut(text: str, most: int = LONGEST_REASON) -> str:
+def truncate(text: str, most: int = MAX_REASON) -> str:
     """A text in full if it is short; otherwise its beginning, up to the end of a word.
 
     Examples
     --------
-    >>> cut("one two three", 10)
+    >>> truncate("one two three", 10)
     'one two…'
     """
     if len(text) <= most:

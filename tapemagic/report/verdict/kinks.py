@@ -36,14 +36,14 @@ class Kink:
         The points in words, such as ``"at 0"``.
     is_there : callable
         Gives the elements of the result, or of the first input, at which the operation is at such a point.
-    taken : str or callable
+    chosen_slope : str or callable
         The slope that the rule takes there; a callable is given the record, and which of its inputs are tracked.
     """
 
     name: str
     at: str
     is_there: Callable[[Record], Any]
-    taken: str | Callable[[Record, list[int]], str]
+    chosen_slope: str | Callable[[Record, list[int]], str]
 
 
 def _at(*points: float) -> Callable[[Record], Any]:
@@ -84,7 +84,7 @@ def _at_limits(record: Record) -> Any:
     return (x == low) if high is None else (x == high)
 
 
-def _bent(record: Record) -> Any:
+def _at_slope_change(record: Record) -> Any:
     """Whether a unit with a slope alpha below 0 is at 0, and alpha is not 1."""
     return (record.values[0] == 0) & (np.asarray(_alpha(record)) != 1)
 
@@ -133,8 +133,8 @@ KINKS: Mapping[str, Kink] = {
     "relu": Kink("relu", "at 0", _at(0), BETWEEN.format(0, 0, 1)),
     "relu6": Kink("relu6", "at 0 or 6", _at(0, 6), BETWEEN.format(0, 0, 1)),
     "hard_sigmoid": Kink("hard_sigmoid", "at -3 or 3", _at(-3, 3), BETWEEN.format(0, 0, "1/6")),
-    "leaky_relu": Kink("leaky_relu", "at 0", _bent, _slope_of_alpha),
-    "elu": Kink("elu", "at 0", _bent, _slope_of_alpha),
+    "leaky_relu": Kink("leaky_relu", "at 0", _at_slope_change, _slope_of_alpha),
+    "elu": Kink("elu", "at 0", _at_slope_change, _slope_of_alpha),
     "selu": Kink("selu", "at 0", _at(0), BETWEEN.format("1.0507", "1.0507", "1.7581")),
     "maximum": Kink("maximum", "where its arguments are equal", _tied, _of_two),
     "minimum": Kink("minimum", "where its arguments are equal", _tied, _of_two),
@@ -153,16 +153,16 @@ KINKS: Mapping[str, Kink] = {
 EXTREMES = {"max", "min", "amax", "amin", "nanmax", "nanmin"}
 
 
-BENT = KINKS.keys() | EXTREMES
+KINKED_OPERATIONS = KINKS.keys() | EXTREMES
 """The names of all operations with kinks."""
 
 
 @dataclass
-class Place:
+class KinkSite:
     """The kinks of one operation on one line, as far as they were counted."""
 
     text: str
-    taken: str
+    chosen_slope: str
     line: int | None
     hits: int = 0
     size: int = 0
@@ -171,13 +171,13 @@ class Place:
 
 def kinks(subject: Subject) -> Iterator[Statement]:
     """A statement for each operation and line where a gradient passed a kink."""
-    found: dict[tuple[str, str, int | None], Place] = {}
+    found: dict[tuple[str, str, int | None], KinkSite] = {}
     lines, orders = subject.whole.origins.lines, subject.whole.origins.orders
     candidates: list[tuple[int, Record, Any, str, str]] = []
     tracked, records = subject.snapshot.tracked, subject.snapshot.records[: subject.operations]
-    bent = {i for i in {record[0] for record in records} if _is_bent(NUMBERED[i])}
+    kinked = {i for i in {record[0] for record in records} if _has_kink(NUMBERED[i])}
     for position, plain in enumerate(records):
-        if plain[0] not in bent or (orders and orders[position]):
+        if plain[0] not in kinked or (orders and orders[position]):
             continue
         record = Record._make(plain)
         inputs = [place for place, i in enumerate(record.ids) if i in tracked]
@@ -188,11 +188,11 @@ def kinks(subject: Subject) -> Iterator[Statement]:
         g = cotangents.get(record.output_id)  # type: ignore[arg-type]
         if g is None or not has_numbers(g):
             continue
-        passing = mask & (_given(record, g) != 0)
+        passing = mask & (_incoming_gradient(record, g) != 0)
         hits = int(np.count_nonzero(passing)) if np.ndim(passing) else int(passing)
         if hits:
             line = lines[position] if lines else None
-            place = found.setdefault((name, taken, line), Place(name, taken, line))
+            place = found.setdefault((name, taken, line), KinkSite(name, taken, line))
             place.hits += hits
             place.size += int(np.size(passing))
             place.times += 1
@@ -200,12 +200,12 @@ def kinks(subject: Subject) -> Iterator[Statement]:
         yield Statement("kink", _sentence(place), place.line)
 
 
-def _is_bent(operation: Operation) -> bool:
+def _has_kink(operation: Operation) -> bool:
     """Whether an operation is one of those with kinks, and not a user's of the same name."""
     function = operation.function
     module = getattr(function, "__module__", None) or ""
     is_known = isinstance(function, np.ufunc) or module.split(".")[0] in ("numpy", "tapemagic")
-    return is_known and operation.name in BENT
+    return is_known and operation.name in KINKED_OPERATIONS
 
 
 def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str]]:
@@ -216,10 +216,14 @@ def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str
     if (kink := KINKS.get(name)) is not None:
         mask = kink.is_there(record)
         if np.any(mask):
-            taken = kink.taken if isinstance(kink.taken, str) else kink.taken(record, inputs)
+            taken = (
+                kink.chosen_slope
+                if isinstance(kink.chosen_slope, str)
+                else kink.chosen_slope(record, inputs)
+            )
             yield mask, f"{kink.name} has no derivative {kink.at}", taken
     elif name in EXTREMES:
-        share = np.asarray(_edge(record).passed(np.ones_like(record.output)))
+        share = np.asarray(_edge(record).pull_back(np.ones_like(record.output)))
         mask = (share > 0) & (share < 1)
         if np.any(mask):
             yield mask, f"{name} has no derivative where values are tied", SHARED
@@ -229,9 +233,9 @@ def _edge(record: Record) -> Edge:
     return Edge(record.ids[0], record, 0, record.output_id)  # type: ignore[arg-type]
 
 
-def _given(record: Record, g: Any) -> Any:
+def _incoming_gradient(record: Record, g: Any) -> Any:
     """The gradient that arrives at each element where kinks are counted."""
-    return np.asarray(_edge(record).passed(g)) if record.name in EXTREMES else g
+    return np.asarray(_edge(record).pull_back(g)) if record.name in EXTREMES else g
 
 
 def _cotangents(subject: Subject, records: list[Record]) -> dict[int, Any]:
@@ -249,7 +253,7 @@ def _cotangents(subject: Subject, records: list[Record]) -> dict[int, Any]:
     return {i: g for i, g in known.items() if g is not None}
 
 
-def _sentence(place: Place) -> str:
+def _sentence(place: KinkSite) -> str:
     """The statement on the kinks of one operation on one line."""
     where = [] if place.line is None else [f"line {place.line}"]
     if place.size > place.times:
@@ -257,4 +261,4 @@ def _sentence(place: Place) -> str:
     elif place.times > 1:
         where.append(f"{place.times:,} times")
     at = f" ({', '.join(where)})" if where else ""
-    return f"{place.text}{at}. {place.taken}"
+    return f"{place.text}{at}. {place.chosen_slope}"

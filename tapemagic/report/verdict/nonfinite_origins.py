@@ -12,7 +12,7 @@ from tapemagic.explain.nonfinite import (
     is_finite,
 )
 from tapemagic.report.subject import Subject
-from tapemagic.report.verdict.nonfinite_text import given_to_operand
+from tapemagic.report.verdict.nonfinite_text import bad_assignment
 
 
 def nonfinite_origins(subject: Subject) -> tuple[NonFinite, ...]:
@@ -25,7 +25,7 @@ def nonfinite_origins(subject: Subject) -> tuple[NonFinite, ...]:
         fact = None
         if not is_finite(unwrap(target)):
             fact = _before_assignment(
-                subject, first_nonfinite(snapshot, snapshot.above(id_of(target), blocked=True))
+                subject, first_nonfinite(snapshot, snapshot.ancestors(id_of(target), blocked=True))
             )
         elif not all(is_finite(unwrap(g)) for g in gradients if g is not None):
             fact = first_nonfinite_gradient(snapshot, target)
@@ -36,13 +36,9 @@ def nonfinite_origins(subject: Subject) -> tuple[NonFinite, ...]:
 
 def _before_assignment(subject: Subject, fact: NonFinite | None) -> NonFinite | None:
     """Of an operand that is a variable, which was given a nan in the cell, the operation that made the nan."""
-    if (
-        fact is None
-        or not (given := given_to_operand(subject, fact))
-        or type(given.what) is not int
-    ):
+    if fact is None or not (given := bad_assignment(subject, fact)) or type(given.what) is not int:
         return fact
-    before = first_nonfinite(subject.whole, subject.whole.above(given.what, blocked=True))
+    before = first_nonfinite(subject.whole, subject.whole.ancestors(given.what, blocked=True))
     return fact if before is None or before.cause == "input" else before
 
 

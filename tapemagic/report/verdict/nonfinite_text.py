@@ -61,7 +61,7 @@ def describe_warning(subject: Subject, warning: NumericWarning) -> str:
     return f"{text}: {values}" if values else text
 
 
-def given_to_operand(subject: Subject, fact: NonFinite) -> Event | None:
+def bad_assignment(subject: Subject, fact: NonFinite) -> Event | None:
     """The assignment after which a variable, an operand that is the cause, was first read as nan or infinite."""
     if fact.cause != "input":
         return None
@@ -89,7 +89,7 @@ def _of_value(subject: Subject, fact: NonFinite) -> str:
     if fact.cause == "input" and operands.startswith("its input"):
         given = f"{place} received an input that was already {fact.result}"
     elif fact.cause == "input":
-        became = "had become" if given_to_operand(subject, fact) else "was already"
+        became = "had become" if bad_assignment(subject, fact) else "was already"
         given = f"{_name_of_operand(operands)} {became} {fact.result} when {place} used it"
     elif fact.cause in ("0/0", "division by zero") and fact.operation in ("divide", "remainder"):
         given = f"{place} divides {fact.operands[0]} by {fact.operands[1]}{_values(operands)}"
@@ -220,7 +220,7 @@ def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[
 
 def _advice(subject: Subject, fact: NonFinite) -> str:
     """The expression to write in place of an input that a `where` does not choose."""
-    position = _began(subject, fact.record)
+    position = _origin_of(subject, fact.record)
     record = Record._make(subject.whole.records[position])
     operation = record.name
     safe = SAFE.get(operation, "1.0")
@@ -238,7 +238,7 @@ def _advice(subject: Subject, fact: NonFinite) -> str:
     return f"Pass {operation} a safe input instead, such as {inside}"
 
 
-def _began(subject: Subject, position: int) -> int:
+def _origin_of(subject: Subject, position: int) -> int:
     """The operation that made an operand of another one infinite or nan, if one did, else that one itself."""
     record = Record._make(subject.whole.records[position])
     bad = {i for i, x in zip(record.ids, record.values, strict=True) if not is_finite(x)}

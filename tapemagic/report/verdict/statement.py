@@ -26,14 +26,14 @@ class Statement:
     text : str
     line : int or None
         The line of the cell that it is about.
-    face : str
+    tab : str
         The title of the face that tells more; empty if none does.
     """
 
     topic: Topic
     text: str
     line: int | None = None
-    face: str = ""
+    tab: str = ""
 
 
 def by_severity(statement: Statement) -> int:

@@ -7,7 +7,7 @@ from math import inf
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.explain.causes import why_none
-from tapemagic.explain.missing_parts import missing, withheld
+from tapemagic.explain.missing_parts import blocked_gradient, missing
 from tapemagic.explain.query import Question
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
@@ -61,7 +61,7 @@ def _why_incomplete(subject: Subject, key: Key) -> str:
     t, s, level = key
     found = subject.found
     question = _question(subject, t, s)
-    y, x = question.y, question.x
+    y, x = question.target_name, question.source_name
     below = found.gradients.get((t, s, level - 1))
     if found.gradients[key] is not None:
         return missing(question, below)
@@ -71,7 +71,7 @@ def _why_incomplete(subject: Subject, key: Key) -> str:
         return why_none(question).text
     if below is None:
         return f"there is no derivative of order {level - 1} to differentiate"
-    if kept := withheld(question):
+    if kept := blocked_gradient(question):
         return f"On the tape, the derivative of order {level - 1} doesn't depend on {x}, but {kept.rstrip('.')}."
     shape = "linear" if level == 2 else f"a polynomial of degree {level - 1} or less"
     return f"Zero: near this point, {y} is {shape} in {x}."
