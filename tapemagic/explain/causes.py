@@ -1,4 +1,4 @@
-"""The reason why a gradient is None, in one sentence, and what to write instead."""
+"""Find out why a gradient is None, and say what to write instead."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tapemagic.explain.query import Question, Reason, branch_note, dependency_no
 CHOOSING = {
     "np.greater", "np.greater_equal", "np.less", "np.less_equal", "np.equal", "np.not_equal", "bool()"
 }  # fmt: skip
-"""The conversions by which a value chooses a branch."""
+"""Conversions that a program uses to choose a branch."""
 
 REASSIGNED = "name reassigned"
 """The cause of a None where the name of the source belongs to a new value."""
@@ -44,7 +44,7 @@ Test = Callable[[Question], Reason | None]
 
 
 def why_none(question: Question) -> Reason:
-    """The reason for a None: the first of the possible ones for which there is evidence."""
+    """Return the reason for a None: the first of all possible reasons for which there is evidence."""
     return _first(REASONS, question) or Reason(
         "not connected",
         f"Nothing recorded on the tape leads from {question.source_name} to "
@@ -54,10 +54,11 @@ def why_none(question: Question) -> Reason:
 
 
 def why_without_records(q: Question) -> Reason | None:
-    """The reason, where it can be told of a tape that has released its records."""
+    """Return a reason that doesn't need the records, for a tape that has deleted its records, or None if unclear."""
     reason = _first((_source_no_tensor, _no_tensor, _whole_numbers, _made_afterwards), q)
     if reason is not None:
         return reason
+    # A stamp is the time at which an untracked result was computed.
     if is_stamp(id_of(q.target)) and not q.snapshot.recording_at(time_of(id_of(q.target))):
         return target_apart(q)
     recorded = has_id(q.source) and not isinstance(q.source, Variable)
@@ -68,7 +69,7 @@ def _first(tests: Iterable[Test], q: Question) -> Reason | None:
     return next(filter(None, (test(q) for test in tests)), None)
 
 
-# -- what can be told from target and source alone --------------------------------------------------
+# -- reasons that need only the target and the source -----------------------------------------------
 
 
 def _source_no_tensor(q: Question) -> Reason | None:
@@ -93,7 +94,8 @@ def _source_no_tensor(q: Question) -> Reason | None:
 
 
 def _as_variable(name: str, value: Any) -> str:
-    """Return the assignment that turns a plain value into a Variable with real numbers."""
+    """Return the assignment that replaces a plain value by a Variable with real numbers."""
+    # NumPy infers an integer dtype for [1, 2], which has no derivative, hence dtype=float.
     target = f"{name} = " * name.isidentifier()
     try:
         kind_of_numbers = np.asarray(value).dtype.kind
@@ -118,25 +120,27 @@ def _no_tensor(q: Question) -> Reason | None:
         )
     if branch := constant_instead(q):
         return Reason("constant", branch)
+    # A conversion that lost a derivative explains more than one that changes in steps.
     sure = sorted(exits(q, Certainty.YES), key=is_flat)
     text = f"{q.target_name} is {with_article(type_of(q.target))}, not a tensor"
-    found = sure or exits(q, Certainty.PERHAPS)[-1:]
-    if not found:
+    chosen = sure or exits(q, Certainty.PERHAPS)[-1:]
+    if not chosen:
         more = branch_note(q) or ". Compute it from tensors with NumPy"
         return Reason(NOT_TRACKED, f"{text}, so no tape knows how it was computed{more}.")
-    advice = replacement(found[0], q.program.namespace)
-    return Reason(NOT_TRACKED, f"{text}: {exit_text(q, found[0])}. {advice}.")
+    advice = replacement(chosen[0], q.program.namespace)
+    return Reason(NOT_TRACKED, f"{text}: {exit_text(q, chosen[0])}. {advice}.")
 
 
 def constant_instead(q: Question) -> str:
-    """The branch that gave a plain number, in a sentence; empty if it may have left the tape instead."""
+    """Say which branch returned a plain number. Return '' if a conversion may have made the number."""
+    # A comparison only chooses the branch. Any other conversion may have produced the number itself.
     branch = constant_branch(q.program, q.target_name, q.target, q.source_name)
     left = exits(q, Certainty.PERHAPS) if branch else []
     return branch if all(event.what in CHOOSING for event in left) else ""
 
 
 def _constant_inside(q: Question) -> Reason | None:
-    """A function of the user's compared the source, and returned a constant, which went into the target."""
+    """Blame a user function that compared the source and returned a constant for use in the target."""
     left = exits(q, Certainty.PERHAPS)
     if not left or any(event.what not in CHOOSING for event in left):
         return None
@@ -146,7 +150,7 @@ def _constant_inside(q: Question) -> Reason | None:
 
 
 def type_of(value: Any) -> str:
-    """The type of a value as one writes it."""
+    """Return the type of a value as written in code."""
     module, name = type(value).__module__, type(value).__name__
     return name if module == "builtins" else f"{module}.{name}"
 
@@ -178,7 +182,8 @@ def _never_entered(q: Question) -> Reason | None:
 
 
 def _rebound(q: Question) -> Reason | None:
-    """The name is bound to another value now than when the tape watched it."""
+    """Blame a name that is bound to another value now than while the tape recorded."""
+    # The target depends on an older value of the name. `bindings` lists all its values, the oldest first.
     above = q.snapshot.ancestors(id_of(q.target), blocked=True)
     older = [i for i, _ in q.bindings if i != id_of(q.source)]
     if id_of(q.source) in above or above.keys().isdisjoint(older):
@@ -194,7 +199,8 @@ def _rebound(q: Question) -> Reason | None:
 
 
 def _reset(q: Question) -> Reason | None:
-    """The records of the source or the target were dropped."""
+    """Blame a call of ``reset``, which deleted the records of the source or the target."""
+    # The last reset deleted all that earlier ones had left.
     for event in q.snapshot.events_of("reset")[-1:]:
         reset = f"{q.program.tape}.reset(){at(event)}, which deleted the recording"
         watched = id_of(q.source) in event.what and id_of(q.source) not in q.snapshot.tracked
@@ -212,7 +218,8 @@ def _reset(q: Question) -> Reason | None:
 
 
 def _made_afterwards(q: Question) -> Reason | None:
-    """The source is younger than the target: a cell has run again that made it."""
+    """Blame a source that is younger than the target: the cell that creates it ran again."""
+    # Ids and times come from one clock, so a later id means a Variable that was created later.
     young = isinstance(q.source, Variable) and id_of(q.source) > q.time
     if not young or id_of(q.source) in q.snapshot.tracked:
         return None
@@ -236,8 +243,8 @@ def _not_watched(q: Question) -> Reason | None:
             kind_of = "a Variable with trainable=False, which tapes don't watch automatically"
             return Reason("not trainable", f"{q.source_name} is {kind_of}. {watch}.")
         if not q.snapshot.contents.watches_variables:
-            made = "the tape was created with watch_accessed_variables=False"
-            return Reason("not watched", f"{q.source_name} isn't watched, because {made}. {watch}.")
+            why = "the tape was created with watch_accessed_variables=False"
+            return Reason("not watched", f"{q.source_name} isn't watched, because {why}. {watch}.")
         return _not_read(q)
     if id_of(source) == CONSTANT or (has_id(source) and id_of(source) not in q.snapshot.links):
         if has_id(source):
@@ -255,6 +262,7 @@ def _not_watched(q: Question) -> Reason | None:
             "Differentiate with respect to the value that it was taken from"
             f"{f', or {watch[0].lower()}{watch[1:]}' * is_code}.",
         )
+    # `w = w - 0.1 * g` in a training loop binds w to a Tensor, and the Variable is gone.
     if line := replaced_variable(q.program.place, q.source_name):
         return Reason(
             "not watched",
@@ -272,7 +280,7 @@ def _not_watched(q: Question) -> Reason | None:
 
 
 def _not_read(q: Question) -> Reason:
-    """A variable that the tape would watch, if it were used while the tape records."""
+    """Return the reason for a Variable that wasn't used while the tape recorded."""
     for test in (target_apart, computed_before, on_another_thread, computed_while_stopped):
         reason = test(q)
         if reason is not None and reason.cause not in {"not connected", "constant"}:
@@ -283,7 +291,7 @@ def _not_read(q: Question) -> Reason:
 
 
 def _swapped(q: Question) -> Reason | None:
-    """The source was computed from the target."""
+    """Blame swapped arguments: the source was computed from the target."""
     below = q.snapshot.ancestors(id_of(q.source), blocked=True)
     if q.target is q.source or id_of(q.target) not in below:
         return None
@@ -294,10 +302,11 @@ def _swapped(q: Question) -> Reason | None:
     )
 
 
+# Source and target alone prove the first reasons. The next need the records, and guesses ("perhaps") come last.
 REASONS: tuple[Test, ...] = (
     _source_no_tensor, _no_tensor, _whole_numbers, _never_entered, _swapped, _rebound, _reset, _made_afterwards,
     _not_watched, target_apart, blocked, watched_late, assigned, _constant_inside,
     surely_through_exit, computed_before,
     on_another_thread, computed_while_stopped, perhaps_through_exit,
 )  # fmt: skip
-"""Tests for reasons, the surest first."""
+"""Tests for reasons, the most certain first."""

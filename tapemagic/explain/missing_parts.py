@@ -1,4 +1,4 @@
-"""Parts that a gradient may lack although it is not None: what left the tape on its way to the target."""
+"""Find parts that a gradient ignores although it isn't None: values between source and target that became plain."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from tapemagic.explain.query import Question
 
 CUSTOM_GRADIENT = "a function with a custom gradient"
 KEEPING = {"stop_gradient": "stop_gradient", "custom gradient": CUSTOM_GRADIENT}
-"""Operations by which a program says itself what a derivative is."""
+"""Operations with which a program defines a derivative itself."""
 
 
 def missing(q: Question, differentiated: Any = None) -> str:
-    """The part that a gradient lacks, or may lack, in a sentence; empty if there is no sign of one.
+    """Say which part of the target a gradient ignores, or may ignore. Return '' without a sign of such a part.
 
-    For a higher derivative, `differentiated` is the one that was differentiated last.
+    For a higher derivative, `differentiated` is the derivative that was differentiated last.
     """
+    # Certain losses come first, then likely ones, then those that the source code can't exclude.
     event, certainty = lost_part(q, differentiated)
     lost = f"The gradient ignores that part of {q.target_name}, so it's wrong."
     if event is not None and certainty == Certainty.YES:
@@ -40,8 +41,8 @@ def missing(q: Question, differentiated: Any = None) -> str:
         used = id_of(value) in q.ancestry.numbers and q.source_name in made_from(place, name)
         if used and made_before(place, name, q.target_name):
             before, move = too_early(q, value)
-            made = f"{q.target_name} uses {name}, which was computed from {q.source_name} before {before}"
-            return f"{made}. {lost} {move}."
+            what = f"{q.target_name} uses {name}, which was computed from {q.source_name} before {before}"
+            return f"{what}. {lost} {move}."
     if change := assigned(q, steps=False):
         return change.text
     if event is not None:
@@ -54,9 +55,9 @@ def missing(q: Question, differentiated: Any = None) -> str:
 
 
 def blocked_gradient(q: Question) -> str:
-    """The reason why a derivative may not be constant although the tape says so; empty if there is no sign of one.
+    """Say why a derivative may not be zero although the tape says so, or return ''.
 
-    Beside what is missing, this is what the program itself keeps from the tape.
+    A program can hide values from the tape with ``stop_gradient``, a custom gradient or ``stop_recording``.
     """
     for number in q.snapshot.ancestors(id_of(q.target), blocked=True):
         for link in q.snapshot.links.get(number, ()):

@@ -1,4 +1,4 @@
-"""Reasons on the way from source to target: operations without derivative, values computed before or elsewhere."""
+"""Reasons between source and target: operations without derivative, values computed too early or on other threads."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from tapemagic.explain.query import Question, Reason, branch_note, dependency_no
 THREADING = {
     "Thread", "Timer", "submit", ".map", "apply_async", "starmap", "run_in_executor", "to_thread", "Process", "Parallel"
 }  # fmt: skip
-"""Functions that compute on another thread or in another process; with a dot, methods alone."""
+"""Functions that compute on another thread or in another process. A leading dot means methods only."""
 
 CHOOSING = {"where", "choose", "select", "ldexp"}
-"""Operations with an argument that picks among others."""
+"""Operations with an argument that only selects among other arguments."""
 
 
 def blocked(q: Question) -> Reason | None:
-    """An operation without derivative stands between them."""
+    """Blame an operation without derivative between source and target."""
     above = q.snapshot.ancestors(id_of(q.target), blocked=True)
     if id_of(q.source) not in above:
         return None
+    # Only operations between the two count: the target may have other inputs without a derivative.
     below = q.snapshot.descendants(id_of(q.source))
     links = (link for number in above for link in q.snapshot.links.get(number, ()))
     for link in links:
@@ -49,7 +50,8 @@ def blocked(q: Question) -> Reason | None:
 
 
 def watched_late(q: Question) -> Reason | None:
-    """The source was used before the tape watched it."""
+    """Blame a source that was used before the tape watched the source."""
+    # stop_gradient marks its results as tracked from NEVER on, so that nothing passes through them.
     if q.snapshot.tracked.get(id_of(q.source)) == NEVER:
         return Reason(
             "stop_gradient",
@@ -61,12 +63,13 @@ def watched_late(q: Question) -> Reason | None:
 
 
 def used_before_watched(q: Question) -> bool:
-    """Whether the source went into the target as a constant, too."""
+    """Return True if the target also uses the source as a constant."""
+    # A constant has no id on this tape, but its array is the same object.
     return id_of(q.source) in q.ancestry.late or id(unwrap(q.source)) in q.ancestry.constants
 
 
 def late(q: Question) -> Reason:
-    """The source was watched only after the target had been computed."""
+    """Return the reason for a source that was watched only after the target was computed."""
     return Reason(
         "watched too late",
         f"{q.source_name} was watched only after {q.target_name} was computed. Call "
@@ -76,9 +79,9 @@ def late(q: Question) -> Reason:
 
 
 def assigned(q: Question, steps: bool = True) -> Reason | None:
-    """A variable took on a value that was computed from the source: assigning records nothing.
+    """Blame a Variable that was assigned a value computed from the source, because assignments aren't recorded.
 
-    Steps that it made from where it was, as those of a descent, count or not.
+    With `steps`, an assignment that depends on the Variable itself, such as a descent step, counts too.
     """
     events = [
         event
@@ -103,15 +106,15 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
 
 
 def _in_force(q: Question, event: Event) -> bool:
-    """Whether the target read a variable after it was assigned to, and before it was given another value."""
+    """Return True if the target read a Variable between this assignment and the next assignment."""
     again = [e.time for e in q.snapshot.events_of("assigned") if e.number == event.number]
     end = min((time for time in again if time > event.time), default=inf)
     reads = [link.result_id for link in q.ancestry.inputs if link.number == event.number]
-    return any(event.time < made < end for made in reads)
+    return any(event.time < result_id < end for result_id in reads)
 
 
 def computed_before(q: Question) -> Reason | None:
-    """A value with a name, from which the target was made, had been computed before the tape recorded."""
+    """Blame a named value in the target that was computed before the tape recorded."""
     for name, value in constants_of(q):
         if may_come_from(q, name):
             before, move = too_early(q, value)
@@ -125,31 +128,31 @@ def computed_before(q: Question) -> Reason | None:
 
 
 def constants_of(q: Question) -> Iterator[tuple[str, Traced]]:
-    """The results, and their names, from which the target was made, and which are too old to be tracked."""
+    """Yield the names and values of results that the target uses, and that are older than the recording."""
     began = max(q.snapshot.times[0], q.watched_at)
-    found: dict[str, Traced] = {}
+    constants: dict[str, Traced] = {}
     for name, value in [*q.program.namespace.items()]:  # a thread may add to it
         if isinstance(value, Traced) and not isinstance(value, Variable):
             i = id_of(value)
             if i and i not in q.snapshot.tracked and time_of(i) < began:
-                found[name] = value
-    if found.keys() - {q.source_name, q.target_name}:
+                constants[name] = value
+    if constants.keys() - {q.source_name, q.target_name}:
         for name in sorted(
-            found.keys()
+            constants.keys()
             & made_from(q.program.place, q.target_name) - {q.source_name, q.target_name}
         ):
-            yield name, found[name]
+            yield name, constants[name]
 
 
 def may_come_from(q: Question, name: str) -> bool:
-    """Whether a value may have been computed from the source, for all that the program's text tells."""
-    made = made_from(q.program.place, name)
-    unread = any(callable(q.program.namespace.get(part)) for part in made)
-    return not made or unread or bool(names_in(q.source_name) & made)
+    """Return False if the source code shows that a value wasn't computed from the source."""
+    origins = made_from(q.program.place, name)
+    unread = any(callable(q.program.namespace.get(part)) for part in origins)
+    return not origins or unread or bool(names_in(q.source_name) & origins)
 
 
 def too_early(q: Question, value: Traced) -> tuple[str, str]:
-    """The time before which a value was computed, and the advice about it."""
+    """Return the event before which a value was computed, as text, and the advice."""
     watched = f"{q.source_name} was watched"
     if time_of(id_of(value)) >= q.snapshot.times[0]:
         return watched, f"Compute it after {q.program.tape}.watch({q.source_name})"
@@ -160,12 +163,13 @@ def too_early(q: Question, value: Traced) -> tuple[str, str]:
 
 
 def on_another_thread(q: Question) -> Reason | None:
-    """The target was made from a value that this tape's thread did not compute, and the source went to another one."""
+    """Blame another thread, if the source was passed to one, and the target uses a value from outside the recording."""
     if not names_in(q.source_name) & given_to(q.program.place, THREADING):
         return None
     for stamp in [id_of(q.target), *q.constants]:
         time = time_of(stamp) if is_stamp(stamp) else 0
         recording = q.snapshot.recording_at(time) and not q.snapshot.paused_at(time)
+        # An operation of this thread at that time would be on the tape.
         if time >= q.watched_at and recording:
             return Reason(
                 "another thread",
@@ -177,7 +181,8 @@ def on_another_thread(q: Question) -> Reason | None:
 
 
 def computed_while_stopped(q: Question) -> Reason | None:
-    """An intermediate value was computed while the tape did not record."""
+    """Blame an intermediate value that was computed while the tape didn't record."""
+    # Values that the source code shows to be independent of the source can't be the reason.
     cleared = {id_of(value) for name, value in constants_of(q) if not may_come_from(q, name)}
     for stamp in q.constants:
         if stamp in cleared:
@@ -202,11 +207,11 @@ def computed_while_stopped(q: Question) -> Reason | None:
 
 
 def target_apart(q: Question) -> Reason | None:
-    """The reason why the tape does not track the target, if it does not."""
+    """Return the reason why the tape doesn't track the target, or None if it does."""
     i, evidence = id_of(q.target), q.snapshot
     if i in evidence.tracked:
         return None
-    if i == 0:
+    if i == 0:  # a constant, never the result of an operation
         text = f"{q.target_name} is a constant. It wasn't computed from {q.source_name}{branch_note(q)}."
         return surely_through_exit(q) or perhaps_through_exit(q) or Reason("constant", text)
     if isinstance(q.target, Variable):
@@ -239,7 +244,7 @@ def target_apart(q: Question) -> Reason | None:
 
 
 def _outside(q: Question, time: int) -> Reason:
-    """The target was computed while the tape was not recording."""
+    """Return the reason for a target that was computed while the tape wasn't recording."""
     move = f"Move its computation into the {q.block}."
     if is_gradient_stamp(id_of(q.target)):
         order = f"Call the inner tape's gradient(...) inside the 'with' block of {q.program.tape}."

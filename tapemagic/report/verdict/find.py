@@ -1,4 +1,4 @@
-"""The verdict: the results of a recording in sentences, what is wrong first."""
+"""The verdict: the results of a recording in sentences, problems first."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from tapemagic.report.verdict.nonfinite_text import describe, describe_warning
 from tapemagic.report.verdict.statement import Statement, Topic, by_severity
 
 MAX_SENTENCES = 8
-"""The number of sentences in a verdict."""
+"""Maximum number of sentences in a verdict."""
 
 MAX_PER_TOPIC = 3
-"""The number of sentences on one topic."""
+"""Maximum number of sentences on one topic."""
 
 SHOWN = 4
-"""The number of gradients of one target that are listed."""
+"""Maximum number of gradients to list for one target."""
 
 MAX_REASON = 200
-"""The number of characters of a reason."""
+"""Maximum number of characters in a reason."""
 
 MAX_SENTENCE = 500
-"""The number of characters of a sentence."""
+"""Maximum number of characters in a sentence."""
 
 LAZY = "This cell uses Dask arrays that haven't been computed yet. Add --compute to the %%tape line to see the numbers."
 GRADIENTS, TRAINING = "Gradients", "Training"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
-"""The kinds of warnings about operations whose result is not finite, by the cause."""
+"""NumPy's kinds of warnings, by the cause of a nan or infinity."""
 MORE_PHRASES: Mapping[Topic, tuple[str, str]] = {
     "nonfinite": ("other place", "other places"),
     "warning": ("other line", "other lines"),
@@ -44,7 +44,7 @@ MORE_PHRASES: Mapping[Topic, tuple[str, str]] = {
     "result": ("more target", "more targets"),
     "kink": ("other place", "other places"),
 }
-"""The words for one statement that is left out, and for several."""
+"""The words for one omitted statement, and for several."""
 
 
 def verdict(
@@ -55,7 +55,7 @@ def verdict(
     flags: Sequence[str] = (),
     remarks: Sequence[Statement] | None = None,
 ) -> tuple[Statement, ...]:
-    """The results of a recording in at most `MAX_SENTENCES` sentences.
+    """State the results of a recording in at most `MAX_SENTENCES` sentences.
 
     Parameters
     ----------
@@ -65,19 +65,19 @@ def verdict(
     nonfinite : sequence of NonFinite
         The operations where a nan or an infinity began.
     own : sequence of OwnGradient
-        The gradients that the program took itself.
+        The gradients that the program computed itself.
     flags : sequence of str
-        What looks wrong in a training.
+        Sentences on problems of a training.
     remarks : sequence of Statement, optional
-        Those on values that are not computed; by default how to compute them.
+        Statements on lazy values. By default, how to compute them.
 
     Returns
     -------
     tuple of Statement
-        What is wrong first, then the results, then remarks.
+        Problems first, then the results, then remarks.
     """
     facts = list(dict.fromkeys(_nonfinite(subject, nonfinite)))
-    found = [
+    statements = [
         *facts,
         *_warnings(subject, nonfinite),
         *subject.context.notes,
@@ -88,10 +88,12 @@ def verdict(
         *_training(flags),
         *kinks(subject),
     ]
-    return shortened(sorted(found, key=by_severity))
+    return shortened(sorted(statements, key=by_severity))
 
 
-def shortened(statements: Sequence[Statement], most: int = MAX_SENTENCES) -> tuple[Statement, ...]:
+def shortened(
+    statements: Sequence[Statement], max_count: int = MAX_SENTENCES
+) -> tuple[Statement, ...]:
     """At most `most` of the statements, which are sorted by topic; the last of a topic counts those left out.
 
     Examples
@@ -100,32 +102,38 @@ def shortened(statements: Sequence[Statement], most: int = MAX_SENTENCES) -> tup
     >>> [statement.text for statement in shortened(found, 2)]
     ['abs has no derivative at 0 (line 1).', 'abs has no derivative at 0 (line 2); and 2 other places']
     """
-    topics = [list(group) for _, group in groupby(statements, lambda found: found.topic)]
+    topics = [list(group) for _, group in groupby(statements, lambda group: group.topic)]
     limit = MAX_PER_TOPIC
-    while limit > 1 and sum(min(len(group), limit) for group in topics) > most:
+    # Shorten all topics equally, so that no topic disappears because another one has many statements.
+    while limit > 1 and sum(min(len(group), limit) for group in topics) > max_count:
         limit -= 1
     shown = [statement for group in topics for statement in _first(group, limit)]
-    return tuple(replace(said, text=truncate(said.text, MAX_SENTENCE)) for said in shown[:most])
+    return tuple(
+        replace(statement, text=truncate(statement.text, MAX_SENTENCE))
+        for statement in shown[:max_count]
+    )
 
 
 def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
-    """The first statements on a topic; the last of them says how many there are besides."""
+    """Return the first statements on a topic. The last of them counts all omitted statements."""
     rest = len(group) - limit
     if rest <= 0:
         return group
-    one, several = MORE_PHRASES.get(group[0].topic, ("more", "more"))
+    singular, plural = MORE_PHRASES.get(group[0].topic, ("more", "more"))
     last = group[limit - 1]
+    # 40 characters are enough for the longest count in MORE_PHRASES.
     shown = truncate(last.text, MAX_SENTENCE - 40).removesuffix(".")
-    text = f"{shown}; and {rest:,} {one if rest == 1 else several}"
+    text = f"{shown}; and {rest:,} {singular if rest == 1 else plural}"
     return [*group[: limit - 1], replace(last, text=text)]
 
 
 def _warnings(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
-    """The warnings of NumPy, but for those about the operations where a nan or an infinity began."""
+    """Yield NumPy's warnings, except for those on operations that the statements on nan and infinity name."""
     forward = [fact for fact in nonfinite if fact.way == "forward"]
     reported = {(fact.line, fact.operation) for fact in forward}
     reported |= {(fact.line, KINDS.get(fact.cause, "invalid value")) for fact in forward}
     for warning in subject.context.warnings:
+        # NumPy names a method such as reduce instead of the operation, so the kind on the same line counts too.
         at = {(warning.line, warning.operation), (warning.line, warning.kind)}
         if warning.is_backward or reported.isdisjoint(at):
             text = describe_warning(subject, warning)
@@ -133,7 +141,7 @@ def _warnings(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Stat
 
 
 def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
-    """The origin of the nan or infinity of each target, or of its gradients."""
+    """Yield the origin of the nan or infinity of each target, or of its gradients."""
     for fact in nonfinite:
         yield Statement("nonfinite", describe(subject, fact), fact.line)
     reported = {fact.target for fact in nonfinite if fact.way == "forward"}
@@ -146,11 +154,12 @@ def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Sta
 
 
 def _missing(derivatives: Sequence[Derivative]) -> Iterator[Statement]:
-    """Each gradient that is None or lacks a part, with the reason."""
+    """Yield each gradient that is None or incomplete, with the reason."""
     none = {(d.target, d.source, d.order) for d in derivatives if d.text is None}
     for derivative in derivatives:
         below = (derivative.target, derivative.source, derivative.order - 1)
         reason = truncate(derivative.reason or "")
+        # The derivative of a None is None as well, so only the lowest order is worth a sentence.
         if derivative.text is None and below not in none:
             yield Statement("none", f"{derivative.symbol} is None: {reason}", tab=GRADIENTS)
         elif derivative.text is not None and reason:
@@ -158,7 +167,7 @@ def _missing(derivatives: Sequence[Derivative]) -> Iterator[Statement]:
 
 
 def _own_nones(own: Sequence[OwnGradient]) -> Iterator[Statement]:
-    """Each gradient that the program took itself and that is None, with the reason."""
+    """Yield each None that the program's own call of a tape returned, with the reason."""
     for entry in own:
         if entry.text is None:
             name = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
@@ -167,17 +176,18 @@ def _own_nones(own: Sequence[OwnGradient]) -> Iterator[Statement]:
 
 
 def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
-    """Each target with its gradients."""
+    """Yield each target with its gradients."""
     for name, target in subject.targets:
         rows = [d for d in derivatives if d.target == name and d.text is not None]
-        known = [row for row in rows if row.value is None or row.value.is_computed]
-        listed = ", ".join(f"{row.symbol} = {row.text}" for row in known[:SHOWN])
-        rest = len(known) - SHOWN
+        computed = [row for row in rows if row.value is None or row.value.is_computed]
+        listed = ", ".join(f"{row.symbol} = {row.text}" for row in computed[:SHOWN])
+        rest = len(computed) - SHOWN
         more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
         value = f"{name} = {format_value(unwrap(target))}"
+        # The gradient of an array is that of its sum, but its symbol looks like the whole Jacobian.
         summed = f"of the sum of {name}: " if any(row.summed == name for row in rows) else ""
-        later = [row.symbol for row in rows if row not in known]
-        parts = [f"{summed}{listed}{more}"] if known else []
+        later = [row.symbol for row in rows if row not in computed]
+        parts = [f"{summed}{listed}{more}"] if computed else []
         if not summarise(unwrap(target)).is_computed:
             later.insert(0, name)
         else:
@@ -190,14 +200,14 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
 
 
 def _uncomputed(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
-    """A statement on what is not computed, if that is a target or a gradient."""
+    """Yield a note if a target or a gradient is lazy and not computed."""
     pending = any(not summarise(unwrap(target)).is_computed for _, target in subject.targets)
     if pending or any(row.value and not row.value.is_computed for row in derivatives):
         yield Statement("note", LAZY)
 
 
 def _training(flags: Sequence[str]) -> Iterator[Statement]:
-    """The first of the sentences on a training."""
+    """Yield the first of the sentences on a training."""
     if flags:
         text = flags[0]
         if len(flags) > 1:
@@ -205,14 +215,14 @@ def _training(flags: Sequence[str]) -> Iterator[Statement]:
         yield Statement("training", text, tab=TRAINING)
 
 
-def truncate(text: str, most: int = MAX_REASON) -> str:
-    """A text in full if it is short; otherwise its beginning, up to the end of a word.
+def truncate(text: str, max_length: int = MAX_REASON) -> str:
+    """Cut a long text at the end of a word.
 
     Examples
     --------
     >>> truncate("one two three", 10)
     'one two…'
     """
-    if len(text) <= most:
+    if len(text) <= max_length:
         return text
-    return text[: most - 1].rsplit(" ", 1)[0].rstrip(" :;,.") + "…"
+    return text[: max_length - 1].rsplit(" ", 1)[0].rstrip(" :;,.") + "…"

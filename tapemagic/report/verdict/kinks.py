@@ -1,4 +1,4 @@
-"""Kinks: operations that were differentiated where they have no derivative, and the slope that was taken there."""
+"""Find kinks: operations that were differentiated where they have no derivative, and the slopes that the tape used."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ SHARED = "Tied values share the gradient equally; other splits are valid too."
 
 @dataclass(frozen=True)
 class Kink:
-    """The points at which an operation has no derivative, and what was taken there.
+    """The points at which an operation has no derivative, and the slope that its rule uses.
 
     Attributes
     ----------
     name : str
-        What the program writes for the operation.
+        The operation as programs write it.
     at : str
-        The points in words, such as ``"at 0"``.
+        Description of the points, such as ``"at 0"``.
     is_there : callable
-        Gives the elements of the result, or of the first input, at which the operation is at such a point.
+        Returns a mask of the elements of the result, or of the first input, that are at such a point.
     chosen_slope : str or callable
-        The slope that the rule takes there; a callable is given the record, and which of its inputs are tracked.
+        A sentence on the slope. A callable receives the record and the positions of its tracked inputs.
     """
 
     name: str
@@ -47,14 +47,14 @@ class Kink:
 
 
 def _at(*points: float) -> Callable[[Record], Any]:
-    """Whether the first input is at one of some points."""
+    """Return a function that tests whether the first input is at one of the points."""
 
     def is_there(record: Record) -> Any:
         x = record.values[0]
-        found = x == points[0]
+        mask = x == points[0]
         for point in points[1:]:
-            found = found | (x == point)
-        return found
+            mask = mask | (x == point)
+        return mask
 
     return is_there
 
@@ -68,28 +68,31 @@ def _at_zero_of_result(record: Record) -> Any:
 
 
 def _without_spread(record: Record) -> Any:
-    """Whether the numbers of a standard deviation are equal, and more than one."""
+    """Return True where a standard deviation is that of several equal values."""
     return (record.output == 0) & (np.size(record.values[0]) > np.size(record.output))
 
 
 def _tied(record: Record) -> Any:
     x, y = record.values
+    # maximum(x, x) of one tensor is x, which is smooth. Two constants (ids up to 0) may be equal, too.
     return np.equal(x, y) if record.ids[0] != record.ids[1] or record.ids[0] <= 0 else False
 
 
 def _at_limits(record: Record) -> Any:
     x, low, high = record.values
+    # With equal limits, clip is constant, and its slope 0 is right.
     if low is not None and high is not None:
         return ((x == low) | (x == high)) & np.less(low, high)
     return (x == low) if high is None else (x == high)
 
 
 def _at_slope_change(record: Record) -> Any:
-    """Whether a unit with a slope alpha below 0 is at 0, and alpha is not 1."""
+    """Return True where an activation with slope alpha below 0 is at 0, unless alpha is 1."""
     return (record.values[0] == 0) & (np.asarray(_alpha(record)) != 1)
 
 
 def _alpha(record: Record) -> Any:
+    # The defaults of tapemagic.leaky_relu and tapemagic.elu: a record has only the arguments that were passed.
     default = 0.2 if record.name == "leaky_relu" else 1.0
     return (
         record.values[1] if len(record.values) > 1 else (record.params or {}).get("alpha", default)
@@ -110,7 +113,7 @@ def _absolute(record: Record, _tracked: list[int]) -> str:
 
 
 def _of_two(_record: Record, tracked: list[int]) -> str:
-    """The slopes of the larger or smaller of two equal numbers."""
+    """Describe the slopes of np.maximum and similar functions at equal arguments."""
     if tracked == [0]:
         return "The tape used slope 1 for the first; any slope from 0 to 1 is valid."
     if tracked == [1]:
@@ -148,18 +151,18 @@ KINKS: Mapping[str, Kink] = {
     "std": Kink("std", "where all values are equal", _without_spread, NONE_THERE),
     "nanstd": Kink("nanstd", "where all values are equal", _without_spread, NONE_THERE),
 }  # fmt: skip
-"""Operations with kinks, by name."""
+"""Operations with kinks at fixed points, by name."""
 
 EXTREMES = {"max", "min", "amax", "amin", "nanmax", "nanmin"}
 
 
 KINKED_OPERATIONS = KINKS.keys() | EXTREMES
-"""The names of all operations with kinks."""
+"""The names of all operations with kinks, including those at ties."""
 
 
 @dataclass
 class KinkSite:
-    """The kinks of one operation on one line, as far as they were counted."""
+    """The counted kinks of one operation on one line."""
 
     text: str
     chosen_slope: str
@@ -170,9 +173,10 @@ class KinkSite:
 
 
 def kinks(subject: Subject) -> Iterator[Statement]:
-    """A statement for each operation and line where a gradient passed a kink."""
-    found: dict[tuple[str, str, int | None], KinkSite] = {}
+    """Yield a statement for each operation and line where a gradient passed a kink."""
+    sites: dict[tuple[str, str, int | None], KinkSite] = {}
     lines, orders = subject.whole.origins.lines, subject.whole.origins.orders
+    # Gradients are looked up only for operations that are at a kink, since most aren't.
     candidates: list[tuple[int, Record, Any, str, str]] = []
     tracked, records = subject.snapshot.tracked, subject.snapshot.records[: subject.operations]
     kinked = {i for i in {record[0] for record in records} if _has_kink(NUMBERED[i])}
@@ -188,20 +192,21 @@ def kinks(subject: Subject) -> Iterator[Statement]:
         g = cotangents.get(record.output_id)  # type: ignore[arg-type]
         if g is None or not has_numbers(g):
             continue
+        # Where the incoming gradient is 0, any slope gives the same result.
         passing = mask & (_incoming_gradient(record, g) != 0)
         hits = int(np.count_nonzero(passing)) if np.ndim(passing) else int(passing)
         if hits:
             line = lines[position] if lines else None
-            place = found.setdefault((name, taken, line), KinkSite(name, taken, line))
+            place = sites.setdefault((name, taken, line), KinkSite(name, taken, line))
             place.hits += hits
             place.size += int(np.size(passing))
             place.times += 1
-    for place in found.values():
+    for place in sites.values():
         yield Statement("kink", _sentence(place), place.line)
 
 
 def _has_kink(operation: Operation) -> bool:
-    """Whether an operation is one of those with kinks, and not a user's of the same name."""
+    """Return True if an operation has kinks, and isn't a user function of the same name."""
     function = operation.function
     module = getattr(function, "__module__", None) or ""
     is_known = isinstance(function, np.ufunc) or module.split(".")[0] in ("numpy", "tapemagic")
@@ -209,7 +214,8 @@ def _has_kink(operation: Operation) -> bool:
 
 
 def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str]]:
-    """The elements at a kink, the operation with the point in words, and what was taken there."""
+    """Yield a mask of the elements at a kink, the sentence on the operation, and the one on the slope."""
+    # Without tracked inputs nothing is differentiated, and without numbers no kink can be found.
     if not inputs or not all(map(has_numbers, (*record.values, record.output))):
         return
     name = record.name
@@ -223,6 +229,7 @@ def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str
             )
             yield mask, f"{kink.name} has no derivative {kink.at}", taken
     elif name in EXTREMES:
+        # The rule of max splits the gradient 1 among tied values, so a share between 0 and 1 means a tie.
         share = np.asarray(_edge(record).pull_back(np.ones_like(record.output)))
         mask = (share > 0) & (share < 1)
         if np.any(mask):
@@ -234,27 +241,28 @@ def _edge(record: Record) -> Edge:
 
 
 def _incoming_gradient(record: Record, g: Any) -> Any:
-    """The gradient that arrives at each element where kinks are counted."""
+    """Return the gradient at each element of the mask: of the input for np.max, of the result otherwise."""
     return np.asarray(_edge(record).pull_back(g)) if record.name in EXTREMES else g
 
 
 def _cotangents(subject: Subject, records: list[Record]) -> dict[int, Any]:
-    """The gradients with respect to the results of operations, in full."""
-    known = {
+    """Compute the gradients with respect to the results of operations."""
+    gradients = {
         i: subject.adjoints.get(i) for record in records if isinstance(i := record.output_id, int)
     }
-    large = [i for i, g in known.items() if isinstance(g, Summary)]
+    # The report keeps only summaries of large gradients, so these are computed again.
+    large = [i for i, g in gradients.items() if isinstance(g, Summary)]
     if large:
         targets = [value for _, value in subject.targets]
         with silence(), np.errstate(all="ignore"):
             sources = [wrap(np.float64(0), i) for i in large]
             full = subject.snapshot.tape().gradient(targets, sources)
-        known |= {i: unwrap(g) for i, g in zip(large, full, strict=True) if g is not None}
-    return {i: g for i, g in known.items() if g is not None}
+        gradients |= {i: unwrap(g) for i, g in zip(large, full, strict=True) if g is not None}
+    return {i: g for i, g in gradients.items() if g is not None}
 
 
 def _sentence(place: KinkSite) -> str:
-    """The statement on the kinks of one operation on one line."""
+    """Write the statement on the kinks of one operation on one line."""
     where = [] if place.line is None else [f"line {place.line}"]
     if place.size > place.times:
         where.append(f"{place.hits:,} of {place.size:,} elements")
