@@ -20,10 +20,10 @@ from benchmarks import program_workloads as workloads
 from benchmarks import threads
 from benchmarks.program_workloads import JAX, TORCH, Runs
 from benchmarks.run import arrays
-from tapemagic.programs import statements
 from tapemagic.programs.function import function
-from tapemagic.programs.naming import identifier
 from tapemagic.programs.reading import names_in
+from tapemagic.programs.text import statements
+from tapemagic.programs.text.naming import identifier
 
 
 class Row(NamedTuple):
@@ -60,7 +60,7 @@ TURN = 0.03
 KEPT = (
     names_in.cache_clear,
     statements._by_code.clear,
-    statements._found.cache_clear,
+    statements._parsed.cache_clear,
     identifier.cache_clear,
 )
 """These forget what is known of functions, with which the same one is traced again in less time than a user's first."""

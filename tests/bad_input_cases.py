@@ -468,7 +468,7 @@ TAPES: Table = {
         "an order of zero": (
             lambda u: u.tape.source(u.y, u.c, 0),
             OptionError,
-            "whole number from 1 to 9",
+            "an integer from 1 to 9",
         ),
         "an array as source": (
             lambda u: u.tape.source(u.y, np.ones(3)),

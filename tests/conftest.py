@@ -58,7 +58,6 @@ THOROUGH = (
     "tests/lazy/test_ways.py::test_the_dtype_of_totals",
     "tests/nn/test_fit_programs.py",
     "tests/nn/test_programs.py",
-    "tests/programs/passes/test_pairs.py::test_no_bit_changes",
     "tests/programs/test_constructs.py",
     "tests/programs/test_left_in_iterators.py",
     "tests/programs/test_leftovers.py::test_what_is_stored[an attribute of a module-number",

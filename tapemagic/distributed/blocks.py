@@ -27,8 +27,8 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import ShapeError
-from tapemagic.lazy.implementations.blocks import apart
-from tapemagic.lazy.implementations.table import way
+from tapemagic.lazy.implementations.blocks import without_fusion
+from tapemagic.lazy.implementations.table import implements
 
 Chunks = tuple[tuple[int, ...], ...]
 
@@ -210,7 +210,7 @@ def mapped(*arrays: Any, blocks: BlockMap) -> Any:
     raise NotImplementedError
 
 
-@way(mapped)
+@implements(mapped)
 def _mapped(*arrays: Any, blocks: BlockMap) -> Any:
     """The results as Dask arrays."""
     name = f"map-blocks-{uuid4().hex}"
@@ -278,7 +278,7 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         dtype=result.dtype,
         meta=np.empty((0,) * len(index), result.dtype),
     )
-    return apart(found, new)
+    return without_fusion(found, new)
 
 
 def _pick(found: Any, number: int) -> Any:

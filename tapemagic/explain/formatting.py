@@ -164,7 +164,7 @@ def format_chunks(value: Any) -> str:
 
 def format_state(value: Any) -> str:
     """Format the state of a lazy array whose numbers aren't shown: not computed, or where its chunks are stored."""
-    return getattr(value, "held", "") or NOT_COMPUTED
+    return getattr(value, "location", "") or NOT_COMPUTED
 
 
 def format_lazy(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The places in a running cell that record operations: the line, the call and the instruction."""
+"""Find the line, the call and the instruction of a running cell that record an operation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from tapemagic.engine.events import origin_of
 from tapemagic.engine.scopes import Scope, scope_called
 from tapemagic.engine.tape.observer import Call, Site
 
-END = 1 << 24
-"""The offset of the expression at the end of a cell, which has a code object of its own."""
+TRAILING_EXPRESSION_OFFSET = 1 << 24
+"""Offset added to instructions of the expression at the end of a cell, which is compiled separately.
+
+2**24 is more bytecode than any cell has, so that its instructions sort after those of the body.
+"""
 
 
 class CallSites:
-    """The places in a running cell that record operations.
+    """Call sites in a running cell that record operations.
 
     Parameters
     ----------
@@ -24,13 +27,13 @@ class CallSites:
     Attributes
     ----------
     calls : list of Call
-        The calls of the user's functions, and of layers, in which operations were recorded; the first is the top level
-        of the cell.
+        Calls of user functions, and of layers, that recorded operations; the first is the top level of the cell.
 
     Notes
     -----
-    The frame of a layer is that of its method `call`, whoever wrote it: so its loops are seen as the user's are.
-    The frames of the last place are kept until `forget` is called, so that a new call has a frame of its own.
+    The frame of a layer is that of its method `call`, even if tapemagic defines it, so that its loops count as user
+    loops do. The frames of the last call site stay alive until `forget` is called: otherwise a new call could get a
+    frame with the same id.
     """
 
     def __init__(self, filename: str) -> None:
@@ -38,7 +41,7 @@ class CallSites:
         self.calls = [Call()]
         self._chain: list[tuple[FrameType, int]] = []  # from the innermost frame to the top level
         self._frame: FrameType | None = None  # the innermost
-        self._within: FrameType | None = None  # the innermost one of the cell
+        self._cell_frame_now: FrameType | None = None  # the innermost one of the cell
         self._call_index = self._start = 0
         self._layers: dict[Scope, int] = {}
         self._body: CodeType | None = None
@@ -46,64 +49,70 @@ class CallSites:
         self._run = 0
 
     def forget(self) -> None:
-        """Drop the frames of the last place."""
+        """Drop the frames of the last call site."""
         self._chain = []
-        self._frame = self._within = self._entry = None
+        self._frame = self._cell_frame_now = self._entry = None
 
     def here(self) -> tuple[int | None, int, int, int]:
-        """The place of the operation that is being recorded, in the order of `Site`."""
+        """Return the call site of the current operation, in the order of `Site`."""
+        # The hot path of a recording cell: no call, no generator.
         entry = frame = sys._getframe(1)
-        while not _is_place(frame):
+        while not _is_recorded_frame(frame):
             if frame.f_back is None:
                 return Site()
             entry, frame = frame, frame.f_back
         if entry is not self._entry:
             self._entry = entry
+            # Another entry into the engine from the same line: a new run of the line, such as an iteration.
             self._run += 1
         if frame is not self._frame:
             self._enter(frame)
-        within = self._within
+        within = self._cell_frame_now
         line = None if within is None else within.f_lineno
         return line, self._call_index, self._start + frame.f_lasti, self._run
 
     def _enter(self, frame: FrameType) -> None:
-        """Keep what is the same for all operations in one frame."""
-        chain = self._chain = self._found(frame)
+        """Cache what all operations of a frame share, because most operations repeat the last frame."""
+        chain = self._chain = self._user_frames(frame)
         self._frame, self._call_index = chain[0]
-        self._within = self._cell_frame(chain)
+        self._cell_frame_now = self._cell_frame(chain)
         self._start = self._start_of(frame)
 
     def _start_of(self, frame: FrameType) -> int:
-        """The offset at which the code of a frame begins; the expression at the end of a cell follows its body."""
-        return END if self._is_top(frame) and frame.f_code is not self._body else 0
+        """Return the offset of a frame's code: the last expression of a cell comes after its body."""
+        return (
+            TRAILING_EXPRESSION_OFFSET
+            if self._is_top(frame) and frame.f_code is not self._body
+            else 0
+        )
 
-    def _found(self, frame: FrameType | None) -> list[tuple[FrameType, int]]:
-        """The user's frames, and those of layers, from one to the top level, each with the index of its call."""
-        known = {id(other): (other, call) for other, call in self._chain}
+    def _user_frames(self, frame: FrameType | None) -> list[tuple[FrameType, int]]:
+        """Return the user and layer frames from `frame` up to the top level, each with its call index."""
+        indices = {id(other): (other, call) for other, call in self._chain}
         new: list[FrameType] = []
-        found: list[tuple[FrameType, int]] = []
+        frames: list[tuple[FrameType, int]] = []
         while frame is not None:
-            if id(frame) in known:
-                at = [other for other, _ in self._chain].index(frame)
-                found = self._chain[at:]
+            if id(frame) in indices:
+                positions = [other for other, _ in self._chain].index(frame)
+                frames = self._chain[positions:]
                 break
-            if _is_place(frame):
+            if _is_recorded_frame(frame):
                 new.append(frame)
                 if self._is_top(frame):
                     break
             frame = frame.f_back
         if frame is None:
-            new = new[:1]  # no part of the cell, such as a thread
+            new = new[:1]  # not called by the cell, for example a thread
         for inner in reversed(new):
-            found = [(inner, self._call(inner, found)), *found]
-        return found
+            frames = [(inner, self._call(inner, frames)), *frames]
+        return frames
 
     def _is_top(self, frame: FrameType) -> bool:
         code = frame.f_code
         return code.co_filename == self._filename and code.co_name == "<module>"
 
     def _call(self, frame: FrameType, outer: list[tuple[FrameType, int]]) -> int:
-        """The index of the call that a frame runs."""
+        """Return the index of a frame's call, adding the call if it is new."""
         code = frame.f_code
         if self._is_top(frame):
             if self._body is None:
@@ -119,7 +128,7 @@ class CallSites:
         scope = scope_called(frame)
         if scope is None:
             self.calls.append(Call(code.co_name, code, site))
-        elif scope in self._layers:  # whose method is no function of Python, but calls several
+        elif scope in self._layers:  # its method is not a Python function, but calls several
             return self._layers[scope]
         else:
             self._layers[scope] = len(self.calls)
@@ -127,11 +136,11 @@ class CallSites:
         return len(self.calls) - 1
 
     def _cell_frame(self, chain: list[tuple[FrameType, int]]) -> FrameType | None:
-        """The innermost frame of the cell."""
+        """Return the innermost frame of the cell."""
         inside = (frame for frame, _ in chain if frame.f_code.co_filename == self._filename)
         return next(inside, None)
 
 
-def _is_place(frame: FrameType) -> bool:
-    """Whether operations are recorded in the name of a frame: one of the user's, or of a layer."""
+def _is_recorded_frame(frame: FrameType) -> bool:
+    """Return True if operations are attributed to a frame: that of user code, or of a layer."""
     return origin_of(frame.f_code.co_filename) == "" or scope_called(frame) is not None

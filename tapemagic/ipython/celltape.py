@@ -1,4 +1,4 @@
-"""CellTape: the tape to which a %%tape cell has access by name."""
+"""CellTape: the tape that a %%tape cell can use by name."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tapemagic.tape import GradientTape
 
 
 class CellTape(ObservedTape, GradientTape):
-    """The user's tape in a %%tape cell, whose gradients the observer of the cell explains."""
+    """The tape of a %%tape cell; the cell's observer explains its gradients."""
 
     def explain(self, target: Any, source: Any) -> Any:
-        """Explain why a gradient is None, or along which paths it was computed; as `GradientTape.explain`."""
+        """Explain why a gradient is None, or list its paths; like `GradientTape.explain`."""
         return explain_here(self.observer, target, source)

@@ -33,11 +33,11 @@ OPTION = re.compile(r"(?<!\S)--(rtol|atol)(?:\s*=\s*|\s+|\Z)(\S*)")
 UNKNOWN = re.compile(r"(?<!\S)--\w+")
 WORDS = re.compile(r"\A(.*\S)[\s,]+([^\s,]+)[\s,]+([^\s,]+)\Z")
 EXAMPLE = f"as in {MAGIC} my_dy_dx y x"
-LISTED = 10
-"""The most differing entries that are listed."""
+MAX_LISTED = 10
+"""Maximum number of differing entries that are listed."""
 
 DOUBLE, SINGLE = (1e-6, 1e-10), (1e-3, 1e-6)
-"""The relative and absolute tolerance in double precision, and in a lower one."""
+"""Relative and absolute tolerance in double precision, and in lower precision."""
 
 Index = tuple[int, ...]
 
@@ -49,13 +49,13 @@ class CheckReport:
     Attributes
     ----------
     ok : bool
-        Whether there is a gradient, and all entries agree with it.
+        True if there is a gradient and all entries agree with it.
     headline : str
-        The result in a sentence.
+        The result in one sentence.
     details : str
-        The entries that differ, and why they may.
+        The differing entries, with a likely reason.
     differing : tuple of tuple of int
-        The indices of all entries that differ.
+        Indices of all differing entries.
     """
 
     ok: bool
@@ -73,7 +73,7 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class Request:
-    """The parts of the line behind ``%check_gradient``."""
+    """The parsed line of ``%check_gradient``."""
 
     mine: str
     target: str
@@ -83,13 +83,13 @@ class Request:
 
 
 def check_gradient(line: str, session: Session | None, shell: InteractiveShell) -> CheckReport:
-    """Compare a derivative by hand with the gradient that the last %%tape cell gives.
+    """Compare a hand-written derivative with the gradient of the last %%tape cell.
 
     Parameters
     ----------
     line : str
-        The line behind ``%check_gradient``: an expression for the derivative by hand, the names of
-        the target and of the source, and perhaps ``--rtol`` and ``--atol``.
+        The line after ``%check_gradient``: an expression for your derivative, the names of target and source,
+        and optionally ``--rtol`` and ``--atol``.
     session : Session or None
         The last %%tape cell.
     shell : InteractiveShell
@@ -102,7 +102,7 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     Raises
     ------
     UsageError
-        If the line cannot be understood, or a name in it is no tensor.
+        If the line cannot be parsed, or a name in it is not a tensor.
     """
     __tracebackhide__ = True
     if session is None:
@@ -110,19 +110,20 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     request = parse(line)
     target = tensor_named(request.target, shell.user_ns, MAGIC)
     source = tensor_named(request.source, shell.user_ns, MAGIC)
+    # Neither your derivative nor this gradient belongs to the recording.
     with session.observer.paused():
         mine = _array(request, shell)
         gradient = session.observer.gradient(target, source)
     if gradient is None:
         why = session.explain(request.target, target, request.source, source)
         return CheckReport(False, str(why), "So there is nothing to compare yours with.")
-    found = with_numbers(unwrap(gradient))
-    if is_lazy(found):
+    gradient_values = with_numbers(unwrap(gradient))
+    if is_lazy(gradient_values):
         raise UsageError(
             f"{MAGIC} compares numbers, and {derivative_symbol(request.target, request.source, 1)} is not computed: "
             "give the cell a sample in memory, such as X[:1000].compute()"
         )
-    return _compared(mine, found, request, target, source, session)
+    return _compare(mine, gradient_values, request, target, source, session)
 
 
 def parse(line: str) -> Request:
@@ -131,7 +132,7 @@ def parse(line: str) -> Request:
     Raises
     ------
     UsageError
-        If a part is missing, or an option is unknown or no number.
+        If a part is missing, or an option is unknown or not a number.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def _tolerance(name: str, text: str) -> float:
 
 
 def _array(request: Request, shell: InteractiveShell) -> Any:
-    """Evaluate the derivative by hand in the notebook, as an array of numbers."""
+    """Evaluate the hand-written derivative in the notebook, as an array of numbers."""
     __tracebackhide__ = True
     expression = request.mine
     try:
@@ -179,7 +180,7 @@ def _array(request: Request, shell: InteractiveShell) -> Any:
     try:
         value = shell.ev(expression)
     except NameError as error:
-        if error.name not in names.read(tree):
+        if error.name not in names.read_names(tree):
             raise
         raise UsageError(
             f"{MAGIC}: there is no variable {error.name!r} in the notebook: "
@@ -200,10 +201,11 @@ def _array(request: Request, shell: InteractiveShell) -> Any:
     if is_lazy(array):
         raise UsageError(f"{MAGIC}: {expression!r} is not computed: write ({expression}).compute()")
     array = np.asarray(array)
+    # An integer derivative such as 2 is compared as 2.0.
     return array.astype(float) if array.dtype.kind in "biu" else array
 
 
-def _compared(
+def _compare(
     mine: Any, tape: Any, request: Request, target: Any, source: Any, session: Session
 ) -> CheckReport:
     """Compare both arrays entry by entry."""
@@ -232,16 +234,19 @@ def _compared(
             where = f" in all {tape.size} entries" if tape.ndim else ""
             headline = f"{what}: yours agrees with the tape's{where} {limits}"
             return CheckReport(True, headline, of_a_sum)
-        lost = missing(session.question(request.target, target, request.source, source))
-        lost = lost and f"The tape's gradient may lack a part, and yours may be right. {lost}"
-        details = [of_a_sum, _table(mine, tape, differing), lost]
+        missing_part = missing(session.question(request.target, target, request.source, source))
+        if missing_part:
+            missing_part = (
+                f"The tape's gradient may lack a part, and yours may be right. {missing_part}"
+            )
+        details = [of_a_sum, _table(mine, tape, differing), missing_part]
     named = [(name, unwrap(value)) for name, value in session.context().named]
     details.append(likely_mistake(session.observer, target, source, mine, tape, agree, named))
     return CheckReport(False, headline, _paragraphs(*details), differing)
 
 
 def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:
-    """The tolerances of the line, else those that suit the coarser of the two arrays."""
+    """Return the tolerances of the line, or the default for the less precise of the two arrays."""
     kinds = [x.dtype for x in (mine, tape) if x.dtype.kind in "fc"]
     rtol, atol = SINGLE if any(np.finfo(kind).precision < 10 for kind in kinds) else DOUBLE
     return (
@@ -251,17 +256,17 @@ def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:
 
 
 def _table(mine: Any, tape: Any, differing: Sequence[Index]) -> str:
-    """A table of the first entries that differ."""
+    """Format a table of the first differing entries."""
     rows = [("entry", "yours", "tape's", "difference")]
-    for index in differing[:LISTED]:
+    for index in differing[:MAX_LISTED]:
         a, b = mine[index], tape[index]
         with np.errstate(invalid="ignore"):
             rows.append(
                 (str(list(index)), format_number(a), format_number(b), format_number(a - b))
             )
     lines = aligned(rows if tape.ndim else [row[1:] for row in rows])
-    if len(differing) > LISTED:
-        lines.append(f"... and {len(differing) - LISTED} more")
+    if len(differing) > MAX_LISTED:
+        lines.append(f"... and {len(differing) - MAX_LISTED} more")
     return "\n".join(lines)
 
 

@@ -26,17 +26,17 @@ from tapemagic.ipython.session import Session
 from tapemagic.ipython.watchable import is_number
 
 LINE = re.compile(r"\A\s*(?:[\w\s,.]+=\s*)?(%%?\w+)\s(.*)\Z", re.DOTALL)
-"""A line up to the cursor: the name of a magic, and what stands behind it."""
+"""A line up to the cursor: the name of a magic, and the rest."""
 WORD = re.compile(r"[^\s,]*\Z")
 ASSIGNED = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.MULTILINE)
-"""An assignment at the top level of a cell that is not finished yet."""
+"""An assignment at the top level of an unfinished cell."""
 ORDERS = ("1", "2", "3")
-NAMED = ("-t", "--what-if", "--plot")
-"""The options with names of variables behind them."""
+NAME_OPTIONS = ("-t", "--what-if", "--plot")
+"""Options that take names of variables."""
 
 
 class Magics(Protocol):
-    """The magics, as far as completion needs them."""
+    """What completion needs of the magics."""
 
     shell: InteractiveShell
     last: Session | None
@@ -44,18 +44,18 @@ class Magics(Protocol):
 
 @dataclass(frozen=True)
 class Cursor:
-    """The place of the cursor in the line of a magic.
+    """Position of the cursor in the line of a magic.
 
     Attributes
     ----------
     magic : str
         The name of the magic with its percent signs.
     words : list of str
-        The words in front of the one at the cursor.
+        The words before the one at the cursor.
     word : str
         The beginning of the word at the cursor.
     body : str
-        The lines below.
+        The lines below, that is the cell.
     """
 
     magic: str
@@ -65,13 +65,13 @@ class Cursor:
 
     @property
     def option(self) -> Option | None:
-        """The last option in front of the cursor."""
+        """The last option before the cursor."""
         options = {flag: option for option in OPTIONS[self.magic] for flag in option.flags}
         return next((options[word] for word in reversed(self.words) if word in options), None)
 
     @property
     def valued(self) -> Option | None:
-        """The option whose value is at the cursor."""
+        """The option whose value the cursor is in."""
         option = self.option
         if option is None or not option.metavar:
             return None
@@ -80,19 +80,19 @@ class Cursor:
 
 
 def cursor_in(context: CompletionContext) -> Cursor | None:
-    """The place of the cursor; None if it is not in the line of one of the magics."""
+    """Locate the cursor; return None if it is not in the line of one of the magics."""
     above, below = _split(context.full_text, context.cursor_line)
-    found = LINE.match(context.text_until_cursor)
-    if found is None or found[1] not in OPTIONS:
+    match = LINE.match(context.text_until_cursor)
+    if match is None or match[1] not in OPTIONS:
         return None
-    if found[1].startswith("%%") and (
+    if match[1].startswith("%%") and (
         above.strip() or not context.text_until_cursor.startswith("%")
     ):
         return None
-    word = WORD.search(found[2])
-    assert word is not None  # noqa: S101 -- it matches an empty word, too
-    words = found[2][: word.start()].replace(",", " ").split()
-    return Cursor(found[1], words, word[0], below)
+    word = WORD.search(match[2])
+    assert word is not None  # noqa: S101 -- the pattern also matches an empty word
+    words = match[2][: word.start()].replace(",", " ").split()
+    return Cursor(match[1], words, word[0], below)
 
 
 def _split(text: str, line: int) -> tuple[str, str]:
@@ -113,33 +113,33 @@ class Completion:
         self._magics = magics
 
     def install(self) -> None:
-        """Let the shell ask this completion first."""
+        """Register the completion with the shell."""
         self._magics.shell.Completer.custom_matchers.append(self.matches)
 
     def remove(self) -> None:
-        """Let the shell ask it no more."""
+        """Unregister the completion."""
         matchers = self._magics.shell.Completer.custom_matchers
         matchers[:] = [matcher for matcher in matchers if matcher != self.matches]
 
     @context_matcher(identifier="tapemagic", priority=100)
     def matches(self, context: CompletionContext) -> SimpleMatcherResult:
-        """The completions at the cursor; if there are any, the only ones."""
+        """Return the completions at the cursor; these suppress other completions."""
         cursor = cursor_in(context)
-        found = [] if cursor is None else self._found(cursor)
+        matches = [] if cursor is None else self._candidates(cursor)
         return {
-            "completions": [SimpleCompletion(text, type=hint) for text, hint in found],
+            "completions": [SimpleCompletion(text, type=hint) for text, hint in matches],
             "matched_fragment": "" if cursor is None else cursor.word,
-            "suppress": bool(found),
+            "suppress": bool(matches),
             "ordered": True,
         }
 
-    def _found(self, cursor: Cursor) -> list[tuple[str, str]]:
-        """The completions with their hints."""
+    def _candidates(self, cursor: Cursor) -> list[tuple[str, str]]:
+        """Return the completions with their hints."""
         if cursor.word.startswith("-"):
             candidates = _flags(cursor)
         elif cursor.valued and cursor.valued.names[0] == "-o":
             candidates = ((order, "order") for order in ORDERS)
-        elif cursor.valued and cursor.valued.names[0] not in NAMED:
+        elif cursor.valued and cursor.valued.names[0] not in NAME_OPTIONS:
             return []
         else:
             candidates = self._names(cursor)
@@ -149,29 +149,29 @@ class Completion:
 
     def _names(self, cursor: Cursor) -> Iterator[tuple[str, str]]:
         if cursor.magic == "%%tape":
-            wanted: Iterable[tuple[str, str]] = self._watchable(cursor)
+            candidates: Iterable[tuple[str, str]] = self._watchable(cursor)
         elif cursor.magic == "%tape" or (cursor.magic == "%check_gradient" and not cursor.words):
             return  # an expression: Python's own completion knows more
         elif cursor.magic == "%tape_function":
-            wanted = [] if cursor.words else self._traced()
+            candidates = [] if cursor.words else self._traced()
         else:
-            wanted = self._recorded()
-        yield from ((name, hint) for name, hint in wanted if name not in cursor.words)
+            candidates = self._recorded()
+        yield from ((name, hint) for name, hint in candidates if name not in cursor.words)
         if not cursor.word and cursor.valued is None:
             yield from _flags(cursor)
 
     def _watchable(self, cursor: Cursor) -> Iterator[tuple[str, str]]:
-        """The names to watch or to differentiate: for -t, those that the cell assigns come first."""
+        """Yield names to watch or to differentiate; for -t, names that the cell assigns come first."""
         own = [(name, "of this cell") for name in assigned_in(cursor.body, self._magics.shell)]
-        held = [
+        variables = [
             (name, kind(value))
             for name, value in self._variables()
             if is_number(value) and np.dtype(getattr(value, "dtype", type(value))).kind in "fc"
         ]
-        yield from [*own, *held] if cursor.valued else [*held, *own]
+        yield from [*own, *variables] if cursor.valued else [*variables, *own]
 
     def _recorded(self) -> Iterator[tuple[str, str]]:
-        """The names of tensors of the last %%tape cell."""
+        """Yield names of tensors of the last %%tape cell."""
         last = self._magics.last
         if last is not None:
             for name, value in self._variables():
@@ -179,20 +179,21 @@ class Completion:
                     yield name, kind(value)
 
     def _traced(self) -> Iterator[tuple[str, str]]:
-        """The names of functions that are traced; there are none before their module is loaded."""
+        """Yield names of traced functions."""
+        # Without an import: a function can only be traced if its module is loaded.
         module = sys.modules.get("tapemagic.programs.function")
         for name, value in self._variables():
             if module and isinstance(value, module.Function):
                 yield name, "traced function"
 
     def _variables(self) -> list[tuple[str, Any]]:
-        """The variables of the notebook, without hidden ones, in alphabetical order."""
-        held = self._magics.shell.user_ns
-        return [(name, held[name]) for name in sorted(held) if not name.startswith("_")]
+        """Return the notebook's public variables in alphabetical order."""
+        variables = self._magics.shell.user_ns
+        return [(name, variables[name]) for name in sorted(variables) if not name.startswith("_")]
 
 
 def _flags(cursor: Cursor) -> Iterator[tuple[str, str]]:
-    """The options of a magic that are not in its line yet, the long forms first."""
+    """Yield the options that are not in the line yet, long forms first."""
     options = [x for x in OPTIONS[cursor.magic] if x.flags and not {*x.flags} & {*cursor.words}]
     yield from ((option.flags[-1], option.hint) for option in options)
     if cursor.word == "-":
@@ -200,7 +201,7 @@ def _flags(cursor: Cursor) -> Iterator[tuple[str, str]]:
 
 
 def kind(value: Any) -> str:
-    """A hint on a number, array or tensor: its kind, and its shape unless it is a number.
+    """Describe a number, array or tensor in a hint: its kind and shape.
 
     Examples
     --------
@@ -216,9 +217,9 @@ def kind(value: Any) -> str:
 
 
 def assigned_in(body: str, shell: InteractiveShell) -> Sequence[str]:
-    """The names that the body of a cell assigns at its top level, also if it is not finished yet."""
+    """Return the names that a cell assigns at its top level, even if the cell is unfinished."""
     try:
-        return sorted(names.assigned(ast.parse(shell.transform_cell(body))))
+        return sorted(names.assigned_names(ast.parse(shell.transform_cell(body))))
     except (SyntaxError, ValueError):
-        found = ASSIGNED.findall(body)
-    return sorted({name.strip() for targets in found for name in targets.split(",")})
+        matches = ASSIGNED.findall(body)
+    return sorted({name.strip() for targets in matches for name in targets.split(",")})

@@ -1,4 +1,4 @@
-"""Computing of the lazy values of a report: %%tape --compute."""
+"""Compute the Dask arrays of a report: %%tape --compute."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ LARGE = (
 
 
 class Computing:
-    """Computes the small lazy values of a report, all of them together.
+    """Computes the small Dask arrays of a report, all in one Dask call.
 
     Attributes
     ----------
     error : Exception or None
-        The error with which Dask, or a function of the program's that it called, stopped.
+        The error that Dask, or a user function that Dask called, raised.
     """
 
     def __init__(self) -> None:
         self.error: Exception | None = None
 
     def __call__(self, subject: Subject, entries: Sequence[Any]) -> Iterator[Statement]:
-        """Compute small values, and the lazy `entries` of matrices; remarks for the verdict on what is not computed."""
+        """Compute small values and the lazy `entries` of matrices; yield statements on what stays uncomputed."""
         values = uncomputed(subject, entries)
         if values:
             from tapemagic.lazy.computing import compute
 
             try:
                 compute(values, is_live(sys.stdout))
-            except Exception as error:  # noqa: BLE001 -- the report shows what is known without it, and it is raised then
+            except Exception as error:  # noqa: BLE001 -- the report is shown without these numbers, and then the error is raised
                 self.error = error
                 what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")
                 return iter([Statement("note", FAILED.format(what))])

@@ -1,4 +1,4 @@
-"""Loading and unloading of the IPython extension."""
+"""Load and unload the IPython extension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAGICS = {"cell": ("tape",), "line": ("tape", "gradient", "why", "check_gradient
 
 
 def load(shell: InteractiveShell) -> None:
-    """Register the magics, also with %config, and their tab completion."""
+    """Register the magics, their settings for %config and their tab completion."""
     _drop_invalid_settings(shell)
     magics = TapeMagics(shell)
     shell.register_magics(magics)
@@ -22,7 +22,8 @@ def load(shell: InteractiveShell) -> None:
 
 
 def _drop_invalid_settings(shell: InteractiveShell) -> None:
-    """Log the invalid settings in the configuration of IPython, and remove them from it."""
+    """Log and remove invalid settings in IPython's configuration."""
+    # traitlets would raise for them while the magics are made, and then no magic would exist at all.
     settings = shell.config.get(TapeMagics.__name__, {})
     for name, trait in TapeMagics.class_traits(config=True).items():
         try:
@@ -34,7 +35,7 @@ def _drop_invalid_settings(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Remove the magics, with their settings and their tab completion."""
+    """Unregister the magics, their settings and their tab completion."""
     for kind, magic_names in MAGICS.items():
         for name in magic_names:
             shell.magics_manager.magics[kind].pop(name, None)

@@ -1,4 +1,4 @@
-"""Reading of the place at which a cell failed: the line, its names and its operands."""
+"""Read where a cell failed: the line, its names and its operands."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 
 
 def read_failure(error: BaseException, session: Session) -> Failure:
-    """The line at which a cell stopped, with the shapes of its operands and what does not fit."""
+    """Describe the line at which a cell stopped, with the shapes of its operands and what does not fit."""
     try:
         return failure_of(_stop(error, session))
-    except Exception:  # noqa: BLE001 -- objects of the user's may do anything: the error itself is told
+    except Exception:  # noqa: BLE001 -- user objects may do anything: then only the error itself is described
         line = _line_in(error.__traceback__, session.cell.filename)
         return Failure(line, type(error).__name__, printable(message_of(error).partition("\n")[0]))
 
 
 def _line_in(trace: TracebackType | None, filename: str) -> int | None:
-    """The line at the top level of the cell that failed, or that called what failed."""
+    """Return the top-level line of the cell that failed, or that called the failing code."""
     lines = [t.tb_lineno for t in walk(trace) if t.tb_frame.f_code.co_filename == filename]
     return lines[0] if lines else None
 
 
 def _stop(error: BaseException, session: Session) -> StopSite:
-    """The innermost line of the user's that failed, with its names."""
+    """Find the innermost user line that failed, with its names."""
     filename = session.cell.filename
     own = [part for part in walk(error.__traceback__) if is_user(part)]
     if not own:
@@ -46,6 +46,7 @@ def _stop(error: BaseException, session: Session) -> StopSite:
     frame, code = trace.tb_frame, trace.tb_frame.f_code
     place = Place(code.co_filename, trace.tb_lineno, "")
     names = ChainMap(dict(frame.f_locals), frame.f_globals, vars(builtins))
+    # co_positions has an entry for every two bytes of code.
     span = next(islice(code.co_positions(), trace.tb_lasti // 2, None), None)
     called = trace.tb_next.tb_frame if trace.tb_next else None
 
@@ -66,7 +67,7 @@ def _stop(error: BaseException, session: Session) -> StopSite:
 
 
 def _where(frame: FrameType, filename: str) -> str:
-    """The place of a line in words, if it is not at the top level of the cell: "in f", "of helpers.py"."""
+    """Describe where a line is, if not at the top level of the cell: "in f", "of helpers.py"."""
     code = frame.f_code
     name = code.co_qualname.partition(".<locals>")[0]
     function = f"in {name}" if name.isidentifier() or name.replace(".", "").isidentifier() else ""
@@ -78,7 +79,7 @@ def _where(frame: FrameType, filename: str) -> str:
 
 
 def _arguments(called: FrameType) -> Sequence[Any]:
-    """The arguments of the operation of this package that failed, in the order of the expression."""
+    """Return the arguments of the failing tapemagic operation, in the order of the expression."""
     code, values = called.f_code, called.f_locals
     if origin_of(code.co_filename) is not None:
         return ()
@@ -88,6 +89,7 @@ def _arguments(called: FrameType) -> Sequence[Any]:
         case "_array_function":
             return tuple(values["args"])
         case "forward" | "_item":
-            given = [values[name] for name in code.co_varnames[: code.co_argcount]]
-            return given[::-1] if "reflected" in code.co_qualname else given
+            operands = [values[name] for name in code.co_varnames[: code.co_argcount]]
+            # Python calls y.__radd__(x) for x + y, so the operands arrive in reverse.
+            return operands[::-1] if "reflected" in code.co_qualname else operands
     return ()

@@ -1,4 +1,4 @@
-"""The order in which the top level of a cell reads a name and assigns it."""
+"""Find out whether a cell reads a name first or assigns it first."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from typing import Literal
 STORES = {"STORE_NAME", "STORE_GLOBAL"}
 LOADS = {"LOAD_NAME", "LOAD_GLOBAL"}
 COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
-"""The names of code objects that run where they stand."""
+"""Names of code objects that run where they are written, unlike functions."""
 
 
 def first_use(source: str, name: str) -> Literal["read", "assigned"] | None:
-    """Whether the top level of a program reads a name first, or assigns it; None if it does neither.
+    """Return what a program's top level does first with a name: "read", "assigned", or None for neither.
 
     Examples
     --------
     >>> first_use("x = x + 1", "x"), first_use("x = 1; y = x", "x"), first_use("y = 2", "x")
     ('read', 'assigned', None)
     """
+    # Warnings, such as those of invalid escapes, are shown when the cell itself is compiled.
     with warnings.catch_warnings(action="ignore"):
         code = compile(source, "<cell>", "exec", dont_inherit=True)
     return _first_use(code, name)
 
 
 def _first_use(code: CodeType, name: str) -> Literal["read", "assigned"] | None:
+    # Bytecode, not the syntax tree: it lists reads and assignments in the order in which they run.
     for step in dis.get_instructions(code):
         if step.argval == name and step.opname in LOADS:
             return "read"
@@ -35,19 +37,19 @@ def _first_use(code: CodeType, name: str) -> Literal["read", "assigned"] | None:
             return "assigned"
         inner = step.argval
         runs_here = isinstance(inner, CodeType) and inner.co_name in COMPREHENSIONS
-        if runs_here and (found := _first_use(inner, name)):
-            return found
+        if runs_here and (first := _first_use(inner, name)):
+            return first
     return None
 
 
-def overwritten_on(source: str, name: str) -> int | None:
-    r"""The line that surely gives a name its second value before any line of the program mentions the first.
+def overwriting_line(source: str, name: str) -> int | None:
+    r"""Find the line that surely overwrites a name's first value before the program uses that value.
 
     Examples
     --------
-    >>> overwritten_on("a = 1.0\nb = 2.0\na = 3.0", "a")
+    >>> overwriting_line("a = 1.0\nb = 2.0\na = 3.0", "a")
     3
-    >>> overwritten_on("a = 1.0\na = a * 2", "a"), overwritten_on("a = 1.0\nif b:\n    a = 2.0", "a")
+    >>> overwriting_line("a = 1.0\na = a * 2", "a"), overwriting_line("a = 1.0\nif b:\n    a = 2.0", "a")
     (None, None)
     """
     uses = [
@@ -55,17 +57,18 @@ def overwritten_on(source: str, name: str) -> int | None:
         for statement in ast.parse(source).body
         if (contexts := _contexts(statement, name))
     ]
+    # Only plain assignments at the top level surely run; one in a branch, a loop or a try block may not.
     if len(uses) < 2 or any(not _only_assigns(*use) for use in uses[:2]):
         return None
     return uses[1][0].lineno
 
 
-def begins_anew(source: str, name: str) -> bool:
-    r"""Whether a program surely assigns a name before any of its lines mentions it otherwise.
+def assigns_before_use(source: str, name: str) -> bool:
+    r"""Return True if a program surely assigns a name before using the old value.
 
     Examples
     --------
-    >>> begins_anew("a = 1.0; b = a", "a"), begins_anew("if b:\n    a = 1.0", "a")
+    >>> assigns_before_use("a = 1.0; b = a", "a"), assigns_before_use("if b:\n    a = 1.0", "a")
     (True, False)
     """
     for statement in ast.parse(source).body:
@@ -74,12 +77,12 @@ def begins_anew(source: str, name: str) -> bool:
     return False
 
 
-def chained_on(source: str, name: str) -> set[int]:
-    r"""The lines of assignments that give a name and others one value, as ``a = b = 1.0`` does.
+def chained_lines(source: str, name: str) -> set[int]:
+    r"""Return the lines of chained assignments to a name, such as ``a = b = 1.0``.
 
     Examples
     --------
-    >>> chained_on("a = b = 1.0\na, b = 1.0, 2.0", "a")
+    >>> chained_lines("a = b = 1.0\na, b = 1.0, 2.0", "a")
     {1}
     """
     return {
@@ -93,7 +96,7 @@ def chained_on(source: str, name: str) -> set[int]:
 
 
 def _contexts(statement: ast.stmt, name: str) -> set[type[ast.expr_context]]:
-    """The ways in which a statement mentions a name."""
+    """Return how a statement uses a name: load, store, delete."""
     return {
         type(node.ctx)
         for node in ast.walk(statement)

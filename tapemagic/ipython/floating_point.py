@@ -1,4 +1,4 @@
-"""NumPy's floating-point warnings of a cell, gathered with the lines of the cell."""
+"""Gather NumPy's floating-point warnings of a cell with their lines."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from tapemagic.report.verdict.source_operands import operands_on
 
 MESSAGE = re.compile(r"(divide by zero|overflow|underflow|invalid value) encountered in (.+)")
 
-TAKING = {"gradient", "jacobian", "batch_jacobian"}
-STANDARD = {"warnings", "_py_warnings"}
-"""The names of Python's own module of warnings."""
+GRADIENT_METHODS = {"gradient", "jacobian", "batch_jacobian"}
+WARNINGS_MODULES = {"warnings", "_py_warnings"}
+"""Names of Python's warnings module (Python 3.14 moved its code to ``_py_warnings``)."""
 
 
 class Unused(RuntimeWarning):
-    """A category without warnings: a filter for it makes Python forget which warnings it has shown."""
+    """Category that no warning has: adding a filter for it makes Python forget which warnings it has shown."""
 
 
-FORGET = "default", None, Unused, None, 0
-"""The filter, as `warnings` keeps it."""
+RESET_FILTER = "default", None, Unused, None, 0
+"""That filter in the form in which `warnings` stores it."""
 
 
 class FloatingPointWarnings:
-    """NumPy's floating-point warnings of a cell, once for each line and kind.
+    """Collects NumPy's floating-point warnings of a cell, once per line and kind.
 
     Parameters
     ----------
@@ -40,18 +40,18 @@ class FloatingPointWarnings:
 
     Attributes
     ----------
-    found : dict of (int, str) to NumericWarning
+    gathered : dict of (int, str) to NumericWarning
         By line and kind.
 
     Notes
     -----
-    The filters of the program decide, as ever, whether a warning is an error, is ignored or is shown; what would be
-    shown is gathered. All others are shown as they are: those of other threads, and those that are not NumPy's.
+    The program's filters still decide whether a warning is an error, ignored or shown; only shown warnings are
+    gathered. Warnings of other threads, and those that NumPy did not raise, are shown unchanged.
     """
 
     def __init__(self, filename: str) -> None:
         self._filename = filename
-        self.found: dict[tuple[int, str], NumericWarning] = {}
+        self.gathered: dict[tuple[int, str], NumericWarning] = {}
         self._before: Any = warnings.showwarning
         self._own: Any = self._before
         self._is_running = False
@@ -61,7 +61,7 @@ class FloatingPointWarnings:
         self._is_running = True
         self._own = self._show
         warnings.showwarning = self._own
-        forget_shown()
+        forget_shown_warnings()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -71,29 +71,31 @@ class FloatingPointWarnings:
         self._own = self._before
 
     def _show(self, message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
-        """Gather a warning, or show it as the program does."""
-        own = getattr(self._before, "__module__", "") not in STANDARD
+        """Gather a warning, or show it as the program would."""
+        own = getattr(self._before, "__module__", "") not in WARNINGS_MODULES
         gathered = self._is_running and self._gather(sys._getframe(1), message, category, lineno)
         if own or not gathered:
             self._before(message, category, filename, lineno, *rest)
 
     def _gather(self, frame: FrameType | None, message: Any, category: Any, lineno: int) -> bool:
-        """Gather a warning; False if it is none of NumPy's about this cell."""
+        """Gather a warning; return False if it is not NumPy's or not about this cell."""
         match = MESSAGE.fullmatch(str(message))
         if match is None or not issubclass(category, RuntimeWarning):
             return False
-        while frame is not None and frame.f_globals.get("__name__") in STANDARD:
+        while frame is not None and frame.f_globals.get("__name__") in WARNINGS_MODULES:
             frame = frame.f_back
         user, cell = self._frames(frame)
         if frame is None or user is None or cell is None:
             return False
+        # Python shows a warning once per line of the module that warns: of NumPy's own code, here. Remove its note,
+        # because another line of the cell may cause the same warning.
         shown = frame.f_globals.get("__warningregistry__", {})
-        shown.pop((str(message), category, lineno), None)  # another line may warn of the same
+        shown.pop((str(message), category, lineno), None)
         kind, operation = match[1], match[2].removeprefix("scalar ")
         key = cell.f_lineno, f"{kind} {operation}"
-        if key not in self.found:
+        if key not in self.gathered:
             function = user.f_code.co_name if user is not cell else ""
-            self.found[key] = NumericWarning(
+            self.gathered[key] = NumericWarning(
                 kind,
                 operation,
                 cell.f_lineno,
@@ -104,7 +106,7 @@ class FloatingPointWarnings:
         return True
 
     def _frames(self, frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
-        """The innermost frame of the user's program, and the innermost one of the cell."""
+        """Return the innermost user frame, and the innermost frame of the cell."""
         user = None
         while frame is not None:
             if user is None and origin_of(frame.f_code.co_filename) == "":
@@ -115,26 +117,26 @@ class FloatingPointWarnings:
         return user, None
 
 
-def forget_shown() -> None:
-    """Make Python show warnings anew that it has shown before, as a new filter does."""
+def forget_shown_warnings() -> None:
+    """Make Python show warnings again that it has shown before, as any new filter does."""
     warnings.filterwarnings("default", category=Unused, append=True)
-    if FORGET in warnings.filters:
-        warnings.filters.remove(FORGET)  # type: ignore[attr-defined]
+    if RESET_FILTER in warnings.filters:
+        warnings.filters.remove(RESET_FILTER)  # type: ignore[attr-defined]
 
 
 def _takes_gradient(frame: FrameType | None, user: FrameType) -> bool:
-    """Whether a line of the program was taking a gradient."""
+    """Return True if user code was computing a gradient."""
     while frame is not None and frame is not user:
-        if frame.f_code.co_name in TAKING and origin_of(frame.f_code.co_filename) is None:
+        if frame.f_code.co_name in GRADIENT_METHODS and origin_of(frame.f_code.co_filename) is None:
             return True
         frame = frame.f_back
     return False
 
 
 def _values(operation: str, user: FrameType) -> str:
-    """The operands of an operation that are names on the line of a frame, with their values."""
+    """Format the values of an operation's operands that are names on the line of a frame."""
     place = Place(user.f_code.co_filename, user.f_lineno, "")
     names = {**user.f_globals, **user.f_locals}
-    held = {name: names.get(name) for name in operands_on(place, operation)}
-    plain = {name: unwrap(x) if isinstance(x, Traced) else x for name, x in held.items()}
+    operands = {name: names.get(name) for name in operands_on(place, operation)}
+    plain = {name: unwrap(x) if isinstance(x, Traced) else x for name, x in operands.items()}
     return " and ".join(f"{name} is {format_value(x)}" for name, x in plain.items() if is_number(x))

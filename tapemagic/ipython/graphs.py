@@ -1,4 +1,4 @@
-"""%tape_graph: the graph of the last %%tape cell alone."""
+"""%tape_graph: the graph of the last %%tape cell on its own."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from tapemagic.drawing.report_style import Style
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.explain.formatting import significant_digits
 from tapemagic.explain.snapshot import Named, snapshot_of
-from tapemagic.ipython.line_arguments import normalized, tensor_named
+from tapemagic.ipython.line_arguments import normalize, tensor_named
 from tapemagic.ipython.session import Session
 from tapemagic.report.findings import examine
 from tapemagic.report.folding import fold
 from tapemagic.report.tabs.graph.view import most_iterations
 from tapemagic.report.tapegraph import DotSource, TapeGraph
 
-LEAST_NODES, MOST_NODES = 20, 2000
-"""The smallest and the largest number of nodes for which a picture is made."""
-LARGER = 4
-"""The nodes that the graph alone has room for, as a multiple of those in a report."""
+MIN_NODES, MAX_NODES = 20, 2000
+"""Minimum and maximum number of nodes in a picture."""
+NODES_FACTOR = 4
+"""How many times more nodes the graph on its own may have than the graph of a report."""
 
 
 def tape_graph(
     options: Any, session: Session | None, namespace: dict[str, Any], max_nodes: int, style: Style
 ) -> TapeGraph | DotSource:
-    """The graph of the last %%tape cell.
+    """Draw the graph of the last %%tape cell.
 
     Parameters
     ----------
     options : object
-        The options of the magic, as text.
+        The options of the magic, as strings.
     session : Session or None
         The last %%tape cell.
     namespace : dict of str to object
         The variables of the notebook.
     max_nodes : int
-        The number of nodes in a report.
+        Maximum number of nodes in a report.
     style : Style
 
     Returns
@@ -48,20 +48,20 @@ def tape_graph(
     Raises
     ------
     UsageError
-        If there is no such cell, target or iteration.
+        If there is no cell, or the target or iteration does not exist.
     """
     __tracebackhide__ = True
     if session is None:
         raise UsageError(
             "%tape_graph shows the last %%tape cell, and none has run yet: run one first"
         )
-    nodes = _number(options.nodes, "nodes", LEAST_NODES, MOST_NODES)
+    nodes = _number(options.nodes, "nodes", MIN_NODES, MAX_NODES)
     observer = session.recording()
     targets = session.targets
     if options.target is not None:
         targets = [_target(options.target, session, namespace)]
     iteration = _iteration(options.iteration, observer)
-    room = nodes or min(MOST_NODES, LARGER * max_nodes)
+    room = nodes or min(MAX_NODES, NODES_FACTOR * max_nodes)
     sources, context = session.all_sources(), session.context()
     with significant_digits(style.digits):
         findings = examine(
@@ -78,11 +78,11 @@ def _target(name: str, session: Session, namespace: dict[str, Any]) -> Named:
             f"%tape_graph: {name!r} is not on the tape of the last %%tape cell: name a value that it watched, "
             "or computed from what it watched"
         )
-    return normalized(name), value
+    return normalize(name), value
 
 
 def _iteration(text: str, observer: Observer) -> int | None:
-    """The iteration to open."""
+    """Return the iteration to open."""
     if not text:
         return None
     count = most_iterations(fold(snapshot_of(observer)))
@@ -94,12 +94,12 @@ def _iteration(text: str, observer: Observer) -> int | None:
     return _number(text, "iteration", 1, count)
 
 
-def _number(text: str, name: str, least: int, most: int) -> int | None:
-    """The number in an option; None if the option is not there."""
+def _number(text: str, name: str, minimum: int, maximum: int) -> int | None:
+    """Parse the number in an option; return None without the option."""
     if not text:
         return None
-    if not (re.fullmatch("[0-9]{1,9}", text) and least <= int(text) <= most):
+    if not (re.fullmatch("[0-9]{1,9}", text) and minimum <= int(text) <= maximum):
         raise UsageError(
-            f"%tape_graph: --{name} is a whole number from {least} to {most}, not {text!r}"
+            f"%tape_graph: --{name} is a whole number from {minimum} to {maximum}, not {text!r}"
         )
     return int(text)

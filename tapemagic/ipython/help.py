@@ -1,4 +1,4 @@
-"""The usage of each magic, and what its help says below the options."""
+"""Usage of each magic, and its help text below the options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsing and checking of the names and options in the lines of magics."""
+"""Parse and check the names and options in the lines of magics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument
 
 
 def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
-    """The options in the line of a magic.
+    """Parse the options in the line of a magic.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
 
 
 def _advice(message: str, name: str) -> str:
-    """Advice in place of the message of a parser of options."""
+    """Replace a message of argparse by advice."""
     if found := UNKNOWN.match(message):
         if RANGE.search(found[1]):
             return f"{printable(found[1])!r} stands alone: write a range without spaces, as in --what-if a=-3:3"
@@ -58,16 +58,17 @@ def _advice(message: str, name: str) -> str:
 
 
 def _unknown_option(option: str, name: str) -> str:
-    """The nearest option to one that does not exist, or all of them."""
+    """Suggest the nearest option to an unknown one, or list all options."""
     word = option.partition("=")[0]
-    known = [flag for x in OPTIONS[name] for flag in x.flags]
-    near = difflib.get_close_matches(word.lower(), known, 1, 0.6) if len(word) > 2 else []
-    nearest = f"the nearest is {near[0]}" if near else f"the options are {', '.join(known)}"
+    flags = [flag for x in OPTIONS[name] for flag in x.flags]
+    # Of one or two letters every option is near.
+    near = difflib.get_close_matches(word.lower(), flags, 1, 0.6) if len(word) > 2 else []
+    nearest = f"the nearest is {near[0]}" if near else f"the options are {', '.join(flags)}"
     return f"there is no option {printable(word)}: {nearest}"
 
 
 def _misplaced(words: str, name: str) -> str:
-    """Advice on names that are too many, or stand behind options."""
+    """Return advice on superfluous names, or names after the options."""
     if name != "%%tape":
         return f"one name is enough: leave {printable(words)!r} out"
     where = "write the names to watch in front of them, as in %%tape x y -o 2"
@@ -75,43 +76,44 @@ def _misplaced(words: str, name: str) -> str:
 
 
 def names_in(words: list[str]) -> list[str]:
-    """The names in words, which may have commas between them."""
-    return [normalized(name) for word in words for name in word.split(",") if name]
+    """Split words at commas into names."""
+    return [normalize(name) for word in words for name in word.split(",") if name]
 
 
-def normalized(name: str) -> str:
-    """A name in the form to which Python normalizes identifiers (NFKC): ϕ and φ are one letter."""
+def normalize(name: str) -> str:
+    """Normalize a name as Python normalizes identifiers (NFKC): ϕ and φ are the same letter."""
     return unicodedata.normalize("NFKC", name)
 
 
 def tensor_named(name: str, namespace: Mapping[str, Any], magic: str) -> Traced:
-    """The tensor with a name in the line of a magic.
+    """Look up a tensor by its name in the line of a magic.
 
     Raises
     ------
     UsageError
-        If there is no such name, or its value is no tensor.
+        If the name does not exist, or its value is not a tensor.
     """
-    value = namespace.get(normalized(name))
+    value = namespace.get(normalize(name))
     if not isinstance(value, Traced):
-        if not is_name(normalized(name)):
+        if not is_name(normalize(name)):
             raise UsageError(
                 f"{magic}: {name!r} is no name: give it one, as in w = model.kernel, and ask by that name"
             )
         what = "does not exist: name a"
-        if normalized(name) in namespace:
+        if normalize(name) in namespace:
             what = f"is of type {type(value).__name__}, and no"
         raise UsageError(f"{magic}: {name!r} {what} Tensor or Variable of the last %%tape cell")
     return value
 
 
 def distinct_names(words: list[str]) -> list[str]:
-    """The names in words, which may have commas between them, without repetitions."""
+    """Split words at commas into names, without repetitions."""
     return list(dict.fromkeys(names_in(words)))
 
 
 def order_of(text: str, magic: str = "%%tape") -> int:
-    """The order of derivatives in an option, as an int."""
+    """Parse the order of derivatives in an option."""
+    # Not int(text): that would accept "٣", " 2 " and "1_0".
     if text not in {*"123456789"}:
         raise UsageError(
             f"{magic}: the order is a whole number from 1 to 9, not {text!r}: write -o 2"
@@ -120,21 +122,21 @@ def order_of(text: str, magic: str = "%%tape") -> int:
 
 
 def is_name(text: str) -> bool:
-    """Whether text can be the name of a variable."""
+    """Return True if text is a valid variable name."""
     return text.isidentifier() and not iskeyword(text)
 
 
 def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> None:
-    """Raise an error if the name for the tape is invalid, to be watched, or that of a module or function."""
+    """Raise an error if the tape's name is invalid, watched, or the name of a module or function."""
     if not is_name(options.name):
         raise UsageError(f"%%tape: {options.name!r} cannot be the name of a tape: write -n t")
     if options.name in names:
         raise UsageError(
             f"%%tape: {options.name!r} is what the tape is called in the cell: give the tape another name with -n t"
         )
-    held = namespace.get(options.name, getattr(builtins, options.name, None))
-    if isinstance(held, ModuleType) or callable(held):
-        what = "module" if isinstance(held, ModuleType) else "function"
+    value = namespace.get(options.name, getattr(builtins, options.name, None))
+    if isinstance(value, ModuleType) or callable(value):
+        what = "module" if isinstance(value, ModuleType) else "function"
         raise UsageError(
             f"%%tape: {options.name!r} is a {what}, and the tape would take its name: give the tape another name "
             "with -n t"

@@ -31,26 +31,27 @@ from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.completion import Completion
 from tapemagic.ipython.computing import Computing
 from tapemagic.ipython.failure import read_failure
-from tapemagic.ipython.graphs import LEAST_NODES, MOST_NODES, tape_graph
+from tapemagic.ipython.graphs import MAX_NODES as MAX_GRAPH_NODES
+from tapemagic.ipython.graphs import MIN_NODES, tape_graph
 from tapemagic.ipython.line_arguments import (
     check_names,
     check_options,
     distinct_names,
     names_in,
-    normalized,
+    normalize,
     order_of,
     parse_line,
     tensor_named,
 )
 from tapemagic.ipython.options import documented
-from tapemagic.ipython.plotting import PlotRuns, range_in
-from tapemagic.ipython.result_display import ShownReports, shown
+from tapemagic.ipython.plotting import PlotRuns, parse_range
+from tapemagic.ipython.result_display import ShownReports, display_result
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.settings import Choice, Switch, WholeNumber
-from tapemagic.ipython.sliders import Wanted, wanted_in
+from tapemagic.ipython.sliders import SliderRequest, parse_sliders
 from tapemagic.ipython.tape_function import tape_function
-from tapemagic.ipython.targets import DerivativeRequest, choose
+from tapemagic.ipython.targets import DerivativeRequest, choose_targets
 from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.what_if import WhatIf
 from tapemagic.ipython.why import why
@@ -77,8 +78,8 @@ UNREPORTED = f"the report could not be made ({{}}); {RAN}"
 class TapeMagics(Magics):
     """The magics %%tape and %tape, which record a cell or an expression and show a report.
 
-    %tape_graph, %gradient and %why use the recording of the last cell, and %check_gradient compares a derivative by
-    hand with it. %tape_function shows the programs of a traced function. The traits are the settings of
+    %tape_graph, %gradient and %why read the recording of the last cell, and %check_gradient compares your own
+    derivative with it. %tape_function shows the programs of a traced function. The traits are the settings of
     ``%config TapeMagics``.
     """
 
@@ -87,9 +88,9 @@ class TapeMagics(Magics):
     )
     max_nodes = WholeNumber(
         MAX_NODES,
-        LEAST_NODES,
-        MOST_NODES,
-        f"How many nodes the graph in a report has room for, from {LEAST_NODES} to {MOST_NODES}; by default "
+        MIN_NODES,
+        MAX_GRAPH_NODES,
+        f"How many nodes the graph in a report has room for, from {MIN_NODES} to {MAX_GRAPH_NODES}; by default "
         f"{MAX_NODES}. %tape_graph shows more.",
     )
     first_tab = Choice[str](
@@ -134,12 +135,12 @@ class TapeMagics(Magics):
         options = parse_line(self.tape_cell, line)
         watch, targets = distinct_names(options.names), distinct_names(options.target)
         order = order_of(options.order)
-        plotted = range_in(options.plot) if options.plot else None
+        plotted = parse_range(options.plot) if options.plot else None
         if plotted and plotted.name not in watch:
             watch.append(plotted.name)
-        options.name = normalized(options.name)
-        wanted = wanted_in(options.what_if)
-        sliders = [item.name for item in wanted]
+        options.name = normalize(options.name)
+        requests = parse_sliders(options.what_if)
+        sliders = [item.name for item in requests]
         check_options(options, [*watch, *targets, *sliders], self.shell.user_ns)
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
         check_names(ready, [*watch, *sliders], targets)
@@ -150,7 +151,7 @@ class TapeMagics(Magics):
             ready.namespace[options.name] = session.tape
             return session
 
-        if options.compute and (plotted or wanted):
+        if options.compute and (plotted or requests):
             other = "--plot" if plotted else "--what-if"
             raise UsageError(
                 f"%%tape: --compute and {other} do not go together, since every run would compute the data again: "
@@ -162,9 +163,10 @@ class TapeMagics(Magics):
         request = DerivativeRequest(
             targets, order, kinds, options.check, plots, options.code, computing
         )
-        what_if = self._what_if(ready, wanted, begin, request) if wanted else None
+        what_if = self._what_if(ready, requests, begin, request) if requests else None
         if plots:
             plots.what_if = what_if
+        # Set before the cell runs, since %gradient and %why in the cell itself refer to it.
         earlier, self.last = self.last, begin()
         try:
             report = self._run(self.last, request, cell, what_if)
@@ -177,11 +179,11 @@ class TapeMagics(Magics):
     def _what_if(
         self,
         cell: Cell,
-        wanted: Sequence[Wanted],
+        requests: Sequence[SliderRequest],
         begin: Callable[[], Session],
         request: DerivativeRequest,
     ) -> WhatIf:
-        """The sliders of a cell, whose later runs are reported as the first one is."""
+        """Set up the sliders of a cell; later runs are reported like the first."""
 
         def report(session: Session, value: Any) -> TapeReport:
             return self._report(session, value, request, None)
@@ -189,7 +191,7 @@ class TapeMagics(Magics):
         def accept(session: Session) -> None:
             self.last = session
 
-        return WhatIf(cell, wanted, begin, report, accept)
+        return WhatIf(cell, requests, begin, report, accept)
 
     def _run(
         self,
@@ -198,7 +200,7 @@ class TapeMagics(Magics):
         text: str,
         what_if: WhatIf | None = None,
     ) -> TapeReport | None:
-        """Run the cell and return its report; if the cell fails, show the report of the recording until then."""
+        """Run the cell and return its report; if the cell fails, show the report up to the error."""
         __tracebackhide__ = True
         reports = self._reports.begin(text)
         try:
@@ -208,6 +210,7 @@ class TapeMagics(Magics):
             if what_if and what_if.refusal:
                 raise
             self._show_partial(session, request, error, reports)
+            # Tracebacks show user frames only.
             free_of_others(error)
             raise
         report = self._try_report(session, value, request)
@@ -229,7 +232,8 @@ class TapeMagics(Magics):
         error: BaseException,
         reports: list[TapeReport],
     ) -> None:
-        """Show the report of the recording until an error, unless that is interrupted."""
+        """Show the report up to an error, unless making it is interrupted."""
+        # A second interrupt means: no report either. The first error is raised in any case.
         with suppress(KeyboardInterrupt):
             report = self._try_report(session, None, request, read_failure(error, session))
             if report is not None:
@@ -243,20 +247,21 @@ class TapeMagics(Magics):
         request: DerivativeRequest,
         failure: Failure | None = None,
     ) -> TapeReport | None:
-        """The report on a cell that has run; a warning and None if it cannot be made.
+        """Make the report of a cell that has run; if that fails, only warn.
 
         Raises
         ------
         KeyboardInterrupt
-            If it is interrupted.
+            If making the report is interrupted.
         """
         __tracebackhide__ = True
         try:
             return self._report(session, value, request, failure)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(INTERRUPTED) from None
-        except Exception as error:  # noqa: BLE001 -- whatever a user's objects do, the cell has run
+        except Exception as error:  # noqa: BLE001 -- user objects may raise anything, and the cell has run
             what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")
+            # Not an error: the cell has run, and an error would look as if it had failed.
             warnings.warn(UNREPORTED.format(what), stacklevel=2)
         return None
 
@@ -269,7 +274,7 @@ class TapeMagics(Magics):
     ) -> TapeReport:
         style = self._style()
         with significant_digits(style.digits):
-            targets = choose(session, value, request.targets)
+            targets = choose_targets(session, value, request.targets)
             session.targets, session.order = targets.named, request.order
             findings, details = examined(
                 session.observer,
@@ -288,13 +293,13 @@ class TapeMagics(Magics):
                     session,
                     targets.named,
                     request.order,
-                    lambda run, result: choose(run, result, request.targets).named,
+                    lambda run, result: choose_targets(run, result, request.targets).named,
                 )
                 findings = replace(findings, plot=plot)
         return TapeReport(findings, value, targets.is_value, style, details)
 
     def _style(self) -> Style:
-        """The settings of how reports are shown."""
+        """Return the settings for showing reports."""
         return Style(self.first_tab, self.theme, self.engine, self.digits)
 
     @no_var_expand
@@ -304,10 +309,10 @@ class TapeMagics(Magics):
     def tape_line(self, line: str) -> TapeReport | None:
         """Run an expression on a recording tape, and show its graph and gradients."""
         __tracebackhide__ = True
-        return shown(self._expression(line), line, self.shell)
+        return display_result(self._expression(line), line, self.shell)
 
     def _expression(self, line: str) -> TapeReport | None:
-        """Run an expression as %tape, with every number in it watched, and return its report."""
+        """Run an expression, watching every number in it, and return its report."""
         __tracebackhide__ = True
         [(separate, attached, source)] = EXPRESSION.findall(line.strip())
         order = order_of(separate or attached or "1", "%tape")
@@ -341,48 +346,50 @@ class TapeMagics(Magics):
             raise UsageError(
                 "%gradient asks the last %%tape cell, and none has run yet: run one first"
             )
-        wanted = names_in(line.rstrip("; ").split())
-        if len(wanted) < 2:
+        tensor_names = names_in(line.rstrip("; ").split())
+        if len(tensor_names) < 2:
             raise UsageError(
                 "%gradient needs a target and at least one source, as in %gradient loss w b"
             )
         observer = self.last.observer
-        target, *sources = [tensor_named(name, self.shell.user_ns, "%gradient") for name in wanted]
+        target, *sources = [
+            tensor_named(name, self.shell.user_ns, "%gradient") for name in tensor_names
+        ]
         gradients = observer.gradient(target, sources)
-        for name, source, gradient in zip(wanted[1:], sources, gradients, strict=True):
+        for name, source, gradient in zip(tensor_names[1:], sources, gradients, strict=True):
             if gradient is None:
-                print(self.last.explain(wanted[0], target, name, source))  # noqa: T201 -- the answer to a question
+                print(self.last.explain(tensor_names[0], target, name, source))  # noqa: T201 -- the answer to a question
         result = gradients[0] if len(gradients) == 1 else gradients
-        return None if result is None else shown(result, line, self.shell)
+        return None if result is None else display_result(result, line, self.shell)
 
     @no_var_expand
     @output_can_be_silenced
     @line_magic
     @documented("%why")
     def why(self, line: str) -> Explanation | Explanations | None:
-        """Explain why a gradient of the last %%tape cell is None, or which paths it sums up."""
+        """Explain why a gradient of the last %%tape cell is None, or which paths it sums."""
         __tracebackhide__ = True
-        return shown(why(line, self.last, self.shell.user_ns), line, self.shell)
+        return display_result(why(line, self.last, self.shell.user_ns), line, self.shell)
 
     @no_var_expand
     @output_can_be_silenced
     @line_magic
     @documented("%check_gradient")
     def check_gradient(self, line: str) -> CheckReport | None:
-        """Compare a derivative by hand with the gradient of the last %%tape cell."""
+        """Compare your own derivative with the gradient of the last %%tape cell."""
         __tracebackhide__ = True
-        return shown(check_gradient(line, self.last, self.shell), line, self.shell)
+        return display_result(check_gradient(line, self.last, self.shell), line, self.shell)
 
     @no_var_expand
     @output_can_be_silenced
     @line_magic
     @documented("%tape_graph")
     def tape_graph(self, line: str) -> TapeGraph | DotSource | None:
-        """Show the graph of the last %%tape cell alone, and more of it than in the report."""
+        """Show the graph of the last %%tape cell, larger than in the report."""
         __tracebackhide__ = True
         options = parse_line(self.tape_graph, line.rstrip("; "), "%tape_graph")
         graph = tape_graph(options, self.last, self.shell.user_ns, self.max_nodes, self._style())
-        return shown(graph, line, self.shell)
+        return display_result(graph, line, self.shell)
 
     @no_var_expand
     @output_can_be_silenced
@@ -391,24 +398,24 @@ class TapeMagics(Magics):
     def tape_function(self, line: str) -> FunctionCode | None:
         """Show the programs of a function decorated with tapemagic.function."""
         __tracebackhide__ = True
-        return shown(tape_function(line, self.shell.user_ns), line, self.shell)
+        return display_result(tape_function(line, self.shell.user_ns), line, self.shell)
 
 
 def ends_in_semicolon(cell: str) -> bool:
-    """Whether a cell ends in a semicolon, so that its value is not shown.
+    """Return True if a cell ends in a semicolon, so that its value is not shown.
 
-    Only a cell with a semicolon is divided into tokens: for ten thousand lines that takes longer than their report.
+    Only cells that contain a semicolon are tokenized: for ten thousand lines that takes longer than the report.
     """
     return ";" in cell and bool(DisplayHook.semicolon_at_end_of_expression(cell))
 
 
 def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:
-    """The expression of %tape, compiled.
+    """Compile the expression of %tape.
 
     Raises
     ------
     UsageError
-        If it begins with an option of %%tape that %tape does not have.
+        If it starts with an option of %%tape that %tape does not have.
     """
     __tracebackhide__ = True
     option = OPTION.match(source)

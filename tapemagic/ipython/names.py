@@ -1,4 +1,4 @@
-"""The names that a cell assigns and reads, and calls of a hook after each of its assignments."""
+"""Find the names that a cell assigns and reads, and insert a hook after each assignment."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from inspect import CO_OPTIMIZED
 from types import CodeType
 
 HOOK = "__tape_named__"
-"""The name under which a cell finds the hook while it runs."""
+"""Name of the hook in the cell's namespace while it runs."""
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 NEW_SCOPES = (*SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 READS = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
-"""Bytecode instructions that read a name which may be global."""
+"""Bytecode instructions that may read a global name."""
 
-SUITES = ("body", "orelse", "finalbody", "handlers", "cases")
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
-def assigned(tree: ast.AST) -> set[str]:
-    """The names that code assigns at its top level: loops and branches included, functions not."""
+def assigned_names(tree: ast.AST) -> set[str]:
+    """Return the names that code assigns at its top level, in loops and branches but not in functions."""
     names = _bound(_descendants(tree, NEW_SCOPES))
     return names | {
         node.target.id for node in _descendants(tree, SCOPES) if isinstance(node, ast.NamedExpr)
     }
 
 
-def looped(tree: ast.AST) -> set[str]:
-    """The names that code binds anew in every turn of a loop at its top level, as the targets of ``for``."""
+def loop_names(tree: ast.AST) -> set[str]:
+    """Return the targets of ``for`` loops at the top level of code."""
     loops = [
         node for node in _descendants(tree, SCOPES) if isinstance(node, (ast.For, ast.AsyncFor))
     ]
     return {name for loop in loops for name in _bound(ast.walk(loop.target))}
 
 
-def read(tree: ast.Module | ast.Expression, filename: str = "<cell>") -> set[str]:
-    """The global names that code reads, also inside of functions, classes and comprehensions.
+def read_names(tree: ast.Module | ast.Expression, filename: str = "<cell>") -> set[str]:
+    """Return the global names that code reads, also inside functions, classes and comprehensions.
 
     Raises
     ------
@@ -45,13 +45,16 @@ def read(tree: ast.Module | ast.Expression, filename: str = "<cell>") -> set[str
         If the code does not compile; with a line of `filename`.
     """
     mode = "eval" if isinstance(tree, ast.Expression) else "exec"
-    with warnings.catch_warnings(action="ignore"):  # they come when the cell itself is compiled
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # they are shown when the cell itself is compiled
         code = compile(tree, filename, mode, dont_inherit=True)
     return globals_read(code)
 
 
 def globals_read(code: CodeType, in_class: bool = False) -> set[str]:
-    """The global names that a code object reads, without those that a class body binds for itself."""
+    """Return the global names that a code object reads, without names that a class body defines itself."""
+    # From the bytecode: Python itself decides there which names are global, also in nested scopes.
     steps = list(dis.get_instructions(code))
     names = {step.argval for step in steps if step.opname in READS}
     if in_class:
@@ -61,12 +64,12 @@ def globals_read(code: CodeType, in_class: bool = False) -> set[str]:
 
 
 def _module_of(nodes: Iterable[ast.AST]) -> ast.Module:
-    """A module whose children are these nodes."""
+    """Build a module whose children are these nodes."""
     return ast.Module(list(nodes), [])  # type: ignore[arg-type]
 
 
 def awaits(tree: ast.AST) -> bool:
-    """Whether there is an await at the top level of code."""
+    """Return True if code has an await at its top level."""
     return any(
         isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith))
         or (isinstance(node, ast.comprehension) and bool(node.is_async))
@@ -75,7 +78,7 @@ def awaits(tree: ast.AST) -> bool:
 
 
 def insert_hooks(tree: ast.AST) -> None:
-    """Insert a call of the hook after every assignment at the top level of code, in place.
+    """Insert a call of the hook after every assignment at the top level of code (modifies the tree).
 
     After ``y = ...`` comes ``__tape_named__('y')``; ``(y := ...)`` becomes ``(y := __tape_named__('y', ...))``.
     """
@@ -87,7 +90,7 @@ def insert_hooks(tree: ast.AST) -> None:
 
 
 def _descendants(node: ast.AST, closed: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
-    """The descendants of a node, without those of nodes of the types `closed`."""
+    """Yield the descendants of a node without descending into nodes of the types `closed`."""
     for child in ast.iter_child_nodes(node):
         yield child
         if not isinstance(child, closed):
@@ -95,7 +98,7 @@ def _descendants(node: ast.AST, closed: tuple[type[ast.AST], ...]) -> Iterator[a
 
 
 def _bound(nodes: Iterator[ast.AST]) -> set[str]:
-    """The names that these nodes bind."""
+    """Return the names that these nodes bind."""
     names: set[str | None] = set()
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -108,13 +111,14 @@ def _bound(nodes: Iterator[ast.AST]) -> set[str]:
 
 
 def _with_hooks(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Statements with a call of the hook after each that binds a name."""
+    """Return statements with a call of the hook after each one that binds a name."""
     result: list[ast.stmt] = []
     for statement in body:
         result.append(statement)
         if isinstance(statement, SCOPES):
             continue
-        blocks = list(_suites(statement))
+        # A loop binds its target before each iteration, so the hook for names in a header comes first in the body.
+        blocks = list(_blocks(statement))
         for holder, field in blocks:
             inner = _with_hooks(getattr(holder, field))
             if field == "body":
@@ -127,8 +131,8 @@ def _with_hooks(body: list[ast.stmt]) -> list[ast.stmt]:
     return result
 
 
-def _suites(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
-    """The suites of a compound statement: the node that holds each, and its field."""
+def _blocks(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
+    """Yield the blocks of a compound statement, each as a node and the name of its field."""
     holders = [statement, *getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
     for holder in holders:
         for field in ("body", "orelse", "finalbody"):
@@ -137,21 +141,22 @@ def _suites(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
 
 
 def _bound_by_header(node: ast.AST) -> set[str]:
-    """The names that a statement binds outside of its suites, such as the target of a loop."""
-    headers = [getattr(node, field) for field in node._fields if field not in SUITES]
+    """Return the names that a statement binds outside its blocks, such as the target of a loop."""
+    headers = [getattr(node, field) for field in node._fields if field not in BLOCKS]
     parts = [
         part for header in headers for part in (header if isinstance(header, list) else [header])
     ]
     outer = _module_of(part for part in parts if isinstance(part, ast.AST))
+    # (y := ...) got its hook inside the expression already.
     walrus = {
         part.target for part in _descendants(outer, SCOPES) if isinstance(part, ast.NamedExpr)
     }
-    found = _descendants(outer, NEW_SCOPES)
-    return _bound(part for part in found if part not in walrus)
+    nodes = _descendants(outer, NEW_SCOPES)
+    return _bound(part for part in nodes if part not in walrus)
 
 
 def _hook_calls(names: set[str], place: ast.AST) -> list[ast.stmt]:
-    """Calls of the hook for each name, at the line of `place`."""
+    """Build a call of the hook for each name, at the line of `place`."""
     return [ast.copy_location(ast.Expr(_hook_call(name, place)), place) for name in sorted(names)]
 
 

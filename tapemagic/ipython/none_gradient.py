@@ -1,4 +1,4 @@
-"""The reason why a name is None, if it stands for a gradient that the program took."""
+"""Explain why a name is None, for names that were assigned a gradient."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tapemagic.report.failure.operands import UNKNOWN, Names, written
 def why_none_at(
     place: Place, node: ast.expr, namespace: Mapping[str, Any], session: Session
 ) -> str:
-    """The reason why an expression on a line is None.
+    """Explain why the value of an expression is None.
 
     Parameters
     ----------
@@ -41,11 +41,13 @@ def why_none_at(
     Returns
     -------
     str
-        Empty unless the program binds the name once, to a gradient, with names that are still bound to the same.
+        Empty unless the program binds the name once, to a gradient, and the names in that call still have their
+        values: otherwise the explanation might be about other values.
     """
     tree, line = text_of(place)
     name = next(iter(names_read(node) or names_bound([node])), "")
     binding = [part for part in ast.walk(tree) if _binds(part, name)]
+    # With two bindings only the run knows which one counts; guessing could name the wrong tape.
     match binding:
         case [
             ast.Assign(
@@ -76,7 +78,7 @@ def why_none_at(
 
 
 def _binds(node: ast.AST, name: str) -> bool:
-    """Whether a node itself binds a name: not a node inside of it."""
+    """Return True if a node itself, and not a node inside it, binds a name."""
     match node:
         case ast.Assign(targets):
             return name in names_bound(targets)
@@ -93,23 +95,22 @@ def _binds(node: ast.AST, name: str) -> bool:
     return False
 
 
-def _functions(tree: ast.Module, line: int) -> list[ast.stmt]:
-    """The functions around a line, the outermost first."""
+def _functions(tree: ast.Module, line: int) -> list[Any]:
+    """Return the functions around a line, outermost first."""
     return [s for s in around(tree, line) if isinstance(s, Function)]
 
 
 def _parameters(tree: ast.Module, line: int) -> set[str]:
-    found = [s for s in around(tree, line) if isinstance(s, Function)]
-    return set().union(*map(parameters, found))
+    return set().union(*map(parameters, _functions(tree, line)))
 
 
 def _source_of(text: str, target: ast.expr, sources: ast.expr) -> ast.expr | None:
-    """The source of the gradient with an expression in the text, by what a program assigns and to which names."""
+    """Return the source whose gradient an assignment binds to the expression `text`."""
     return next((x for name, x in _assigned(target, sources) if name == text), None)
 
 
 def _assigned(target: ast.expr, sources: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """The expressions for the gradients, each with that for its source."""
+    """Yield the expressions that receive gradients, each with the expression of its source."""
     parts = sources.elts if isinstance(sources, ast.List | ast.Tuple) else None
     if isinstance(target, ast.List | ast.Tuple):
         for k, name in enumerate(target.elts):
@@ -133,12 +134,14 @@ def _reason(
     namespace: Mapping[str, Any],
     session: Session,
 ) -> str:
-    """The reason why a tape has no gradient; empty if it has one."""
+    """Explain why a tape has no gradient; return "" if there is a gradient."""
     (y, goal), (x, value) = target, source
     if tape is session.tape:
-        found = session.explain(y, goal, x, value)
+        explanation = session.explain(y, goal, x, value)
     else:
-        names = {id_of(held): key for key, held in namespace.items() if has_id(held)}
+        names = {id_of(x): key for key, x in namespace.items() if has_id(x)}
         program = Program(place, namespace, name)
-        found = explain(Question(snapshot_of(tape), goal, value, y, x, names, program=program))
-    return f"d{y}/d{x} is None: {found.reason}" if found.cause else ""
+        explanation = explain(
+            Question(snapshot_of(tape), goal, value, y, x, names, program=program)
+        )
+    return f"d{y}/d{x} is None: {explanation.reason}" if explanation.cause else ""

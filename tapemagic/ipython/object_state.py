@@ -1,4 +1,4 @@
-"""Changes in objects: the contents that can change, how two are compared, and how they are given back."""
+"""Save the mutable state of objects, compare two states, and write a state back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tapemagic.engine.tensor.variable import Variable, reset
 from tapemagic.ipython.names import globals_read
 
 MISSING = object()
-"""Stands for the value of a name that does not exist."""
+"""Placeholder for the value of a name that does not exist."""
 
 FILLS: dict[Any, Callable[[Any, Any], Any]] = {
     list: list.extend,
@@ -44,93 +44,93 @@ FILLS: dict[Any, Callable[[Any, Any], Any]] = {
     deque: deque.extend,
     bytearray: bytearray.extend,
 }
-"""The containers whose items are kept, and how they are filled."""
+"""Containers whose items are saved, and the method that fills each of them."""
 
-PLAIN = bool | int | float | complex | str | bytes | None
-"""Values that are compared by themselves."""
+PLAIN_TYPES = bool | int | float | complex | str | bytes | None
+"""Types whose values are compared with ``==``."""
 
 CACHED = type(cache(int))
-"""The type of functions behind ``functools.lru_cache``."""
+"""Type of functions decorated with ``functools.lru_cache``."""
 ITEMWISE = (list, tuple, deque)
 
-COURSE = ("tapemagic.nn.", "tapemagic.tf.")
-"""The packages whose objects are kept as those of the user are: models, layers, optimizers, metrics."""
+STATEFUL_PACKAGES = ("tapemagic.nn.", "tapemagic.tf.")
+"""Packages whose objects are saved like user objects: models, layers, optimizers, metrics."""
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The contents of an object.
+class SavedState:
+    """Saved state of an object.
 
     Attributes
     ----------
     name : str
-        The name in the notebook from which the object was found.
+        The notebook variable through which the object was found.
     content : object
-        A copy, which nobody changes.
-    give : callable
-        Gives the object such contents.
+        A copy that nothing changes.
+    write_back : callable
+        Writes such content into the object.
     is_random : bool
-        Whether it is the state of a random generator.
+        True for the state of a random generator.
     """
 
     name: str
     content: Any
-    give: Callable[[Any], Any]
+    write_back: Callable[[Any], Any]
     is_random: bool = False
 
     def restore(self) -> None:
-        """Give the object back what it had."""
-        with suppress(Exception):  # it has become another one, such as a locked array
-            self.give(self.content)
+        """Write the saved content back into the object."""
+        with suppress(Exception):  # it may refuse by now, such as a read-only array
+            self.write_back(self.content)
 
 
-def kept(name: str, value: Any) -> Kept | None:  # noqa: PLR0912 -- one branch for each type
-    """The contents of an object; None if nothing can be in it that is known here."""
+def save_state(name: str, value: Any) -> SavedState | None:  # noqa: PLR0912 -- one branch for each type
+    """Save the state of an object; return None if it has none that is handled here."""
     match value:
         case Variable():
-            return Kept(name, unwrap(value), partial(reset, value))
+            return SavedState(name, unwrap(value), partial(reset, value))
         case np.ndarray():
-            return Kept(name, value.copy(), partial(np.copyto, value))
+            return SavedState(name, value.copy(), partial(np.copyto, value))
         case array():
-            return Kept(name, value[:], partial(value.__setitem__, slice(None)))
+            return SavedState(name, value[:], partial(value.__setitem__, slice(None)))
         case np.random.BitGenerator():
-            return Kept(name, pickle.dumps(value.state), partial(_seed, value), True)
+            return SavedState(name, pickle.dumps(value.state), partial(_seed, value), True)
         case np.random.RandomState():
             return _random(name, value.get_state, value.set_state)
         case random.Random():
             return _random(name, value.getstate, value.setstate)
         case CellType():
-            return Kept(name, _inside(value), partial(_fill, value))
+            return SavedState(name, _cell_contents(value), partial(_fill, value))
         case CACHED():
-            return Kept(name, None, lambda _: value.cache_clear())
+            return SavedState(name, None, lambda _: value.cache_clear())
         case ModuleType():
-            return Kept(name, vars(value).copy(), partial(_bind_in, vars(value)))
+            return SavedState(name, vars(value).copy(), partial(_bind_in, vars(value)))
         case type():
-            return Kept(name, _attributes(value), partial(_set_attributes, value))
+            return SavedState(name, _attributes(value), partial(_set_attributes, value))
     for kind, fill in FILLS.items():
         if isinstance(value, kind):
-            return Kept(name, kind.copy(value), partial(_refill, value, kind, fill))
+            return SavedState(name, kind.copy(value), partial(_refill, value, kind, fill))
     if is_table(value):
-        return Kept(name, value.copy(), partial(_refill_table, value))
+        return SavedState(name, value.copy(), partial(_refill_table, value))
     slots = _slots(value)
-    return Kept(name, slots, partial(_set_slots, value)) if slots else None
+    return SavedState(name, slots, partial(_set_slots, value)) if slots else None
 
 
-def settings() -> Iterator[tuple[Any, Kept]]:
-    """States that belong to no name of the notebook: generators of NumPy and Python, and paths."""
+def global_states() -> Iterator[tuple[Any, SavedState]]:
+    """Save process-wide states: the global random generators, ``sys.path`` and the working folder."""
     yield np.random, _random("", np.random.get_state, np.random.set_state)
     yield random, _random("", random.getstate, random.setstate)
-    yield sys, Kept("", sys.path.copy(), partial(sys.path.__setitem__, slice(None)))
+    yield sys, SavedState("", sys.path.copy(), partial(sys.path.__setitem__, slice(None)))
     with suppress(OSError):  # the folder was deleted
-        yield os, Kept("", Path.cwd(), os.chdir)
+        yield os, SavedState("", Path.cwd(), os.chdir)
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two contents are equal: arrays by their bytes, and containers by the identity of their items.
+def is_equal(one: Any, other: Any) -> bool:
+    """Return True if two contents are equal: arrays by bytes, containers by the identity of their items.
 
     Examples
     --------
-    >>> same(np.array([np.nan]), np.array([np.nan])), same([1], [2])
+    >>> is_equal(np.array([np.nan]), np.array([np.nan])), is_equal([1], [2])
     (True, False)
     """
     if one is other:
@@ -140,39 +140,44 @@ def same(one: Any, other: Any) -> bool:
     if is_lazy(one):
         return False
     if isinstance(one, np.ndarray):
-        return _same_entries(np.asarray(one), np.asarray(other))
+        return _has_equal_entries(np.asarray(one), np.asarray(other))
     if isinstance(one, dict):
-        return one.keys() == other.keys() and same([*one.values()], [*other.values()])
+        return one.keys() == other.keys() and is_equal([*one.values()], [*other.values()])
     if isinstance(one, ITEMWISE):
         return len(one) == len(other) and (
-            all(map(is_, one, other)) or all(map(_same_item, one, other))
+            all(map(is_, one, other)) or all(map(_is_equal_item, one, other))
         )
     if is_table(one):
         return bool(one.equals(other))
-    return bool(one == other) if isinstance(one, PLAIN | set | array | bytearray) else False
+    return bool(one == other) if isinstance(one, PLAIN_TYPES | set | array | bytearray) else False
 
 
-def _same_item(one: Any, other: Any) -> bool:
-    return one is other or (isinstance(one, PLAIN) and type(one) is type(other) and one == other)
+def _is_equal_item(one: Any, other: Any) -> bool:
+    return one is other or (
+        isinstance(one, PLAIN_TYPES) and type(one) is type(other) and one == other
+    )
 
 
-def _same_entries(one: np.ndarray, other: np.ndarray) -> bool:
+def _has_equal_entries(one: np.ndarray, other: np.ndarray) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
+    # Bytes of an object array are addresses; of a structured one with objects they cannot be compared at all.
     if one.dtype.hasobject:
-        return same([*one.flat], [*other.flat]) if one.dtype == object else False
+        return is_equal([*one.flat], [*other.flat]) if one.dtype == object else False
+    # As bytes, so that nan equals itself and -0.0 differs from 0.0.
     first, second = (np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in (one, other))
     return np.array_equal(first, second)
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value is a DataFrame or Series of pandas."""
+    """Return True for a pandas DataFrame or Series."""
+    # Only if pandas is loaded: importing it takes seconds, and without it no value is a table.
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series))
 
 
 def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branch for each type
-    """The objects in an object, and those that a function of the user's reads.
+    """Yield the objects inside an object, and the globals that a user function reads.
 
     Parameters
     ----------
@@ -194,7 +199,7 @@ def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branc
         case np.random.Generator():
             yield value.bit_generator
         case CellType():
-            yield _inside(value)
+            yield _cell_contents(value)
         case MethodType():
             yield from (value.__self__, value.__func__)
         case BuiltinMethodType() if not isinstance(value.__self__, ModuleType):
@@ -204,12 +209,13 @@ def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branc
         case CACHED():
             yield value.__wrapped__
         case FunctionType() if origin_of(value.__code__.co_filename) == "":
-            known = value.__globals__
-            yield from (known.get(name) for name in sorted(globals_read(value.__code__)))
+            yield from (
+                value.__globals__.get(name) for name in sorted(globals_read(value.__code__))
+            )
             yield from value.__closure__ or ()
             yield from (value.__defaults__, value.__kwdefaults__, value.__dict__)
         case FunctionType():
-            yield from map(_inside, value.__closure__ or ())
+            yield from map(_cell_contents, value.__closure__ or ())
         case ModuleType() if is_own_module(value.__name__, main):
             yield from vars(value).copy().values()
         case type() if is_own(value, main):
@@ -227,21 +233,21 @@ def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branc
 
 
 def has_attributes_kept(kind: type, main: str) -> bool:
-    """Whether the attributes of the objects of a class are kept: the user's, models, optimizers and such."""
+    """Return True if the attributes of a class's objects are saved: user classes, models, optimizers, ..."""
     return (
         is_own(kind, main)
-        or kind.__module__.startswith(COURSE)
+        or kind.__module__.startswith(STATEFUL_PACKAGES)
         or issubclass(kind, SimpleNamespace)
     )
 
 
 def is_own(kind: type, main: str) -> bool:
-    """Whether the user defines a class, in the notebook or in a file beside it."""
+    """Return True for a class that the notebook, or a user file, defines."""
     return is_own_module(kind.__module__, main)
 
 
 def is_own_module(name: str, main: str) -> bool:
-    """Whether a module is the notebook, or a file of the user's."""
+    """Return True for the notebook's module, or one in a user file."""
     return name == main or _is_own_file(getattr(sys.modules.get(name), "__file__", None))
 
 
@@ -250,8 +256,12 @@ def _is_own_file(file: str | None) -> bool:
     return bool(file) and origin_of(str(file)) == ""
 
 
-def _random(name: str, state: Callable[[], Any], give: Callable[[Any], Any]) -> Kept:
-    return Kept(name, pickle.dumps(state()), lambda content: give(pickle.loads(content)), True)  # noqa: S301
+def _random(name: str, state: Callable[[], Any], write_back: Callable[[Any], Any]) -> SavedState:
+    # Pickled, because a state holds an array that later draws overwrite.
+    def restore(content: bytes) -> None:
+        write_back(pickle.loads(content))  # noqa: S301 -- made here
+
+    return SavedState(name, pickle.dumps(state()), restore, True)
 
 
 def _seed(generator: Any, content: bytes) -> None:
@@ -259,7 +269,7 @@ def _seed(generator: Any, content: bytes) -> None:
 
 
 def _refill(value: Any, kind: Any, fill: Callable[[Any, Any], Any], items: Any) -> None:
-    """Give a container its items by the methods of a standard class: those of a subclass may do more."""
+    """Refill a container with the methods of its standard class, which a subclass may override."""
     kind.clear(value)
     fill(value, items)
 
@@ -269,10 +279,10 @@ def _refill_table(value: Any, content: Any) -> None:
     vars(value).update(vars(content.copy()))
 
 
-def _bind_in(held: dict[str, Any], content: dict[str, Any]) -> None:
-    for name in held.keys() - content.keys():
-        del held[name]
-    held.update(content)
+def _bind_in(namespace: dict[str, Any], content: dict[str, Any]) -> None:
+    for name in namespace.keys() - content.keys():
+        del namespace[name]
+    namespace.update(content)
 
 
 def _attributes(kind: type) -> dict[str, Any]:
@@ -293,30 +303,30 @@ def _set_attributes(kind: type, content: dict[str, Any]) -> None:
 
 
 def _slots(value: Any) -> dict[str, Any]:
-    """The values of the slots of an object, MISSING for empty ones."""
-    found = {}
+    """Return the values of an object's slots, MISSING for empty slots."""
+    slots = {}
     for kind in type(value).__mro__[:-1]:
         if "__slots__" not in vars(kind):
             continue
         for name, member in vars(kind).items():
             if type(member).__name__ == "member_descriptor":
                 try:
-                    found[name] = member.__get__(value)
+                    slots[name] = member.__get__(value)
                 except AttributeError:
-                    found[name] = MISSING
-    return found
+                    slots[name] = MISSING
+    return slots
 
 
 def _set_slots(value: Any, content: dict[str, Any]) -> None:
-    for name, held in content.items():
-        if held is not MISSING:
-            object.__setattr__(value, name, held)
+    for name, slot in content.items():
+        if slot is not MISSING:
+            object.__setattr__(value, name, slot)
         elif hasattr(value, name):
             object.__delattr__(value, name)
 
 
-def _inside(cell: CellType) -> Any:
-    """The object that a function's cell refers to."""
+def _cell_contents(cell: CellType) -> Any:
+    """Return the object in a closure cell, MISSING if the cell is empty."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -1,4 +1,4 @@
-"""The options of the magics: each is stated once, for parsing, for help and for tab completion."""
+"""Options of the magics, declared once for parsing, help and tab completion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADINGS = {"positional arguments": "Arguments", "options": "Options"}
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a magic, or with a name instead of flags an argument.
+    """Option of a magic; with a name instead of flags, a positional argument.
 
     Attributes
     ----------
@@ -27,9 +27,9 @@ class Option:
     help : str
         A sentence, with the default.
     metavar : str
-        What stands behind the option; empty for a flag.
+        Placeholder of its value; empty for a flag.
     default : object
-        Of an option with something behind it.
+        Default of an option with a value.
     nargs : str
         As in argparse; empty for exactly one.
     """
@@ -43,7 +43,7 @@ class Option:
 
     @property
     def declaration(self) -> Callable[[Any], Any]:
-        """The decorator that gives a magic this option."""
+        """Decorator that adds this option to a magic."""
         words: dict[str, Any] = {"help": self.help}
         if self.metavar:
             words |= {"metavar": self.metavar, "default": self.default}
@@ -55,34 +55,34 @@ class Option:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Its names that begin with a dash."""
+        """Names that start with a dash."""
         return tuple(name for name in self.names if name.startswith("-"))
 
 
 class Help(MagicHelpFormatter):
-    """The help of a magic, which is the same in a window of any width."""
+    """Help formatter of a magic, independent of the terminal's width."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=26, width=WIDTH)
 
     def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
-        """Add the usage as a code block; argparse reads two percent signs as one."""
+        """Add the usage as a code block; argparse reads ``%%`` as ``%``."""
         escaped = usage.strip().replace("%", "%%")
         super().add_usage(escaped, actions, groups, prefix or "Usage::\n\n  ")
 
     def start_section(self, heading: str | None) -> None:
-        """Begin a list of arguments or options."""
+        """Start a list of arguments or options."""
         super().start_section(HEADINGS.get(heading or "", heading))
 
     def _format_action_invocation(self, action: Any) -> str:
-        """The names of an option, and once what stands behind them."""
+        """Format the names of an option, with its placeholder once."""
         more = " ..." if action.nargs in ("*", "+") else ""
         value = "" if action.nargs == 0 else f"{action.metavar}{more}"
         return " ".join(filter(None, [", ".join(action.option_strings), value]))
 
 
 def documented(name: str) -> Callable[[Any], Any]:
-    """Give a magic its options, and its help."""
+    """Add its options and help to a magic."""
 
     def decorate(function: Any) -> Any:
         for option in reversed(OPTIONS[name]):
@@ -274,5 +274,8 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         ),
     ),
 }
-"""The options of each magic, by its name with percent signs. %tape, %gradient, %why and %check_gradient read their
-lines, which hold expressions, in their own ways: what stands here of them is for the help, and for tab completion."""
+"""Options of each magic by its name with percent signs.
+
+%tape, %gradient, %why and %check_gradient parse their lines themselves, because these contain expressions: their
+entries here serve help and tab completion only.
+"""

@@ -1,4 +1,4 @@
-"""Runs of a %%tape cell for the curves of --plot: each begins as the ordinary run did, with another number."""
+"""Run a %%tape cell for the curves of --plot: each run starts like the ordinary one, with another number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tapemagic.engine.tensor.variable import Variable, reset
 from tapemagic.explain.formatting import clipped, format_shape, printable
 from tapemagic.explain.snapshot import Named
 from tapemagic.ipython.first_use import first_use
-from tapemagic.ipython.line_arguments import is_name, normalized
+from tapemagic.ipython.line_arguments import is_name, normalize
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.starting_state import Contents, bind, changed
@@ -42,8 +42,8 @@ from tapemagic.report.tabs.plot.sampling import QUICK, SECONDS
 
 EXAMPLE = "write --plot x=-6:6"
 RANGE = re.compile(r"([^=:]*)=([^:=]*):([^:=]*)")
-NARROW = 1e-9
-"""The least width of a range, as a share of its larger end."""
+MIN_RELATIVE_WIDTH = 1e-9
+"""Minimum width of a range, relative to its larger end: rounding would dominate a narrower curve."""
 
 Choice = Callable[[Session, Any], Sequence[Named]]
 
@@ -57,22 +57,22 @@ class Range:
     high: float
 
 
-def range_in(text: str) -> Range:
-    """The variable and the range in the value of --plot.
+def parse_range(text: str) -> Range:
+    """Parse the variable and the range in the value of --plot.
 
     Raises
     ------
     UsageError
-        If it is malformed, turned round or empty, and if matplotlib is not installed.
+        If it is malformed, reversed or empty, or if matplotlib is not installed.
 
     Examples
     --------
-    >>> range_in("x=-6:6")
+    >>> parse_range("x=-6:6")
     Range(name='x', low=-6.0, high=6.0)
     """
     shown = clipped(printable(text), 60)
     match = RANGE.fullmatch(text)
-    name = normalized(match[1]) if match else ""
+    name = normalize(match[1]) if match else ""
     if match is None or not is_name(name):
         raise _error(f"{shown!r} is no name with a range: write it without spaces, as in x=-6:6")
     try:
@@ -85,7 +85,7 @@ def range_in(text: str) -> Range:
         )
     if low > high:
         raise _error(f"the range in {shown!r} is turned round: write {name}={match[3]}:{match[2]}")
-    if high - low <= NARROW * max(abs(low), abs(high)):
+    if high - low <= MIN_RELATIVE_WIDTH * max(abs(low), abs(high)):
         raise _error(f"the range in {shown!r} is too narrow: write one such as {name}=-6:6")
     if find_spec("matplotlib") is None:
         raise _error(
@@ -95,32 +95,32 @@ def range_in(text: str) -> Range:
 
 
 class PlotRuns:
-    """The runs of a cell for a plot; made before its ordinary run.
+    """The runs of a cell for a plot; created before its ordinary run.
 
     Parameters
     ----------
     cell : Cell
-    wanted : Range
+    plot_range : Range
     begin : callable
         Makes a session for a run of the cell.
 
     Attributes
     ----------
     what_if : WhatIf or None
-        The sliders of the cell, whose values its runs have, too.
+        The sliders of the cell; its runs use their values.
 
     Raises
     ------
     UsageError
-        If the notebook's value of the variable is not a real floating-point number.
+        If the variable's value in the notebook is not a real number.
     """
 
-    def __init__(self, cell: Cell, wanted: Range, begin: Callable[[], Session]) -> None:
+    def __init__(self, cell: Cell, plot_range: Range, begin: Callable[[], Session]) -> None:
         self._cell = cell
-        self._wanted = wanted
+        self._range = plot_range
         self._begin = begin
         self.what_if: WhatIf | None = None
-        name, namespace = wanted.name, cell.namespace
+        name, namespace = plot_range.name, cell.namespace
         if name in cell.looped:
             raise _error(
                 f"the loop gives {name} a value in every turn: give what the plot changes a name of its own in front "
@@ -136,10 +136,11 @@ class PlotRuns:
         self._contents = Contents(namespace, self._mentioned)
         self._originals: dict[str, Any] | None = None
         self._last: Plotted | None = None
-        self._known: list[Any] = []
+        # Compared by identity: an equal but new array may have been changed since.
+        self._start_values: list[Any] = []
 
     def plot(self, ordinary: Session, targets: Sequence[Named], order: int, choice: Choice) -> Plot:
-        """The plot of the targets of an ordinary run, after which the notebook is as it was before.
+        """Plot the targets of an ordinary run; the notebook is unchanged afterwards.
 
         Parameters
         ----------
@@ -147,9 +148,9 @@ class PlotRuns:
         targets : sequence of (name, value)
         order : int
         choice : callable
-            The targets of another run: a function of its session and the value of the cell.
+            Returns the targets of another run, given its session and the value of the cell.
         """
-        name, ends = self._wanted.name, (self._wanted.low, self._wanted.high)
+        name, ends = self._range.name, (self._range.low, self._range.high)
         source = ordinary.sources.get(name)
         problem = "there is nothing to differentiate" if not targets else ""
         if source is None:
@@ -163,12 +164,13 @@ class PlotRuns:
             )
         if source is None or problem:
             return Plot(name, *ends, notes=(f"Not drawn: {problem}.",))
+        # A copy of the recording, so that the derivatives taken here are not part of the cell's own tape.
         here, _ = numbers(ordinary.recording(), [value for _, value in targets], source, order)
-        shown = ordinary.found_names().get(id_of(source), name)
+        shown = ordinary.value_names().get(id_of(source), name)
         if self._originals is None:
             self._originals, self._before = changed(self._before, self._cell.namespace), {}
-        with self._apart():
-            last = self._last if self._is_as_before() else None
+        with self._isolated():
+            last = self._last if self._update_start_values() else None
             self._last = plot_of(
                 lambda x: self._numbers(x, [target for target, _ in targets], order, choice),
                 shown,
@@ -181,36 +183,40 @@ class PlotRuns:
             )
         return self._last.plot
 
-    def _is_as_before(self) -> bool:
-        """Whether the cell starts with the values that it had for the last plot, as far as its names tell."""
+    def _update_start_values(self) -> bool:
+        """Record the values that the cell starts with; return True if they equal the last plot's."""
         self._begin_again()
         namespace, moved = self._cell.namespace, self.what_if.moved if self.what_if else {}
-        others = {name: value for name, value in moved.items() if name != self._wanted.name}
-        names = sorted(self._mentioned - moved.keys() - {self._wanted.name})
-        known, self._known = self._known, [others, *(namespace.get(name) for name in names)]
-        pairs = zip(known[1:], self._known[1:], strict=False)
+        others = {name: value for name, value in moved.items() if name != self._range.name}
+        names = sorted(self._mentioned - moved.keys() - {self._range.name})
+        known, self._start_values = (
+            self._start_values,
+            [others, *(namespace.get(name) for name in names)],
+        )
+        pairs = zip(known[1:], self._start_values[1:], strict=False)
         return (
-            len(known) == len(self._known)
+            len(known) == len(self._start_values)
             and known[0] == others
             and all(before is now for before, now in pairs)
         )
 
     @contextmanager
-    def _apart(self) -> Iterator[None]:
-        """Give everything back afterwards that runs of the cell change; show nothing of what they show."""
+    def _isolated(self) -> Iterator[None]:
+        """Undo afterwards what runs of the cell change, and hide what they display."""
         namespace = self._cell.namespace
         names, contents = namespace.copy(), Contents(namespace, self._mentioned)
         try:
-            with captured(), figure_apart(), warnings.catch_warnings(action="ignore"):
+            # Warnings too: at the edge of a range nearly every function warns.
+            with captured(), isolated_figures(), warnings.catch_warnings(action="ignore"):
                 yield
         finally:
             bind(namespace, changed(names, namespace))
             contents.restore()
 
     def _numbers(self, x: float, targets: Sequence[str], order: int, choice: Choice) -> Numbers:
-        """The numbers of the curves in a run with a number in the place of the variable."""
+        """Run the cell with another number for the variable; return the numbers for the curves."""
         self._begin_again()
-        namespace, name = self._cell.namespace, self._wanted.name
+        namespace, name = self._cell.namespace, self._range.name
         start = namespace.copy()
         try:
             if self._is_at_start:
@@ -223,27 +229,27 @@ class PlotRuns:
             return numbers(session.observer, values, session.sources[name], order)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 -- whatever the cell raises, an exit too, is a gap of the curves
+        except BaseException as error:  # noqa: BLE001 -- any error in the cell, also SystemExit, becomes a gap in the curves
             return failed(error, len(targets) * (order + 1))
         finally:
             bind(namespace, changed(start, namespace))
 
     def _begin_again(self) -> None:
-        """Give the notebook the state in which the ordinary run began."""
+        """Restore the state in which the ordinary run started."""
         if self.what_if is not None:
-            self.what_if.begin_again()
+            self.what_if.rewind()
         else:
             bind(self._cell.namespace, self._originals or {})
             self._contents.restore()
 
     def _hook(self, session: Session, x: float) -> Callable[[str, Any], Any]:
-        """The function to call with every name that the cell assigns: the first assignment gets another number."""
+        """Return the hook for assignments: the first assignment of the variable gets another number."""
         place: tuple[CodeType, int] | None = None
-        rest = self.what_if.hook(session, self._wanted.name) if self.what_if else session.named
+        rest = self.what_if.hook(session, self._range.name) if self.what_if else session.named
 
         def named(name: str, value: Any) -> Any:
             nonlocal place
-            if name == self._wanted.name and not self._is_at_start:
+            if name == self._range.name and not self._is_at_start:
                 here = self._cell.instruction()
                 place = place or here
                 if (
@@ -257,7 +263,7 @@ class PlotRuns:
         return named
 
     def _untracked(self, target: str, value: Any) -> Any:
-        """A target that is not on the tape, such as a constant that a branch assigns; None if there is none."""
+        """Return a target that is not on the tape, such as a constant assigned in a branch."""
         written = self._cell.last
         values = list(value) if isinstance(value, (list, tuple)) and len(written) > 1 else [value]
         found = self._cell.namespace.get(target)
@@ -267,8 +273,8 @@ class PlotRuns:
 
 
 @contextmanager
-def figure_apart() -> Iterator[None]:
-    """Let what runs draw into a new figure of pyplot, and not into the current one of the user."""
+def isolated_figures() -> Iterator[None]:
+    """Redirect pyplot to a new figure, so that runs leave the current figure alone."""
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     if pyplot is None or not pyplot.get_fignums():
         yield
@@ -283,7 +289,7 @@ def figure_apart() -> Iterator[None]:
 
 
 def like(value: Any, x: float) -> Any:
-    """A number as a value of the same type, dtype and shape; a Variable is given it.
+    """Return a number as a value of the same type, dtype and shape; a Variable is updated in place.
 
     Examples
     --------
@@ -301,7 +307,7 @@ def like(value: Any, x: float) -> Any:
 
 
 def _problem(name: str, value: Any) -> str:
-    """The reason why a value cannot be plotted over; empty if it can."""
+    """Explain why a variable with this value cannot be plotted over; return "" if it can."""
     plain = unwrap(value)
     if not isinstance(plain, np.ndarray | np.number | int | float | complex):
         return f"{name} is a {printable(type(value).__name__)}, and a plot needs a number, such as {name} = 1.0"

@@ -1,4 +1,4 @@
-"""Showing of the results of magics: those that the notebook would drop, and those of a cell that runs again."""
+"""Display results of magics that the notebook would drop, and replace reports of a cell that runs again."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tapemagic.report.bundle import TapeReport
 T = TypeVar("T")
 
 TIMED = "<magic-timeit>"
-"""The file name of what %timeit and %%timeit run, again and again."""
+"""File name of code that %timeit and %%timeit run: displaying there would show thousands of results."""
 
 
-def shown(result: T, line: str, shell: InteractiveShell) -> T | None:
-    """The result of a line magic; if the notebook would drop it, display it, and return None.
+def display_result(result: T, line: str, shell: InteractiveShell) -> T | None:
+    """Return the result of a line magic, or display it and return None for results that the notebook would drop.
 
-    A notebook shows the value of the last line of a cell alone. The result of a magic that stands alone on another
-    line, in a loop or in a function is displayed here, unless there is a semicolon behind it.
+    A notebook shows only the value of a cell's last line. The result of a magic that is a statement on another line, in
+    a loop or in a function is displayed here, unless a semicolon follows it.
     """
     if DisplayHook.semicolon_at_end_of_expression(line) or shell.ast_node_interactivity == "none":
         return result
@@ -36,7 +36,7 @@ def shown(result: T, line: str, shell: InteractiveShell) -> T | None:
 
 
 def _user_frame() -> FrameType | None:
-    """The innermost frame of the user's program."""
+    """Return the innermost user frame."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and origin_of(frame.f_code.co_filename) != "":
         frame = frame.f_back
@@ -44,29 +44,31 @@ def _user_frame() -> FrameType | None:
 
 
 def _drops_value(frame: FrameType) -> bool:
-    """Whether a frame drops the value of the call that it is in, which is a statement of its own."""
+    """Return True if a frame discards the value of its current call, because the call is a whole statement."""
     steps = dis.get_instructions(frame.f_code)
+    # A bare statement compiles to the call followed by POP_TOP; anything else uses the value.
     following = next((step for step in steps if step.offset > frame.f_lasti), None)
     return following is not None and following.opname == "POP_TOP"
 
 
 class ShownReports:
-    """The reports of each cell, so that those of its last run are closed when it runs again."""
+    """Keeps the reports of each cell, to close those of its last run when it runs again."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
         self._of_cell: dict[str, tuple[object, list[TapeReport]]] = {}
 
     def begin(self, text: str) -> list[TapeReport]:
-        """The reports of the cell that is running; those of an earlier run are closed.
+        """Start a run of a cell: close the reports of its earlier run and return the list for its new reports.
 
         Parameters
         ----------
         text : str
-            The text of the cell, by which it is known if the front end says nothing of it.
+            The text of the cell, which identifies it if the front end sends no cell id.
         """
         message: dict[str, Any] = getattr(self._shell, "get_parent", dict)() or {}
         cell = message.get("metadata", {}).get("cellId") or message.get("content", {}).get("code")
+        # One cell may make several reports in one run (a loop with %tape): these must stay open together.
         run = message.get("header", {}).get("msg_id") or object()
         key = str(cell or text)
         if key not in self._of_cell or self._of_cell[key][0] != run:

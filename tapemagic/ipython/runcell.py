@@ -1,4 +1,4 @@
-"""Running of the body of a cell magic as IPython runs a cell: once, in the user's namespace, with its line numbers."""
+"""Run the body of a cell magic as IPython runs a cell: once, in the notebook's namespace, with its line numbers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tapemagic.explain.formatting import clipped
 from tapemagic.ipython import names
 
 OLD_COUNT = IPython.version_info[0] < 9
-"""Whether IPython is older than 9, where the execution count inside a magic is that of the cell."""
+"""True before IPython 9, where the execution count inside a magic is that of the cell, not of the next one."""
 
-LONGEST_NAME = 48
-"""The number of characters of an expression that is used as a name."""
+MAX_NAME_LENGTH = 48
+"""Maximum length of an expression that is used as a name."""
 
 BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)*")
 
@@ -33,21 +33,21 @@ class Cell:
     Attributes
     ----------
     filename : str
-        The file name in its code objects and tracebacks.
+        File name in its code objects and tracebacks.
     lines : list of str
-        The cell as it was written, with the line of the magic.
+        The cell as written, including the line of the magic.
     source : str
-        The cell as Python, with the same line numbers.
+        The cell as Python code, with the same line numbers.
     assigned, read : set of str
-        The names that it assigns at its top level, and the global names that it reads.
+        Names that it assigns at its top level, and global names that it reads.
     looped : set of str
-        Those that it assigns as the targets of loops.
+        Names that it assigns as targets of loops.
     last : list of str
-        The source of the expression at the end of the cell, or of its items if it is a list, tuple or dict.
+        Source of the last expression, or of its items if it is a list, tuple or dict display.
     is_display : bool
-        Whether that expression is a list, tuple or dict display.
+        True if the last expression is a list, tuple or dict display.
     is_expression : bool
-        Whether the cell is that expression alone.
+        True if the cell consists of the last expression only.
     """
 
     namespace: dict[str, Any]
@@ -64,12 +64,12 @@ class Cell:
     _end: CodeType | None
 
     def line(self) -> int | None:
-        """The line of this cell that is running, or that called what is running; None if it is not running."""
+        """Return the running line of this cell, or the line that called the running code; None outside of a run."""
         frame = self._frame()
         return None if frame is None else frame.f_lineno
 
     def instruction(self) -> tuple[CodeType, int] | None:
-        """The instruction of this cell that is running, or that called what is running: a code object, an offset."""
+        """Return the cell's running instruction, or the one that called the running code: (code object, offset)."""
         frame = self._frame()
         return None if frame is None else (frame.f_code, frame.f_lasti)
 
@@ -82,7 +82,7 @@ class Cell:
     def run(self, named: Callable[[str, Any], Any]) -> Any:
         """Run the cell once, and return the value of the expression at its end.
 
-        `named` is called with every name that the cell assigns and its value; its result is bound to the name.
+        `named` is called with every name and value that the cell assigns; its result is bound to the name.
         """
         __tracebackhide__ = True
         namespace = self.namespace
@@ -95,6 +95,7 @@ class Cell:
             return None
 
         outer = namespace.get(names.HOOK)
+        # In the namespace, since the inserted calls are ordinary code of the cell; an outer %%tape cell may have one.
         namespace[names.HOOK] = hook
         try:
             exec(self._body, namespace)
@@ -106,7 +107,7 @@ class Cell:
 
 
 class CellSyntaxError(Exception):
-    """A syntax error in the body of a magic, shown without a stack as in any cell."""
+    """Syntax error in the body of a magic, shown without a stack as in any cell."""
 
     def __init__(self, shell: InteractiveShell, error: SyntaxError) -> None:
         super().__init__(str(error))
@@ -118,7 +119,7 @@ class CellSyntaxError(Exception):
 
 
 CellSyntaxError.__name__ = "SyntaxError"
-"""The name that the front end writes above the error."""
+"""The name that the front end shows above the error."""
 
 
 def prepare(shell: InteractiveShell, above: Sequence[str], body: str) -> Cell:
@@ -133,8 +134,10 @@ def prepare(shell: InteractiveShell, above: Sequence[str], body: str) -> Cell:
     """
     __tracebackhide__ = True
     written = "\n".join([*above, body])
+    # transform_cell drops leading blank lines, which would shift all line numbers.
     blank = body.count("\n") - BLANK_LINES.sub("", body).count("\n")
     source = "\n" * (len(above) + blank) + shell.transform_cell(body)
+    # The number that the traceback shows in "Cell In[n]".
     count = shell.execution_count - (0 if OLD_COUNT else 1)
     filename = shell.compile.cache(source, count, raw_code=written)
     try:
@@ -150,8 +153,8 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
             "%%tape cannot run 'await' at the top level of a cell: await it in a cell of its own"
         )
     tree = shell.transform_ast(tree)
-    assigned, read = names.assigned(tree), names.read(tree, filename)
-    looped = names.looped(tree)
+    assigned, read = names.assigned_names(tree), names.read_names(tree, filename)
+    looped = names.loop_names(tree)
     end: Any = None
     last: list[str] = []
     parts = None
@@ -160,6 +163,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
         parts = _written_items(end.body)
         last = [_source_of(source, part) for part in parts or [end.body]]
         names.insert_hooks(end)
+    # A walrus assigns a name, so the cell is more than its expression.
     alone = end is not None and not tree.body and not assigned
     names.insert_hooks(tree)
     body_code = shell.compile(tree, filename, "exec")
@@ -181,7 +185,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
 
 
 def _written_items(value: ast.expr) -> list[ast.expr] | None:
-    """The items of a list, tuple or dict display; None for other expressions, and if one is unpacked."""
+    """Return the items of a list, tuple or dict display; None for other expressions, or if an item is unpacked."""
     match value:
         case ast.List(parts) | ast.Tuple(parts) if not any(
             isinstance(part, ast.Starred) for part in parts
@@ -193,8 +197,8 @@ def _written_items(value: ast.expr) -> list[ast.expr] | None:
 
 
 def _source_of(source: str, value: ast.expr) -> str:
-    """The source of an expression in one line, cut to `LONGEST_NAME` characters."""
+    """Return the source of an expression on one line, clipped to `MAX_NAME_LENGTH` characters."""
     written = ast.get_source_segment(source, value)
     if not written or "\n" in written:
         written = ast.unparse(value)
-    return clipped(written, LONGEST_NAME)
+    return clipped(written, MAX_NAME_LENGTH)

@@ -28,41 +28,41 @@ from tapemagic.report.failure.find import Failure
 from tapemagic.report.verdict.statement import Statement
 
 HIDDEN = {"In", "Out"}
-"""The names that IPython puts into every notebook."""
+"""Names that IPython puts into every notebook."""
 
 CONTAINERS = (list, tuple, dict)
 UNNAMED = "Variable"
-"""The name of a Variable that was made without one."""
+"""Default name of a Variable."""
 
 
 class Session:
-    """One run of a cell: its tapes, what is watched, and the names and values that it assigns.
+    """A single run of a cell: its tapes, watched values, and the names and values that it assigns.
 
     Attributes
     ----------
     history : list of (name, value)
         Every number, array, tensor, list and dict that the cell assigned to a name, oldest first.
     sources : dict of str to tensor
-        The tensors that the first line of the cell says to watch.
+        The tensors that the first line of the cell names to watch.
     assigned : dict of str to int
-        The lines on which the cell last assigned its names.
+        The lines that last assigned each name.
     bindings : dict of str to list of (int, int or None)
-        The ids of the tensors that each name was bound to, with the lines, oldest first.
+        The ids of the tensors that each name was bound to, with lines, oldest first.
     tape_name : str
-        The notebook's name for the tape; empty if it has none.
+        The tape's name in the notebook; empty if it has no name.
     lists : dict of str to str
-        The types of lists and tuples that became tensors because they are watched, by name.
+        The types of lists and tuples that were replaced by tensors to be watched, by name.
     targets : sequence of (name, tensor)
-        The values that its report differentiates.
+        The values that the report differentiates.
     order : int
-        The highest order of derivatives in its report.
+        The highest order of derivatives in the report.
     notes : list of Statement
-        Further statements for its verdict.
+        Additional statements for the verdict.
 
     Raises
     ------
     UsageError
-        If a value to watch is not made of numbers.
+        If a value to watch does not consist of numbers.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class Session:
         self.bindings: dict[str, list[tuple[int, int | None]]] = {}
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
+        # Watched values from before the cell. If the cell assigns the name first, they never mattered.
         self._initial: dict[str, Any] = {}
         self._unused_ids: set[int] = set()
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
@@ -108,11 +109,12 @@ class Session:
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
         self._sites.forget()
+        # Derivatives of the report are recorded after these; `recording` cuts them off.
         self._operations, *_ = self.observer.extent()
         self._drop_unused()
 
     def _drop_unused(self) -> None:
-        """Remove the values to watch from before the cell that it replaced without using them."""
+        """Forget watched values from before the cell if the cell replaced them unused."""
         contents = self.snapshot().contents
         used = {i for record in contents.records for i in record[2]}
         used |= {event.number for event in contents.events}
@@ -128,8 +130,9 @@ class Session:
         ]
 
     def named(self, name: str, value: Any) -> Any:
-        """Record an assignment by the cell; return the value to bind, which is a tensor if the name is watched."""
+        """Record an assignment; return the value to bind, a tensor if the name is watched."""
         line = self.cell.line()
+        # A name that is bound to something else is no longer a list that became a tensor.
         if name in self.lists and not self.observer.tracks(value):
             del self.lists[name]
         value = self._bind(name, value)
@@ -149,65 +152,67 @@ class Session:
         return value
 
     def _to_watch(self, name: str, value: Any) -> Traced:
-        """The tensor to watch in place of a value; types of lists are kept in `lists`."""
+        """Return the tensor to watch instead of a value; remember the type of a list in `lists`."""
         made: Traced = watchable(name, value, maker(self.cell.namespace))
         if isinstance(value, CONTAINERS):
             self.lists[name] = type(value).__name__
         return made
 
     def recording(self) -> Observer:
-        """The recording of the cell, without the derivatives that its report took."""
+        """Return the recording of the cell without the derivatives that its report computed."""
         return self.observer.copy(self._operations)
 
     def snapshot(self) -> Snapshot:
-        """The contents of the recording so far; the same object as long as nothing more is recorded."""
+        """Return a snapshot of the recording, cached until more is recorded."""
         extent = self.observer.extent()
         if self._snapshot is None or self._snapshot[0] != extent:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
     def computes_later(self) -> bool:
-        """Whether the cell has computed with Dask arrays so far."""
+        """Return True if the cell has computed with Dask arrays so far."""
         return has_lazy_values(self.snapshot().records)
 
     def context(self, notes: Sequence[Statement] = (), failure: Failure | None = None) -> Context:
-        """The names and lines of the cell, for its report."""
+        """Collect the names and lines of the cell for its report."""
         return Context(
             self._named_values(),
-            self.found_names(),
+            self.value_names(),
             self.assigned,
             self.cell.lines,
             [*notes, *self.notes, *self._notes()],
             self.bindings,
             self.program(),
             failure,
-            list(self._warnings.found.values()),
+            list(self._warnings.gathered.values()),
         )
 
     def program(self) -> Program:
-        """The cell as the program of an explanation."""
+        """Return the cell as the program that an explanation reads."""
         place = Place(self.cell.filename, 1, "")
         return Program(place, self.cell.namespace, in_cell=True)
 
     def question(self, y: str, target: Any, x: str, source: Any) -> Question:
-        """The question about one gradient of this cell, in the names of the cell."""
-        names = self.found_names()
+        """Build the question about one gradient of this cell, using its names."""
+        names = self.value_names()
         for name, value in self.all_sources():
             names.setdefault(id_of(value), name)
         snapshot, bindings = self.snapshot(), self.bindings.get(x, ())
         return Question(snapshot, target, source, y, x, names, bindings, self.program())
 
     def explain(self, y: str, target: Any, x: str, source: Any) -> Explanation:
-        """The reason for a gradient that is None, or its paths, in the names of the cell."""
+        """Explain a gradient of this cell: why it is None, or its paths."""
         return explain(self.question(y, target, x, source))
 
     def _notes(self) -> list[Statement]:
-        """Notes on lists that became arrays because they are watched, and on a tape whose name is gone."""
+        """Note lists that were replaced by arrays, and a tape whose name was reassigned."""
         text = "{0} was a {1} and is an array now, because it is watched: {0} + {0} adds the numbers in it"
         notes = [Statement("note", text.format(*item)) for item in self.lists.items()]
         name = self.tape_name
         held = self.cell.namespace.get(name)
-        if name and not isinstance(held, Tape):  # another tape of the cell's own is no surprise
+        if name and not isinstance(
+            held, Tape
+        ):  # if the cell made another tape, that is no surprise
             text = (
                 f"{name} is not the tape of this cell any more, since the cell deleted the name or gave it to another "
                 "value; %gradient and %why still ask that one"
@@ -216,27 +221,27 @@ class Session:
         return notes
 
     def last_exit(self, but: Container[int] = ()) -> str:
-        """The end of a sentence on the last exit from the tape, except for values with the ids `but`."""
+        """Describe the last value that became untracked, except those with the ids `but`, as the end of a sentence."""
         for event in self.snapshot().events[::-1]:
             if event.kind == "exit" and event.number not in but:
-                name = self.found_names().get(event.number, "a value")
+                name = self.value_names().get(event.number, "a value")
                 namespace = self.cell.namespace
                 advice = replacement(event, namespace)
                 return f": {lost_track(event, name, namespace)}. {advice}."
         return ""
 
     def exit_on_last_line(self) -> str:
-        """The last exit from the tape on the last line of the cell, as the beginning of a sentence; empty if none."""
+        """Describe the last value that became untracked on the cell's last line, as the start of a sentence."""
         last = len("\n".join(self.cell.lines).rstrip().splitlines())
         for event in self.snapshot().events[::-1]:
             place = event.place
             if event.kind == "exit" and place and place[:2] == (self.cell.filename, last):
-                name = self.found_names().get(event.number, "a value")
+                name = self.value_names().get(event.number, "a value")
                 return conversion(event, name, self.cell.namespace)
         return ""
 
     def _named_values(self) -> list[Named]:
-        """The values that the cell assigns or reads, by name, without integers and containers."""
+        """Return the values that the cell assigns or reads, by name, without integers and containers."""
         namespace = self.cell.namespace
         named = {
             name: value
@@ -250,8 +255,8 @@ class Session:
             (name, kept(value) if is_lazy_array(value) else value) for name, value in named.items()
         ]
 
-    def found_names(self) -> dict[int, str]:
-        """The names of values by id; earlier values of a name have a subscript."""
+    def value_names(self) -> dict[int, str]:
+        """Return the names of values by id; earlier values of a name get a subscript."""
         if self._names is None or self._names[0] != len(self.history):
             self._names = len(self.history), self._names_in_history()
         return self._names[1].copy()
@@ -272,8 +277,8 @@ class Session:
         return found
 
     def all_sources(self) -> list[Named]:
-        """All watched values under their names in the notebook."""
-        names = self.found_names()
+        """Return all watched values with their names in the notebook."""
+        names = self.value_names()
         named = [(name, self.sources[name]) for name in self.watch if name in self.sources]
         sources = {names.get(id_of(value), name): value for name, value in named}
         taken = {id_of(value) for value in sources.values()}
@@ -283,7 +288,7 @@ class Session:
         return list(sources.items())
 
     def watched(self) -> set[int]:
-        """The ids of all watched values."""
+        """Return the ids of all watched values."""
         return set(self.snapshot().leaves) | {id_of(source) for source in self.sources.values()}
 
     def _is_watched(self, value: Traced) -> bool:
@@ -292,11 +297,11 @@ class Session:
         )
 
     def is_computed(self, value: Traced) -> bool:
-        """Whether a tensor was computed from watched values."""
+        """Return True if a tensor was computed from watched values."""
         return self.observer.tracks(value) and not self._is_watched(value)
 
     def _watched(self) -> list[Any]:
-        """The watched variables, and the watched tensors that have a name."""
+        """Return the watched Variables, and the watched tensors that have a name."""
         values: dict[int, Any] = {id_of(x): x for x in self.observer.watched_variables()}
         held = [*dict(self.history).values(), *self.cell.namespace.copy().values()]
         for value in held:
@@ -305,10 +310,10 @@ class Session:
         return [value for number, value in values.items() if number not in self._unused_ids]
 
     def _names_of(self, values: Sequence[Traced]) -> list[str]:
-        """The names of values in the notebook, preferably those that the cell uses.
+        """Name values by the notebook's variables, preferring those that the cell uses.
 
-        A Variable without a name is named by the expression for it in a list, dict or object. The target of a loop is
-        the last choice: it stood for others, too.
+        A Variable without a name is named by the expression that reaches it in a list, dict or object. The target of a
+        loop is the last choice, because it was bound to other values as well.
         """
         own = {id_of(x): label(own_name(x)) for x in values}
         used, others = self.notebook()
@@ -322,8 +327,8 @@ class Session:
         return [named.get(i, name) for i, name in own.items()]
 
     def notebook(self) -> tuple[list[Named], list[Named]]:
-        """The named values of the notebook: those that the cell uses, and the others, without hidden names."""
-        namespace = self.cell.namespace.copy()  # a thread may add to it meanwhile
+        """Return the notebook's named values: those that the cell uses, and the others, without hidden names."""
+        namespace = self.cell.namespace.copy()  # a copy, because a thread may add names meanwhile
         mentioned = self.cell.read | self.cell.assigned
         used = [(name, x) for name, x in namespace.items() if name in mentioned]
         others = [
@@ -335,7 +340,7 @@ class Session:
 
 
 def unique_name(name: str, taken: Container[str]) -> str:
-    """The name; with a number behind it if it is taken."""
+    """Append a number to a name if it is taken."""
     candidate, copy = name, 1
     while candidate in taken:
         copy += 1

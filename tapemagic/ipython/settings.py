@@ -1,4 +1,4 @@
-"""The types of the settings in ``%config TapeMagics``, with errors in plain sentences."""
+"""Trait types for ``%config TapeMagics``, with errors in plain sentences."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ Word = TypeVar("Word", bound=str)
 
 
 class Setting(TraitType[Value, Value]):
-    """A setting that tells by itself which values it takes."""
+    """Setting whose error message states the valid values."""
 
     def validate(self, obj: Any, value: Any) -> Value:
-        """The value to store.
+        """Return the value to store.
 
         Raises
         ------
         TraitError
-            If it takes no such value, in a sentence.
+            If the value is invalid.
         """
         raise NotImplementedError
 
 
 class WholeNumber(Setting[int]):
-    """A whole number within limits.
+    """Integer within limits.
 
     Examples
     --------
@@ -43,7 +43,8 @@ class WholeNumber(Setting[int]):
         super().__init__(default, help=help, config=True)
 
     def validate(self, obj: Any, value: Any) -> int:  # noqa: ARG002 -- as in traitlets
-        """The value, if it is such a number."""
+        """Return the value if it is an integer within the limits."""
+        # Not isinstance: True is an int.
         if type(value) is int and self._least <= value <= self._most:
             return value
         raise TraitError(
@@ -68,14 +69,14 @@ class Switch(Setting[bool]):
         super().__init__(default, help=help, config=True)
 
     def validate(self, obj: Any, value: Any) -> bool:  # noqa: ARG002 -- as in traitlets
-        """The value, if it is a truth value."""
+        """Return the value if it is a bool."""
         if isinstance(value, bool):
             return value
         raise TraitError(f"{self.name} is True or False, not {value!r}")
 
 
 class Choice(Setting[Word]):
-    """One of several words, whether in capital or in small letters.
+    """Choice of one word; case does not matter.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class Choice(Setting[Word]):
         super().__init__(default, help=help, config=True)
 
     def validate(self, obj: Any, value: Any) -> Word:  # noqa: ARG002 -- as in traitlets
-        """The choice that the value names."""
+        """Return the choice that the value names."""
         for choice in self._choices:
             if isinstance(value, str) and value.strip().lower() == choice.lower():
                 return choice

@@ -1,4 +1,4 @@
-"""The names behind --what-if: their ranges, and the values that sliders put in their place."""
+"""Sliders of --what-if: their names and ranges, and the values that they set."""
 
 from __future__ import annotations
 
@@ -16,56 +16,56 @@ from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, reset
 from tapemagic.explain.formatting import clipped, format_number, printable
-from tapemagic.ipython.line_arguments import is_name, normalized
+from tapemagic.ipython.line_arguments import is_name, normalize
 from tapemagic.report.live.content import Control
 
-MOST_ENTRIES = 24
-STEPS = 200
-"""About how many steps a slider has."""
+MAX_ENTRIES = 24
+SLIDER_STEPS = 200
+"""Approximate number of steps of a slider."""
 
 WORD = re.compile(r"([^=:]*)(?:=([^:=]*):([^:=]*))?")
 ROUNDING = 1e-9
-SMALLEST = 1e-290
-"""The least number around which there is a range of its own."""
+MIN_RANGE_CENTER = 1e-290
+"""Minimum size of a value for a range relative to it: below, a step would be a subnormal number."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A name behind --what-if, and the range behind it; None if there is none."""
+class SliderRequest:
+    """Name after --what-if, with an optional range."""
 
     name: str
     bounds: tuple[float, float] | None = None
 
 
-def wanted_in(words: Sequence[str]) -> list[Wanted]:
-    """The names and ranges in words, which may have commas between them.
+def parse_sliders(words: Sequence[str]) -> list[SliderRequest]:
+    """Parse the names and ranges in words, which may contain commas.
 
     Raises
     ------
     UsageError
-        If a word is no name with a range, a range is empty or turned round, or a name stands there twice.
+        If a word is not a name with a range, a range is empty or reversed, or a name is repeated.
 
     Examples
     --------
-    >>> wanted_in(["a=-3:3,", "b"])
-    [Wanted(name='a', bounds=(-3.0, 3.0)), Wanted(name='b', bounds=None)]
+    >>> parse_sliders(["a=-3:3,", "b"])
+    [SliderRequest(name='a', bounds=(-3.0, 3.0)), SliderRequest(name='b', bounds=None)]
     """
-    found = [_wanted(word) for group in words for word in group.split(",") if word]
-    names = [wanted.name for wanted in found]
+    requests = [_parse_slider(word) for group in words for word in group.split(",") if word]
+    names = [request.name for request in requests]
     for name in names:
         if names.count(name) > 1:
             raise _error(f"{name!r} stands there twice: write it once, with its range")
-    return found
+    return requests
 
 
-def _wanted(word: str) -> Wanted:
+def _parse_slider(word: str) -> SliderRequest:
     shown = clipped(printable(word), 60)
     match = WORD.fullmatch(word)
-    name = normalized(match[1]) if match else ""
+    name = normalize(match[1]) if match else ""
     if match is None or not is_name(name):
         raise _error(f"{shown!r} is no name with a range: write it without spaces, as in a=-3:3")
     if match[2] is None:
-        return Wanted(name)
+        return SliderRequest(name)
     try:
         low, high = float(match[2]), float(match[3])
     except ValueError:
@@ -80,47 +80,47 @@ def _wanted(word: str) -> Wanted:
         raise _error(f"the range in {shown!r} is turned round: write {name}={match[3]}:{match[2]}")
     if low == high:
         raise _error(f"the range in {shown!r} holds one number alone: write two, as in {name}=-3:3")
-    return Wanted(name, (low, high))
+    return SliderRequest(name, (low, high))
 
 
-class Parameter:
-    """A value with a slider, or an array with one for each entry.
+class Slider:
+    """A value with a slider, or an array with one slider per entry.
 
     Parameters
     ----------
-    wanted : Wanted
+    request : SliderRequest
     value : object
-        The value that the cell begins with.
+        The value that the cell starts with.
 
     Attributes
     ----------
     name : str
     shape : tuple of int
     entries : list of float
-        The entries of the first value, in C order.
+        The entries of this value, in C order.
 
     Raises
     ------
     UsageError
-        If the value is not made of one to 24 finite real floating-point numbers, or is outside of the range.
+        If the value does not have 1 to 24 finite real entries, or lies outside the range.
 
     Examples
     --------
-    >>> parameter = Parameter(Wanted("a"), np.float32(2.0))
-    >>> parameter.put([0.5], 2.0)
+    >>> parameter = Slider(SliderRequest("a"), np.float32(2.0))
+    >>> parameter.set_values([0.5], 2.0)
     np.float32(0.5)
     >>> control = parameter.control([0.5], moved=True)
     >>> control["low"], control["high"], control["step"]
     (-2.0, 6.0, 0.02)
     """
 
-    def __init__(self, wanted: Wanted, value: Any) -> None:
-        self.name = wanted.name
+    def __init__(self, request: SliderRequest, value: Any) -> None:
+        self.name = request.name
         self._like = value
         self.shape = np.shape(unwrap(value))
-        self.entries = entries_of(wanted.name, value)
+        self.entries = entries_of(request.name, value)
         self._dtype = np.asarray(unwrap(value)).dtype
-        low, high = wanted.bounds or _range_around(self.entries, self._dtype)
+        low, high = request.bounds or _range_around(self.entries, self._dtype)
         self._bounds = low, high
         outside = [
             x for x in self.entries if not self._dtype.type(low) <= x <= self._dtype.type(high)
@@ -132,7 +132,7 @@ class Parameter:
             )
 
     def control(self, entries: Sequence[float], moved: bool) -> Control:
-        """The slider with these entries; `moved` if they are in the place of what the program says."""
+        """Describe the slider for the front end; `moved` says that it overrides the program's value."""
         low, high = self._bounds
         return Control(
             name=self.name,
@@ -140,41 +140,41 @@ class Parameter:
             entries=list(entries),
             low=low,
             high=high,
-            step=_nice((high - low) / STEPS),
+            step=_round_step((high - low) / SLIDER_STEPS),
             moved=moved,
         )
 
     def read(self, value: Any) -> list[float]:
-        """The entries of the value that the name has in a later run.
+        """Return the entries of the name's value in a later run.
 
         Raises
         ------
         UsageError
-            If there are no sliders for it.
+            If its shape has changed, or it can't have a slider.
         """
         entries = entries_of(self.name, value)
         if np.shape(unwrap(value)) != self.shape:
             raise _error(f"{self.name} has another shape now: run the cell again for its sliders")
         return entries
 
-    def fitting(self, entries: Any) -> list[float] | None:
-        """Numbers within the range, as many as there are; None for anything else."""
-        given = entries if isinstance(entries, list) else [entries]
-        if len(given) != len(self.entries):
+    def checked_entries(self, entries: Any) -> list[float] | None:
+        """Clip the entries in a message to the range; return None if they are invalid."""
+        numbers = entries if isinstance(entries, list) else [entries]
+        if len(numbers) != len(self.entries):
             return None
-        if any(isinstance(x, bool) or not isinstance(x, int | float) for x in given):
+        if any(isinstance(x, bool) or not isinstance(x, int | float) for x in numbers):
             return None
         low, high = self._bounds
         return (
             None
-            if not all(map(_is_finite, given))
-            else [min(max(float(x), low), high) for x in given]
+            if not all(map(_is_finite, numbers))
+            else [min(max(float(x), low), high) for x in numbers]
         )
 
-    def put(self, entries: Sequence[float], value: Any) -> Any:
-        """A value with these entries, of the same type, dtype and shape, in the place of a value.
+    def set_values(self, entries: Sequence[float], value: Any) -> Any:
+        """Replace a value by these entries, with the same type, dtype and shape.
 
-        A Variable stays the same one, and is given them.
+        A Variable stays the same object and is assigned the entries.
         """
         array = np.array(entries, self._dtype).reshape(self.shape)
         if isinstance(value, Variable):
@@ -186,14 +186,15 @@ class Parameter:
 
 
 def entries_of(name: str, value: Any) -> list[float]:
-    """The entries of a value that can have sliders, in C order.
+    """Return the entries of a value that can have sliders, in C order.
 
     Raises
     ------
     UsageError
-        If it is not made of one to 24 finite real floating-point numbers.
+        If it does not have 1 to 24 finite real entries.
     """
     plain = unwrap(value)
+    # bool first: to Python it is an int.
     if isinstance(plain, bool | np.bool_):
         raise _error(
             f"{name} = {plain} is True or False: a slider needs a number, such as {name} = 1.0"
@@ -224,9 +225,9 @@ def entries_of(name: str, value: Any) -> list[float]:
         raise _error(
             f"{name} is an array without entries: give it some, as in {name} = np.array([1.0, 2.0])"
         )
-    if array.size > MOST_ENTRIES:
+    if array.size > MAX_ENTRIES:
         raise _error(
-            f"{name} has {array.size:,} entries, and sliders are for at most {MOST_ENTRIES}: give the one that "
+            f"{name} has {array.size:,} entries, and sliders are for at most {MAX_ENTRIES}: give the one that "
             f"matters a name of its own, such as a = {name}[{', '.join('0' * array.ndim)}], and use that"
         )
     if not np.isfinite(array).all():
@@ -237,10 +238,12 @@ def entries_of(name: str, value: Any) -> list[float]:
 
 
 def _range_around(entries: Sequence[float], dtype: np.dtype[Any]) -> tuple[float, float]:
-    """A range with round ends: around a number v from v - 2|v| to v + 2|v|, around 0 from -1 to 1."""
+    """Return a range with round ends: from v - 2|v| to v + 2|v| around a number v, from -1 to 1 around 0."""
+    # One range for all entries of an array, so that their sliders can be compared.
     size = max(map(abs, entries))
-    if size < SMALLEST:
+    if size < MIN_RANGE_CENTER:
         return -1.0, 1.0
+    # Ends beyond the dtype would become inf in a float32 array.
     most = float(min(np.finfo(dtype).max, np.finfo(float).max))
     if size > most / 8:
         below, above = min(entries) < 0, max(entries) > 0
@@ -248,12 +251,13 @@ def _range_around(entries: Sequence[float], dtype: np.dtype[Any]) -> tuple[float
     low, high = min(entries) - 2 * size, max(entries) + 2 * size
     exponent = floor(log10((high - low) / 4))
     unit = 10.0**exponent
+    # Through text, because 3 * 0.1 is 0.30000000000000004, and the front end shows the ends.
     ends = floor(low / unit + ROUNDING), ceil(high / unit - ROUNDING)
     return float(f"{ends[0]}e{exponent}"), float(f"{ends[1]}e{exponent}")
 
 
-def _nice(width: float) -> float:
-    """The largest of 1, 2, 5, 10, ... times a power of ten that is not larger, but for rounding."""
+def _round_step(width: float) -> float:
+    """Round a width down to 1, 2 or 5 times a power of ten, up to rounding errors."""
     exponent = floor(log10(width))
     digit = max(d for d in (1, 2, 5) if d <= width / 10.0**exponent + ROUNDING)
     return float(f"{digit}e{exponent}")

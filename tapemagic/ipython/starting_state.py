@@ -1,4 +1,4 @@
-"""The state from which a cell starts: its names, and the contents of the objects that it may change in place."""
+"""Save and restore the state that a cell starts from: its names, and the objects it may change in place."""
 
 from __future__ import annotations
 
@@ -14,28 +14,39 @@ from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.ipython.object_state import (
     MISSING,
-    PLAIN,
-    Kept,
+    PLAIN_TYPES,
+    SavedState,
+    global_states,
+    is_equal,
     is_own,
     is_own_module,
-    kept,
     parts,
-    same,
-    settings,
+    save_state,
 )
 
-MOST_OBJECTS = 100_000
-"""The number of objects that are searched."""
+MAX_OBJECTS = 100_000
+"""Maximum number of objects that are searched."""
 
-MOST_BYTES = 2**28
-"""The bytes of arrays that are copied."""
+MAX_BYTES = 2**28
+"""Maximum number of bytes of arrays that are copied."""
 
-NUMBERS = {bool, int, float, complex, str, bytes, type(None), np.float64, np.float32, np.int64}
-"""Types of objects that nothing can change, and that are often many."""
+IMMUTABLE_TYPES = {
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    np.float64,
+    np.float32,
+    np.int64,
+}
+"""Common immutable types, skipped before anything else because there may be very many."""
 
 
 def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """The names whose values are others now, with those that they had before; MISSING for new names.
+    """Return the names that were rebound, with their earlier values (MISSING for new names).
 
     Examples
     --------
@@ -51,7 +62,7 @@ def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]
 
 
 def bind(namespace: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Give names their values; delete those whose value is MISSING.
+    """Bind names to values; delete names whose value is MISSING.
 
     Examples
     --------
@@ -68,22 +79,21 @@ def bind(namespace: dict[str, Any], values: Mapping[str, Any]) -> None:
 
 
 class Contents:
-    """The contents of objects at the time when this is made, so that they can be given back.
+    """Snapshot of the contents of mutable objects, so that they can be restored.
 
-    Kept are the items of lists, dicts, sets and deques, and of those in them; the entries of arrays; the values of
-    Variables; tables of pandas; the attributes of objects, classes and modules that the user defines, and those of
-    models, layers and optimizers; and the states of random generators, those of NumPy, of Python and of layers among
-    them. Functions of the user are searched for the names that
-    they read. Files, iterators and the objects of other libraries are not kept.
+    Saved are: the items of lists, dicts, sets and deques, recursively; the entries of arrays; the values of Variables;
+    pandas tables; the attributes of user objects, user classes and user modules, and of models, layers and optimizers;
+    and the states of random generators (NumPy's, Python's and those of layers). User functions are searched for the
+    names that they read. Files, iterators and objects of other libraries are not saved.
 
     Parameters
     ----------
     namespace : dict of str to object
         The notebook's.
     names : iterable of str
-        The names with whose values to begin.
+        The names to start the search at.
     like : Contents, optional
-        Earlier contents: those that are equal are not stored twice.
+        Earlier contents; equal states are shared with it instead of stored twice.
 
     Examples
     --------
@@ -99,80 +109,83 @@ class Contents:
         self, namespace: dict[str, Any], names: Iterable[str], like: Contents | None = None
     ) -> None:
         self._main = namespace.get("__name__", "__main__")
-        self._like: dict[int, Kept] = {} if like is None else like._kept
+        self._shared_states: dict[int, SavedState] = {} if like is None else like._states
         self._bytes = 0
-        self._kept: dict[int, Kept] = {id(owner): item for owner, item in settings()}
-        self._held: dict[int, Any] = {id(namespace): namespace}  # so that no id is used twice
+        self._states: dict[int, SavedState] = {id(owner): item for owner, item in global_states()}
+        self._objects: dict[int, Any] = {
+            id(namespace): namespace
+        }  # keeps the objects alive, so that no id is reused
         waiting = deque(("", state) for state in registered())
         waiting += [(name, namespace.get(name)) for name in sorted(names)]
-        for _ in range(MOST_OBJECTS):
+        # Breadth first: where the limit is reached, what lies deepest is lost, and not whole variables.
+        for _ in range(MAX_OBJECTS):
             if not waiting:
                 break
             name, value = waiting.popleft()
-            waiting += [(name, part) for part in self._keep(name, value)]
-        self._like = {}
+            waiting += [(name, part) for part in self._save(name, value)]
+        self._shared_states = {}
 
     def restore(self) -> None:
-        """Give the objects back what they had."""
-        for item in [*self._kept.values()]:
+        """Write the saved contents back into all objects."""
+        for item in [*self._states.values()]:
             item.restore()
 
     def restore_random(self, before: Contents) -> None:
-        """Give those random generators their states back that had others in earlier contents."""
+        """Restore the random generators whose states differ from those in earlier contents."""
         for key in self._changed_since(before):
-            if self._kept[key].is_random:
-                self._kept[key].restore()
+            if self._states[key].is_random:
+                self._states[key].restore()
 
-    def take_over(self, before: Contents, now: Contents) -> set[str]:
-        """Hold what objects have now, if they were given it between two times; the names behind which they are.
+    def adopt(self, before: Contents, now: Contents) -> set[str]:
+        """Adopt the contents of objects that changed between two snapshots; return the variables that reach these.
 
-        Random generators are left as they are.
+        Random generators keep their saved states.
         """
         names = set()
         for key in now._changed_since(before):
-            item = now._kept[key]
-            if key in self._kept and not item.is_random:
+            item = now._states[key]
+            if key in self._states and not item.is_random:
                 names.add(item.name)
-            if key not in self._kept or not item.is_random:
-                self._kept[key] = item
-                self._held[key] = now._held.get(key)
+            if key not in self._states or not item.is_random:
+                self._states[key] = item
+                self._objects[key] = now._objects.get(key)
         return names - {""}
 
     def _changed_since(self, before: Contents) -> list[int]:
-        """The ids of objects that have other contents than in earlier ones, or are not in those."""
-        known = before._kept
+        """Return the ids of objects whose contents differ from earlier ones, or that are new."""
+        earlier = before._states
         return [
             key
-            for key, item in self._kept.items()
-            if key not in known or not same(known[key].content, item.content)
+            for key, item in self._states.items()
+            if key not in earlier or not is_equal(earlier[key].content, item.content)
         ]
 
-    def _keep(self, name: str, value: Any) -> list[Any]:
+    def _save(self, name: str, value: Any) -> list[Any]:
         """Keep the contents of an object; what is in it and may have contents."""
-        if id(value) in self._held or type(value) in NUMBERS:
+        if id(value) in self._objects or type(value) in IMMUTABLE_TYPES:
             return []
-        self._held[id(value)] = value
-        with suppress(Exception):  # a class of the user's own may raise anything
-            if self._can_change(value):
-                item = kept(name, value)
+        self._objects[id(value)] = value
+        with suppress(Exception):  # a user class may raise anything
+            if self._claim_copy(value):
+                item = save_state(name, value)
                 if item is not None:
-                    self._kept[id(value)] = self._shared(id(value), item)
-            return [part for part in parts(value, self._main) if type(part) not in NUMBERS]
+                    self._states[id(value)] = self._shared(id(value), item)
+            return [part for part in parts(value, self._main) if type(part) not in IMMUTABLE_TYPES]
         return []
 
-    def _shared(self, key: int, item: Kept) -> Kept:
-        """The earlier contents of an object if they are equal."""
-        known = self._like.get(key)
-        return known if known is not None and same(known.content, item.content) else item
+    def _shared(self, key: int, item: SavedState) -> SavedState:
+        """Return the earlier state of an object if it is equal, so that it is stored once."""
+        earlier = self._shared_states.get(key)
+        return earlier if earlier is not None and is_equal(earlier.content, item.content) else item
 
-    def _can_change(self, value: Any) -> bool:
-        """Whether the contents of an object are kept."""
+    def _claim_copy(self, value: Any) -> bool:
+        """Return True if an object's contents are saved; count the bytes of arrays against the limit."""
         match value:
             case Variable():
                 return True
             case np.ndarray():
                 self._bytes += value.nbytes
-                return value.flags.writeable and self._bytes <= MOST_BYTES
+                return value.flags.writeable and self._bytes <= MAX_BYTES
             case type():
                 return is_own(value, self._main)
             case ModuleType():
@@ -180,19 +193,19 @@ class Contents:
         return True
 
 
-class Start:
-    """The state from which the runs of a cell start: that before its first run, and what other cells changed since.
+class CellStart:
+    """The state that the runs of a cell start from: before its first run, plus later changes by other cells.
 
     Parameters
     ----------
     namespace : dict of str to object
     names : iterable of str
-        Those that the cell reads or assigns.
+        The names that the cell reads or assigns.
 
     Attributes
     ----------
     changed_since : set of str
-        The names whose values other cells changed since the first run.
+        The names whose values other cells have changed since the first run.
     """
 
     def __init__(self, namespace: dict[str, Any], names: Iterable[str]) -> None:
@@ -201,33 +214,34 @@ class Start:
         self._contents = Contents(namespace, self._names)
         self._before: dict[str, Any] = namespace.copy()
         self._originals: dict[str, Any] = {}
-        self._left: Left | None = None
+        self._state_left: NotebookState | None = None
         self.changed_since: set[str] = set()
 
     def undo(self) -> None:
-        """Put everything back that a first run changed which does not count."""
+        """Undo a first run that was refused."""
         bind(self._namespace, changed(self._before, self._namespace))
         self._contents.restore()
 
     def ran(self) -> None:
-        """Note which names the first run changed."""
+        """Record which names the first run changed."""
         self._originals = changed(self._before, self._namespace)
+        # The namespace's old values need not stay alive.
         self._before = {}
 
-    def begin_again(self) -> None:
-        """Give the notebook this state."""
+    def rewind(self) -> None:
+        """Give the notebook this state again."""
         bind(self._namespace, self._originals)
         self._contents.restore()
 
-    def leave(self) -> None:
+    def note_end(self) -> None:
         """Note what a run of the cell leaves, so that later changes by other cells are seen."""
-        now = Left(self._namespace, self._names, self._originals, self._contents)
-        self._left = now.as_left()
+        now = NotebookState(self._namespace, self._names, self._originals, self._contents)
+        self._state_left = now.without_unused_names()
 
-    def take_over(self) -> Left:
-        """Let later runs begin with what other cells have changed since the last one; all that there is now."""
-        before = self._left
-        now = Left(
+    def adopt(self) -> NotebookState:
+        """Adopt what other cells changed since the last run; return the current state of the notebook."""
+        before = self._state_left
+        now = NotebookState(
             self._namespace, self._names, self._originals, before.contents if before else None
         )
         if before is not None:
@@ -235,32 +249,32 @@ class Start:
                 self._originals.pop(name, None)
                 if not _equal(before.bound.get(name), now.bound.get(name)):
                     self.changed_since.add(name)
-            self.changed_since |= self._contents.take_over(before.contents, now.contents)
+            self.changed_since |= self._contents.adopt(before.contents, now.contents)
         return now
 
-    def ran_again(self, now: Left) -> None:
-        """Note which names a later run changed; random generators that other cells used go on where they were."""
+    def ran_later(self, now: NotebookState) -> None:
+        """Record which names a later run changed; random generators that other cells used continue where they were."""
         for name, value in changed(now.names, self._namespace).items():
             self._originals.setdefault(name, value)
-        if self._left is not None:
-            now.contents.restore_random(self._left.contents)
-        self.leave()
+        if self._state_left is not None:
+            now.contents.restore_random(self._state_left.contents)
+        self.note_end()
 
-    def give_back(self, now: Left) -> None:
-        """Give the notebook what there was before a run that failed."""
+    def restore(self, now: NotebookState) -> None:
+        """Restore the notebook after a run that failed."""
         bind(self._namespace, changed(now.names, self._namespace))
         now.contents.restore()
-        self._left = now.as_left()
+        self._state_left = now.without_unused_names()
 
 
-class Left:
-    """The names of the notebook, and the contents of the objects that a cell uses, at one time.
+class NotebookState:
+    """Names of the notebook, and contents of the objects that a cell uses, at one moment.
 
     Parameters
     ----------
     namespace : dict of str to object
     names : sequence of str
-        Those that the cell reads or assigns.
+        The names that the cell reads or assigns.
     originals : mapping
         The names that its runs change.
     like : Contents or None
@@ -268,7 +282,7 @@ class Left:
     Attributes
     ----------
     names : dict of str to object
-        All names; empty after `as_left`.
+        All names; empty after `without_unused_names`.
     bound : dict of str to object
         The names that the cell reads, assigns or changes; MISSING for those that do not exist.
     contents : Contents
@@ -285,11 +299,11 @@ class Left:
         self.bound = {name: namespace.get(name, MISSING) for name in {*names, *originals}}
         self.contents = Contents(namespace, names, like)
 
-    def as_left(self) -> Self:
+    def without_unused_names(self) -> Self:
         """Itself without the names that the cell does not use, whose values need not stay."""
         self.names = {}
         return self
 
 
 def _equal(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and isinstance(one, PLAIN) and bool(one == other)
+    return type(one) is type(other) and isinstance(one, PLAIN_TYPES) and bool(one == other)

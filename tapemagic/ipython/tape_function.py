@@ -1,4 +1,4 @@
-"""%tape_function: the programs of a traced function, and why it stays eager where it does."""
+"""%tape_function: the programs of a traced function, or why it runs eagerly."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ USAGE = "%tape_function needs a function, as in %tape_function step, or %tape_fu
 
 
 def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
-    """The programs of a function.
+    """Look up the programs of a function.
 
     Parameters
     ----------
     line : str
-        What stands behind ``%tape_function``: the name of a function, and expressions for arguments.
+        The line after ``%tape_function``: a function, and optionally expressions for arguments.
     namespace : mapping of str to object
-        The values of the names.
+        Values of the names.
 
     Raises
     ------
     UsageError
-        If the line cannot be understood, or there is nothing to show yet.
+        If the line cannot be parsed, or there is nothing to show yet.
     """
     __tracebackhide__ = True
     from tapemagic.programs.function import BoundFunction, Function
@@ -65,7 +65,7 @@ def _plain_name(words: str) -> str:
 
 
 def parse(line: str) -> tuple[ast.expr, ast.Call]:
-    """The function of a line, and its arguments as those of a call.
+    """Parse a line into a function and a call with its arguments.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def parse(line: str) -> tuple[ast.expr, ast.Call]:
     node = _expression(name.rstrip(","))
     if not isinstance(node, ast.expr) or not is_plain(node):
         raise UsageError(USAGE)
-    call = _expression(f"_({rest})") or _apart(rest)
+    call = _expression(f"_({rest})") or _space_separated(rest)
     if not isinstance(call, ast.Call):
         raise UsageError(
             f"%tape_function: {rest.strip()!r} are no arguments: write them as in a call, with commas, as in "
@@ -92,8 +92,8 @@ def parse(line: str) -> tuple[ast.expr, ast.Call]:
     return node, call
 
 
-def _apart(words: str) -> ast.expr | None:
-    """Arguments that stand apart by spaces as those of a call; None if they do not."""
+def _space_separated(words: str) -> ast.expr | None:
+    """Parse arguments separated by spaces as those of a call; return None if that fails."""
     parts = [part for part in GAP.split(words) if part]
     return _expression(f"_({', '.join(parts)})")
 
@@ -106,22 +106,22 @@ def _expression(text: str) -> ast.expr | None:
 
 
 def _arguments(call: ast.Call, namespace: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The values of the arguments of a call in the notebook."""
+    """Evaluate the arguments of a call in the notebook."""
     __tracebackhide__ = True
-    taken = "(arguments)"  # no name of the user's
+    taken = "(arguments)"  # not an identifier, so it cannot clash
     node = ast.Call(ast.Name(taken, ast.Load()), call.args, call.keywords)
-    given = {**namespace, taken: lambda *args, **kwargs: (args, kwargs)}
+    names = {**namespace, taken: lambda *args, **kwargs: (args, kwargs)}
     words = ast.unparse(call)[2:-1]
-    args, kwargs = _evaluated(ast.fix_missing_locations(node), given, words)
+    args, kwargs = _evaluated(ast.fix_missing_locations(node), names, words)
     return args, kwargs
 
 
 def _evaluated(node: ast.expr, namespace: Mapping[str, Any], words: str) -> Any:
-    """The value of an expression in the notebook."""
+    """Evaluate an expression in the notebook."""
     __tracebackhide__ = True
     try:
         return eval(compile(ast.Expression(node), "<%tape_function>", "eval"), dict(namespace))
-    except Exception as error:  # noqa: BLE001 -- whatever the user's expression raises
+    except Exception as error:  # noqa: BLE001 -- a user expression may raise anything
         raise UsageError(
             f"%tape_function: {words} cannot be computed ({type(error).__name__}: {printable(_message(error))})"
         ) from None

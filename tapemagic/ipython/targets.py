@@ -1,4 +1,4 @@
-"""Choice of the targets of a %%tape cell."""
+"""Choose the targets of a %%tape cell."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tapemagic.explain.snapshot import Named
 from tapemagic.ipython.computing import Computing
 from tapemagic.ipython.plotting import PlotRuns
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
-from tapemagic.ipython.training_roles import Purposes
+from tapemagic.ipython.training_roles import TrainingRoles
 from tapemagic.ipython.watchable import is_number
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.tabs.gradients.matrices import Kind
 from tapemagic.report.verdict.statement import Statement
 
 MAX_TARGETS = 10
-"""The largest number of targets that are chosen without -t."""
+"""Maximum number of targets that are chosen without -t."""
 
 
 @dataclass(frozen=True)
@@ -44,38 +44,40 @@ class DerivativeRequest:
 
 @dataclass(frozen=True)
 class Targets:
-    """Named targets, whether they are the value of the cell, and notes on problems."""
+    """Named targets, whether they are the cell's value, and notes on problems."""
 
     named: Sequence[Named]
     is_value: bool = False
     notes: Sequence[Statement] = ()
 
 
-def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
-    """The targets: those of -t, else the last expression, else what the cell trains, else the last value assigned.
+def choose_targets(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
+    """Choose the targets: those of -t, else the last expression, else the training loss, else the last assigned value.
 
-    A gradient, or a step of an optimizer, is chosen only if it is the last expression, or if there is nothing else.
+    A gradient or an optimizer step is chosen only if it is the last expression, or if there is no other value.
     """
     if wanted:
         return _requested(session, wanted)
-    purposes = Purposes(session)
+    roles = TrainingRoles(session)
     values = list(value) if isinstance(value, (list, tuple)) else [value]
-    losses = purposes.losses()
+    losses = roles.losses()
     if values and all(map(session.observer.tracks, values)):
+        # A list such as `losses` at the end is a log to be printed, unless it is written out: [y, z].
         is_log = values[0] is not value and not session.cell.is_display
-        if not (losses and is_log) and not all(map(purposes.is_trained, values)):
+        if not (losses and is_log) and not all(map(roles.is_trained, values)):
             return _limited(_named_results(session, values), is_value=True)
     if losses:
         return _limited(losses)
+    # First everything that is no gradient or optimizer step, then also these.
     found = (
-        _in_result(session, value, purposes)
-        or _last_assigned(session, purposes)
-        or _assigned_elsewhere(session, purposes)
-        or purposes.differentiated()
+        _in_result(session, value, roles)
+        or _last_assigned(session, roles)
+        or _assigned_elsewhere(session, roles)
+        or roles.differentiated()
         or _in_result(session, value)
         or _last_assigned(session)
         or _assigned_elsewhere(session)
-        or purposes.trained()
+        or roles.trained()
     )
     if found:
         chosen = _limited(found)
@@ -90,16 +92,19 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
     return Targets([], notes=[Statement("note", _why_no_target(session, value))])
 
 
-def _limited(named: Sequence[Named], is_value: bool = False, most: int = MAX_TARGETS) -> Targets:
-    """The targets, or the first `most` of them with a note on the others."""
-    if len(named) <= most:
+def _limited(named: Sequence[Named], is_value: bool = False, maximum: int = MAX_TARGETS) -> Targets:
+    """Keep at most `maximum` targets, with a note on the rest."""
+    if len(named) <= maximum:
         return Targets(named, is_value)
-    problem = f"only the first {most} of {len(named)} values are differentiated: give another one a name, and write -t"
-    return Targets(named[:most], notes=[Statement("note", problem)])
+    problem = (
+        f"only the first {maximum} of {len(named)} values are differentiated: "
+        "give another one a name, and write -t"
+    )
+    return Targets(named[:maximum], notes=[Statement("note", problem)])
 
 
 def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Sequence[Statement]:
-    """A statement on a plain number, the cell's value or assigned last, into which a value went that left the tape."""
+    """Explain why a plain number that you may have meant as the target is not tracked."""
     shown = listed([target for target, _ in chosen]) + (" is" if len(chosen) == 1 else " are")
     numbers: list[Named] = []
     if session.cell.last:
@@ -126,7 +131,7 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
 
 
 def _is_real(value: Any) -> bool:
-    """Whether something is a plain number or array of real or complex numbers."""
+    """Return True for a plain real or complex number or array."""
     return (
         not isinstance(value, Traced)
         and is_number(value)
@@ -134,50 +139,50 @@ def _is_real(value: Any) -> bool:
     )
 
 
-def _in_result(session: Session, value: Any, purposes: Purposes | None = None) -> Sequence[Named]:
-    """The computed tensors in the value of the cell, if that is a list, tuple or dict."""
+def _in_result(session: Session, value: Any, roles: TrainingRoles | None = None) -> Sequence[Named]:
+    """Return the computed tensors in the cell's value if it is a list, tuple or dict."""
     if not isinstance(value, CONTAINERS):
         return []
     written, values = session.cell.last, value.values() if isinstance(value, dict) else value
     held = [(written[0], value)]
     if session.cell.is_display and len(written) == len(value):
         held = list(zip(written, values, strict=True))
-    return [pair for pair in _computed_parts(session, held) if _fits(pair[1], purposes)]
+    return [pair for pair in _computed_parts(session, held) if _fits(pair[1], roles)]
 
 
-def _fits(value: Any, purposes: Purposes | None) -> bool:
-    """Whether a value may be a target, for all that is known of its purpose."""
-    return purposes is None or not purposes.is_step(value)
+def _fits(value: Any, roles: TrainingRoles | None) -> bool:
+    """Return True unless a value is known to be a gradient or an optimizer step."""
+    return roles is None or not roles.is_step(value)
 
 
-def _last_assigned(session: Session, purposes: Purposes | None = None) -> Sequence[Named]:
-    """The last differentiable value that the cell assigned, or its items if it is a list, tuple or dict."""
-    known, latest = session.found_names(), dict(session.history)
+def _last_assigned(session: Session, roles: TrainingRoles | None = None) -> Sequence[Named]:
+    """Return the last differentiable value that the cell assigned, or its items if it is a container."""
+    known, latest = session.value_names(), dict(session.history)
     for name, value in reversed(session.history):
         if isinstance(value, Traced):
-            if session.is_computed(value) and _fits(value, purposes):
+            if session.is_computed(value) and _fits(value, roles):
                 is_latest = latest[name] is value
                 return [(name if is_latest else known.get(id_of(value), name), value)]
         elif isinstance(value, CONTAINERS):
             found = _computed_parts(session, [(name, value)])
-            found = [pair for pair in found if _fits(pair[1], purposes)]
+            found = [pair for pair in found if _fits(pair[1], roles)]
             if any(id_of(x) not in known for _, x in found):
                 return found
     return []
 
 
-def _assigned_elsewhere(session: Session, purposes: Purposes | None = None) -> Sequence[Named]:
-    """The last computed value that is neither the value of the cell nor assigned at its top level.
+def _assigned_elsewhere(session: Session, roles: TrainingRoles | None = None) -> Sequence[Named]:
+    """Return the last computed value that is neither the cell's value nor assigned at its top level.
 
     A function may have assigned a global name, or the cell a part of a list, of a dict or of an object.
     """
     used, others = session.notebook()
     named = [(name, x) for name, x in [*used, *others] if isinstance(x, Traced)]
-    named = [(name, x) for name, x in named if session.is_computed(x) and _fits(x, purposes)]
+    named = [(name, x) for name, x in named if session.is_computed(x) and _fits(x, roles)]
     if named:
         return [max(named, key=lambda pair: int(id_of(pair[1])))]
     groups = [
-        [part for part in _computed_parts(session, [pair]) if _fits(part[1], purposes)]
+        [part for part in _computed_parts(session, [pair]) if _fits(part[1], roles)]
         for pair in used
     ]
     return max(
@@ -186,14 +191,14 @@ def _assigned_elsewhere(session: Session, purposes: Purposes | None = None) -> S
 
 
 def _computed_parts(session: Session, held: Sequence[Named]) -> list[Named]:
-    """The computed tensors in lists, dicts or objects, without derivatives."""
-    known = session.found_names()
+    """Return the computed tensors in lists, dicts or objects, except derivatives."""
+    known = session.value_names()
     found = [(name, x) for name, x in tensors(held, TapeReport) if session.is_computed(x)]
     return [(known.get(id_of(x), name), x) for name, x in found if not session.observer.order_of(x)]
 
 
 def _why_no_target(session: Session, value: Any) -> str:
-    """The reason why there is no target."""
+    """Explain why there is no target."""
     sources = session.all_sources()
     whole = [
         f"{name} holds {kind(x)} ({x.dtype}), which have no derivative. Write {_real_source(name, x)}"
@@ -206,13 +211,13 @@ def _why_no_target(session: Session, value: Any) -> str:
 
 
 def _real_source(name: str, x: Any) -> str:
-    """The assignment that makes the same value from real numbers."""
+    """Return an assignment that makes the same value from real numbers."""
     real = as_real(x)
     return f"{name} = tapemagic.Variable({real})" if isinstance(x, Variable) else f"{name} = {real}"
 
 
 def _why_none_computed(session: Session, value: Any) -> str:
-    """The reason why no value of the cell was computed from watched ones."""
+    """Explain why the cell computed nothing from watched values."""
     watched = session.watched()
     if not watched:
         return _why_none_watched(session)
@@ -246,7 +251,7 @@ def _constant_instead(session: Session, value: Any) -> str:
 
 
 def _why_none_watched(session: Session) -> str:
-    """The reason that nothing was watched, with a name to watch."""
+    """Explain that nothing was watched, and suggest a name."""
     used, _ = session.notebook()
     by_itself = session.snapshot().contents.watches_variables
     quiet = [
@@ -257,7 +262,7 @@ def _why_none_watched(session: Session) -> str:
 
 
 def _requested(session: Session, wanted: Sequence[str]) -> Targets:
-    """The targets named by -t; of a list, tuple or dict its computed items."""
+    """Return the targets of -t; for a list, tuple or dict, its computed items."""
     namespace = session.cell.namespace
     found: list[Named] = []
     plain: list[str] = []
@@ -282,13 +287,13 @@ def _requested(session: Session, wanted: Sequence[str]) -> Targets:
         if not session.watched() and len(wanted) > 1:
             text += f", and names to watch stand in front, as in %%tape {wanted[-1]} -t {wanted[0]}"
         problems.append(text)
-    chosen = _limited(found, most=max(MAX_TARGETS, len(wanted)))
+    chosen = _limited(found, maximum=max(MAX_TARGETS, len(wanted)))
     return replace(chosen, notes=[*chosen.notes, *(Statement("note", text) for text in problems)])
 
 
 def _named_results(session: Session, values: Sequence[Traced]) -> list[Named]:
-    """The value of the last expression or its items, under their names or as they are written."""
-    known = session.found_names()
+    """Name the value of the last expression, or its items, by variables or by their source."""
+    known = session.value_names()
     written = session.cell.last
     if len(written) != len(values):
         written = [f"{written[0]}[{i}]" for i in range(len(values))]

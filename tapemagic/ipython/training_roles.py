@@ -1,4 +1,4 @@
-"""The purposes of a cell's values: losses that it differentiates itself, gradients, and steps made from these."""
+"""Roles of a cell's values in training: losses, gradients, and optimizer steps."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tapemagic.report.drawn_records import READS
 from tapemagic.report.tabs.gradients.own_gradients import target_names
 
 
-class Purposes:
-    """The purposes of a cell's values.
+class TrainingRoles:
+    """Tells losses from gradients and optimizer steps.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class Purposes:
         self._calls = session.observer.gradient_calls()
 
     def is_step(self, value: Traced) -> bool:
-        """Whether a value is a gradient, is made of gradients and what they belong to, or was given to a Variable."""
+        """Return True if a value is a gradient, is computed from gradients, or was assigned to a Variable."""
         number = id_of(value)
-        return number in self._steps or number in self._given or self._is_moved(value)
+        return number in self._steps or number in self._assigned_values or self._is_moved(value)
 
     def is_trained(self, value: Traced) -> bool:
         """Whether a value is that of a Variable to which the cell assigned, beside what it differentiates itself."""
@@ -48,7 +48,7 @@ class Purposes:
     def losses(self) -> Sequence[Named]:
         """The targets of the cell's own gradients, if it assigns to Variables.
 
-        A loss that is made of nothing but gradients, such as the residual of a differential equation, is chosen where
+        A loss computed from gradients only, such as the residual of a differential equation, is chosen if
         those with respect to the Variables are of no other.
         """
         if not self._assigned:
@@ -59,16 +59,18 @@ class Purposes:
         order_of = self._session.observer.order_of
         return (
             self._targets(training, lambda x: not self.is_step(x))
-            or self._targets(training, lambda x: not order_of(x) and id_of(x) not in self._given)
+            or self._targets(
+                training, lambda x: not order_of(x) and id_of(x) not in self._assigned_values
+            )
             or self.differentiated()
         )
 
     def differentiated(self) -> Sequence[Named]:
-        """The targets of the last gradient that the cell took of something that is no gradient."""
+        """Return the targets of the last gradient that the cell computed of anything but a gradient."""
         return self._targets(self._calls, lambda x: not self.is_step(x))
 
     def trained(self) -> Sequence[Named]:
-        """The loss of the last step of training that this package made for the cell, as `fit` does."""
+        """Return the loss of the last training step that tapemagic ran for the cell, as `fit` does."""
         snapshot = self._session.snapshot()
         if not snapshot.origins.steps or self._calls:
             return []
@@ -80,12 +82,12 @@ class Purposes:
     def _targets(
         self, calls: Sequence[GradientCall], fits: Callable[[Traced], bool]
     ) -> Sequence[Named]:
-        """The targets of the last of some calls that has any that fit."""
+        """Return the fitting targets of the last call that has any."""
         session = self._session
-        known = session.found_names()
+        names = session.value_names()
         for call in reversed(calls):
             targets = [
-                (known.get(id_of(x)) or name, x)
+                (names.get(id_of(x)) or name, x)
                 for name, x in zip(target_names(call), call.targets, strict=True)
                 if session.is_computed(x) and fits(x)
             ]
@@ -95,17 +97,17 @@ class Purposes:
 
     @cached_property
     def _assigned(self) -> set[int]:
-        """The ids of the Variables to which the cell assigned."""
+        """Ids of the Variables that the cell assigned to."""
         return {event.number for event in self._session.snapshot().events_of("assigned", "changed")}
 
     @cached_property
-    def _given(self) -> set[int]:
-        """The ids of the values that Variables were given."""
+    def _assigned_values(self) -> set[int]:
+        """Ids of the values that were assigned to Variables."""
         events = self._session.snapshot().events_of("assigned", "changed")
         return {event.what for event in events if isinstance(event.what, int)}
 
     def _is_moved(self, value: Traced) -> bool:
-        """Whether a value is bound to the name of a source of the cell's own gradients, in the place of that."""
+        """Return True if a value replaced a source of the cell's own gradients under the same name."""
         sources = {id_of(x) for call in self._calls for x in call.sources}
         return any(
             bound[-1][0] == id_of(value) and any(i in sources for i, _ in bound[:-1])
@@ -114,10 +116,10 @@ class Purposes:
 
     @cached_property
     def _steps(self) -> set[int]:
-        """The ids of gradients, and of what is made of nothing but gradients, watched values and constants.
+        """Ids of gradients, and of values computed only from gradients, watched values and constants.
 
-        A constant that was computed after the first gradient is taken for something made of it.
-        A loss with a penalty on a gradient is none of them: it is made of other values, too.
+        A constant computed after the first gradient counts as computed from it. A loss with a penalty on a gradient is
+        not a step, because it also depends on other values.
         """
         snapshot = self._session.snapshot()
         since = min((call.time for call in self._calls), default=inf)
@@ -125,14 +127,14 @@ class Purposes:
         computed: set[int] = set()
         for record, order in zip(snapshot.records, snapshot.origins.orders, strict=True):
             number, _, ids, _, _, output_id = record
-            made = output_id if isinstance(output_id, tuple) else (output_id,)
+            outputs = output_id if isinstance(output_id, tuple) else (output_id,)
             of_gradients = any(
                 i in steps or is_gradient_stamp(i) or (is_stamp(i) and time_of(i) >= since)
                 for i in ids
             )
             of_others = any(i in computed for i in ids)
             if order or (of_gradients and not of_others):
-                steps.update(made)
+                steps.update(outputs)
             elif number not in READS or of_others:
-                computed.update(made)
+                computed.update(outputs)
         return steps

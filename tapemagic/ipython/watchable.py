@@ -1,4 +1,4 @@
-"""Conversion of values in a notebook to tensors that a tape can watch."""
+"""Convert notebook values to tensors that a tape can watch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tapemagic.explain.lazy_values import is_lazy_array
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a tensor, a number or an array of numbers."""
+    """Return True for a tensor, a number or an array of numbers."""
     if isinstance(value, Traced):
         return True
     if is_lazy_array(value):
@@ -27,7 +27,7 @@ def is_number(value: Any) -> bool:
 
 
 def maker(namespace: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """The function that makes tensors of the numbers of a notebook: TensorFlow's where it imports `tapemagic.tf`."""
+    """Return the function that makes tensors of a notebook's numbers: that of `tapemagic.tf` if imported."""
     tensorflow = sys.modules.get("tapemagic.tf")
     if tensorflow is None or not any(value is tensorflow for value in list(namespace.values())):
         return constant
@@ -35,12 +35,12 @@ def maker(namespace: Mapping[str, Any]) -> Callable[[Any], Any]:
 
 
 def watchable(name: str, value: Any, make: Callable[[Any], Any] = constant) -> Any:
-    """The tensor for a tape to watch in place of a value.
+    """Return the tensor to watch instead of a value.
 
     Raises
     ------
     UsageError
-        If it is not made of numbers.
+        If it does not consist of numbers.
     """
     if isinstance(value, Traced):
         return value
@@ -64,7 +64,7 @@ def watchable(name: str, value: Any, make: Callable[[Any], Any] = constant) -> A
 
 
 def _kind_of(value: Any) -> str:
-    """The type or dtype of a value that cannot be watched, for an error message."""
+    """Describe the type or dtype of a value that cannot be watched."""
     if isinstance(value, np.ndarray):
         return f"an array of dtype {value.dtype}"
     if isinstance(value, int):
@@ -73,7 +73,7 @@ def _kind_of(value: Any) -> str:
 
 
 def is_watchable(value: Any) -> bool:
-    """Whether a tape can watch a value."""
+    """Return True if a tape can watch a value."""
     try:
         watchable("", value)
     except UsageError:

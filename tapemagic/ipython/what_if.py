@@ -1,4 +1,4 @@
-"""Running of a %%tape cell again with other values, as the sliders of --what-if want it."""
+"""Run a %%tape cell again with other values, for the sliders of --what-if."""
 
 from __future__ import annotations
 
@@ -22,11 +22,16 @@ from tapemagic.explain.advice import listed
 from tapemagic.explain.formatting import clipped, format_number, printable
 from tapemagic.explain.lazy_values import token
 from tapemagic.ipython.failure import read_failure
-from tapemagic.ipython.first_use import begins_anew, chained_on, first_use, overwritten_on
+from tapemagic.ipython.first_use import (
+    assigns_before_use,
+    chained_lines,
+    first_use,
+    overwriting_line,
+)
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.session import Session
-from tapemagic.ipython.sliders import Parameter, Wanted
-from tapemagic.ipython.starting_state import Start
+from tapemagic.ipython.sliders import Slider, SliderRequest
+from tapemagic.ipython.starting_state import CellStart
 from tapemagic.ipython.watchable import is_number
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.failure.find import Failure, message_of
@@ -35,80 +40,84 @@ from tapemagic.report.live.remarks import Remarks
 from tapemagic.report.verdict.statement import Statement
 
 PREFIX = "%%tape --what-if: "
-LONGEST_MESSAGE = 300
-"""The number of characters of an error that the head of a report shows."""
+MAX_MESSAGE = 300
+"""Maximum length of an error message above a report."""
 
 LAZY = (
     "there are no sliders, since the cell computes with Dask arrays, and every move would need their numbers: give the "
     "cell a sample in memory, such as X[:1000].compute()"
 )
-UNSTEADY = (
+NOT_REPRODUCIBLE = (
     "more than the sliders changes this report: the cell ran again with the same numbers, and its result was another. "
     "It uses what no run sets back, such as an iterator, a file, the clock or random numbers without a seed"
 )
-SINCE = "changed outside of this cell since its first run: {}. The runs of the sliders begin with what is there now"
+CHANGED_ELSEWHERE = (
+    "changed outside of this cell since its first run: {}. The runs of the sliders begin with what "
+    "is there now"
+)
 
 Report = Callable[[Session, Any], TapeReport]
 Begin = Callable[[], Session]
 
 
 class WhatIf:
-    """The sliders of a cell, and its runs with the values that they have.
+    """The sliders of a cell, and its runs with their values.
 
     Parameters
     ----------
     cell : Cell
-    wanted : sequence of Wanted
-        The names with sliders, and their ranges.
+    requests : sequence of SliderRequest
+        The names with sliders and their ranges.
     begin : callable
-        Makes a session for a run of the cell; called after the values from the notebook are in their places.
+        Makes a session for a run of the cell; called after the notebook's values are set.
     report : callable
-        Makes the report on a session, of the value of the cell's last expression.
+        Makes the report on a session and the value of the cell's last expression.
     accept : callable
-        Called with the session of a run, or of the run that is shown after one failed: what asks the last cell asks it
-        from then on.
+        Called with the session of the run that is shown, which %gradient and %why refer to afterwards.
 
     Attributes
     ----------
     refusal : UsageError or None
-        The error that a value cannot have a slider, if only the first run has shown it.
+        The error for a value that cannot have a slider, if only the first run revealed it.
 
     Raises
     ------
     UsageError
-        If a value of the notebook cannot have a slider.
+        If a value in the notebook cannot have a slider.
     """
 
     def __init__(
         self,
         cell: Cell,
-        wanted: Sequence[Wanted],
+        requests: Sequence[SliderRequest],
         begin: Begin,
         report: Report,
         accept: Callable[[Session], None],
     ) -> None:
         self._cell = cell
-        self._wanted = {item.name: item for item in wanted}
+        self._requests = {item.name: item for item in requests}
         self._begin = begin
         self._report = report
         self._accept = accept
         namespace = cell.namespace
-        self._at_start = [name for name in self._wanted if self._begins_with(name)]
-        self._places: dict[str, tuple[CodeType, int]] = {}
-        self._parameters = {
-            name: Parameter(self._wanted[name], namespace[name]) for name in self._at_start
+        self._at_start = [name for name in self._requests if self._is_set_before_cell(name)]
+        # The code object and offset of the first assignment of each name: a line in a loop assigns it again and again,
+        # and all of these assignments get the slider's value; other lines keep theirs.
+        self._first_assignments: dict[str, tuple[CodeType, int]] = {}
+        self._sliders = {
+            name: Slider(self._requests[name], namespace[name]) for name in self._at_start
         }
         self._moved: dict[str, list[float]] = {}
         self.refusal: UsageError | None = None
-        self._found: dict[str, Any] = {}
+        self._originals: dict[str, Any] = {}
         self._entries: dict[str, list[float]] = {}
-        self._start = Start(namespace, {*cell.read, *cell.assigned, *self._wanted})
+        self._start = CellStart(namespace, {*cell.read, *cell.assigned, *self._requests})
         self._result: dict[str, Any] | None = None
-        self._is_steady = True
+        self._is_reproducible = True
         self._is_lazy = False
 
-    def _begins_with(self, name: str) -> bool:
-        """Whether a value is put in its place before the cell, and not where the cell assigns the name."""
+    def _is_set_before_cell(self, name: str) -> bool:
+        """Return True if the value is set before the cell, not at the cell's own assignment of the name."""
         cell = self._cell
         if name in cell.looped:
             raise UsageError(
@@ -119,12 +128,12 @@ class WhatIf:
         return is_held and (name not in cell.assigned or first_use(cell.source, name) != "assigned")
 
     def first_run(self, session: Session) -> Any:
-        """Run the cell for the first time; the value of its last expression.
+        """Run the cell for the first time; return the value of its last expression.
 
         Raises
         ------
         UsageError
-            If a value that the cell assigns cannot have a slider. The notebook is as it was before.
+            If a value that the cell assigns cannot have a slider. The notebook is unchanged then.
         """
         __tracebackhide__ = True
         self._session = session
@@ -147,9 +156,9 @@ class WhatIf:
         return value
 
     def _check_assigned(self) -> None:
-        """Raise an error if a line that assigns a name with a slider did not run."""
-        for name in self._wanted:
-            if name not in self._at_start and name not in self._places:
+        """Raise an error if the assignment of a name with a slider did not run."""
+        for name in self._requests:
+            if name not in self._at_start and name not in self._first_assignments:
                 self.refusal = UsageError(
                     f"%%tape --what-if: the line that assigns {name} did not run: write {name} = 1.0 in front of the "
                     "lines that use it"
@@ -157,39 +166,40 @@ class WhatIf:
                 raise self.refusal
 
     def hook(self, session: Session, but: str = "") -> Callable[[str, Any], Any]:
-        """The function to call with every name that the cell assigns and its value; the slider of `but` is left out."""
+        """Return the hook to call with every name and value that the cell assigns; the slider of `but` is skipped."""
 
         def named(name: str, value: Any) -> Any:
-            if name in self._wanted and name not in self._at_start and name != but:
-                value = self._put(name, value, session)
+            if name in self._requests and name not in self._at_start and name != but:
+                value = self._replace_value(name, value, session)
             return session.named(name, value)
 
         return named
 
-    def _put(self, name: str, value: Any, session: Session) -> Any:
-        """The value in the place of one that the cell assigns: another one for the first assignment."""
+    def _replace_value(self, name: str, value: Any, session: Session) -> Any:
+        """Return the value to bind instead of an assigned one: the first assignment gets the slider's value."""
         place = self._cell.instruction()
-        if name not in self._places and place is not None:
-            self._places[name] = place
-            if name not in self._parameters:
-                self._parameters[name] = self._made(name, value, session)
-        if self._places.get(name) != place:
+        if name not in self._first_assignments and place is not None:
+            self._first_assignments[name] = place
+            if name not in self._sliders:
+                self._sliders[name] = self._make_slider(name, value, session)
+        if self._first_assignments.get(name) != place:
             return value
         if name in self._moved:
-            return self._parameters[name].put(self._moved[name], value)
-        self._found.setdefault(name, copy(unwrap(value)))
+            return self._sliders[name].set_values(self._moved[name], value)
+        self._originals.setdefault(name, copy(unwrap(value)))
         return value
 
-    def _made(self, name: str, value: Any, session: Session) -> Parameter:
-        """The parameter that a cell assigns.
+    def _make_slider(self, name: str, value: Any, session: Session) -> Slider:
+        """Make the slider of a name that the cell assigns.
 
         Raises
         ------
         UsageError
-            If its value cannot have a slider; kept as the refusal, too, since the cell may catch it.
+            If its value cannot have a slider; also stored as the refusal, because the cell may catch the error.
         """
         try:
-            if self._cell.line() in chained_on(self._cell.source, name):
+            # In a = b = 1.0 the hook sees each name after both are bound, so replacing one would separate them.
+            if self._cell.line() in chained_lines(self._cell.source, name):
                 raise UsageError(
                     f"%%tape --what-if: one line gives several names the value of {name}, and a slider would change "
                     f"{name} alone: give {name} a line of its own, such as {name} = 1.0, and use {name} in the next"
@@ -199,7 +209,7 @@ class WhatIf:
                     f"%%tape --what-if: {name} is computed from what is watched, and a slider would cut it off: name "
                     "a value with which the cell begins"
                 )
-            return Parameter(self._wanted[name], value)
+            return Slider(self._requests[name], value)
         except UsageError as error:
             self.refusal = self.refusal or error
             raise
@@ -207,14 +217,16 @@ class WhatIf:
     def _notes(self) -> list[Statement]:
         """Statements on sliders that cannot change anything, because the cell never reads the value."""
         notes = []
-        if not self._is_steady:
-            notes.append(Statement("note", UNSTEADY))
-        source, own = self._cell.source, {*self._wanted, self._session.tape_name}
-        names = [x for x in sorted(self._start.changed_since - own) if not begins_anew(source, x)]
+        if not self._is_reproducible:
+            notes.append(Statement("note", NOT_REPRODUCIBLE))
+        source, own = self._cell.source, {*self._requests, self._session.tape_name}
+        names = [
+            x for x in sorted(self._start.changed_since - own) if not assigns_before_use(source, x)
+        ]
         if names:
-            notes.append(Statement("note", SINCE.format(clipped(listed(names), 200))))
-        for name in self._wanted:
-            line = None if name in self._at_start else overwritten_on(self._cell.source, name)
+            notes.append(Statement("note", CHANGED_ELSEWHERE.format(clipped(listed(names), 200))))
+        for name in self._requests:
+            line = None if name in self._at_start else overwriting_line(self._cell.source, name)
             if line is not None:
                 text = f"the slider of {name} has no effect from line {line} on: that line gives {name} another value"
                 notes.append(Statement("note", f"{text} before one reads the first", line))
@@ -224,23 +236,23 @@ class WhatIf:
         return notes
 
     def show_in(self, report: TapeReport) -> None:
-        """Give the report on the first run its sliders, unless the cell computes with lazy values."""
+        """Add the sliders to the first report, unless the cell computes with Dask arrays."""
         if self._is_lazy:
             return
-        self._entries = {name: p.entries for name, p in self._parameters.items()}
+        self._entries = {name: p.entries for name, p in self._sliders.items()}
         report.remarks = Remarks(controls=self._controls())
         report.on_move = self.move
-        self._start.leave()
+        self._start.note_end()
 
     def _controls(self) -> list[Control]:
-        """The sliders as they are, in the order of the line."""
+        """Describe the sliders in their current state, in the order of the line."""
         return [
-            self._parameters[name].control(self._entries[name], name in self._moved)
-            for name in self._wanted
+            self._sliders[name].control(self._entries[name], name in self._moved)
+            for name in self._requests
         ]
 
     def move(self, message: Any, report: TapeReport) -> Content | None:
-        """Run the cell again as a message from a front end says, and show that run in its report.
+        """Run the cell again with the values in a message, and show that run in its report.
 
         Parameters
         ----------
@@ -248,135 +260,138 @@ class WhatIf:
             ``{"what_if": {"a": 1.5, "w": [1.0, 2.0]}}``: all values in the place of the program's. Names that are not
             there get those of the program.
         report : TapeReport
-            Changed in place. It stays as it was if the cell fails, and so does the notebook.
+            Modified in place. If the cell fails, report and notebook stay unchanged.
 
         Returns
         -------
         Content or None
-            All that the report shows now; None if the message is invalid.
+            Everything that the report shows now; None if the message is invalid.
         """
         moved = self._read(message)
         if moved is None:
             return None
+        # Everything that can fail comes before the new report replaces the old one.
         earlier = self._moved, self._entries
-        now = self._start.take_over()
+        now = self._start.adopt()
         try:
-            self._check_steady()
+            self._check_reproducible()
             self._moved = moved
             session = self._prepared()
             new = self._run(session)
             content = new.content()
-        except BaseException as error:  # noqa: BLE001 -- whatever a cell raises, the notebook goes on
+        except BaseException as error:  # noqa: BLE001 -- a user cell may raise anything, and the notebook must continue
             self._moved, self._entries = earlier
-            self._start.give_back(now)
+            self._start.restore(now)
             self._accept(self._session)
-            report.remarks = report.remarks.failed(self._told(error, moved))
+            report.remarks = report.remarks.failed(self._failure_message(error, moved))
             return report.content()
-        self._start.ran_again(now)
+        self._start.ran_later(now)
         self._session = session
         report.become(new)
         return content
 
     @property
     def moved(self) -> Mapping[str, Sequence[float]]:
-        """The numbers that are in the place of the program's, by name."""
+        """Numbers that override the program's values, by name."""
         return self._moved
 
-    def begin_again(self) -> None:
-        """Give the notebook the state in which the first run began, with the values of the sliders."""
+    def rewind(self) -> None:
+        """Restore the state in which the first run started, with the sliders' values."""
         namespace = self._cell.namespace
-        self._start.begin_again()
-        self._found, self._places = {}, {}
+        self._start.rewind()
+        self._originals, self._first_assignments = {}, {}
         for name in self._at_start:
             if name not in namespace:
                 raise UsageError(
                     f"%%tape --what-if: {name} was deleted: give it a value, such as {name} = 1.0"
                 )
-            self._parameters[name].read(namespace[name])
+            self._sliders[name].read(namespace[name])
             if name in self._moved:
-                namespace[name] = self._parameters[name].put(self._moved[name], namespace[name])
+                namespace[name] = self._sliders[name].set_values(self._moved[name], namespace[name])
             else:
-                self._found[name] = copy(unwrap(namespace[name]))
+                # A copy, because the cell may change the array in place.
+                self._originals[name] = copy(unwrap(namespace[name]))
 
     def _prepared(self) -> Session:
-        """A session that starts where the first run started, but for the values that were moved."""
-        self.begin_again()
+        """Return a session that starts like the first run, except for the moved values."""
+        self.rewind()
         session = self._begin()
         self._accept(session)
         return session
 
-    def _check_steady(self) -> None:
-        """Run the cell with the numbers of the program once, to see whether its result is the same again."""
+    def _check_reproducible(self) -> None:
+        """Run the cell once with the program's values, to see if the result is the same again."""
         if self._result is None or self._start.changed_since:
             return
+        # Once is enough, before the first move: it costs a whole run.
         result, self._result = self._result, None
         session = self._prepared()
         try:
             with captured(), session:
                 value = self._cell.run(self.hook(session))
-            self._is_steady = _result(session, value) == result
+            self._is_reproducible = _result(session, value) == result
         except KeyboardInterrupt:
             self._result = result
             raise
-        except BaseException:  # noqa: BLE001 -- an exit, too
-            self._is_steady = False
+        except BaseException:  # noqa: BLE001 -- SystemExit as well
+            self._is_reproducible = False
 
     def _run(self, session: Session) -> TapeReport:
-        """Run the cell with the values that were moved; its report."""
+        """Run the cell with the moved values; return its report."""
         with captured() as printed:
             try:
                 with session:
                     value = self._cell.run(self.hook(session))
             except KeyboardInterrupt:
                 raise
-            except BaseException as error:  # noqa: BLE001 -- an exit, too
+            except BaseException as error:  # noqa: BLE001 -- SystemExit as well
                 raise StoppedError(read_failure(error, session)) from None
         self._check_assigned()
         self._entries = self._entries | self._moved
-        for name, found in self._found.items():
-            self._entries[name] = self._parameters[name].read(found)
+        for name, found in self._originals.items():
+            self._entries[name] = self._sliders[name].read(found)
         session.notes += self._notes()
         report = self._report(session, value)
         report.remarks = Remarks(self._controls(), "", printed.text, printed.displays)
         return report
 
-    def _told(self, error: BaseException, moved: Mapping[str, list[float]]) -> str:
-        """A sentence on a run that failed, and one on the run that is shown."""
-        names = [name for name in self._wanted if moved.get(name) != self._moved.get(name)]
-        names = names or list(self._wanted)
+    def _failure_message(self, error: BaseException, moved: Mapping[str, list[float]]) -> str:
+        """Describe a run that failed, and which run the report shows instead."""
+        names = [name for name in self._requests if moved.get(name) != self._moved.get(name)]
+        names = names or list(self._requests)
         tried = self._values(names, {**self._entries, **moved})
         if isinstance(error, KeyboardInterrupt):
             what = f"The run with {tried} was interrupted."
         elif isinstance(error, StoppedError):
             failure = error.failure
-            words = clipped(f"{failure.error}: {failure.message}".rstrip(": ."), LONGEST_MESSAGE)
+            words = clipped(f"{failure.error}: {failure.message}".rstrip(": ."), MAX_MESSAGE)
             where = f", line {failure.line}" if failure.line else ""
             what = f"With {tried} the cell stops: {words}{where}."
         else:
             kind = "" if isinstance(error, UsageError) else f"{type(error).__name__}: "
             words = f"{kind}{printable(message_of(error))}".removeprefix(PREFIX).rstrip(": .")
-            what = f"With {tried} there is no report: {clipped(words, LONGEST_MESSAGE)}."
+            what = f"With {tried} there is no report: {clipped(words, MAX_MESSAGE)}."
         return f"{what} Shown is the report for {self._values(names, self._entries)}."
 
     def _values(self, names: Sequence[str], entries: Mapping[str, Sequence[float]]) -> str:
-        """The values of names in words: "a = 0.5 and w = [1, 2]"."""
+        """Format the values of names: "a = 0.5 and w = [1, 2]"."""
         parts = []
         for name in names:
             numbers = ", ".join(format_number(x) for x in entries[name])
             parts.append(
-                f"{name} = [{numbers}]" if self._parameters[name].shape else f"{name} = {numbers}"
+                f"{name} = [{numbers}]" if self._sliders[name].shape else f"{name} = {numbers}"
             )
         return listed(parts)
 
     def _read(self, message: Any) -> dict[str, list[float]] | None:
-        """The numbers in a message, by name; None if it is invalid."""
-        wanted = message.get("what_if") if isinstance(message, Mapping) else None
-        if not isinstance(wanted, Mapping):
+        """Read the numbers in a message, by name; return None if it is invalid."""
+        requests = message.get("what_if") if isinstance(message, Mapping) else None
+        if not isinstance(requests, Mapping):
             return None
         moved: dict[str, list[float]] = {}
-        for name, entries in wanted.items():
-            parameter = self._parameters.get(name)
-            fitting = None if parameter is None else parameter.fitting(entries)
+        for name, entries in requests.items():
+            slider = self._sliders.get(name)
+            fitting = None if slider is None else slider.checked_entries(entries)
             if fitting is None:
                 return None
             moved[name] = fitting
@@ -384,13 +399,14 @@ class WhatIf:
 
 
 def _result(session: Session, value: Any) -> dict[str, Any]:
-    """The results of a run, for comparison: its last numbers by name, and its value."""
+    """Return digests of a run's results, for comparison: its last numbers by name, and its value."""
     numbers = {name: x for name, x in [*session.history, ("", value)] if is_number(x)}
     return {name: _digest(unwrap(x)) for name, x in numbers.items()}
 
 
 def _digest(value: Any) -> Any:
-    """A key that is the same for the same value: of a lazy one the name of its graph."""
+    """Return a key that is equal for equal values; for a Dask array, the name of its graph."""
+    # Hashing needs the bytes, and a Dask array has none; Dask names a graph by what it computes.
     if is_lazy(value):
         return token(value)
     array = np.asarray(value)
@@ -398,7 +414,7 @@ def _digest(value: Any) -> Any:
 
 
 class StoppedError(Exception):
-    """The end of a run by an error of the cell."""
+    """Raised when an error in the cell ends a run."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -407,7 +423,7 @@ class StoppedError(Exception):
 
 @dataclass
 class Printed:
-    """The text that a run printed, and the number of its other displays."""
+    """The text that a run printed, and how many other outputs it displayed."""
 
     text: str = ""
     displays: int = 0
@@ -415,12 +431,13 @@ class Printed:
 
 @contextmanager
 def captured() -> Iterator[Printed]:
-    """Keep what a run prints and shows out of the notebook.
+    """Keep the output of a run out of the notebook.
 
-    Figures that it opens are closed, and ``input()`` fails, since nobody would answer.
+    Figures that it opens are closed, and ``input()`` fails, because nothing could answer it.
     """
     printed = Printed()
     figures = _figures()
+    # A front end waits for the answer to a move: input() would block the kernel with no prompt visible.
     ask: Any = builtins.input
     builtins.input = _not_asked
     try:
@@ -436,7 +453,7 @@ def captured() -> Iterator[Printed]:
 
 
 def _figures() -> set[int]:
-    """The numbers of matplotlib's open figures."""
+    """Return the numbers of matplotlib's open figures."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     return set() if pyplot is None else set(pyplot.get_fignums())
 

@@ -27,28 +27,28 @@ def why(
     Parameters
     ----------
     line : str
-        What stands behind ``%why``: target and source, which are names, attributes or subscripts.
+        The line after ``%why``: target and source, each a name, an attribute or a subscript.
     session : Session or None
         The last %%tape cell.
     namespace : mapping of str to object
-        The values of the names.
+        Values of the names.
 
     Returns
     -------
     Explanation or Explanations
-        Several, if the target or the source holds several tensors.
+        Several if target or source contain several tensors.
 
     Raises
     ------
     UsageError
-        If the line cannot be understood, or asks about something that the cell knows nothing of.
+        If the line cannot be parsed, or the cell did not record target and source.
     """
     __tracebackhide__ = True
     if session is None:
         raise UsageError(f"{LAST}, and none has run yet: run one first")
     y, x = parse(line)
     targets, sources = (parts(node, _value(node, namespace)) for node in (y, x))
-    if not any(_knows(session, value) for _, value in targets + sources):
+    if not any(_may_belong(session, value) for _, value in targets + sources):
         target, source = ast.unparse(y), ast.unparse(x)
         raise UsageError(
             f"{LAST}, and that one knows neither {target} nor {source}: for a tape of your own, write "
@@ -58,12 +58,12 @@ def why(
 
 
 def parse(line: str) -> tuple[ast.expr, ast.expr]:
-    """Target and source, which stand apart by spaces or a comma.
+    """Parse target and source, separated by spaces or a comma.
 
     Raises
     ------
     UsageError
-        If there are not two, or if one of them is more than a name, an attribute or a subscript.
+        If there are not two, or if one is not a name, an attribute or a subscript.
 
     Examples
     --------
@@ -71,6 +71,7 @@ def parse(line: str) -> tuple[ast.expr, ast.expr]:
     ['loss', "params['w']"]
     """
     line = line.strip().rstrip("; ")
+    # A subscript may contain spaces and commas, as in w[0, 1]: try each gap until both sides parse.
     for gap in GAP.finditer(line):
         pair = _expression(line[: gap.start()]), _expression(line[gap.end() :])
         if pair[0] is not None and pair[1] is not None:
@@ -79,7 +80,7 @@ def parse(line: str) -> tuple[ast.expr, ast.expr]:
 
 
 def _expression(text: str) -> ast.expr | None:
-    """Text as one expression; None if it is none, or several."""
+    """Parse text as a single expression; return None for anything else."""
     try:
         node = ast.parse(text, mode="eval").body
     except SyntaxError:
@@ -99,9 +100,9 @@ def _checked(node: ast.expr) -> ast.expr:
 
 
 def _value(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
-    """The value of a plain expression in the notebook."""
+    """Look up the value of a plain expression in the notebook."""
     try:
-        return _found(node, namespace)
+        return _lookup(node, namespace)
     except (AttributeError, LookupError, TypeError) as error:
         raise UsageError(
             f"%why: {ast.unparse(node)!r} does not exist in the notebook "
@@ -109,29 +110,29 @@ def _value(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
         ) from None
 
 
-def _found(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+def _lookup(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
     match node:
         case ast.Name(name):
             if name not in namespace:
                 raise UsageError(f"%why: {name!r} does not exist in the notebook")
             return namespace[name]
         case ast.Attribute(value, name):
-            return getattr(_found(value, namespace), name)
+            return getattr(_lookup(value, namespace), name)
         case ast.Subscript(value, index):
-            return _found(value, namespace)[_found(index, namespace)]
+            return _lookup(value, namespace)[_lookup(index, namespace)]
         case ast.UnaryOp(_, operand):
-            return -_found(operand, namespace)
+            return -_lookup(operand, namespace)
         case ast.Tuple(elements):
-            return tuple(_found(element, namespace) for element in elements)
+            return tuple(_lookup(element, namespace) for element in elements)
         case ast.Constant(constant):
             return constant
     raise TypeError(f"{type(node).__name__} is no plain expression")
 
 
-def _knows(session: Session, value: Any) -> bool:
-    """Whether something has to do with the cell; what is no tensor may have."""
+def _may_belong(session: Session, value: Any) -> bool:
+    """Return True if a value may belong to the cell; for a value that is not a tensor this is unknown."""
     if not isinstance(value, Traced):
         return True
-    if session.observer.tracks(value) or any(value is held for _, held in session.history):
+    if session.observer.tracks(value) or any(value is assigned for _, assigned in session.history):
         return True
     return session.snapshot().recording_at(time_of(id_of(value)))

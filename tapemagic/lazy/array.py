@@ -1,4 +1,4 @@
-"""LazyArray: a Dask array in the place of NumPy's array inside a tensor."""
+"""LazyArray: a Dask array that replaces a NumPy array inside a tensor."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.ordering import optimize
-from tapemagic.lazy.stored_chunks import Where, joined, whereabouts
+from tapemagic.lazy.stored_chunks import ChunkLocation, chunk_location, join_chunks
 
 
 def call(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """The result of a function according to the gate."""
+    """Call a function on lazy arrays, through the Dask backend."""
     return gates[0].call(function, args, kwargs)
 
 
 class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
-    """The shape of a lazy array, which knows how that is cut, so that a new array of this shape is cut alike.
+    """Shape of a lazy array that also carries its chunks, so that new arrays of this shape get the same chunks.
 
     Attributes
     ----------
@@ -35,10 +35,10 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
     chunks: tuple[tuple[int, ...], ...]
 
     def __new__(cls, chunks: tuple[tuple[int, ...], ...]) -> Self:
-        """The shape of an array that is cut into chunks."""
-        made = super().__new__(cls, map(sum, chunks))
-        made.chunks = chunks
-        return made
+        """Build the shape from the chunks along each axis."""
+        shape = super().__new__(cls, map(sum, chunks))
+        shape.chunks = chunks
+        return shape
 
     def __radd__(self, other: Any) -> Any:
         return Shape((*((n,) for n in other), *self.chunks))
@@ -56,43 +56,43 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
 
 
 class Origin:
-    """The way in which a lazy array came about, for what computes it anew.
+    """How a lazy array was computed, so that it can be computed again (see `source_rereads`).
 
     Attributes
     ----------
     level : int
-        The number of sums over many chunks, one after the other, that have to be known before it.
+        Number of successive sums over many chunks that must be finished before it.
     span : float
-        The number of chunks, computed since the last of these sums, that one of its chunks depends on.
-    made_by : tuple of (Call or Source) and int, or None
-        What makes it anew, and its place among the arrays made; of a sum over many chunks None.
-    again : dict of int to LazyArray
-        The array made anew for higher levels.
+        Number of chunks, computed since the last of these sums, that one of its chunks depends on.
+    maker : tuple of (Call or Source) and int, or None
+        What recomputes it, and its position among the results; None for a sum over many chunks.
+    rereads : dict of int to LazyArray
+        Its recomputed copies, by level.
     spread : bool
-        Whether it is made of few numbers, as the ones are from which a gradient starts, and a sum that is repeated for
-        each row: it is made anew for each use.
+        Whether it repeats few numbers over many chunks, such as the initial ones of a gradient or a sum that is
+        repeated for each row. Each user builds its own copy.
     """
 
-    __slots__ = ("again", "level", "made_by", "span", "spread")
+    __slots__ = ("level", "maker", "rereads", "span", "spread")
 
     def __init__(
         self,
         level: int = 0,
         span: float = 1,
-        made_by: tuple[Any, int] | None = None,
+        maker: tuple[Any, int] | None = None,
         spread: bool = False,
     ) -> None:
         self.level = level
         self.span = span
-        self.made_by = made_by
-        self.again: dict[int, LazyArray] = {}
+        self.maker = maker
+        self.rereads: dict[int, LazyArray] = {}
         self.spread = spread
 
 
 class LazyArray(ArrayMethods):
-    """A Dask array whose every use goes through the gate, and that never computes by itself.
+    """Dask array whose every use goes through the Dask backend, and that never computes on its own.
 
-    To Python it is an instance of NumPy's array, so that the engine takes the ways that it takes with one.
+    ``isinstance(x, np.ndarray)`` is true, so that the engine treats it like a NumPy array.
 
     Attributes
     ----------
@@ -102,35 +102,37 @@ class LazyArray(ArrayMethods):
         The line of the program that recorded it.
     """
 
-    __slots__ = ("__weakref__", "_held", "_numbers", "_shape", "_value", "origin", "place")
+    __slots__ = ("__weakref__", "_location", "_numbers", "_shape", "_value", "origin", "place")
 
+    # Above Dask's own priority (11), so that `dask_array * lazy` also goes through the backend.
     __array_priority__ = 1000.0
 
     base: Any = None
-    nbytes = 0  # in memory, of which a tape keeps account
+    nbytes = 0  # a tape counts bytes in memory, and here there are none
 
     def __init__(self, array: da.Array, origin: Origin | None = None) -> None:
-        self._value = without_empty(array)
+        self._value = drop_empty_chunks(array)
         self.origin = origin or Origin()
         self._shape: Shape | None = None
         self._numbers: Any = None
-        self._held: Where | None = None
+        self._location: ChunkLocation | None = None
         self.place: Any = None
 
+    # The engine asks isinstance(x, np.ndarray) in many places, some in NumPy's own code.
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return np.ndarray
 
     @property
     def shape(self) -> Shape:
-        """The length of each axis, which also says how it is cut."""
+        """Length of each axis, with the chunks."""
         if self._shape is None:
             self._shape = Shape(self._value.chunks)
         return self._shape
 
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:
-        """The lengths of the pieces along each axis."""
+        """Lengths of the chunks along each axis."""
         return self._value.chunks
 
     @property
@@ -139,20 +141,20 @@ class LazyArray(ArrayMethods):
 
     @property
     def npartitions(self) -> int:
-        """The number of pieces."""
+        """Number of chunks."""
         return self._value.npartitions
 
     def _flags(self) -> Any:
-        """Refuse: there is no memory yet."""
+        """Refuse: a lazy array has no memory layout."""
         raise UnsupportedArgumentError(
-            "the orders 'A' and 'K' follow the layout in memory, which an array that is not computed does not have: "
+            "orders 'A' and 'K' follow the memory layout, and this Dask array is not computed yet: "
             "write order='C' or order='F'"
         )
 
     flags: Any = property(_flags)
 
     def _strides(self) -> tuple[int, ...]:
-        """The steps in bytes, as in an array that lies in memory row by row."""
+        """Strides in bytes of a row-major array of this shape."""
         steps = [self.itemsize]
         for length in self.shape[:0:-1]:
             steps.append(steps[-1] * length)
@@ -161,35 +163,39 @@ class LazyArray(ArrayMethods):
     strides: Any = property(_strides)
 
     def keep(self, numbers: Any) -> None:
-        """Keep the numbers that were computed, if they are few."""
+        """Cache the computed numbers if they are small."""
         if self._value.nbytes <= MOST_KEPT:
             self._numbers = np.asarray(numbers)[()]
 
     @property
-    def held(self) -> Where:
-        """The place of the chunks: "in memory", "persisted" by a cluster, or empty if they have to be computed."""
-        if self._held is None:
-            self._held = whereabouts(self._value)
-        return self._held
+    def location(self) -> ChunkLocation:
+        """Where the chunks are: "in memory", "persisted" on a cluster, or "" if they must be computed."""
+        if self._location is None:
+            self._location = chunk_location(self._value)
+        return self._location
 
     @property
     def computed(self) -> Any:
-        """The numbers for what shows the value, if they were computed or are in memory, and are few; else None."""
-        if self._numbers is None and self.held == "in memory" and self._value.nbytes <= MOST_KEPT:
-            self._numbers = joined(self._value)
+        """Numbers for display; None unless they are in memory and small."""
+        if (
+            self._numbers is None
+            and self.location == "in memory"
+            and self._value.nbytes <= MOST_KEPT
+        ):
+            self._numbers = join_chunks(self._value)
         return self._numbers
 
     @property
     def name(self) -> str:
-        """The name of the graph that computes it, by which Dask knows it."""
+        """Name of the Dask graph that computes the array."""
         return self._value.name
 
     def to_dask_array(self) -> da.Array:
-        """The array of Dask's."""
+        """Return the Dask array."""
         return self._value
 
     def copy(self, order: Any = "C") -> Any:  # noqa: ARG002 (NumPy's signature)
-        """Another lazy array with the same values."""
+        """Return another lazy array with the same values."""
         return LazyArray(self._value, self.origin)
 
     def astype(
@@ -204,17 +210,17 @@ class LazyArray(ArrayMethods):
         return call(np.astype, (self, dtype), {"casting": casting})
 
     def compute(self, **options: Any) -> Any:
-        """The numbers, as an array or a number of NumPy's."""
+        """Compute the numbers: a NumPy array, or a scalar for shape ()."""
         (numbers,) = compute(self, **options)
         return numbers
 
     def persist(self, **options: Any) -> Any:
-        """A lazy array whose chunks are computed, and kept in memory by the scheduler."""
+        """Return a lazy array whose chunks are computed and stay in the scheduler's memory."""
         (persisted,) = persist(self, **options)
         return LazyArray(persisted.to_dask_array())
 
     def rechunk(self, *chunks: Any, **options: Any) -> Any:
-        """The same numbers, cut otherwise."""
+        """Return the same numbers in other chunks."""
         return call(da.rechunk, (self, *chunks), options)
 
     def __len__(self) -> int:
@@ -226,15 +232,17 @@ class LazyArray(ArrayMethods):
     def __getitem__(self, index: Any) -> Any:
         return call(operator.getitem, (self, index), {})
 
-    def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(isinstance(x, Traced) for x in inputs):
             return NotImplemented
+        # Rules write into arrays of their own by out=. A lazy array is rebound instead, as nothing is in memory;
+        # a NumPy array cannot receive numbers that are not computed.
         out = kwargs.pop("out", None)
         if out is not None and any(type(x) is not LazyArray for x in out):
             self._refuse("an array to write into")
-        y = call(ufunc if way == "__call__" else getattr(ufunc, way), inputs, kwargs)
+        y = call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
         if out is not None and type(out[0]) is LazyArray:
-            _put(out[0], y)
+            _rebind(out[0], y)
         return y
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -265,11 +273,11 @@ class LazyArray(ArrayMethods):
         return self._refuse("an index")
 
     def item(self, *_index: int) -> Any:
-        """Refuse: it would compute."""
+        """Refuse, because it would compute."""
         return self._refuse(".item()")
 
     def tolist(self) -> Any:
-        """Refuse: it would compute."""
+        """Refuse, because it would compute."""
         return self._refuse(".tolist()")
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -279,6 +287,7 @@ class LazyArray(ArrayMethods):
         array = self._value
         return f"dask.array<shape={array.shape}, dtype={array.dtype}, chunksize={array.chunksize}>"
 
+    # Comparison is element-wise, as for NumPy arrays, so equal hashes would mean nothing.
     __hash__ = None  # type: ignore[assignment]
 
     def __dask_graph__(self) -> Any:
@@ -298,7 +307,7 @@ class LazyArray(ArrayMethods):
 
     def __dask_postpersist__(self) -> Any:
         rebuild, args = self._value.__dask_postpersist__()
-        return _rebuilt, (rebuild, args)
+        return _rebuild, (rebuild, args)
 
     __dask_optimize__ = staticmethod(optimize)
 
@@ -308,11 +317,11 @@ class LazyArray(ArrayMethods):
         return LazyArray, (self._value,)
 
 
-def without_empty(array: da.Array) -> da.Array:
-    """An array without empty chunks, but for one along an axis of length 0.
+def drop_empty_chunks(array: da.Array) -> da.Array:
+    """Remove empty chunks, except for the only chunk of an axis of length 0.
 
-    Functions of Dask's give wrong numbers with them: along an axis of length 1, which is repeated, they look for the
-    only place in each chunk, and slices that go backwards lose elements.
+    Some Dask functions return wrong numbers with them: broadcasting an axis of length 1 reads the first element of each
+    chunk, and slices with negative steps lose elements.
     """
     cuts = {
         axis: tuple(filter(None, cut)) or (0,)
@@ -321,13 +330,13 @@ def without_empty(array: da.Array) -> da.Array:
     }
     if not cuts:
         return array
-    if not array.size:  # of which Dask leaves the chunks as they are
+    if not array.size:  # Dask does not rechunk arrays without elements
         chunks = tuple(cuts.get(axis, cut) for axis, cut in enumerate(array.chunks))
         return da.zeros(array.shape, dtype=array.dtype, chunks=chunks)
     return array.rechunk(cuts)
 
 
-def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
+def _rebuild(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
     return LazyArray(rebuild(dsk, *args, rename=rename))
 
 
@@ -336,12 +345,12 @@ MEASURES: dict[Any, Callable[..., Any]] = {
     np.ndim: lambda a: a.ndim,
     np.size: lambda a, axis=None: np.size(np.broadcast_to(0, tuple(a.shape)), axis),
 }
-"""NumPy's functions that read no numbers, and give none but lengths."""
+"""NumPy functions that read lengths only, so they need no computation."""
 
 
-def _put(target: LazyArray, value: LazyArray) -> None:
-    """Let a lazy array stand for other values of the same shape: an operation in place."""
-    target._value, target._numbers, target._held = value._value, value._numbers, value._held
+def _rebind(target: LazyArray, value: LazyArray) -> None:
+    """Replace the values of a lazy array by others of the same shape, as an in-place operation does."""
+    target._value, target._numbers, target._location = value._value, value._numbers, value._location
     target._shape = None
     target.origin = value.origin
 

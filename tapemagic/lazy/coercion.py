@@ -1,4 +1,4 @@
-"""Conversion of Dask's arrays to the lazy arrays that tensors hold, and refusals of what cannot become one."""
+"""Convert Dask arrays to the lazy arrays that tensors hold, and refuse other collections."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from tapemagic.errors import DtypeError, NotNumbersError, UnsupportedArgumentErr
 from tapemagic.lazy.array import LazyArray
 
 
-def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
-    """The lazy array of a Dask array, cast to a dtype unless that is None.
+def lazy_array(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
+    """Wrap a Dask array as a lazy array, and cast it to `dtype` if given.
 
     Raises
     ------
     DtypeError
-        If the cast might change numbers, which cannot be seen before they are computed.
+        If the cast might change numbers, which is unknown before they are computed.
     NotNumbersError
-        If the value is no array of numbers.
+        If the value is not an array of numbers.
     UnsupportedArgumentError
-        If its shape is not known, or its chunks are no arrays of NumPy's.
+        If its shape is unknown, or its chunks are not NumPy arrays.
     """
     if type(value) is LazyArray:
         return value.copy() if dtype is None else _cast(value, dtype)
     if not isinstance(value, da.Array):
         raise NotNumbersError(f"a tensor cannot hold {shown(value)}: {_instead(value)}")
+    # Dask arrays with query planning carry an expression in place of a graph, which all of lazy/ works on.
     if hasattr(value, "expr"):
         raise UnsupportedArgumentError(
             "a tensor does not hold arrays of Dask's experimental query planning: set array.query-planning to False "
@@ -44,12 +45,12 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
             "a tensor needs to know its shape, and the chunks of this Dask array have unknown lengths: write "
             "x.compute_chunk_sizes() before it becomes a tensor"
         )
-    told = tracer()
-    if told is not None:
-        told.leave(LAZY)
+    trace = tracer()
+    if trace is not None:
+        trace.leave(LAZY)
     chunk = meta_from_array(value)
     if type(chunk) is not np.ndarray:
-        value = _without_symbols(value, chunk, told)
+        value = _without_symbols(value, chunk, trace)
     if value.dtype.kind not in NUMBERS:
         raise NotNumbersError(
             f"a tensor holds numbers, and the dtype of this Dask array is {value.dtype}: write x.astype(float) if they "
@@ -58,22 +59,22 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
     return LazyArray(value if dtype is None else _cast(value, dtype))
 
 
-def _without_symbols(value: Any, chunk: Any, told: Tracer | None) -> Any:
-    """A Dask array with the numbers in its chunks in the place of what stands for them in a trace.
+def _without_symbols(value: Any, chunk: Any, trace: Tracer | None) -> Any:
+    """Replace the symbols of a trace in the chunks of a Dask array by their numbers.
 
     Raises
     ------
     UnsupportedArgumentError
-        If the chunks are of another kind.
+        If the chunks are neither NumPy arrays nor symbols.
     """
-    if told is None or not told.reads((chunk,)):
+    if trace is None or not trace.reads((chunk,)):
         _refuse_chunks(type(chunk))
         return value
-    return value.map_blocks(told.value, dtype=value.dtype, meta=told.value(chunk))
+    return value.map_blocks(trace.value, dtype=value.dtype, meta=trace.value(chunk))
 
 
 def _instead(value: Any) -> str:
-    """Advice on what to write in the place of another collection of Dask's."""
+    """Return advice on what to write instead of another Dask collection."""
     if type(value).__name__.startswith("Delayed"):  # which has every attribute
         return (
             "say which shape and dtype it will have, with dask.array.from_delayed(x, shape, dtype)"
@@ -88,7 +89,7 @@ def _instead(value: Any) -> str:
 
 
 def _refuse_chunks(chunk: type) -> None:
-    """Raise an error for chunks that are no plain arrays of NumPy's."""
+    """Raise an error for chunks that are not plain NumPy arrays."""
     if issubclass(chunk, np.ma.MaskedArray):
         raise UnsupportedArgumentError(
             "a tensor does not compute with masked arrays, whose arithmetic is not that of arrays, and the chunks of "
@@ -104,9 +105,11 @@ def _refuse_chunks(chunk: type) -> None:
 
 
 def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A lazy array, or one of Dask's, cast to a dtype that can hold its numbers."""
+    """Cast a lazy or Dask array to a dtype that can hold its numbers."""
     if value.dtype == dtype:
         return value.copy()
+    # The numbers are unknown, so only casts that can lose nothing but precision pass: to float or complex, and
+    # never from complex to real.
     harmless = dtype.kind in "fc" and not value.dtype.kind == "c" != dtype.kind
     if not harmless and not np.can_cast(value.dtype, dtype, "safe"):
         raise DtypeError(

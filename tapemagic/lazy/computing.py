@@ -1,4 +1,4 @@
-"""Computing of several lazy arrays at once, by Dask's current scheduler."""
+"""Compute several lazy arrays at once with Dask's current scheduler."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dask.diagnostics.progress import ProgressBar
 
 
 def compute(values: Sequence[Any], progress: bool = False) -> None:
-    """Compute lazy arrays, all of them together, so that what they have in common is computed once.
+    """Compute lazy arrays together, so that shared parts are computed once.
 
-    Each keeps its numbers, if they are few. With `progress`, Dask's bar is shown.
+    Each array caches its numbers if they are small. With `progress`, Dask's progress bar is shown.
     """
     with ProgressBar() if progress else nullcontext():
         results = compute_all(*values)

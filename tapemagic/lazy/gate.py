@@ -1,8 +1,8 @@
-"""The gate: how each function is computed on lazy arrays, or why it is refused.
+"""Compute each function on lazy arrays, or refuse it with a reason.
 
-The table of ways decides. A function that is computed element by element needs no line there: it runs inside each
-chunk. So does any other function of NumPy's, SciPy's or this package's whose arrays are in one chunk each. All else is
-refused: Dask would compute it at once.
+The table of implementations decides. An element-wise function needs no entry: it runs inside each chunk. So does any
+other NumPy, SciPy or tapemagic function if each of its arrays is in one chunk. Everything else is refused, because
+Dask would compute it immediately.
 """
 
 from __future__ import annotations
@@ -16,40 +16,41 @@ from tapemagic.engine import registry
 from tapemagic.engine.events import user_line
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tracing import tracer
-from tapemagic.lazy import implementations as _ways  # noqa: F401 (fills the table)
+from tapemagic.lazy import implementations as _implementations  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Origin, Shape
-from tapemagic.lazy.coercion import kept
+from tapemagic.lazy.coercion import lazy_array
 from tapemagic.lazy.implementations.along import ALONG, along
-from tapemagic.lazy.implementations.blocks import filled, pointwise, whole
+from tapemagic.lazy.implementations.blocks import filled, on_single_chunk, pointwise
 from tapemagic.lazy.implementations.rules import gradient_in_chunks
-from tapemagic.lazy.implementations.table import POINTWISE, STEPS, WAYS
+from tapemagic.lazy.implementations.table import IMPLEMENTATIONS, POINTWISE, STEPWISE
 from tapemagic.lazy.implementations.ufunc_methods import is_method, method
-from tapemagic.lazy.ordering import SPREAD, note
-from tapemagic.lazy.source_rereads import Call, lazy_in, mapped
+from tapemagic.lazy.ordering import SPREAD, annotate
+from tapemagic.lazy.source_rereads import Call, lazy_in, map_lazy
 
 
-def lowered(value: Any) -> Any:
-    """Nested arguments with Dask's arrays in the place of lazy ones."""
-    return mapped(LazyArray.to_dask_array, value)
+def to_dask(value: Any) -> Any:
+    """Replace lazy arrays in nested arguments by their Dask arrays."""
+    return map_lazy(LazyArray.to_dask_array, value)
 
 
-def raised(value: Any) -> Any:
-    """Results with lazy arrays in the place of Dask's."""
+def to_lazy(value: Any) -> Any:
+    """Replace Dask arrays in nested results by lazy arrays."""
     if isinstance(value, da.Array):
         return LazyArray(value)
     if type(value) in (tuple, list):
-        return type(value)(map(raised, value))
+        return type(value)(map(to_lazy, value))
     if isinstance(value, tuple) and hasattr(value, "_make"):
-        return value._make(map(raised, value))
+        return value._make(map(to_lazy, value))
     return value
 
 
-def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """The result of a function of Dask's arrays: in a way of its own, element by element, along axes, or whole."""
-    way = WAYS.get(function)
-    if way is not None:
-        return way(*args, **kwargs)
+def run_on_dask(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run a function on Dask arrays: by its own implementation, element by element, along axes, or in one chunk."""
+    implementation = IMPLEMENTATIONS.get(function)
+    if implementation is not None:
+        return implementation(*args, **kwargs)
     operation = registry.OPERATIONS.get(function)
+    # A ufunc with a signature, such as np.matmul, is not element-wise.
     ufunc = isinstance(function, np.ufunc) and function.signature is None
     if ufunc or function in POINTWISE or (operation is not None and operation.pointwise):
         return pointwise(function, args, kwargs)
@@ -57,14 +58,15 @@ def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return along(function, args, kwargs)
     if is_method(function):
         return method(function, args, kwargs)
-    return whole(function, args, kwargs)
+    return on_single_chunk(function, args, kwargs)
 
 
-class DaskGate:
-    """The gate for Dask's arrays."""
+class DaskBackend:
+    """What the engine calls when a value is a Dask array."""
 
     def reads(self, args: Any) -> bool:
-        """Whether a lazy array is among nested arguments."""
+        """Return True if nested arguments contain a lazy array."""
+        # The engine asks this of every call once Dask is in use: exact types first, and no recursion into plain values.
         kind = type(args)
         if kind is LazyArray:
             return True
@@ -79,38 +81,40 @@ class DaskGate:
     def gradient(
         self, operation: Any, position: int, arguments: tuple[Any, ...], params: dict[str, Any]
     ) -> Any:
-        """The gradient of an input by a rule which runs in each chunk, on numbers."""
+        """Compute the gradient of an input by running its rule on the numbers of each chunk."""
         return gradient_in_chunks(operation, position, arguments, params)
 
     def keep(self, value: Any, dtype: Any) -> Any:
-        """The lazy array of a Dask array, cast to a dtype unless that is None."""
-        return kept(value, dtype)
+        """Wrap a Dask array as a lazy array, and cast it to `dtype` if given."""
+        return lazy_array(value, dtype)
 
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
-        """One number in every place of a new array, which is cut as the shape says."""
+        """Fill a new array with one number, in the chunks that the shape carries."""
         chunks = shape.chunks if isinstance(shape, Shape) else "auto"
         array = filled(tuple(shape), value, value.dtype, chunks)
-        note(array, SPREAD, True)
+        # Marked as spread, so that no reread or fused task waits for it: each user makes its own copy.
+        annotate(array, SPREAD, True)
         return LazyArray(array, Origin(spread=True))
 
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-        """The lazy result of a function on arguments with a lazy array among them."""
-        told = tracer()
-        if told is not None:
-            told.leave(LAZY)
-            args, kwargs = told.value((args, kwargs))
-        steps = STEPS.get(function)
-        found = steps(*args, **kwargs) if steps is not None else NotImplemented
-        if found is NotImplemented:
-            found = Call(_computed, function, args, kwargs).results()
-        place = user_line()
-        for y in lazy_in(found):
-            y.place = place
-        return found
+        """Call a function whose arguments contain a lazy array; the result is lazy."""
+        trace = tracer()
+        if trace is not None:
+            # A program replays NumPy calls on arrays in memory, so a lazy call ends it; the numbers stay right.
+            trace.leave(LAZY)
+            args, kwargs = trace.value((args, kwargs))
+        steps = STEPWISE.get(function)
+        result = steps(*args, **kwargs) if steps is not None else NotImplemented
+        if result is NotImplemented:
+            result = Call(_compute_on_dask, function, args, kwargs).results()
+        line = user_line()
+        for y in lazy_in(result):
+            y.place = line
+        return result
 
 
-def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    return raised(computed(function, lowered(args), lowered(kwargs)))
+def _compute_on_dask(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    return to_lazy(run_on_dask(function, to_dask(args), to_dask(kwargs)))
 
 
-GATE = DaskGate()
+GATE = DaskBackend()

@@ -1,8 +1,8 @@
-"""The order of readings: data are read anew only after everything is known that has to be known first.
+"""Order the reads of a source: a second read starts only after the sums that it needs.
 
-Dask decides by itself what to compute next, and may begin with a second reading before the sums are known which it is
-for: then the chunks of both readings are kept. So, before Dask's own optimizations, the tasks that begin the reading
-of a level are made to wait for all sums of lower levels that are asked for.
+Dask chooses the next task itself. It may start a second read before the sums of the first one are finished, and then
+keeps the chunks of both in memory. So before Dask optimizes the graph, the first tasks of each read wait for all
+requested sums of lower levels.
 """
 
 from __future__ import annotations
@@ -19,82 +19,83 @@ from dask.graph_manipulation import chunks
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from dask.task_spec import GraphNode, Task, TaskRef
 
-from tapemagic.lazy.task_fusion import FEW, bundled
+from tapemagic.lazy.task_fusion import MAX_KEPT_CHUNKS, fuse_tasks
 
-READING, SUM, SPREAD = "tapemagic reading", "tapemagic sum", "tapemagic spread"
-"""The notes on layers: the level for which they begin to read data, and that they hold a sum over many chunks, or few
-numbers spread over many."""
-
-
-def note(array: da.Array, name: str, value: Any) -> None:
-    """Write a note on the layer of an array."""
-    put(array.dask.layers[array.name], name, value)
+READ, SUM, SPREAD = "tapemagic reading", "tapemagic sum", "tapemagic spread"
+"""Annotations on layers: the level whose read they begin, a sum over many chunks, or few numbers repeated over many
+chunks."""
 
 
-def put(layer: Any, name: str, value: Any) -> None:
-    """Write a note on a layer."""
+def annotate(array: da.Array, name: str, value: Any) -> None:
+    """Annotate the last layer of an array."""
+    annotate_layer(array.dask.layers[array.name], name, value)
+
+
+def annotate_layer(layer: Any, name: str, value: Any) -> None:
+    """Annotate a layer."""
     layer.collection_annotations = {**(layer.collection_annotations or {}), name: value}
 
 
-def _noted(layer: Any, name: str) -> Any:
+def _annotation(layer: Any, name: str) -> Any:
     return (layer.collection_annotations or {}).get(name)
 
 
 def optimize(graph: Any, keys: Any, **options: Any) -> Any:
-    """A graph with readings in order, optimized as Dask optimizes those of its arrays."""
-    known = isinstance(graph, HighLevelGraph)
-    spread = spread_in(graph) if known else set()
-    found = usual(in_order(graph) if known else graph, keys, **options)
-    return bundled(found, keys, spread) if type(found) is dict else found
+    """Optimize a graph as Dask does, after ordering its reads, and fuse tasks that share chunks."""
+    # Dask passes a plain dict when a graph was optimized before: its layers, and the annotations on them, are gone.
+    has_layers = isinstance(graph, HighLevelGraph)
+    spread = spread_layers(graph) if has_layers else set()
+    tasks = usual(order_reads(graph) if has_layers else graph, keys, **options)
+    return fuse_tasks(tasks, keys, spread) if type(tasks) is dict else tasks
 
 
-def spread_in(graph: HighLevelGraph) -> set[str]:
-    """The names of the layers of many chunks for which no data are read."""
-    found: set[str] = set()
+def spread_layers(graph: HighLevelGraph) -> set[str]:
+    """Return the names of layers with many chunks that read no data."""
+    spread: set[str] = set()
     small: set[str] = set()
     for name in TopologicalSorter(graph.dependencies).static_order():
         layer, below = graph.layers[name], graph.dependencies[name]
-        if _noted(layer, SPREAD) or (below & found and below <= found | small):
-            found.add(name)
-        if len(layer.get_output_keys()) <= FEW:
+        if _annotation(layer, SPREAD) or (below & spread and below <= spread | small):
+            spread.add(name)
+        if len(layer.get_output_keys()) <= MAX_KEPT_CHUNKS:
             small.add(name)
-    return found - small
+    return spread - small
 
 
-def in_order(graph: HighLevelGraph) -> HighLevelGraph:
-    """A graph in which each reading waits for the sums that do not depend on it, or on a later one."""
-    readings = {
+def order_reads(graph: HighLevelGraph) -> HighLevelGraph:
+    """Make each read wait for all sums that depend neither on it nor on a later read."""
+    reads = {
         name: level
         for name, layer in graph.layers.items()
-        if (level := _noted(layer, READING)) is not None
+        if (level := _annotation(layer, READ)) is not None
     }
-    if not readings:
+    if not reads:
         return graph
     levels: dict[str, int] = {}
     for name in TopologicalSorter(graph.dependencies).static_order():
-        below = (levels[one] for one in graph.dependencies[name])
-        levels[name] = max(readings.get(name, 0), *below, 0)
-    sums = [name for name, layer in graph.layers.items() if _noted(layer, SUM)]
+        below = (levels[dependency] for dependency in graph.dependencies[name])
+        levels[name] = max(reads.get(name, 0), *below, 0)
+    sums = [name for name, layer in graph.layers.items() if _annotation(layer, SUM)]
     layers, needed = dict(graph.layers), dict(graph.dependencies)
-    for level in sorted(set(readings.values())):
-        known = sorted(name for name in sums if levels[name] < level)
-        if not known:
+    for level in sorted(set(reads.values())):
+        finished = sorted(name for name in sums if levels[name] < level)
+        if not finished:
             continue
-        gate = f"known-{tokenize(known)}"
-        found = [TaskRef(key) for name in known for key in graph.layers[name].get_output_keys()]
-        layers[gate] = MaterializedLayer({gate: Task(gate, chunks.checkpoint, *found)})
-        needed[gate] = set(known)
-        for name, own in readings.items():
-            if own == level:
-                layers[name] = _waiting(graph.layers[name], gate)
+        gate = f"finished-{tokenize(finished)}"
+        tasks = [TaskRef(key) for name in finished for key in graph.layers[name].get_output_keys()]
+        layers[gate] = MaterializedLayer({gate: Task(gate, chunks.checkpoint, *tasks)})
+        needed[gate] = set(finished)
+        for name, own_level in reads.items():
+            if own_level == level:
+                layers[name] = _layer_after(graph.layers[name], gate)
                 needed[name] = {*needed[name], gate}
     return HighLevelGraph(layers, needed)
 
 
-def _waiting(layer: Any, gate: str) -> Any:
-    """A layer whose tasks wait for a gate."""
+def _layer_after(layer: Any, gate: str) -> Any:
+    """Make the tasks of a layer wait for a gate."""
     if not isinstance(layer, Blockwise):
-        return MaterializedLayer(dict(_waiting_tasks(layer, gate)), annotations=layer.annotations)
+        return MaterializedLayer(dict(_tasks_after(layer, gate)), annotations=layer.annotations)
     task = layer.task
     return Blockwise(
         output=layer.output,
@@ -110,12 +111,14 @@ def _waiting(layer: Any, gate: str) -> Any:
     )
 
 
-def _waiting_tasks(layer: Any, gate: str) -> Iterator[tuple[Any, Any]]:
-    """Tasks that wait for a gate; numbers, and results that a cluster keeps, stay beside the tasks that give them."""
+def _tasks_after(layer: Any, gate: str) -> Iterator[tuple[Any, Any]]:
+    """Yield tasks that wait for a gate; plain values and futures get a task of their own that waits."""
     for key, task in layer.items():
         waits = task
         if not isinstance(task, Task):
-            held = clone_key(key, "held")
-            yield held, task.substitute({}, key=held) if isinstance(task, GraphNode) else task
-            waits = TaskRef(held)
+            source = clone_key(key, "source")
+            yield source, task.substitute({}, key=source) if isinstance(task, GraphNode) else task
+            waits = TaskRef(source)
+        # chunks.bind is internal to Dask: it returns its first argument once the second one exists. The public
+        # dask.graph_manipulation.bind would rename the whole graph below.
         yield key, Task(key, chunks.bind, waits, TaskRef(gate))

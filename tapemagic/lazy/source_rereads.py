@@ -1,15 +1,15 @@
-"""Data that are read again, so that memory stays bounded where a sum over many chunks comes before their next use.
+"""Read data again, so that memory stays bounded if a sum over many chunks comes before their next use.
 
-Dask keeps a chunk until everything that needs it is computed. In ``np.sqrt(np.mean(e**2))`` the way back needs the
-chunks of `e` and the mean of all of them, and in ``x - np.mean(x)`` the way forward does: each chunk would be kept
-until the last one is read. So each lazy array has a level: how many such sums, one after the other, it depends on.
-Where arrays of several levels meet in an operation, those of many chunks and a lower level are computed anew for the
-highest one, from the sources on. That is what ``dask.graph_manipulation.clone`` does; but all arrays of a level share
-one reading of each source, and a sum that is known is not computed again. (Sources are renamed here, since that
-function leaves the references within tasks as they are, so that a slice of a file would not be read again.)
+Dask keeps a chunk until every task that needs it has run. In ``np.sqrt(np.mean(e**2))`` the backward pass needs the
+chunks of `e` and the mean of all of them; in ``x - np.mean(x)`` the forward pass does. Each chunk would stay in memory
+until the last one is read. So each lazy array has a level: the number of such sums, one after the other, that it
+depends on. If an operation combines arrays of several levels, those with many chunks and a lower level are computed
+again for the highest one, starting at their sources. ``dask.graph_manipulation.clone`` does the same, but here all
+arrays of a level share one read of each source, and a finished sum is not computed again. (Sources are renamed here
+because `clone` leaves references inside tasks unchanged, so that a slice of a file would not be read again.)
 
-A source must give the same values each time. One that is persisted is referred to, and not read again. That Dask does
-not begin with a reading before the sums are known is what ``ordering.py`` is for.
+A source must return the same values each time. A persisted source is referred to, not read again. ``ordering.py``
+prevents Dask from starting a read before the sums that it needs are finished.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from dask.blockwise import Blockwise
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from tapemagic.lazy.array import LazyArray, Origin
-from tapemagic.lazy.ordering import READING, SPREAD, SUM, note, put
-from tapemagic.lazy.task_fusion import FEW
+from tapemagic.lazy.ordering import READ, SPREAD, SUM, annotate, annotate_layer
+from tapemagic.lazy.task_fusion import MAX_KEPT_CHUNKS
 
-PARTS = frozenset(
+SELECTIONS = frozenset(
     [
         *(operator.getitem, np.take, np.take_along_axis, np.compress, np.extract),
         *(np.split, np.array_split, np.diagonal, np.diag),
     ]
 )
-"""Functions whose results have fewer chunks than their argument without depending on all of these."""
+"""Functions that select: each chunk of the result depends on few chunks of the argument, however many it has."""
 
 Compute = Callable[[Any, Any, dict[str, Any]], Any]
-"""Computes a function on arguments with lazy arrays among them."""
+"""Runs a function whose arguments contain lazy arrays."""
 
 
-def mapped(change: Callable[[LazyArray], Any], value: Any) -> Any:
-    """Nested arguments with something in the place of each lazy array."""
+def map_lazy(change: Callable[[LazyArray], Any], value: Any) -> Any:
+    """Replace each lazy array in nested arguments by `change(array)`."""
     kind = type(value)
     if kind is LazyArray:
         return change(value)
     if kind is tuple or kind is list:
-        return kind([mapped(change, x) for x in value])
+        return kind([map_lazy(change, x) for x in value])
     if kind is dict:
-        return {key: mapped(change, x) for key, x in value.items()}
+        return {key: map_lazy(change, x) for key, x in value.items()}
     if kind is slice:
-        return slice(*[mapped(change, x) for x in (value.start, value.stop, value.step)])
+        return slice(*[map_lazy(change, x) for x in (value.start, value.stop, value.step)])
     if isinstance(value, tuple) and hasattr(value, "_make"):
-        return value._make(mapped(change, x) for x in value)
+        return value._make(map_lazy(change, x) for x in value)
     return value
 
 
 def lazy_in(value: Any) -> Iterator[LazyArray]:
-    """The lazy arrays in nested arguments, or in nested results."""
+    """Yield the lazy arrays in nested arguments or results."""
     kind = type(value)
     if kind is LazyArray:
         yield value
@@ -71,12 +71,12 @@ def lazy_in(value: Any) -> Iterator[LazyArray]:
 
 
 class Call:
-    """A call of a function on lazy arrays, which can be made anew on those that are read again.
+    """Call of a function on lazy arrays that can be repeated on reread inputs.
 
     Parameters
     ----------
     compute : callable
-        Computes a function on given arguments.
+        Runs a function on arguments.
     function : callable
     args, kwargs : tuple, dict
     """
@@ -89,54 +89,56 @@ class Call:
         level = self._level = max((x.origin.level for x in lazy_in((args, kwargs))), default=0)
 
         def ready(x: LazyArray) -> LazyArray:
-            return x.copy() if stays(x, level) else read_again(x, level)
+            return x.copy() if is_at_level(x, level) else reread(x, level)
 
-        self._args = mapped(ready, args)
-        self._kwargs = mapped(ready, kwargs)
+        self._args = map_lazy(ready, args)
+        self._kwargs = map_lazy(ready, kwargs)
         self.inputs = list(lazy_in((self._args, self._kwargs)))
 
     def results(self) -> Any:
-        """The function's results, of which each lazy array knows its level, and that this call made it."""
-        found = self._compute(self._function, self._args, self._kwargs)
-        for position, y in enumerate(lazy_in(found)):
+        """Run the function; each lazy result remembers its level and this call."""
+        results = self._compute(self._function, self._args, self._kwargs)
+        for position, y in enumerate(lazy_in(results)):
             y.origin = self._origin(y, position)
-        return found
+        return results
 
-    def _is_spread(self, y: LazyArray) -> bool:
-        """Whether a result is made of no more numbers than one of its chunks has."""
+    def _repeats_few_numbers(self, y: LazyArray) -> bool:
+        """Return True if a result is built from no more numbers than one of its chunks has."""
         own = [x for x in self.inputs if not x.origin.spread]
-        few = all(x.npartitions <= FEW for x in own)
+        few = all(x.npartitions <= MAX_KEPT_CHUNKS for x in own)
         return few and sum(x.size for x in own) * max(1, y.npartitions) <= y.size
 
     def _origin(self, y: LazyArray, position: int) -> Origin:
-        if all(x.origin.spread for x in self.inputs) or self._is_spread(y):
-            note(y.to_dask_array(), SPREAD, True)
+        if all(x.origin.spread for x in self.inputs) or self._repeats_few_numbers(y):
+            annotate(y.to_dask_array(), SPREAD, True)
             return Origin(self._level, spread=True)
         span = max((self._span(x, y) for x in self.inputs), default=1.0)
-        if span > max(FEW, y.npartitions):
-            note(y.to_dask_array(), SUM, True)
+        # One chunk of the result needs more chunks than may be kept, and more than the result has: Dask must read
+        # (nearly) all data before it is finished, so everything after it is a new level.
+        if span > max(MAX_KEPT_CHUNKS, y.npartitions):
+            annotate(y.to_dask_array(), SUM, True)
             return Origin(self._level + 1)
         return Origin(self._level, span, (self, position))
 
     def _span(self, x: LazyArray, y: LazyArray) -> float:
-        """The number of chunks that one chunk of a result depends on by way of an input."""
+        """Count the chunks that one chunk of a result depends on through an input."""
         before = x.origin.span if x.origin.level == self._level else 1
-        if self._function in PARTS:
+        if self._function in SELECTIONS:
             return before
         return before * max(1, x.npartitions / max(1, y.npartitions))
 
-    def again(self, level: int) -> list[LazyArray]:
-        """The lazy arrays in the results, from inputs that were read again."""
+    def recompute(self, level: int) -> list[LazyArray]:
+        """Run the function again on reread inputs; return the lazy arrays in its results."""
 
-        def found(x: LazyArray) -> LazyArray:
-            return x if stays(x, level) else x.origin.again[level]
+        def at_level(x: LazyArray) -> LazyArray:
+            return x if is_at_level(x, level) else x.origin.rereads[level]
 
-        args, kwargs = mapped(found, self._args), mapped(found, self._kwargs)
+        args, kwargs = map_lazy(at_level, self._args), map_lazy(at_level, self._kwargs)
         return list(lazy_in(Call(self._compute, self._function, args, kwargs).results()))
 
 
 class Source:
-    """The array from which data come; made anew, it reads them once more.
+    """Array that reads data; recomputing it reads them again.
 
     Parameters
     ----------
@@ -149,29 +151,31 @@ class Source:
         self._array = array
         self.inputs: list[LazyArray] = []
 
-    def again(self, level: int) -> list[LazyArray]:
-        """The array, read for a level."""
-        read = renamed(self._array, f"tapemagic reading {level}", level)
-        return [LazyArray(read, Origin(level, made_by=(self, 0)))]
+    def recompute(self, level: int) -> list[LazyArray]:
+        """Read the array again for a level."""
+        read = rename_tasks(self._array, f"tapemagic reading {level}", level)
+        return [LazyArray(read, Origin(level, maker=(self, 0)))]
 
 
-def renamed(array: Any, seed: str, level: int = 0) -> Any:
-    """A Dask array that is computed by the same tasks under other names, which the seed determines.
+def rename_tasks(array: Any, seed: str, level: int = 0) -> Any:
+    """Give the tasks of a Dask array new names, which the seed determines.
 
-    What begins it is noted to be the reading for a level, if that is not 0.
+    If `level` is not 0, the layers without dependencies are annotated as the read of that level.
     """
     graph = array.__dask_graph__()
-    names = {key: _other_name(key, seed) for key in graph.get_all_external_keys()}
+    names = {key: _new_key(key, seed) for key in graph.get_all_external_keys()}
     layers = {}
     for name, layer in graph.layers.items():
-        known = isinstance(layer, Blockwise)
+        is_blockwise = isinstance(layer, Blockwise)
         layers[clone_key(name, seed)] = (
-            layer.clone(names.keys(), seed)[0] if known else _renamed_tasks(layer, names, seed)
+            layer.clone(names.keys(), seed)[0]
+            if is_blockwise
+            else _rename_layer(layer, names, seed)
         )
         if level and not graph.dependencies[name]:
-            put(layers[clone_key(name, seed)], READING, level)
+            annotate_layer(layers[clone_key(name, seed)], READ, level)
     needed = {
-        clone_key(name, seed): {clone_key(one, seed) for one in others}
+        clone_key(name, seed): {clone_key(source, seed) for source in others}
         for name, others in graph.dependencies.items()
     }
     rebuild, args = array.__dask_postpersist__()
@@ -179,48 +183,52 @@ def renamed(array: Any, seed: str, level: int = 0) -> Any:
     return rebuild(HighLevelGraph(layers, needed), *args, rename={name: clone_key(name, seed)})
 
 
-def _other_name(key: Any, seed: str) -> Any:
-    """Another name for a task; one that Dask's functions do not give is left as it is."""
-    named = key[0] if type(key) is tuple and key else key
-    return clone_key(key, seed) if isinstance(named, str) else key
+def _new_key(key: Any, seed: str) -> Any:
+    """Return a new key for a task; keys that do not follow Dask's conventions stay unchanged."""
+    name = key[0] if type(key) is tuple and key else key
+    return clone_key(key, seed) if isinstance(name, str) else key
 
 
-def _renamed_tasks(layer: Any, names: dict[Any, Any], seed: str) -> MaterializedLayer:
-    """The tasks of a layer under other names, which refer to others by their other names."""
+def _rename_layer(layer: Any, names: dict[Any, Any], seed: str) -> MaterializedLayer:
+    """Give the tasks of a layer, and their references to other tasks, new names."""
     tasks, rest = {}, {}
     for key, task in layer.items():
         if hasattr(task, "substitute") and hasattr(task, "dependencies"):
             tasks[names[key]] = task.substitute(names, key=names[key])
-        else:  # tuples, numbers, or results that a cluster keeps
+        else:  # old-style tuples, numbers, or futures of a cluster
             rest[key] = task
     return MaterializedLayer(tasks | dict(MaterializedLayer(rest).clone(set(names), seed)[0]))
 
 
-def stays(x: LazyArray, level: int) -> bool:
-    """Whether an array may be used as it is where another one has the given level."""
+def is_at_level(x: LazyArray, level: int) -> bool:
+    """Return True if an array can be used unchanged together with arrays of `level`."""
     origin = x.origin
-    known = origin.level > 0 and origin.made_by is None
-    return origin.level >= level or origin.spread or known or x.npartitions <= FEW
+    # A finished sum is small and stays in memory: it is never computed twice.
+    is_sum = origin.level > 0 and origin.maker is None
+    return origin.level >= level or origin.spread or is_sum or x.npartitions <= MAX_KEPT_CHUNKS
 
 
-def read_again(x: LazyArray, level: int) -> LazyArray:
-    """The values of an array, computed anew for a level."""
+def reread(x: LazyArray, level: int) -> LazyArray:
+    """Compute an array again for a level, starting at its sources."""
+    # A stack instead of recursion: a loop of ten thousand steps makes a chain of as many origins.
     pending = [x]
     while pending:
         origin = pending[-1].origin
-        if level in origin.again:
+        if level in origin.rereads:
             pending.pop()
             continue
-        if origin.made_by is None:
-            origin.made_by = Source(pending[-1].to_dask_array()), 0
-        maker, position = origin.made_by
+        if origin.maker is None:
+            origin.maker = Source(pending[-1].to_dask_array()), 0
+        maker, position = origin.maker
         missing = [
-            one for one in maker.inputs if not stays(one, level) and level not in one.origin.again
+            source
+            for source in maker.inputs
+            if not is_at_level(source, level) and level not in source.origin.rereads
         ]
         if missing:
             pending += missing
             continue
-        made = maker.again(level)[position]
-        made.origin.level = max(made.origin.level, level)
-        origin.again[level] = made
-    return x.origin.again[level]
+        recomputed = maker.recompute(level)[position]
+        recomputed.origin.level = max(recomputed.origin.level, level)
+        origin.rereads[level] = recomputed
+    return x.origin.rereads[level]

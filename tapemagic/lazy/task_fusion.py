@@ -1,12 +1,12 @@
-"""Bundles: what is computed of one chunk of the data at a time becomes one task.
+"""Fuse the tasks that work on one chunk of the data into a single task.
 
-Dask orders tasks by itself. Where several sums are taken over the same data, it may compute one of them to its end, and
-keep for the next one what they share: all chunks. A bundle begins with a chunk of the data, and with those of other
-data that are used beside it. It does all that needs neither other chunks nor what is computed of other bundles, and
-returns what is needed outside, most often a share of each sum. What it does not return it does not keep.
+Dask orders tasks itself. If several sums read the same data, Dask may finish one sum and keep every shared chunk in
+memory for the next. A fused task starts with one chunk of the data, and with the matching chunks of other data. It runs
+everything that needs neither other chunks nor results of other fused tasks, and returns only what is needed outside,
+usually one share of each sum.
 
-Bundles have generations. What depends on several bundles begins the next one, if there are many chunks of it; if there
-are few of them, it is a sum, and what uses it beside chunks begins the next one.
+Fused tasks have generations. A result of several fused tasks starts the next generation if it has many chunks. If it
+has few, it is a sum, and whatever combines it with chunks starts the next generation.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from dask.base import tokenize
 from dask.core import flatten
 from dask.task_spec import DataNode, GraphNode, Task, TaskRef
 
-FEW = 4
-"""The number of chunks that may be kept until all of them are known."""
+MAX_KEPT_CHUNKS = 4
+"""Maximum number of chunks of an array that may stay in memory together: such an array is neither fused nor reread."""
 
 Graph = dict[Any, GraphNode]
 
 
-class Bundle:
-    """Tasks that are run one after the other; each result is let go when the last task that uses it is done.
+class FusedTask:
+    """Tasks that run one after the other; each result is freed when its last user is done.
 
     Parameters
     ----------
     tasks : list of Task
-        In an order in which they can be run.
-    given : list of str or tuple
-        The keys of the results that they are given.
-    wanted : list of str or tuple
-        The keys of the results that are returned.
+        In execution order.
+    inputs : list of str or tuple
+        Keys of the results that are passed in.
+    outputs : list of str or tuple
+        Keys of the results that are returned.
     """
 
-    __slots__ = ("_given", "_steps", "_wanted")
+    __slots__ = ("_inputs", "_outputs", "_steps")
 
-    def __init__(self, tasks: list[Any], given: list[Any], wanted: list[Any]) -> None:
-        self._given = given
-        self._wanted = wanted
-        seen = set(wanted)
+    def __init__(self, tasks: list[Any], inputs: list[Any], outputs: list[Any]) -> None:
+        self._inputs = inputs
+        self._outputs = outputs
+        seen = set(outputs)
         steps: list[Any] = []
         for task in reversed(tasks):
             done = task.dependencies - seen
@@ -56,140 +56,144 @@ class Bundle:
         self._steps = steps[::-1]
 
     def __call__(self, *values: Any) -> Any:
-        """The results that are wanted: a tuple, unless it is one."""
-        found = dict(zip(self._given, values, strict=True))
+        """Run the tasks; return the only output, or a tuple of outputs."""
+        results = dict(zip(self._inputs, values, strict=True))
         for task, done in self._steps:
-            found[task.key] = task(found)
+            results[task.key] = task(results)
             for key in done:
-                del found[key]
-        if len(self._wanted) == 1:
-            return found[self._wanted[0]]
-        return tuple(found[key] for key in self._wanted)
+                del results[key]
+        if len(self._outputs) == 1:
+            return results[self._outputs[0]]
+        return tuple(results[key] for key in self._outputs)
 
     def contents(self) -> tuple[list[Any], list[Any], list[Any]]:
-        """The keys of the tasks, those of what they are given, and those of what is returned."""
-        return [task.key for task, _ in self._steps], self._given, self._wanted
+        """Return the keys of the tasks, of their inputs and of their outputs."""
+        return [task.key for task, _ in self._steps], self._inputs, self._outputs
 
     def __dask_tokenize__(self) -> Any:
         return self.contents()
 
     def __reduce__(self) -> Any:
-        return Bundle, ([task for task, _ in self._steps], self._given, self._wanted)
+        return FusedTask, ([task for task, _ in self._steps], self._inputs, self._outputs)
 
 
-class Chunks:
-    """One chunk of each of the data that are used side by side, and the tasks that belong to these.
+class ChunkGroup:
+    """Chunks of different data arrays that are used together, and the tasks on these chunks.
 
     Parameters
     ----------
     generation : int
     first : str or tuple
-        The key of one of the chunks.
+        Key of one of the chunks.
     """
 
-    __slots__ = ("firsts", "generation", "merged", "tasks")
+    __slots__ = ("first_chunks", "generation", "merged", "tasks")
 
     def __init__(self, generation: int, first: Any) -> None:
         self.generation = generation
-        self.firsts = {layer_of(first): first}
+        self.first_chunks = {layer_of(first): first}
         self.tasks: list[Any] = []
-        self.merged: Chunks | None = None
+        self.merged: ChunkGroup | None = None
 
-    def current(self) -> Chunks:
-        """The chunks that these have become part of."""
-        found = self
-        while found.merged is not None:
-            found = found.merged
-        return found
+    def current(self) -> ChunkGroup:
+        """Return the group that this one was merged into, or itself."""
+        group = self
+        while group.merged is not None:
+            group = group.merged
+        return group
 
 
 def layer_of(key: Any) -> Any:
-    """The name that the tasks of an array share."""
+    """Return the name that the tasks of an array share."""
     return key[0] if type(key) is tuple else key
 
 
-def bundled(graph: Graph, keys: Any, spread: AbstractSet[str] = frozenset()) -> Graph:
-    """A graph in which what is computed of one chunk is one task.
+def fuse_tasks(graph: Graph, keys: Any, spread: AbstractSet[str] = frozenset()) -> Graph:
+    """Fuse the tasks of a graph that work on the same chunk.
 
     Parameters
     ----------
     graph : dict
     keys : nested list
-        The keys of the results that are asked for.
+        Keys of the requested results.
     spread : set of str
-        The names of arrays for which no data are read: each bundle makes what it needs of them by itself.
+        Names of arrays that read no data: each fused task builds its own copy of them.
     """
     users: dict[Any, set[Any]] = defaultdict(set)
     for key, task in graph.items():
-        for one in task.dependencies:
-            users[one].add(key)
+        for dependency in task.dependencies:
+            users[dependency].add(key)
     outputs = set(flatten(keys, container=(list, set)))
     for key in outputs:
         users[key].add(None)
     sizes = Counter(map(layer_of, graph))
-    copied = _with_sources(graph, spread, sizes)
-    found = dict(graph)
+    copied = _copied_chunks(graph, spread, sizes)
+    fused = dict(graph)
     for chunks in _groups(graph, sizes, copied):
-        found.update(_bundle(graph, chunks, users, copied, found))
-    return _renamed(_needed(found, outputs, found.keys()), outputs)
+        fused.update(_fuse_group(graph, chunks, users, copied, fused))
+    return _with_unique_names(_reachable(fused, outputs, fused.keys()), outputs)
 
 
-def _renamed(graph: Graph, outputs: AbstractSet[Any]) -> Graph:
-    """The tasks under names that belong to this graph alone, but for results that are asked for.
+def _with_unique_names(graph: Graph, outputs: AbstractSet[Any]) -> Graph:
+    """Give all tasks names that are unique to this graph, except for the requested results.
 
-    A cluster takes two tasks of one name for the same one, and in another graph the same results may come from other
-    bundles. The tasks of an array keep one name for all of them, by which a cluster knows that they are alike.
+    A cluster identifies a task by its key: the same key means the same result. In another graph the same key may belong
+    to another fused task, with other outputs. The tasks of one array still share one name, because a cluster schedules
+    tasks of the same name alike.
     """
     mark = blake2b(digest_size=8)
     for key in sorted(graph, key=str):
         task = graph[key]
-        bundle = _bundle_of(task)
-        inside = bundle.contents() if bundle else ()
+        fused = _fused_task_of(task)
+        inside = fused.contents() if fused else ()
         mark.update(repr((key, sorted(map(repr, task.dependencies)), inside)).encode())
     suffix = mark.hexdigest()
     names: dict[Any, Any] = {
         key: (f"{key[0]}-{suffix}", *key[1:]) if type(key) is tuple else f"{key}-{suffix}"
         for key, task in graph.items()
-        if key not in outputs and (task.dependencies or _bundle_of(task))
+        if key not in outputs and (task.dependencies or _fused_task_of(task))
     }
-    found = {}
-    for key, task in graph.items():
-        name = names.get(key, key)
-        found[name] = task.substitute(names, key=name)
-    return found
+    return {
+        names.get(key, key): task.substitute(names, key=names.get(key, key))
+        for key, task in graph.items()
+    }
 
 
-def _bundle_of(task: GraphNode) -> Bundle | None:
-    return task.func if isinstance(task, Task) and type(task.func) is Bundle else None
+def _fused_task_of(task: GraphNode) -> FusedTask | None:
+    return task.func if isinstance(task, Task) and type(task.func) is FusedTask else None
 
 
-def _needed(graph: Graph, keys: Iterable[Any], among: AbstractSet[Any]) -> Graph:
-    """The tasks, among some, on which others depend."""
-    found: Graph = {}
+def _reachable(graph: Graph, keys: Iterable[Any], among: AbstractSet[Any]) -> Graph:
+    """Select the tasks of `among` that `keys` depend on."""
+    reachable: Graph = {}
     pending = list(keys)
     while pending:
         key = pending.pop()
-        if key in among and key not in found:
-            found[key] = graph[key]
+        if key in among and key not in reachable:
+            reachable[key] = graph[key]
             pending += graph[key].dependencies
-    return found
+    return reachable
 
 
-def _groups(graph: Graph, sizes: Counter[Any], copied: AbstractSet[Any]) -> list[Chunks]:
-    """The chunks of a graph, with the tasks that belong to them."""
+def _groups(graph: Graph, sizes: Counter[Any], copied: AbstractSet[Any]) -> list[ChunkGroup]:
+    """Group the tasks of a graph by the chunks they work on."""
     generations: dict[Any, int] = {}
-    parts: dict[Any, Chunks] = {}
-    groups: list[Chunks] = []
+    parts: dict[Any, ChunkGroup] = {}
+    groups: list[ChunkGroup] = []
     for key in _sorted(graph):
         needed = graph[key].dependencies if key in graph else ()
-        newest = generations[key] = max((generations[one] for one in needed), default=-1)
-        if sizes[layer_of(key)] <= FEW or key in copied:
+        newest = generations[key] = max(
+            (generations[dependency] for dependency in needed), default=-1
+        )
+        if sizes[layer_of(key)] <= MAX_KEPT_CHUNKS or key in copied:
             continue
-        beside = [parts.get(one) for one in needed if generations[one] == newest]
-        chunks = _merged(beside) if newest >= 0 else None
+        beside = [
+            parts.get(dependency) for dependency in needed if generations[dependency] == newest
+        ]
+        chunks = _merge_groups(beside) if newest >= 0 else None
         if chunks is None:
             generations[key] = newest + 1
-            chunks = Chunks(newest + 1, key)
+            chunks = ChunkGroup(newest + 1, key)
             groups.append(chunks)
         parts[key] = chunks
         if not isinstance(graph[key], DataNode):
@@ -202,77 +206,84 @@ def _sorted(graph: Graph) -> Iterable[Any]:
     return TopologicalSorter(needed).static_order()
 
 
-def _merged(parts: list[Chunks | None]) -> Chunks | None:
-    """The one of which all parts become part; None if something is no chunk, or if two are of the same data."""
+def _merge_groups(parts: list[ChunkGroup | None]) -> ChunkGroup | None:
+    """Merge groups; return None if a part is not a chunk, or if two parts are different chunks of the same data."""
     if None in parts:
         return None
-    different = {id(one): one for one in (part.current() for part in parts if part)}
-    largest, *others = sorted(different.values(), key=lambda one: -len(one.tasks))
-    firsts = dict(largest.firsts)
+    different = {
+        id(dependency): dependency for dependency in (part.current() for part in parts if part)
+    }
+    # The largest group absorbs the others, so that each task is moved O(log n) times.
+    largest, *others = sorted(different.values(), key=lambda dependency: -len(dependency.tasks))
+    first_chunks = dict(largest.first_chunks)
     for other in others:
-        for layer, first in other.firsts.items():
-            if firsts.setdefault(layer, first) != first:
+        for layer, first in other.first_chunks.items():
+            if first_chunks.setdefault(layer, first) != first:
                 return None
-    largest.firsts = firsts
+    largest.first_chunks = first_chunks
     for other in others:
         largest.tasks += other.tasks
         other.merged = largest
     return largest
 
 
-def _bundle(
-    graph: Graph, chunks: Chunks, users: Any, copied: AbstractSet[Any], found: Graph
+def _fuse_group(
+    graph: Graph, chunks: ChunkGroup, users: Any, copied: AbstractSet[Any], remaining: Graph
 ) -> Iterator[tuple[Any, Any]]:
-    """The tasks in the place of those that belong to some chunks, which are taken out of what was found."""
+    """Replace the tasks of a group by one fused task and the tasks that pick its outputs."""
     mine = set(chunks.tasks)
-    wanted = sorted((key for key in mine if users[key] - mine), key=str)
-    needed = {one for key in mine for one in graph[key].dependencies} - mine
-    if len(wanted) == len(mine) and not needed & copied:
+    outputs = sorted((key for key in mine if users[key] - mine), key=str)
+    needed = {dependency for key in mine for dependency in graph[key].dependencies} - mine
+    # Every result is needed outside: fusing would free nothing.
+    if len(outputs) == len(mine) and not needed & copied:
         return
     for key in mine:
-        del found[key]
-    if not wanted:  # left over by an optimization of Dask's
+        del remaining[key]
+    if not outputs:  # nothing outside uses them: left by an optimization of Dask
         return
-    own = set(_needed(graph, needed & copied, copied)) | mine
-    given = sorted({one for key in own for one in graph[key].dependencies} - own, key=str)
-    bundle = Bundle(_in_order(graph, own), given, wanted)
-    refs = map(TaskRef, given)
-    if len(wanted) == 1:
-        yield wanted[0], Task(wanted[0], bundle, *refs)
+    own = set(_reachable(graph, needed & copied, copied)) | mine
+    inputs = sorted(
+        {dependency for key in own for dependency in graph[key].dependencies} - own, key=str
+    )
+    fused = FusedTask(_execution_order(graph, own), inputs, outputs)
+    refs = map(TaskRef, inputs)
+    if len(outputs) == 1:
+        yield outputs[0], Task(outputs[0], fused, *refs)
         return
-    first = wanted[0]
-    name = (f"bundle-{tokenize(layer_of(first))}", *(first[1:] if type(first) is tuple else ()))
-    yield name, Task(name, bundle, *refs)
-    for number, key in enumerate(wanted):
+    first = outputs[0]
+    name = (f"fused-{tokenize(layer_of(first))}", *(first[1:] if type(first) is tuple else ()))
+    yield name, Task(name, fused, *refs)
+    for number, key in enumerate(outputs):
         yield key, Task(key, operator.getitem, TaskRef(name), number)
 
 
-def _with_sources(graph: Graph, names: AbstractSet[str], sizes: Counter[Any]) -> set[Any]:
-    """The chunks of some arrays, and those from which they are made, which Dask may have given other names."""
-    found: set[Any] = set()
+def _copied_chunks(graph: Graph, names: AbstractSet[str], sizes: Counter[Any]) -> set[Any]:
+    """Collect the chunks of some arrays and of everything they are built from, which Dask may have renamed."""
+    copied: set[Any] = set()
     pending = [key for key in graph if layer_of(key) in names]
     while pending:
         key = pending.pop()
-        if key in graph and key not in found and sizes[layer_of(key)] > FEW:
-            found.add(key)
+        if key in graph and key not in copied and sizes[layer_of(key)] > MAX_KEPT_CHUNKS:
+            copied.add(key)
             pending += graph[key].dependencies
-    return found
+    return copied
 
 
-def _in_order(graph: Graph, keys: set[Any]) -> list[Any]:
-    """Tasks in an order in which they can be run: each result is used as soon as possible."""
+def _execution_order(graph: Graph, keys: set[Any]) -> list[Any]:
+    """Sort tasks for execution so that each result is used as soon as possible."""
     missing = {key: len(graph[key].dependencies & keys) for key in keys}
     users: dict[Any, list[Any]] = defaultdict(list)
     for key in sorted(keys, key=str):
-        for one in graph[key].dependencies & keys:
-            users[one].append(key)
+        for dependency in graph[key].dependencies & keys:
+            users[dependency].append(key)
     ready = sorted((key for key, count in missing.items() if not count), key=str)
-    found = []
+    order = []
     while ready:
+        # The newest ready task first: it most likely uses, and so frees, the result before it.
         key = ready.pop()
-        found.append(graph[key])
+        order.append(graph[key])
         for user in users[key]:
             missing[user] -= 1
             if not missing[user]:
                 ready.append(user)
-    return found
+    return order

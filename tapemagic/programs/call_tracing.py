@@ -31,14 +31,14 @@ from tapemagic.programs.closure import Closure
 from tapemagic.programs.driver import Reached
 from tapemagic.programs.in_reach import Place
 from tapemagic.programs.leftovers import put_values, references, survivors
-from tapemagic.programs.naming import identifier, name_inputs, name_results
 from tapemagic.programs.object_kinds import is_leaf
 from tapemagic.programs.parameters import parameter_of
-from tapemagic.programs.passes.in_place import LEAST
+from tapemagic.programs.passes.layout import MIN_CHECKED_BYTES
 from tapemagic.programs.program import Program, arguments_of, nodes_in
 from tapemagic.programs.reading import read_on, returned_on
 from tapemagic.programs.signature import LEAF, Call, is_contiguous, is_data, is_single, taken_apart
 from tapemagic.programs.symbol import Symbol, held, put_held
+from tapemagic.programs.text.naming import identifier, name_inputs, name_results
 from tapemagic.programs.trace import Trace
 from tapemagic.programs.types import Type
 
@@ -145,7 +145,7 @@ class TracedCall:
             name = known[1] if known else variable.name
             symbol = self._trace.input(variable, value, identifier(name))
             node = self._trace.inputs[-1]
-            node.contiguous = value.nbytes >= LEAST and is_contiguous(value)
+            node.contiguous = value.nbytes >= MIN_CHECKED_BYTES and is_contiguous(value)
             ours = known is not None or id(variable) in given
             self._variables.append((variable, symbol, node, value, ours))
         for place in self._closure.places:

@@ -71,7 +71,6 @@ from tapemagic.programs.in_reach import (
     reference,
     slots_of,
 )
-from tapemagic.programs.module_names import PRIVATE
 from tapemagic.programs.object_kinds import (
     SHOWN_BY_TYPE,
     WRAPPERS,
@@ -92,6 +91,7 @@ from tapemagic.programs.program import Site
 from tapemagic.programs.randomness import GENERATORS
 from tapemagic.programs.reading import ANYTHING, UNSEEN, Names, asks_for_types, names_in
 from tapemagic.programs.reasons import line_of, with_place
+from tapemagic.programs.text.local_names import PRIVATE
 
 MOST = 20_000
 """The number of objects in reach above which a function stays eager."""

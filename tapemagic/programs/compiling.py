@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 import weakref
-from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -12,16 +11,16 @@ import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.programs.closure import Closure, same_closures
-from tapemagic.programs.derivatives import keep_meanings
 from tapemagic.programs.driver import Driver
 from tapemagic.programs.driver_function import driver
 from tapemagic.programs.miss import Miss
 from tapemagic.programs.passes import simplified
+from tapemagic.programs.passes.blocking import in_blocks
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.signature import Call
-from tapemagic.programs.source import Text
+from tapemagic.programs.text.derivatives import keep_meanings
+from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.trace_comparison import GivenVariable
-from tapemagic.programs.writer import Writer
 
 _number = count(1).__next__
 
@@ -32,6 +31,9 @@ class Compiled:
     Attributes
     ----------
     program : Program
+        The program that runs.
+    readable : Program
+        The program that `source` shows: `program` before large arrays are computed in blocks.
     entry : Signature
         The signature for which it was made.
     closure : Closure
@@ -46,8 +48,9 @@ class Compiled:
 
     def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
         self.entry = entry
-        self.program = simplified(program)
-        keep_meanings(self.program, program)
+        self.readable = simplified(program)
+        keep_meanings(self.readable, program)
+        self.program = in_blocks(self.readable)
         self.closure = closure
         self.path = path_of(program)
         self._all_guards = path_of(self.program) == self.path
@@ -63,16 +66,11 @@ class Compiled:
         self._code = written.code(file)
         self.driver = driver(self._code, self._namespace, None, _handed_back)
         closure.forget()
-        release(self.program)
+        release(self.program, self.readable)
 
     def driver_for(self, function: Any, miss: Any) -> Any:
         """A driver for calls of the user's function, which asks `miss` for the result if the program does not hold."""
         return driver(self._code, self._namespace, function, miss)
-
-    @cached_property
-    def text(self) -> str:
-        """The source, with its docstring and comments; what runs are its statements."""
-        return str(Text(self.program))
 
     def agrees(self, known: tuple[Any, ...]) -> bool:
         """Whether the program takes a way of which the beginning is known."""
@@ -114,16 +112,18 @@ def path_of(program: Program) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def release(program: Program) -> None:
-    """Let a program refer to its Variables weakly: it does not keep them alive."""
+def release(*programs: Program) -> None:
+    """Let the forms of a program refer to its Variables weakly: they do not keep them alive."""
+    given = programs[0].notes["given"]
 
     def released(variable: Any) -> Any:
         if not isinstance(variable, Variable):
             return variable
-        place = program.notes["given"].get(id(variable))
+        place = given.get(id(variable))
         return weakref.ref(variable) if place is None else GivenVariable(place)
 
-    for node in program.inputs:
-        node.origin = released(node.origin)
-    program.assigned = [(released(variable), node) for variable, node in program.assigned]
-    program.notes["given"] = {}
+    for program in programs:
+        for node in program.inputs:
+            node.origin = released(node.origin)
+        program.assigned = [(released(variable), node) for variable, node in program.assigned]
+        program.notes["given"] = {}

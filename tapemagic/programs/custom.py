@@ -1,4 +1,4 @@
-"""Symbols for what a custom gradient reads: the tensors that its function computed, wherever they are kept."""
+"""Symbols in place of the tensors that a custom gradient reads."""
 
 from __future__ import annotations
 
@@ -13,37 +13,39 @@ import numpy as np
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable, exchange
 
-DEEPEST = 12
-"""The depth to which functions, lists and dicts are searched for tensors."""
+MAX_DEPTH = 12
+"""Maximum depth of the search for tensors in functions, lists and dicts."""
 
 Find = Callable[[Any, str], Any]
 
 
 @contextmanager
 def symbols_in(pullback: Any, of_tensor: Find, of_array: Find) -> Iterator[None]:
-    """Put symbols into the tensors, variables and arrays that a function refers to, inside the block.
+    """Replace the values of tensors, Variables and arrays that a function refers to by symbols, inside the block.
 
     Parameters
     ----------
     pullback : callable
     of_tensor : callable
-        Gives the symbol for a tensor or Variable of a name; None if that stays as it is.
+        Returns the symbol for a tensor or Variable and its name, or None to keep its value.
     of_array : callable
-        The same for an array.
+        Like `of_tensor`, for an array.
     """
     undo: list[Callable[[], Any]] = []
     try:
-        for holder, name in list(_holders(pullback, "", set(), DEEPEST)):
-            _put(holder, name, of_tensor, of_array, undo)
+        # A list, because replacing values changes what the search would find.
+        for holder, name in list(_holders(pullback, "", set(), MAX_DEPTH)):
+            _replace_value(holder, name, of_tensor, of_array, undo)
         yield
     finally:
         for back in reversed(undo):
             back()
 
 
-def _put(
+def _replace_value(
     holder: Any, name: str, of_tensor: Find, of_array: Find, undo: list[Callable[[], Any]]
 ) -> None:
+    # A Variable is a Tensor, but its value may be changed by other threads, hence `exchange`.
     if isinstance(holder, Variable):
         symbol = of_tensor(holder, name)
         if symbol is not None:
@@ -63,10 +65,10 @@ def _put(
 
 
 def _holders(x: Any, name: str, seen: set[int], depth: int) -> Iterator[tuple[Any, str]]:
-    """The tensors that something refers to, and the cells with arrays, each once, with their names."""
+    """Yield the tensors and the cells with arrays that an object refers to, each once, with their names."""
     if id(x) in seen or not depth:
         return
-    seen.add(id(x))
+    seen.add(id(x))  # `pullback` keeps the objects alive, so their ids stay valid
     if isinstance(x, Tensor | Variable) or (isinstance(x, CellType) and _holds_array(x)):
         yield x, name
     else:
@@ -79,7 +81,7 @@ def _holds_array(cell: CellType) -> bool:
 
 
 def _content(cell: CellType) -> tuple[Any, ...]:
-    """The value in a cell; nothing if it was not assigned yet."""
+    """Return the value in a cell as a tuple, which is empty for a cell without a value."""
     try:
         return (cell.cell_contents,)
     except ValueError:
@@ -87,22 +89,22 @@ def _content(cell: CellType) -> tuple[Any, ...]:
 
 
 def _parts(x: Any, name: str) -> Iterator[tuple[Any, str]]:
-    """The values to which something refers, with their names."""
+    """Yield the objects to which an object refers, with their names."""
     if isinstance(x, FunctionType):
         yield from zip(x.__closure__ or (), x.__code__.co_freevars, strict=True)
         yield from ((part, name) for part in (x.__defaults__, x.__kwdefaults__))
-        known = ((x.__globals__.get(word), word) for word in x.__code__.co_names)
-        yield from (pair for pair in known if isinstance(pair[0], Tensor | Variable))
+        read = ((x.__globals__.get(word), word) for word in x.__code__.co_names)
+        yield from (pair for pair in read if isinstance(pair[0], Tensor | Variable))
     elif isinstance(x, dict):
         yield from ((part, key if isinstance(key, str) else name) for key, part in x.items())
     else:
-        found: Any = ()
+        parts: Any = ()
         if isinstance(x, CellType):
-            found = _content(x)
+            parts = _content(x)
         elif isinstance(x, partial):
-            found = x.func, x.args, x.keywords
+            parts = x.func, x.args, x.keywords
         elif isinstance(x, MethodType):
-            found = x.__func__, x.__self__
+            parts = x.__func__, x.__self__
         elif isinstance(x, list | tuple):
-            found = x
-        yield from ((part, name) for part in found)
+            parts = x
+        yield from ((part, name) for part in parts)

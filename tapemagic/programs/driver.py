@@ -25,10 +25,10 @@ from tapemagic.programs.miss import MISS, STALE, failure
 from tapemagic.programs.object_kinds import NUMBERS, Keys, other_keys, same_leaf
 from tapemagic.programs.program import Loop, Program
 from tapemagic.programs.signature import LEAF, Call, is_data, strides_of, taken_apart
-from tapemagic.programs.source import Retrace
+from tapemagic.programs.text.source import Retrace
+from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.trace import is_followed
 from tapemagic.programs.warned_once import warned_once
-from tapemagic.programs.writer import Writer
 
 FEW = 4
 """The number of tensors among the arguments up to which all pairs of them are compared."""

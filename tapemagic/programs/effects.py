@@ -382,7 +382,7 @@ def reads_the_program(home: str) -> bool:
 
     Examples
     --------
-    >>> reads_the_program("tapemagic.engine.events"), reads_the_program("tapemagic.programs.naming")
+    >>> reads_the_program("tapemagic.engine.events"), reads_the_program("tapemagic.programs.text.naming")
     (True, True)
     >>> reads_the_program("tapemagic.tf.ops.output"), reads_the_program("tapemagic.programs.trace")
     (False, False)

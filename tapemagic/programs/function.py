@@ -44,7 +44,7 @@ class Replayed:
         """The reasons why calls run without a program, with their lines; empty if all have one."""
         return self._programs.why_eager
 
-    def source(self, *args: Any, **kwargs: Any) -> str:
+    def source(self, *args: Any, as_run: bool = False, **kwargs: Any) -> str:
         """The program for arguments like these, as NumPy source; without arguments, all programs there are.
 
         Several programs, such as those of both ways of an ``if``, are functions ``f``, ``f_2`` and so on of one text.
@@ -55,6 +55,11 @@ class Replayed:
         ----------
         *args, **kwargs
             Of the kinds for which the function was called twice before.
+        as_run : bool, optional
+            Whether to show the program as it runs. Where elementwise calls on arrays of a megabyte or more follow each
+            other, they run in a loop over blocks that fit the processor's cache. By default the source has the same
+            calls without blocks. Both give the same to the bit, but for sums, means and products over the axis that is
+            cut into blocks, and what is computed from them: these are rounded in another order.
 
         Returns
         -------
@@ -66,7 +71,7 @@ class Replayed:
             If there is no program for such arguments; the message says why.
         """
         name = getattr(self, "__name__", "the function")
-        return self._programs.source(name, args, kwargs)
+        return self._programs.source(name, args, kwargs, as_run)
 
     def __repr__(self) -> str:
         return self._programs.text(shown(self.python_function))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tapemagic.programs.source import Retrace
+from tapemagic.programs.text.source import Retrace
 
 
 class Miss:

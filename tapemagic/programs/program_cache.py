@@ -29,7 +29,6 @@ from tapemagic.programs.effects import (
     observed_calls,
     shuffles,
 )
-from tapemagic.programs.joint_source import text_of_all
 from tapemagic.programs.miss import MISS, STALE, Miss
 from tapemagic.programs.parameters import changed_parameter
 from tapemagic.programs.program import Program
@@ -44,6 +43,7 @@ from tapemagic.programs.reasons import (
     with_place,
 )
 from tapemagic.programs.signature import Call, may_change, signature, without_identities
+from tapemagic.programs.text.joint_source import joint_source
 from tapemagic.programs.trace import Trace, is_followed, tracing
 from tapemagic.programs.trace_comparison import difference
 
@@ -165,7 +165,7 @@ class Programs:
         found = f"{count} program{'s' * (count != 1)}"
         return f"<tapemagic.function {name}: {found}{', eager' * bool(self.why_eager)}>"
 
-    def source(self, name: str, args: Any, kwargs: Any) -> str:
+    def source(self, name: str, args: Any, kwargs: Any, as_run: bool = False) -> str:
         """The text of the programs for arguments like these; of all, if there are none."""
         entries = dict(self._signatures)
         key = signature(args, kwargs).key
@@ -175,7 +175,7 @@ class Programs:
             entries = {}
         found = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
         if found:
-            return text_of_all(sorted(found, key=lambda each: each[0].number))
+            return joint_source(sorted(found, key=lambda each: each[0].number), as_run)
         reasons = [self._why_all, *(x.why_eager for x in entries.values())]
         reasons += [self._why_more, self._why_now]
         why = next(filter(None, reasons), "")

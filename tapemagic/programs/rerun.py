@@ -1,4 +1,4 @@
-"""Records of a tape, run again on symbols, so that a trace writes down what they compute."""
+"""Records of a tape, run again on symbols under a trace."""
 
 from __future__ import annotations
 
@@ -20,48 +20,48 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
 from tapemagic.programs.calls import user_frame
 from tapemagic.programs.custom import symbols_in
-from tapemagic.programs.literals import literal
-from tapemagic.programs.naming import give_name, identifier
 from tapemagic.programs.program import Node, Site
 from tapemagic.programs.symbol import Symbol, held
+from tapemagic.programs.text.literals import literal
+from tapemagic.programs.text.naming import give_name, identifier
 from tapemagic.programs.trace import MOST_NODES, Trace
 
 FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
-"""Arguments which a record does not hold, and which do not change numbers, but for a dtype, which the result shows."""
+"""Arguments that records don't keep, and that don't change numbers. A dtype does, but the result shows it."""
 
-MOST_EXITS = 3
-"""The most ways out of the tape that a note names."""
+MAX_EXITS = 3
+"""Maximum number of exits that a note names."""
 
 CONVERSIONS = frozenset(
     {"float()", "int()", "complex()", ".item()", ".numpy()", ".tolist()", "np.asarray"}
 )
-"""Exits that change nothing, with which numbers are printed and logged, too."""
+"""Exits that keep the number, which may only have been printed or logged."""
 
-SHORT = 8
-"""The most characters of a number that a program writes down; others were computed."""
+MAX_TYPED_LENGTH = 8
+"""Maximum number of characters of a number that a user writes. Longer numbers were computed."""
 
 UNNAMED = "which had no name where this was written"
 
 TOO_LONG = (
-    f"what the tape recorded and its derivative are more than {MOST_NODES:,} operations, which is the most that are "
-    "written as a program: record fewer iterations"
+    f"the recorded operations and their derivative are more than {MOST_NODES:,} operations, the limit of a program: "
+    "record fewer iterations"
 )
 
-LITERAL = 8
-"""The most elements of an unnamed array that stands in the program as numbers."""
+MAX_LITERAL_SIZE = 8
+"""Maximum number of elements of an unnamed array that a program writes as a literal."""
 
 
 class Words(NamedTuple):
-    """The user's words for what a tape recorded.
+    """The user's names and lines for recorded values.
 
     Attributes
     ----------
     names : mapping of int to str
-        Names of values, by their ids.
+        Names of values by their ids.
     arrays : sequence of (str, array)
-        Arrays that the program can name, for those that the tape has copies of.
+        The user's arrays by name. The tape may have copies of them.
     places : callable
-        Gives the line of a record, by its position; None where it is not known.
+        Returns the line of the record at a position, if it's known.
     """
 
     names: Mapping[int, str]
@@ -70,7 +70,7 @@ class Words(NamedTuple):
 
 
 Mark = tuple[int, int]
-"""The order of a derivative, 0 for what was recorded itself, and the position of the record that it belongs to."""
+"""The order of a derivative, 0 for the recorded operation, and the position of the record."""
 
 
 class Placed(Site):
@@ -80,7 +80,7 @@ class Placed(Site):
     ----------
     marks : tuple of Mark
     own : bool
-        Whether it is of a function of the user's that computes a gradient, as `Back.own` says.
+        Whether the line is part of a custom gradient, like `Back.own`.
     """
 
     marks: tuple[Mark, ...] = ()
@@ -88,14 +88,14 @@ class Placed(Site):
 
 
 class RecordTrace(Trace):
-    """A trace of records: each node has the line on which its record was made, and not the line that asks.
+    """A trace of records, in which the site of a node is the line that made its record.
 
     Attributes
     ----------
     mark : Mark or None
-        The record that is being run, or differentiated.
+        The record that runs or is differentiated.
     level : int
-        The order of the derivative that is being computed.
+        The order of the current derivative.
     """
 
     def __init__(self, places: Callable[[int], Site | None]) -> None:
@@ -104,43 +104,43 @@ class RecordTrace(Trace):
         self.level = 0
         self._places = places
         self._positions: dict[int, int] = {}
-        self._known: dict[int, tuple[Any, Node]] = {}
+        self._nodes: dict[int, tuple[Any, Node]] = {}
 
     def at(self, position: int) -> None:
-        """Say that a record is being run."""
+        """Set the record that runs."""
         self.mark = 0, position
 
-    def knows(self, value: Any, node: Node) -> None:
-        """Say that an array, by its identity, is the value of a node."""
-        self._known[id(value)] = value, node
+    def remember(self, value: Any, node: Node) -> None:
+        """Remember that an array is the value of a node. The array stays alive, so its id stays valid."""
+        self._nodes[id(value)] = value, node
 
-    def known(self, value: Any) -> Symbol | None:
-        """The symbol for an array that is the value of a node, by its identity; None for any other."""
-        found = self._known.get(id(value))
-        return Symbol(self, found[1], value) if found else None
+    def symbol_for(self, value: Any) -> Symbol | None:
+        """Return the symbol of an array that is the value of a node, if any."""
+        entry = self._nodes.get(id(value))
+        return Symbol(self, entry[1], value) if entry else None
 
-    def lists(self, records: Sequence[Any]) -> None:
-        """Say which records the sweep goes through, for their positions."""
+    def set_swept_records(self, records: Sequence[Any]) -> None:
+        """Set the records of the next sweep, which are identified by their first results."""
         self._positions = {_first(record): k for k, record in enumerate(records)}
 
-    def site(self, own: int = 1) -> Site | None:  # noqa: ARG002 (as of `Trace`)
-        """The line of the record that is being run or differentiated."""
+    def site(self, own: int = 1) -> Site | None:  # noqa: ARG002 (the signature of `Trace`)
+        """Return the line of the record that runs or is differentiated, or the current line of a custom gradient."""
         if self.mark is None:
             return None
         frame = user_frame() if self.back is not None else None
-        theirs = frame is not None and frame is not self._sweeping
-        found = self.names.site(frame) if theirs else self._places(self.mark[1])
-        place = Placed(*(found or ("", 0)))
+        is_users = frame is not None and frame is not self._sweeping
+        line = self.names.site(frame) if is_users else self._places(self.mark[1])
+        place = Placed(*(line or ("", 0)))
         place.marks = (self.mark,)
-        place.own = theirs
+        place.own = is_users
         return place
 
     def is_own(self, site: Site | None) -> bool:
-        """Whether a line is of a function of the user's that computes a gradient."""
+        """Return True if a line is part of a custom gradient."""
         return isinstance(site, Placed) and site.own
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
-        """The records of a reverse sweep, backwards; each is marked while it is differentiated."""
+        """Yield the records of a reverse sweep, and mark each while it is differentiated."""
         before = self.mark
         try:
             for record in super().sweep(records, grads):
@@ -152,13 +152,13 @@ class RecordTrace(Trace):
             self.mark = before
 
     def check_length(self) -> None:
-        """Raise an error if there are too many calls for a program, so that the trace was closed."""
+        """Raise an error if the trace has stopped because it has too many calls."""
         if not self.writes:
             raise SourceError(TOO_LONG)
 
     def _constant(self, value: Any) -> Any:
-        known = self._known.get(id(value))
-        return known[1] if known else super()._constant(value)
+        entry = self._nodes.get(id(value))
+        return entry[1] if entry else super()._constant(value)
 
 
 class Rerun:
@@ -168,19 +168,23 @@ class Rerun:
     ----------
     trace : RecordTrace
     contents : Contents
-        Of a tape that has its records.
+        The contents of a tape that still has its records.
     words : Words
 
     Attributes
     ----------
     records : list of tuple
-        The records with symbols in the place of values: those that are needed, in their places among the others.
+        All records. In those that were run, values are symbols.
     meanings : dict of Input to str
-        What parameters are which have no name of the user's.
+        Descriptions of the parameters without a user's name.
     notes : list of str
-        What a reader has to know of the program.
+        Notes for readers of the program.
     guessed : bool
-        Whether values were not kept, so that others of their shape stand in for them.
+        Whether ones of the same shape replace a value that the tape didn't keep.
+    result_ids : set of int
+        The ids of all results of records.
+    requested : set of int
+        The ids of the values in `watched`.
     """
 
     def __init__(self, trace: RecordTrace, contents: Contents, words: Words) -> None:
@@ -198,44 +202,45 @@ class Rerun:
         self._inexact: set[Node] = set()
         self._kept = _values_kept(contents.records)
         self._assigned = {e.number for e in contents.events if e.kind in ("assigned", "changed")}
-        self.made = {i for record in contents.records for i in _outputs(record)}
-        self.asked: set[int] = set()
+        self.result_ids = {i for record in contents.records for i in _outputs(record)}
+        self.requested: set[int] = set()
 
     def watched(self, i: int, value: Any, unnamed: str = "value") -> Any:
-        """The symbol of a value that no record made, such as a source: a parameter of the program.
+        """Return the symbol of a value that isn't the result of a record, such as a source.
 
-        One without a name of the user's is called `unnamed`.
+        It becomes a parameter. Without a user's name, it's called `unnamed`.
         """
-        self.asked.add(i)
+        self.requested.add(i)
+        # A Variable that was assigned while the tape recorded has several values, each of them a parameter.
         version = id(value) if i in self._assigned else 0
         if isinstance(value, Absent) and i in self._assigned:
             raise SourceError(
                 f"{self.words.names.get(i) or 'a Variable'} was assigned while the tape recorded, and its value at "
                 "one of the operations was not kept: write the function with tapemagic.function, whose source is known"
             )
-        found = self._versions.get((i, version))
-        if found is None:
+        symbol = self._versions.get((i, version))
+        if symbol is None:
             name = identifier(self.words.names.get(i, ""))
-            later = any(known == i for known, _ in self._versions)
+            later = any(earlier == i for earlier, _ in self._versions)
             what = "" if name else f"a {unnamed} without a name"
             name = name or self._unlike_names(unnamed)
             what = f"a later value of {name}" if later else what
-            found = self._versions[i, version] = self._parameter(value, name, i, what)
-        return found
+            symbol = self._versions[i, version] = self._parameter(value, name, i, what)
+        return symbol
 
     def recorded_value(self, x: Any) -> Any:
-        """The value of a tensor when it was recorded: a Variable may have another one since."""
+        """Return the value of a tensor when it was recorded. A Variable may have changed since."""
         kept = self._kept.get(id_of(x))
         if kept is None and isinstance(x, Variable):
             return Absent(x.shape, x.dtype)
         return unwrap(x) if kept is None else kept
 
     def value(self, i: int) -> Any:
-        """The symbol of a value on the tape, by its id; None if it is not there."""
+        """Return the symbol of the value with an id, if the value was computed."""
         return self._values.get(i)
 
     def run(self, needed: Sequence[int]) -> None:
-        """Run the records at some positions, oldest first."""
+        """Run the records at these positions, which are sorted."""
         if len(needed) > MOST_NODES:
             raise SourceError(TOO_LONG)
         self._ran = needed
@@ -246,8 +251,9 @@ class Rerun:
         self.trace.mark = None
 
     def note_exits(self) -> None:
-        """Note that numbers were taken out of the tape, or drawn, with which the targets were computed."""
+        """Add notes if the targets depend on numbers that the tape doesn't track, or on random numbers."""
         records = [Record._make(self.contents.records[k]) for k in self._ran]
+        # An exit matters if a later record reads its value, or may have read its number as a constant.
         values = {i for record in records for i in record.ids}
         exits = [e for e in self.contents.events if e.kind == "exit"]
         hows = [
@@ -258,67 +264,69 @@ class Rerun:
         ]
         if hows:
             self.notes.append(
-                f"What left the tape ({', '.join(dict.fromkeys(map(str, hows[:MOST_EXITS])))}) is a constant here, as "
-                "it was when this was recorded."
+                f"Values that the tape doesn't track ({', '.join(dict.fromkeys(map(str, hows[:MAX_EXITS])))}) are "
+                "constants here, with their values when this was recorded."
             )
         if any(i < FOREIGN for i in values):
             self.notes.append(
-                "What was computed from constants, which the tape does not watch, is a number here."
+                "Values computed from constants, which the tape doesn't watch, are numbers here."
             )
         if any(record.operation.function is masked for record in records):
             self.notes.append(
-                "The mask that dropout drew is a constant here, as it was when this was recorded."
+                "The random mask of dropout is a constant here, with its value when this was recorded."
             )
 
     def _may_read(self, record: Record, event: Event) -> bool:
-        """Whether an operation, by its arguments, may read what left the tape apart from the way to the targets."""
+        """Return True if an argument of an operation may come from a number that the tape stopped tracking."""
         if max(record.output_ids) < event.time:
             return False
-        if (
-            event.what not in CONVERSIONS
-        ):  # such as a comparison, of which only the way depends on it
+        # After other exits, such as a comparison, a branch may depend on the number.
+        if event.what not in CONVERSIONS:
             return True
         left = self._kept.get(event.number)
-        known = np.ravel([] if left is None else left)[:LITERAL]
-        known = np.trunc(known) if event.what == "int()" and known.dtype.kind == "f" else known
+        numbers = np.ravel([] if left is None else left)[:MAX_LITERAL_SIZE]
+        if event.what == "int()" and numbers.dtype.kind == "f":
+            numbers = np.trunc(numbers)
         pairs = zip(record.values, record.ids, strict=True)
-        return any(self._may_be(x, i, known, event.time) for x, i in pairs)
+        return any(self._may_be(x, i, numbers, event.time) for x, i in pairs)
 
-    def _may_be(self, x: Any, i: int, known: Any, time: int) -> bool:
-        """Whether an argument was made of some known numbers after a time: it has one, or is no short number."""
+    def _may_be(self, x: Any, i: int, exits: Any, time: int) -> bool:
+        """Return True if an argument may come from numbers after a time, because it contains one or a long number."""
         if is_id(i) or x is None or isinstance(x, Absent):
             return False
+        # Other ids are stamps: minus the time at which a result was computed that no tape recorded.
         if i not in (CONSTANT, FOREIGN):
             return -i > time
         value = np.asarray(x)
         if value.dtype.kind not in "iufc" or (value.ndim and self._name_of(value, i)):
             return False
-        numbers = value.ravel()[:LITERAL]
-        return bool(np.isin(numbers, known).any()) or any(
-            len(str(v)) > SHORT for v in numbers.tolist()
+        # A short number that differs from the exits was typed by the user. A long one was probably computed.
+        numbers = value.ravel()[:MAX_LITERAL_SIZE]
+        return bool(np.isin(numbers, exits).any()) or any(
+            len(str(v)) > MAX_TYPED_LENGTH for v in numbers.tolist()
         )
 
     def _run(self, position: int, record: Record) -> None:
         values = tuple(map(self._input, record.values, record.ids))
         outputs = record.outputs
-        found: Any = None
+        results: Any = None
         if record.operation.function is not called:
-            found = self._computed(record, values)
-        if found is None:
-            found = [
+            results = self._computed(record, values)
+        if results is None:
+            results = [
                 self._not_computed(record, y, i)
                 for y, i in zip(outputs, record.output_ids, strict=True)
             ]
-        for symbol, y, i in zip(found, outputs, record.output_ids, strict=True):
+        for symbol, y, i in zip(results, outputs, record.output_ids, strict=True):
             self._values[i] = symbol
             if type(symbol) is Symbol:
                 give_name(symbol._node, self.words.names.get(i, ""))
                 if not isinstance(y, Absent):
-                    self.trace.knows(y, symbol._node)
+                    self.trace.remember(y, symbol._node)
         if record.operation.function is called and record.params:
             record = record._replace(params={"call": self._traced(record.params["call"], record)})
         several = isinstance(record.output_id, tuple)
-        output = tuple(found) if several else found[0]
+        output = tuple(results) if several else results[0]
         self.records[position] = tuple(record._replace(values=values, output=output))
 
     def _input(self, value: Any, i: int) -> Any:
@@ -329,29 +337,30 @@ class Rerun:
         return self._constant(value, i)
 
     def _constant(self, value: Any, i: int) -> Any:
-        """The value that stands for one which the tape does not track: a parameter, or the number itself."""
-        known = self.trace.known(value)
-        if known is not None:
-            return known
+        """Return a parameter for a value that the tape doesn't track, or the value if it's short."""
+        symbol = self.trace.symbol_for(value)
+        if symbol is not None:
+            return symbol
         if not value.ndim and not any(value is x for _, x in self.words.arrays):
             return value
         name = "" if isinstance(value, Absent) else self._name_of(value, i)
         if not name and not isinstance(value, Absent) and _is_short(value):
             return value
-        for other, symbol in self._arrays:
-            if other is value or (name and symbol._node.name == name):
+        for array, symbol in self._arrays:
+            if array is value or (name and symbol._node.name == name):
                 return symbol
-        found = self._parameter(
+        symbol = self._parameter(
             value, name or self._unlike_names("array"), 0, "" if name else UNNAMED
         )
-        self._arrays.append((value, found))
-        return found
+        self._arrays.append((value, symbol))
+        return symbol
 
     def _name_of(self, value: Any, i: int) -> str:
-        """The user's name for an array that the tape has itself, or a copy of; empty if there is none."""
+        """Return the user's name for an array on the tape, which may be a copy, or '' if it has no name."""
         for name, array in self.words.arrays:
             if array is value:
                 return name
+        # The tape copies plain arrays, so only their numbers can be compared.
         if i != FOREIGN:
             return ""
         for name, array in self.words.arrays:
@@ -360,20 +369,21 @@ class Rerun:
         return ""
 
     def _unlike_names(self, name: str) -> str:
-        """A name that is none of the user's."""
+        """Return a name that isn't a user's name."""
         while name in self._names:
             name = f"unnamed_{name}"
         return name
 
     @cached_property
     def _names(self) -> set[str]:
-        """The user's names, as they stand in a program."""
+        """The user's names, in the form that programs use."""
         names = self.words.names.values(), (name for name, _ in self.words.arrays)
         return set(map(identifier, chain(*names)))
 
     def _parameter(self, value: Any, name: str, i: int, what: str = "") -> Any:
-        """The symbol of a new parameter; if it has no name of the user's, with the words for `what` it is."""
+        """Return the symbol of a new parameter. `what` describes a parameter without a user's name."""
         kept = self._kept.get(i) if isinstance(value, Absent) else value
+        # Ones keep most functions defined, unlike zeros: log, division.
         stand_in = np.ones(value.shape, value.dtype)[()] if kept is None else kept
         symbol = self.trace.input(len(self.trace.inputs), stand_in, identifier(name))
         if what:
@@ -382,35 +392,43 @@ class Rerun:
             self.guessed = True
             self._inexact.add(symbol._node)
         else:
-            self.trace.knows(kept, symbol._node)
+            self.trace.remember(kept, symbol._node)
         return symbol
 
     def _computed(self, record: Record, values: tuple[Any, ...]) -> list[Any] | None:
-        """The results of a record's operation, as far as it is certain that they are those that were recorded."""
+        """Return the results of a record's operation, if they are certain to be the recorded results."""
+        # Records don't keep every argument. So the function is called with its recorded parameters, then as a single
+        # node, then as a single node with a dtype, until the results agree with the recorded results.
         params = record.params or {}
         function: Any = record.operation.function
         typed = {**params, "dtype": record.outputs[0].dtype}
-        whole = partial(self.trace.call, function)
-        ways: tuple[Any, ...] = (
+        as_node = partial(self.trace.call, function)
+        attempts: tuple[Any, ...] = (
             partial(function, *values, **params),
-            lambda: whole(values, params),
-            lambda: whole(values, typed),
+            lambda: as_node(values, params),
+            lambda: as_node(values, typed),
         )
-        for way in ways:
+        for attempt in attempts:
             before, left = len(self.trace.body), len(self.trace.reasons)
             try:
-                result = way()
-            except Exception:  # noqa: BLE001 (an argument that no record holds may be missing)
+                result = attempt()
+            except Exception:  # noqa: BLE001 (a required argument may not be in the record)
                 result = ()
-            found = list(result) if isinstance(result, tuple) else [result]
-            if len(self.trace.reasons) == left and self._agrees(record, values, found):
+            results = list(result) if isinstance(result, tuple) else [result]
+            exact = self._inexact.isdisjoint(x._node for x in values if type(x) is Symbol)
+            if len(self.trace.reasons) == left and _agree(record, results, exact):
+                if not exact:
+                    self._inexact.update(x._node for x in results if type(x) is Symbol)
                 self._name_constants(params.values())
-                return found
-            del self.trace.body[before:], self.trace.reasons[left:]
+                return results
+            del (
+                self.trace.body[before:],
+                self.trace.reasons[left:],
+            )  # the traces of a failed attempt
         return None
 
     def _name_constants(self, params: Iterable[Any]) -> None:
-        """Name the arrays among the parameters of an operation, such as a mask, as the user does."""
+        """Give the arrays among the parameters of an operation, such as a mask, their user's names."""
         for x in params:
             if isinstance(x, tuple | list):
                 self._name_constants(x)
@@ -418,25 +436,8 @@ class Rerun:
             if node is not None:
                 give_name(node, self._name_of(x, FOREIGN))
 
-    def _agrees(self, record: Record, values: tuple[Any, ...], found: list[Any]) -> bool:
-        """Whether results have the form of those that were recorded, and their numbers where those were kept."""
-        exact = self._inexact.isdisjoint(x._node for x in values if type(x) is Symbol)
-        if len(found) != len(record.outputs):
-            return False
-        for y, now in zip(record.outputs, found, strict=True):
-            if getattr(now, "shape", None) != y.shape or now.dtype != y.dtype:
-                return False
-            if exact and not isinstance(y, Absent):
-                if not _close(held(now), y):
-                    return False
-            elif record.operation.ignores - FORM:
-                return False
-        if not exact:
-            self._inexact.update(x._node for x in found if type(x) is Symbol)
-        return True
-
     def _traced(self, call: Call, record: Record) -> Call:
-        """A call of a function with a gradient of its own, which reads symbols in the place of recorded values."""
+        """Return a call with a custom gradient that reads symbols instead of recorded values."""
         end = record.output_ids[0]
         exits = [
             event
@@ -445,22 +446,22 @@ class Rerun:
         ]
         if exits:
             self.notes.append(
-                f"{call.name} computed numbers outside of tensors ({exits[0].what}): those in its gradient that are "
-                "no parameters are as they were recorded."
+                f"{call.name} computed numbers outside of tensors ({exits[0].what}): unless they are parameters, its "
+                "gradient uses their values when this was recorded."
             )
 
         def of_tensor(x: Any, name: str) -> Any:
             value = unwrap(x)
-            known = self.trace.known(value)
-            if known is not None or id_of(x) == CONSTANT or not hasattr(value, "dtype"):
-                return known
+            symbol = self.trace.symbol_for(value)
+            if symbol is not None or id_of(x) == CONSTANT or not hasattr(value, "dtype"):
+                return symbol
             what = f"a value that {call.name} keeps for its gradient"
             return self._parameter(value, name or call.name, 0, what)
 
         def of_array(value: Any, name: str) -> Any:
-            known = self.trace.known(value)
+            symbol = self.trace.symbol_for(value)
             what = f"an array that {call.name} keeps for its gradient"
-            return self._parameter(value, name, 0, what) if known is None and exits else known
+            return self._parameter(value, name, 0, what) if symbol is None and exits else symbol
 
         run: Any = call.pullback
 
@@ -471,57 +472,71 @@ class Rerun:
         return Call(call.name, pullback, call.start_time)
 
     def _not_computed(self, record: Record, y: Any, i: int) -> Any:
-        """The symbol for a result whose operation cannot run again: a record inside of it made it, or a parameter."""
-        known = self.trace.known(y)
-        if known is not None:
-            return known
+        """Return the symbol of a result whose operation can't run again: of a record inside it, or a parameter."""
+        symbol = self.trace.symbol_for(y)
+        if symbol is not None:
+            return symbol
         name = self.words.names.get(i) or record.name
         own = record.operation.function is called
-        why = "which has a gradient of its own" if own else "some of whose arguments no tape keeps"
+        why = "which has a custom gradient" if own else "some of whose arguments no tape keeps"
         return self._parameter(y, name, i, f"the result of {record.name}, {why}")
 
 
+def _agree(record: Record, results: list[Any], exact: bool) -> bool:
+    """Return True if results have the recorded shapes and dtypes and, if the arguments are exact, the numbers."""
+    if len(results) != len(record.outputs):
+        return False
+    for y, result in zip(record.outputs, results, strict=True):
+        if getattr(result, "shape", None) != y.shape or result.dtype != y.dtype:
+            return False
+        if exact and not isinstance(y, Absent):
+            if not _close(held(result), y):
+                return False
+        elif record.operation.ignores - FORM:
+            return False
+    return True
+
+
 def _first(record: Any) -> int:
-    """The id of a record's first result."""
-    made = record[-1]
-    return int(made[0] if made.__class__ is tuple else made)
+    """Return the id of a record's first result."""
+    return int(_outputs(record)[0])
 
 
 def _outputs(record: Any) -> tuple[int, ...]:
-    made = record[-1]
-    return made if made.__class__ is tuple else (made,)
+    ids = record[-1]
+    return ids if ids.__class__ is tuple else (ids,)
 
 
 def _values_kept(records: Sequence[Any]) -> dict[int, Any]:
-    """Values by their ids, as far as a record holds them."""
-    found: dict[int, Any] = {}
+    """Return the values that records keep, by their ids."""
+    kept: dict[int, Any] = {}
     for _, values, ids, _, output, output_id in records:
         several = output_id.__class__ is tuple
-        held_by = (*values, *(output if several else (output,)))
-        for value, i in zip(
-            held_by, (*ids, *(output_id if several else (output_id,))), strict=True
-        ):
+        all_values = (*values, *(output if several else (output,)))
+        all_ids = (*ids, *(output_id if several else (output_id,)))
+        for value, i in zip(all_values, all_ids, strict=True):
             if is_id(i) and not isinstance(value, Absent):
-                found.setdefault(i, value)
-    return found
+                kept.setdefault(i, value)
+    return kept
 
 
 def _is_short(x: Any) -> bool:
-    """Whether an array stands in a program as what it is, and not under a name."""
-    return bool(x.size <= LITERAL or literal(x) is not None)
+    """Return True if a program writes an array as a literal."""
+    return bool(x.size <= MAX_LITERAL_SIZE or literal(x) is not None)
 
 
 def _same(a: Any, b: Any) -> bool:
     return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
 
 
-def _close(now: Any, y: Any) -> bool:
-    """Whether two results differ by no more than a sum in another order does."""
+def _close(result: Any, y: Any) -> bool:
+    """Return True if two results differ at most by rounding, like sums in another order."""
     if y.dtype.kind not in "fc" or not y.size:
-        return _same(now, y)
+        return _same(result, y)
     finite = np.abs(y)[np.isfinite(y)] if y.ndim else np.abs(y)
     top = np.max(finite, initial=0.0) if np.ndim(finite) else finite
     scale = float(top) if np.isfinite(top) else 0.0
+    # The error of a sum is relative to its largest terms, not to the result, hence `atol`.
     bound = 256 * float(np.finfo(y.dtype).eps)
     with np.errstate(all="ignore"):
-        return bool(np.allclose(now, y, rtol=bound, atol=bound * scale, equal_nan=True))
+        return bool(np.allclose(result, y, rtol=bound, atol=bound * scale, equal_nan=True))

@@ -22,7 +22,6 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
 from tapemagic.programs.calls import ARRAYS_AT_ONCE, user_frame
 from tapemagic.programs.error_handling import handling
-from tapemagic.programs.naming import Names
 from tapemagic.programs.object_kinds import is_by_the_user
 from tapemagic.programs.program import (
     SINGLE,
@@ -37,6 +36,7 @@ from tapemagic.programs.program import (
 )
 from tapemagic.programs.reasons import a_or_an
 from tapemagic.programs.symbol import Symbol, has_symbol, held, shaped_by_data
+from tapemagic.programs.text.naming import Names
 
 INDEX = np.dtype(np.intp)
 TRUTH = kind_of(False)

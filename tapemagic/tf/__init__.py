@@ -1,7 +1,7 @@
 """TensorFlow's names over NumPy: ``import tapemagic.tf as tf`` is the one line to change in a GradientTape notebook.
 
-A thin layer: tensors and variables are those of `tapemagic`, with TensorFlow's dtypes (float32 for Python's numbers),
-its strictness about mixed ones, and its way to print. What NumPy does with them stays on the tape, too.
+A thin layer: tensors and variables are those of `tapemagic`, with TensorFlow's dtypes (float32 for Python numbers), its
+strictness about mixed dtypes, and its printing. NumPy operations on them stay on the tape as well.
 
 Examples
 --------

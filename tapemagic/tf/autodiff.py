@@ -1,4 +1,4 @@
-"""Forward mode: ``tf.autodiff.ForwardAccumulator``."""
+"""``tf.autodiff.ForwardAccumulator``: forward mode."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ __all__ = ["ForwardAccumulator"]
 
 
 class ForwardAccumulator:
-    """Computes Jacobian-vector products: how results change as the primals move along the tangents.
+    """Computes Jacobian-vector products: how results change if the primals move along the tangents.
 
     Parameters
     ----------
     primals : Tensor, Variable, or nested structure of them
         The values to differentiate with respect to.
     tangents : array_like or structure of them
-        The directions, in the shapes of the primals.
+        Directions with the shapes of the primals.
 
     Raises
     ------
     NotATensorError
-        If a primal is no tensor.
+        If a primal is not a tensor.
     ShapeError
         If primals and tangents differ in number or shape.
 
     Notes
     -----
-    The product is the derivative of a vector-Jacobian product with respect to its vector: two reverse sweeps.
+    The product is the derivative of a vector-Jacobian product with respect to its vector: two backward passes
+    (J. Townsend, "A new trick for calculating Jacobian vector products", 2017).
 
     Examples
     --------
@@ -52,7 +53,7 @@ class ForwardAccumulator:
         for x in self._primals:
             if not is_tensor(x):
                 raise NotATensorError(
-                    "a primal has to be a tensor or a variable: write tf.constant(x)"
+                    "a primal must be a tensor or a variable: write tf.constant(x)"
                 )
         directions = [tangents] if is_tensor(primals) else leaves(tangents)
         if len(directions) != len(self._primals):
@@ -76,22 +77,23 @@ class ForwardAccumulator:
         self._tape.__exit__(None, None, None)
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """The products of the Jacobians of results with the tangents; None, or zeros, where nothing is connected."""
+        """Return the Jacobian-vector products of results; None (or zeros) for unconnected results."""
         return pack(primals, [self._product(y, unconnected_gradients) for y in leaves(primals)])
 
     def _product(self, y: Any, unconnected: Any) -> Any:
         zero = UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO
         with GradientTape() as outer:
+            # The value of the weights does not matter: the product J^T w is linear in w, and its derivative is J.
             weights = zeros_like(y)
             outer.watch(weights)
             gradients = self._tape.gradient(y, self._primals, output_gradients=weights)
         pairs = [(g, v) for g, v in zip(gradients, self._tangents, strict=True) if g is not None]
         if not pairs:
             return zeros_like(y) if zero else None
-        found = outer.gradient(
+        result = outer.gradient(
             [g for g, _ in pairs], weights, output_gradients=[v for _, v in pairs]
         )
-        return zeros_like(y) if found is None else found
+        return zeros_like(y) if result is None else result
 
 
 __getattr__ = missing(__name__, __all__)

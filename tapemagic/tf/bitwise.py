@@ -1,4 +1,4 @@
-"""Operations on the bits of whole numbers: ``tf.bitwise``."""
+"""``tf.bitwise``: operations on the bits of integers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ right_shift = _two("right_shift", np.right_shift, "x with its bits moved down by
 
 @adapter
 def invert(x: Any, name: str | None = None) -> Any:
-    """The bits that a number does not have."""
+    """Invert all bits."""
     return np.invert(np.asarray(checked("invert", tensor(x), "iu")))
 
 

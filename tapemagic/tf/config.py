@@ -1,4 +1,4 @@
-"""Answers about devices and settings, of which there are few: one processor, and everything runs at once."""
+"""``tf.config``: devices and settings (one CPU, everything runs eagerly)."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ __all__ = [
 
 
 class PhysicalDevice(NamedTuple):
-    """A processor."""
+    """A physical device: the CPU."""
 
     name: str
     device_type: str
 
 
 class LogicalDevice(NamedTuple):
-    """A processor, as programs name it."""
+    """A logical device: the CPU."""
 
     name: str
     device_type: str
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The processor, in a list; an empty list for GPUs.
+    """List the CPU; an empty list for GPUs.
 
     Examples
     --------
@@ -51,21 +51,21 @@ get_visible_devices = list_physical_devices
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The processor, in a list; an empty list for GPUs."""
+    """List the CPU; an empty list for GPUs."""
     return [LogicalDevice("/device:CPU:0", "CPU")] if device_type in {None, "CPU"} else []
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Nothing: there is one processor."""
+    """Do nothing: there is one device."""
 
 
 def get_soft_device_placement() -> bool:
-    """True: everything runs on the one processor."""
+    """Return True: everything runs on the only device."""
     return True
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Nothing: there is one processor."""
+    """Do nothing: there is one device."""
 
 
 __getattr__ = missing(__name__, __all__)

@@ -1,4 +1,4 @@
-"""Checks of values, shapes and dtypes: ``tf.debugging``."""
+"""``tf.debugging``: checks of values, shapes and dtypes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _fail(message: str | None, words: str) -> InvalidArgumentError:
 
 
 def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
-    """A check that two tensors compare in one way everywhere."""
+    """Build a check that a comparison of two tensors is true everywhere."""
 
     def check(
         x: Any,
@@ -72,14 +72,14 @@ def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
     ) -> None:
         a, b = _arrays(called, x, y)
         try:
-            held = holds(a, b)
+            x_value = holds(a, b)
         except ValueError:
             raise _fail(
                 message, f"x has shape {a.shape} and y {b.shape}, which do not match"
             ) from None
-        if not np.all(held):
+        if not np.all(x_value):
             a, b = np.broadcast_arrays(a, b)
-            wrong = ~np.asarray(held)
+            wrong = ~np.asarray(x_value)
             raise _fail(
                 message,
                 f"Condition x {sign} y did not hold.\nx has {_first(a[wrong], summarize)} where it failed"
@@ -110,7 +110,7 @@ def assert_near(
 ) -> None:
     """Raise an InvalidArgumentError unless ``abs(x - y) <= atol + rtol * abs(y)`` for each element.
 
-    Both tolerances are ten times the precision of the dtype, if left out.
+    Both tolerances default to ten times the precision of the dtype.
 
     Examples
     --------
@@ -118,6 +118,7 @@ def assert_near(
     >>> tf.debugging.assert_near(0.1 + 0.2, 0.3)
     """
     a, b = _arrays("assert_near", x, y)
+    # TensorFlow's default tolerance.
     least = 10 * np.finfo(a.dtype).eps if a.dtype.kind in "fc" else 0
     absolute = least if atol is None else unwrap(atol)
     relative = least if rtol is None else unwrap(rtol)
@@ -132,17 +133,17 @@ def assert_near(
 
 
 def _sign(called: str, words: str, holds: Callable[[Any], Any]) -> Any:
-    """A check of the sign of each element."""
+    """Build a check of the sign of each element."""
 
     def check(
         x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> None:
-        held = np.asarray(unwrap(tensor(x)))
-        wrong = ~np.asarray(holds(held))
+        x_value = np.asarray(unwrap(tensor(x)))
+        wrong = ~np.asarray(holds(x_value))
         if np.any(wrong):
             raise _fail(
                 message,
-                f"Condition x {words} did not hold element-wise: x has {_first(held[wrong], summarize)}",
+                f"Condition x {words} did not hold element-wise: x has {_first(x_value[wrong], summarize)}",
             )
 
     check.__name__ = check.__qualname__ = called
@@ -167,12 +168,12 @@ def Assert(
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
-    """The tensor, if there is neither a NaN nor an infinity in it.
+    """Return the tensor if it contains neither nan nor infinity.
 
     Raises
     ------
     InvalidArgumentError
-        With the message, and what was found.
+        Otherwise, with the message.
     """
     return _finite(tensor, message)
 
@@ -181,55 +182,59 @@ _tensor = tensor
 
 
 def _finite(x: Any, message: str) -> Any:
-    held = np.asarray(unwrap(_tensor(x)))
-    found = [
-        word for word, wrong in (("Inf", np.isinf(held)), ("NaN", np.isnan(held))) if wrong.any()
+    x_value = np.asarray(unwrap(_tensor(x)))
+    problems = [
+        word
+        for word, wrong in (("Inf", np.isinf(x_value)), ("NaN", np.isnan(x_value)))
+        if wrong.any()
     ]
-    if found:
-        raise InvalidArgumentError(f"{message} : Tensor had {' and '.join(found)} values")
+    if problems:
+        raise InvalidArgumentError(f"{message} : Tensor had {' and '.join(problems)} values")
     return x if is_tensor(x) else eager(_tensor(x))
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
-    """The tensor, if there is neither a NaN nor an infinity in it; see `check_numerics`."""
+    """Return the tensor if all elements are finite; see `check_numerics`."""
     return _finite(x, message)
 
 
-def _rank_error(message: str | None, x: Any, wanted: str) -> ShapeError:
+def _rank_error(message: str | None, x: Any, expected: str) -> ShapeError:
     return ShapeError(
-        f"{message or ''} Tensor must have rank {wanted}. Received rank {x.ndim}, shape {x.shape}".strip()
+        f"{message or ''} Tensor must have rank {expected}. Received rank {x.ndim}, shape {x.shape}".strip()
     )
 
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise a ShapeError unless the tensor has a number of axes."""
-    held = tensor(x)
-    if held.ndim != int(rank):
-        raise _rank_error(message, held, str(int(rank)))
+    """Raise a ShapeError unless the tensor has `rank` axes."""
+    x_value = tensor(x)
+    if x_value.ndim != int(rank):
+        raise _rank_error(message, x_value, str(int(rank)))
 
 
 def assert_rank_at_least(
     x: Any, rank: Any, message: str | None = None, name: str | None = None
 ) -> None:
-    """Raise a ShapeError unless the tensor has a number of axes, or more."""
-    held = tensor(x)
-    if held.ndim < int(rank):
-        raise _rank_error(message, held, f"at least {int(rank)}")
+    """Raise a ShapeError unless the tensor has at least `rank` axes."""
+    x_value = tensor(x)
+    if x_value.ndim < int(rank):
+        raise _rank_error(message, x_value, f"at least {int(rank)}")
 
 
 def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise a ShapeError unless the number of axes is among the given ones."""
-    held = tensor(x)
-    if held.ndim not in {int(r) for r in ranks}:
-        raise _rank_error(message, held, f"in {tuple(int(r) for r in ranks)}")
+    """Raise a ShapeError unless the number of axes is in `ranks`."""
+    x_value = tensor(x)
+    if x_value.ndim not in {int(r) for r in ranks}:
+        raise _rank_error(message, x_value, f"in {tuple(int(r) for r in ranks)}")
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
-    """The tensor, if it has no axes."""
-    held = _tensor(tensor)
-    if held.ndim:
-        raise ShapeError(f"{message or ''} Expected scalar shape, saw shape: {held.shape}.".strip())
-    return tensor if is_tensor(tensor) else eager(held)
+    """Return the tensor if it is a scalar."""
+    x_value = _tensor(tensor)
+    if x_value.ndim:
+        raise ShapeError(
+            f"{message or ''} Expected scalar shape, saw shape: {x_value.shape}.".strip()
+        )
+    return tensor if is_tensor(tensor) else eager(x_value)
 
 
 def assert_shapes(
@@ -239,43 +244,47 @@ def assert_shapes(
     message: str | None = None,
     name: str | None = None,
 ) -> None:
-    """Raise a ShapeError unless tensors have the given shapes, in which a letter stands for the same length everywhere.
+    """Raise a ShapeError unless tensors have the given shapes; the same letter means the same length.
 
     Examples
     --------
     >>> import tapemagic.tf as tf
     >>> tf.debugging.assert_shapes([(tf.ones((2, 3)), ("N", 3)), (tf.ones(2), ("N",))])
     """
-    known: dict[str, int] = {}
+    lengths_by_letter: dict[str, int] = {}
     for x, shape in shapes.items() if isinstance(shapes, dict) else shapes:
-        held = tensor(x)
-        wanted = tuple(shape) if isinstance(shape, Iterable) else (shape,)
-        if len(wanted) != held.ndim:
-            raise _rank_error(message, held, str(len(wanted)))
-        for axis, (length, symbol) in enumerate(zip(held.shape, wanted, strict=True)):
+        x_value = tensor(x)
+        expected = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+        if len(expected) != x_value.ndim:
+            raise _rank_error(message, x_value, str(len(expected)))
+        for axis, (length, symbol) in enumerate(zip(x_value.shape, expected, strict=True)):
             if symbol is None or symbol == ".":
                 continue
-            number = known.setdefault(symbol, length) if isinstance(symbol, str) else int(symbol)
+            number = (
+                lengths_by_letter.setdefault(symbol, length)
+                if isinstance(symbol, str)
+                else int(symbol)
+            )
             if number != length:
                 raise ShapeError(
-                    f"{message or ''} A tensor of shape {held.shape} must have size {number} in dimension {axis}, as "
-                    f"specified by {symbol!r}, and has {length}".strip()
+                    f"{message or ''} A tensor of shape {x_value.shape} must have size {number} in dimension {axis}, "
+                    f"as specified by {symbol!r}, and has {length}".strip()
                 )
 
 
 def assert_type(
     tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
 ) -> None:
-    """Raise a DtypeError unless the tensor has a dtype."""
-    found, wanted = as_dtype(_tensor(tensor).dtype), as_dtype(tf_type)
-    if found != wanted:
+    """Raise a DtypeError unless the tensor has dtype `tf_type`."""
+    dtype, expected = as_dtype(_tensor(tensor).dtype), as_dtype(tf_type)
+    if dtype != expected:
         raise DtypeError(
-            f"{message or ''} tensor must be of type {wanted!r}; got {found!r}".strip()
+            f"{message or ''} tensor must be of type {expected!r}; got {dtype!r}".strip()
         )
 
 
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise a DtypeError unless the tensor is made of whole numbers."""
+    """Raise a DtypeError unless the tensor contains integers."""
     dtype = as_dtype(tensor(x).dtype)
     if not dtype.is_integer:
         raise DtypeError(
@@ -284,19 +293,19 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
-    """The dtype of tensors, if it is the same for all, and one of real numbers."""
-    found = {as_dtype(tensor(x).dtype) for x in tensors or ()} | (
+    """Return the common dtype of tensors, which must be a floating-point one."""
+    dtypes = {as_dtype(tensor(x).dtype) for x in tensors or ()} | (
         {as_dtype(dtype)} if dtype is not None else set()
     )
-    if len(found) > 1 or not all(x.is_floating for x in found):
+    if len(dtypes) > 1 or not all(x.is_floating for x in dtypes):
         raise DtypeError(
-            f"Expected floating point tensors of one type, got {sorted(x.name for x in found)}"
+            f"Expected floating point tensors of one type, got {sorted(x.name for x in dtypes)}"
         )
-    return found.pop() if found else as_dtype("float32")
+    return dtypes.pop() if dtypes else as_dtype("float32")
 
 
 def assert_proper_iterable(values: Any) -> None:
-    """Raise a TypeError unless something is a list, tuple or dict of things, and no tensor, array or text."""
+    """Raise a TypeError unless `values` is a list, tuple or dict."""
     if (
         is_tensor(values)
         or isinstance(values, (np.ndarray, str, bytes))
@@ -306,16 +315,16 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 def is_numeric_tensor(tensor: Any) -> builtins.bool:
-    """Whether something is a tensor of numbers."""
+    """Return True for a tensor of numbers."""
     return is_tensor(tensor) and all(unwrap(x).dtype.kind in "iufc" for x in leaves(tensor))
 
 
 def enable_traceback_filtering() -> None:
-    """Nothing: tracebacks are Python's."""
+    """Do nothing: tracebacks are never filtered here."""
 
 
 def disable_traceback_filtering() -> None:
-    """Nothing: tracebacks are Python's."""
+    """Do nothing: tracebacks are never filtered here."""
 
 
 __getattr__ = missing(__name__, __all__)

@@ -1,4 +1,4 @@
-"""Exceptions under TensorFlow's names, ``tf.errors``, which derive from those of `tapemagic.errors`."""
+"""Exceptions with TensorFlow's names (``tf.errors``), derived from those of `tapemagic.errors`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class OpError(TapeError):
-    """The base class of errors that an operation raises.
+    """Base class of errors raised by operations.
 
     Attributes
     ----------
@@ -40,27 +40,27 @@ class OpError(TapeError):
 
 
 class InvalidArgumentError(OpError, ValueError):
-    """An operation was given values, shapes or dtypes that it does not take."""
+    """Invalid values, shapes or dtypes were passed to an operation."""
 
 
 class MixedDtypesError(InvalidArgumentError, DtypeError):
-    """Tensors of two dtypes were given to one operation."""
+    """Tensors of different dtypes were passed to one operation."""
 
 
 class OutOfRangeError(OpError, IndexError):
-    """An index, or an iterator, ran over the end."""
+    """An index or an iterator went past the end."""
 
 
 class NotFoundError(OpError, LookupError):
-    """Something that was asked for is not there."""
+    """A requested thing does not exist."""
 
 
 class AlreadyExistsError(OpError):
-    """Something that was to be made is there already."""
+    """A thing to be created exists already."""
 
 
 class FailedPreconditionError(OpError, RuntimeError):
-    """An operation was called in a state in which it cannot run."""
+    """An operation cannot run in the current state."""
 
 
 class UnimplementedError(OpError, NotImplementedError):
@@ -68,17 +68,18 @@ class UnimplementedError(OpError, NotImplementedError):
 
 
 class InternalError(OpError, RuntimeError):
-    """Something went wrong that never should."""
+    """An internal invariant was violated."""
 
 
+# Code written for NumPy catches ValueError or IndexError, code written for TensorFlow InvalidArgumentError: both work.
 @cache
 def _also(kind: Any) -> type[InvalidArgumentError]:
-    """The InvalidArgumentError that is also an exception of another class."""
+    """Return a subclass of InvalidArgumentError and another exception class."""
     return type("InvalidArgumentError", (InvalidArgumentError, kind), {"__module__": __name__})
 
 
 def invalid_argument(error: Exception) -> InvalidArgumentError:
-    """An error of NumPy or of the engine as an InvalidArgumentError, which is also still of its own class.
+    """Convert a NumPy or engine error to an InvalidArgumentError that keeps its original class as well.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Nested lists, tuples and dicts: ``tf.nest``."""
+"""``tf.nest``: nested lists, tuples and dicts."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pa
 
 
 def is_leaf(structure: Any) -> bool:
-    """Whether something is no list, tuple or dict; the shape of a tensor is none."""
+    """Return True for anything but a list, tuple or dict; a TensorShape is a leaf as well."""
     return isinstance(structure, TensorShape) or nest.is_leaf(structure)
 
 
 def leaves(structure: Any) -> list[Any]:
-    """The leaves of a structure."""
+    """List the leaves of a structure."""
     return nest.leaves(structure, is_leaf=is_leaf)
 
 
 def is_nested(structure: Any) -> bool:
-    """Whether something is a list, tuple or dict."""
+    """Return True for a list, tuple or dict."""
     return not is_leaf(structure)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves of a structure; those of a dict in the order of its sorted keys.
+    """List the leaves of a structure; dict keys are sorted.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
-    """A structure with other leaves."""
+    """Rebuild a structure with other leaves."""
     count = len(leaves(structure))
     if len(flat_sequence) != count:
         raise OptionError(f"the structure has {count} leaves, and {len(flat_sequence)} were given")
@@ -52,7 +52,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Raise an error unless two structures differ in their leaves alone."""
+    """Raise an error unless two structures differ only in their leaves."""
     if is_leaf(nest1) != is_leaf(nest2):
         raise OptionError(f"the structures differ: {nest1!r} and {nest2!r}")
     if is_leaf(nest1):
@@ -71,7 +71,7 @@ def assert_same_structure(
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """A structure of what a function makes of each leaf, of one structure or of several of the same form.
+    """Apply a function to the leaves of a structure, or to corresponding leaves of several.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Random tensors: TensorFlow's distributions, drawn with NumPy's generators. The numbers are not TensorFlow's."""
+"""Random tensors: TensorFlow's distributions from NumPy's generators (the numbers differ from TensorFlow's)."""
 
 from __future__ import annotations
 
@@ -33,33 +33,34 @@ __all__ = [
 
 
 class _State:
-    """The seed that `set_seed` gave, and the generators that operations have of it."""
+    """Seed of `set_seed`, and the generators of operations derived from this seed."""
 
     def __init__(self) -> None:
         self.reset(None)
 
     def reset(self, seed: int | None) -> None:
-        """Begin anew from a seed."""
+        """Restart all generators from a seed."""
         self.seed = seed
         self.common = np.random.default_rng(seed)
         self.own: dict[int, np.random.Generator] = {}
         self.default: Generator | None = None
 
     def generator(self, seed: Any) -> np.random.Generator:
-        """The generator of an operation: one of its own for each seed that was given to an operation."""
+        """Return an operation's generator: each operation seed has its own."""
         if seed is None:
             return self.common
         number = int(seed)
         if number not in self.own:
+            # As in TensorFlow: with a global seed, an operation seed means another stream for each global seed.
             words = (number,) if self.seed is None else (self.seed, number)
             self.own[number] = np.random.default_rng([w % 2**64 for w in words])
         return self.own[number]
 
 
 def set_seed(seed: int) -> None:
-    """Seed all random operations, and those of Keras: from here on the same program draws the same numbers.
+    """Seed all random operations, Keras included, so that the same program draws the same numbers.
 
-    They are others than TensorFlow's for the same seed.
+    The numbers differ from TensorFlow's for the same seed.
 
     Examples
     --------
@@ -71,56 +72,58 @@ def set_seed(seed: int) -> None:
     True
     """
     if not isinstance(seed, (int, np.integer)):
-        raise OptionError(f"a seed is a whole number, not {seed!r}")
-    from tapemagic.nn.random import set_random_seed  # here, since few programs need the layers
+        raise OptionError(f"a seed is an integer, not {seed!r}")
+    from tapemagic.nn.random import (
+        set_random_seed,
+    )  # imported here, because few programs need the layers
 
     _state.reset(int(seed) % 2**64)
     set_random_seed(int(seed) % 2**64)
 
 
 def _real(dtype: Any, called: str) -> Any:
-    wanted = as_dtype(dtype)
-    if wanted.kind != "f":
+    target = as_dtype(dtype)
+    if target.kind != "f":
         raise OptionError(
-            f"{called} draws real numbers, not {wanted.name}: write tf.cast around it"
+            f"{called} draws real numbers, not {target.name}: write tf.cast around it"
         )
-    return wanted.dtype
+    return target.dtype
 
 
 def _scaled(drawn: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
-    """Standard numbers, stretched and moved; gradients go to mean and stddev."""
+    """Scale and shift standard samples; gradients flow to mean and stddev (the reparameterization trick)."""
     return drawn.astype(dtype) * tensor(stddev, dtype) + tensor(mean, dtype)
 
 
 def _normal(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
-    wanted = _real(dtype, "normal")
-    return _scaled(np.asarray(rng.standard_normal(lengths(shape))), mean, stddev, wanted)
+    target = _real(dtype, "normal")
+    return _scaled(np.asarray(rng.standard_normal(lengths(shape))), mean, stddev, target)
 
 
 def _truncated(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
-    """Normal numbers of which those farther than two deviations from the mean are drawn again."""
-    wanted = _real(dtype, "truncated_normal")
+    """Draw normal samples; redraw those farther than two standard deviations from the mean."""
+    target = _real(dtype, "truncated_normal")
     drawn = np.asarray(rng.standard_normal(lengths(shape)))
     while (far := np.abs(drawn) > 2).any():
         drawn[far] = rng.standard_normal(np.count_nonzero(far))
-    return _scaled(drawn, mean, stddev, wanted)
+    return _scaled(drawn, mean, stddev, target)
 
 
 def _uniform(rng: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
-    wanted, size = as_dtype(dtype), lengths(shape)
-    if wanted.kind in "iu":
+    target, size = as_dtype(dtype), lengths(shape)
+    if target.kind in "iu":
         if maxval is None:
-            raise OptionError("whole numbers are drawn below a limit: give maxval")
+            raise OptionError("integers are drawn below a limit: pass maxval")
         low, high = unwrap(tensor(minval)), unwrap(tensor(maxval))
         if np.any(low >= high):
             raise OptionError(
-                f"uniform draws whole numbers from minval {low} up to maxval {high}, which has to be larger"
+                f"uniform draws integers from minval {low} up to maxval {high}, which must be larger"
             )
-        return np.asarray(rng.integers(low, high, size, wanted.dtype))
+        return np.asarray(rng.integers(low, high, size, target.dtype))
     real = _real(dtype, "uniform")
     top = tensor(1 if maxval is None else maxval, real)
     low = tensor(minval, real)
-    drawn = rng.random(size, np.float32 if wanted == float32 else np.float64)
+    drawn = rng.random(size, np.float32 if target == float32 else np.float64)
     return np.asarray(drawn).astype(real) * (top - low) + low
 
 
@@ -133,7 +136,7 @@ def normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Numbers of a normal distribution.
+    """Draw samples from a normal distribution.
 
     Examples
     --------
@@ -153,7 +156,7 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Numbers of a normal distribution, none farther than two deviations from the mean."""
+    """Draw samples from a normal distribution truncated at two standard deviations."""
     return _truncated(_state.generator(seed), shape, mean, stddev, dtype)
 
 
@@ -166,15 +169,15 @@ def uniform(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Evenly distributed numbers from `minval` up to `maxval`, 1 if left out, without it."""
+    """Draw uniform samples from [minval, maxval); `maxval` defaults to 1 for floats."""
     return _uniform(_state.generator(seed), shape, minval, maxval, dtype)
 
 
 @adapter
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
-    """The slices along the first axis in a random order."""
-    held = tensor(value)
-    return held[_state.generator(seed).permutation(held.shape[0])]
+    """Shuffle the slices along the first axis."""
+    rows = tensor(value)
+    return rows[_state.generator(seed).permutation(rows.shape[0])]
 
 
 @adapter
@@ -186,7 +189,7 @@ def gamma(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Numbers of gamma distributions, for each pair of a shape `alpha` and a rate `beta`; without gradient."""
+    """Draw samples from gamma distributions with shape `alpha` and rate `beta`; without gradient."""
     a = np.asarray(unwrap(tensor(alpha)))
     rate = np.asarray(1 if beta is None else unwrap(tensor(beta)))
     size = lengths(shape) + np.broadcast_shapes(a.shape, rate.shape)
@@ -197,7 +200,7 @@ def gamma(
 def poisson(
     shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None
 ) -> Any:
-    """Numbers of Poisson distributions, for each mean `lam`."""
+    """Draw samples from Poisson distributions with mean `lam`."""
     mean = np.asarray(unwrap(tensor(lam)))
     drawn = _state.generator(seed).poisson(mean, lengths(shape) + mean.shape)
     return np.asarray(drawn).astype(as_dtype(dtype).dtype)
@@ -211,8 +214,9 @@ def categorical(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Places drawn with probabilities of which the logarithms, up to a constant, are the rows of `logits`."""
+    """Draw class indices with the unnormalized log probabilities in the rows of `logits`."""
     rows = np.asarray(unwrap(tensor(logits)), np.float64)
+    # The Gumbel-max trick (Gumbel 1954): argmax(logits + Gumbel noise) has the softmax probabilities.
     noise = _state.generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
     return np.argmax(rows[:, None] + noise, axis=-1).astype(
         as_dtype(int64 if dtype is None else dtype).dtype
@@ -223,7 +227,7 @@ def _of_seed(seed: Any) -> np.random.Generator:
     words = plain(seed).ravel()
     if words.shape != (2,):
         raise OptionError(
-            f"the seed of a stateless operation is two whole numbers, such as [1, 2], not {words.tolist()}"
+            f"the seed of a stateless operation is two integers, such as [1, 2], not {words.tolist()}"
         )
     return np.random.default_rng([int(w) % 2**64 for w in words])
 
@@ -238,7 +242,7 @@ def stateless_normal(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Any:
-    """Numbers of a normal distribution; always the same for the same seed, a pair of whole numbers."""
+    """Draw normal samples determined by the seed, a pair of integers."""
     return _normal(_of_seed(seed), shape, mean, stddev, dtype)
 
 
@@ -301,7 +305,7 @@ class Generator:
         return cls(np.random.default_rng())
 
     def reset_from_seed(self, seed: int) -> None:
-        """Begin anew from a seed."""
+        """Restart all generators from a seed."""
         self._rng = np.random.default_rng(int(seed) % 2**64)
 
     def split(self, count: int = 1) -> list[Generator]:
@@ -346,7 +350,7 @@ class Generator:
 
     @adapter
     def uniform_full_int(self, shape: Any, dtype: Any = int32, name: str | None = None) -> Any:
-        """Whole numbers from the whole range of a dtype."""
+        """Draw integers from the whole range of a dtype."""
         limits = np.iinfo(as_dtype(dtype).dtype)
         return np.asarray(
             self._rng.integers(limits.min, limits.max, lengths(shape), limits.dtype, endpoint=True)
@@ -357,19 +361,19 @@ _state = register(_State())
 
 
 def numpy_generator(seed: int | None = None) -> np.random.Generator:
-    """NumPy's generator for an operation with a seed, or for all those without one; `set_seed` renews both."""
+    """Return the NumPy generator for an operation seed, or the common one; `set_seed` resets both."""
     return _state.generator(seed)
 
 
 def get_global_generator() -> Generator:
-    """The generator of the whole program."""
+    """Return the global generator."""
     if _state.default is None:
         _state.default = Generator(np.random.default_rng(_state.seed))
     return _state.default
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Take another generator for the whole program."""
+    """Replace the global generator."""
     _state.default = generator
 
 

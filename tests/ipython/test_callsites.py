@@ -10,7 +10,7 @@ from typing import Any
 
 import tapemagic as tm
 from tapemagic.engine.tape.observer import Call, Observer, Site
-from tapemagic.ipython.callsites import END, CallSites
+from tapemagic.ipython.callsites import TRAILING_EXPRESSION_OFFSET, CallSites
 
 CELL = "<cell>"
 
@@ -127,9 +127,9 @@ def test_the_expression_at_the_end() -> None:
     program = Program("y = x * x\nfor i in range(2):\n    y = y * x", "\n\n\ny * x")
 
     *before, last = program.sites
-    assert all(site.offset < END for site in before)
+    assert all(site.offset < TRAILING_EXPRESSION_OFFSET for site in before)
     assert (4, 0) == (last.line, last.call)
-    assert last.offset >= END
+    assert last.offset >= TRAILING_EXPRESSION_OFFSET
 
 
 def test_a_generator() -> None:

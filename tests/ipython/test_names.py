@@ -204,8 +204,8 @@ def test_assigned_and_read() -> None:
     """Names are found wherever the top level assigns them, and only there."""
     tree = ast.parse(CODE)
 
-    assert {*"abcgikmnpqrsw"} == names.assigned(tree)
-    assert {*"dehjltv"} == names.read(tree)
+    assert {*"abcgikmnpqrsw"} == names.assigned_names(tree)
+    assert {*"dehjltv"} == names.read_names(tree)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_assigned_and_read() -> None:
 )  # fmt: skip
 def test_what_a_function_calls_its_own_is_not_read(code: str, expected: set[str]) -> None:
     """Parameters, local names and those of comprehensions have nothing to do with the notebook's."""
-    assert expected == names.read(ast.parse(code))
+    assert expected == names.read_names(ast.parse(code))
 
 
 def test_a_warning_of_the_compiler_is_shown_once(run: Run) -> None:

@@ -13,7 +13,7 @@ from dask.local import get_sync
 from dask.task_spec import Task, TaskRef
 
 import tapemagic as tm
-from tapemagic.lazy.task_fusion import bundled
+from tapemagic.lazy.task_fusion import fuse_tasks
 
 ROWS, COLUMNS = 24, 3
 PARTS = np.random.default_rng(0).normal(size=(2, ROWS // 2, COLUMNS))
@@ -70,7 +70,7 @@ def test_tasks_of_one_name_give_the_same_in_all_graphs() -> None:
     found: dict[Any, Any] = {}
     for wanted in ([0, 1], [1, 2], [0, 2], [0, 1, 2]):
         outputs = ["all", *(f"sum-{part}" for part in wanted)]
-        graph = bundled(sums_of_parts(wanted), outputs)
+        graph = fuse_tasks(sums_of_parts(wanted), outputs)
         for key, value in zip(graph, get_sync(graph, list(graph)), strict=True):
             assert found.setdefault(key, value) == value, key
     assert [found[f"sum-{part}"] for part in range(3)] == [15.0, 75.0, 135.0]
@@ -82,6 +82,6 @@ def test_what_nothing_uses_is_left_out() -> None:
     for k in CHUNKS:
         graph["idle", k] = Task(("idle", k), abs, k)
         graph["also idle", k] = Task(("also idle", k), abs, TaskRef(("idle", k)))
-    made = bundled(graph, ["all"])
+    made = fuse_tasks(graph, ["all"])
     assert get_sync(made, "all") == 225.0
     assert len(made) == len(CHUNKS) + 1

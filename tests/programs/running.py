@@ -9,8 +9,8 @@ import numpy as np
 
 from tapemagic.programs.function import function
 from tapemagic.programs.program import Program
-from tapemagic.programs.source import Retrace, Text
-from tapemagic.programs.writer import Writer
+from tapemagic.programs.text.source import Retrace, Text
+from tapemagic.programs.text.writer import Writer
 
 
 def pasted(program: Program) -> Callable[..., Any]:

@@ -125,7 +125,7 @@ def test_an_order_is_a_number_from_1_to_9(order: Any) -> None:
     x = tm.Variable(2.0)
     with tm.GradientTape() as tape:
         y = x * x
-    with pytest.raises(OptionError, match="whole number from 1 to 9"):
+    with pytest.raises(OptionError, match="an integer from 1 to 9"):
         tape.source(y, x, order)
     with pytest.raises(NotATensorError):
         tape.source(y, 3.0)
@@ -134,7 +134,7 @@ def test_an_order_is_a_number_from_1_to_9(order: Any) -> None:
 
 
 def test_sources_without_a_gradient() -> None:
-    """None in their place, and the reader is told; they stay parameters."""
+    """The text returns None for them and says why. They stay parameters."""
     x, z = tm.Variable(2.0), tm.Variable(3.0)
     with tm.GradientTape() as tape:
         y = x * x
@@ -145,7 +145,7 @@ def test_sources_without_a_gradient() -> None:
 
 
 def test_sources_without_a_name_take_none_of_the_users() -> None:
-    """They are called source, or otherwise where the user has a value of that name."""
+    """Such sources are called ``source``, unless the user has a value of that name."""
     x = tm.Variable(2.0)
     with tm.GradientTape(persistent=True) as tape:
         y = x * x
@@ -166,7 +166,7 @@ def test_sources_without_a_name_take_none_of_the_users() -> None:
 
 
 def test_an_intermediate_source() -> None:
-    """It is computed from what is watched."""
+    """A source that is a result is computed from the watched values."""
     x = tm.Variable(2.0)
     with tm.GradientTape() as tape:
         h = np.sin(x)
@@ -179,7 +179,7 @@ def test_an_intermediate_source() -> None:
 
 
 def test_several_targets_are_summed() -> None:
-    """Their values are returned apart."""
+    """The gradient is that of the sum, and each value is returned."""
     x = tm.Variable(2.0)
     with tm.GradientTape() as tape:
         y, z = x * x, 3 * x
@@ -200,7 +200,7 @@ def test_dtypes(dtype: str) -> None:
 
 
 def test_values_that_the_tape_did_not_keep() -> None:
-    """They are computed again; an array that no rule reads is a parameter without a name."""
+    """Such values are computed again. An array that no rule reads is a parameter without a name."""
     size = 200_000
     x = tm.Variable(np.linspace(0, 1, size))
     with tm.GradientTape() as tape:
@@ -217,7 +217,7 @@ def test_values_that_the_tape_did_not_keep() -> None:
 
 
 def test_a_variable_that_was_assigned() -> None:
-    """Each of its values is a parameter; the gradient is that of both."""
+    """Each value is a parameter, and the gradient is the sum for both."""
     v = tm.Variable(2.0)
     with tm.GradientTape() as tape:
         p = v * 3.0
@@ -250,7 +250,7 @@ def test_a_custom_gradient() -> None:
 
 
 def test_a_custom_gradient_that_leaves_the_tape() -> None:
-    """Its array is a parameter, and what else it computed is said to be as it was."""
+    """The array that it computed is a parameter, and a note mentions its other numbers."""
 
     @tm.custom_gradient
     def relu(x: Any) -> Any:
@@ -263,13 +263,15 @@ def test_a_custom_gradient_that_leaves_the_tape() -> None:
     source = tape.source(y, x)
 
     assert ("x", "mask") == parameters(source)
-    assert "What left the tape (.numpy()) is a constant here" in source.replace("\n    ", " ")
+    assert "Values that the tape doesn't track (.numpy()) are constants here" in source.replace(
+        "\n    ", " "
+    )
     _, slope = function_in(source)(np.array([1.0, -2.0]), np.array([1.0, 0.0]))
     assert [1.0, 0.0] == slope.tolist()
 
 
 def test_a_function_that_is_computed_again() -> None:
-    """The result of recompute_grad is a parameter: the tape has no operations of it."""
+    """The result of recompute_grad is a parameter, because its operations aren't on the tape."""
 
     @tm.recompute_grad
     def block(x: Any) -> Any:
@@ -303,7 +305,7 @@ def test_arguments_that_no_record_holds() -> None:
 
 
 def test_the_beginning_of_a_sum() -> None:
-    """A record keeps it."""
+    """A record keeps the start of a sum (initial=)."""
     x = tm.Variable([1.0, 2.0])
     with tm.GradientTape() as tape:
         y = 2 * np.sum(x, initial=5.0) + np.max(x, initial=7.0)
@@ -330,7 +332,7 @@ def test_hostile_names() -> None:
 
 
 def test_empty_arrays_and_nan() -> None:
-    """As the tape has them."""
+    """Empty arrays and nan have the gradients that the tape returns."""
     x, z = tm.Variable(np.zeros((0, 3))), tm.Variable(np.nan)
     with tm.GradientTape() as tape:
         y = np.sum(x) + z * z
@@ -354,7 +356,7 @@ def test_a_function_of_scipy() -> None:
 
 
 def test_more_operations_than_a_program_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is refused, whether the records alone are too many or only with their derivatives."""
+    """Too many operations raise an error, with or without those of the derivatives."""
     for module in (trace, rerun):
         monkeypatch.setattr(module, "MOST_NODES", 100)
     x = tm.Variable(1.0)
@@ -372,7 +374,7 @@ def test_more_operations_than_a_program_may_have(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_target_that_is_a_source() -> None:
-    """Its gradient is 1, also if no tape watches it."""
+    """The gradient of a target that is a source is 1, even if no tape watches it."""
     x, c = tm.Variable(2.0), tm.constant(4.0)
     with tm.GradientTape(persistent=True) as tape:
         y = x * c
@@ -425,14 +427,14 @@ def test_a_mask_has_its_name(by_tape: bool) -> None:
 
 
 def note_in(source: str) -> str:
-    """What the notes of a docstring say of values that left the tape."""
+    """Return the note of a docstring about values that the tape doesn't track."""
     words = " ".join(source.split())
-    return words.partition("What left the tape")[2].partition(", as it was")[0]
+    return words.partition("Values that the tape doesn't track")[2].partition(", with")[0]
 
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_a_number_that_left_the_tape_beside_the_way(power: int) -> None:
-    """It is said to be a constant, also if it was computed with; what was only looked at is not."""
+    """A note names numbers that the target was computed with, not those that were only printed."""
     x = tm.Variable([2.3, 3.0])
     with tm.GradientTape(persistent=True) as tape:
         assert float(x[1]) == 3.0
@@ -441,13 +443,13 @@ def test_a_number_that_left_the_tape_beside_the_way(power: int) -> None:
         b = np.sum(x * v)
         assert float(b) != 0
         way = np.sum(x * int(x[0]) if x[0] > 1 else x)
-    assert "(float()) is a constant here" in note_in(tape.source(b, x))
+    assert "(float()) are constants here" in note_in(tape.source(b, x))
     assert not note_in(tape.source(y, x))
-    assert " (np.greater, int()) is a constant here" == note_in(tape.source(way, x))
+    assert " (np.greater, int()) are constants here" == note_in(tape.source(way, x))
 
 
 def test_a_mask_that_was_drawn() -> None:
-    """It is noted, and called mask; an array is no eye because its numbers are those of one."""
+    """A note mentions the mask, which isn't called ``eye`` although its numbers are those of one."""
     x = tm.Variable(np.array([[1.0, 2.0], [3.0, 4.0]]))
     draws = (np.random.default_rng(k) for k in range(100))
     seed = next(
@@ -459,7 +461,7 @@ def test_a_mask_that_was_drawn() -> None:
         z = np.sum(np.where(order > -2.0, x, 0) * np.array([[1.0, 0.0], [0.0, 1.0]]))
     text = tape.source(y, x)
     assert "mask = np.eye(2, dtype=np.bool)" in text
-    assert "The mask that dropout drew is a constant here" in " ".join(text.split())
+    assert "The random mask of dropout is a constant here" in " ".join(text.split())
     assert "The mask" not in tape.source(z, x)
     assert "mask = np.ones(2, np.bool)\nconstant = np.eye(2)" in tape.source(z, x)
 
@@ -470,7 +472,7 @@ def test_constants_stay_visible() -> None:
     with tm.GradientTape(persistent=True) as tape:
         y = w * x
         z = w + w * np.sin(x)
-    note = "What was computed from constants, which the tape does not watch, is a number here."
+    note = "Values computed from constants, which the tape doesn't watch, are numbers here."
 
     text = tape.source(y, w)
     assert ("w", "x") == parameters(text)

@@ -19,8 +19,8 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracebacks import free_of_others
 from tapemagic.programs.function import function
-from tapemagic.programs.literals import literal
-from tapemagic.programs.source import Text
+from tapemagic.programs.text.literals import literal
+from tapemagic.programs.text.source import Text
 from tests.programs import source_cases as cases
 from tests.programs.interpreting import plain, same_bits
 from tests.programs.source_cases import CASES, regression, slope
@@ -29,7 +29,7 @@ NAMES = [case[0].__name__ for case in CASES]
 
 
 def value(x):
-    """A leaf as what a program takes for it."""
+    """Return a leaf in the form that a program takes as an argument."""
     return (
         np.array(x)
         if isinstance(x, Traced) and x.ndim
@@ -45,7 +45,7 @@ def held(variable):
 
 
 def traced(f, args, kwargs):
-    """The function after the calls that trace it, its program, and the text of it."""
+    """Return the function after the calls that trace it, with its program and the program's text."""
     variables = {
         id(x): x for x in (vars(sys.modules[f.__module__])).values() if isinstance(x, Variable)
     }
@@ -67,7 +67,7 @@ def traced(f, args, kwargs):
 
 
 def in_order(result):
-    """The leaves of a result in the order in which its dicts have them."""
+    """Return the leaves of a result in the order of its dicts."""
     if isinstance(result, dict):
         return [leaf for part in result.values() for leaf in in_order(part)]
     if isinstance(result, list | tuple):
@@ -97,7 +97,7 @@ def written():
 
 
 def test_pasted_into_a_script_the_source_gives_what_the_eager_function_gives(written, tmp_path):
-    """Each text is a script of its own; the results are the same to the bit."""
+    """Run each text as a script, and compare the results to the bit."""
     for name, (text, inputs, _) in written.items():
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
         (tmp_path / f"{name}.in").write_bytes(pickle.dumps(inputs))
@@ -198,7 +198,7 @@ def test_assignments_and_gradients_have_the_users_names():
 
 
 def of(x):
-    """One statement of a function of its own."""
+    """Return the inverse, in a function with a single statement."""
     return np.linalg.inv(x)
 
 
@@ -271,7 +271,7 @@ def test_the_time_of_a_line_is_said():
 
 
 class Hostile:
-    """An object that fails whoever looks at it."""
+    """An object whose attributes and methods raise an error."""
 
     @property
     def __class__(self):
@@ -297,7 +297,7 @@ def test_hostile_values_of_the_users_are_let_alone():
 
 
 def test_constants_lie_in_memory_as_they_did() -> None:
-    """The way in which products and sums are rounded depends on it."""
+    """Products and sums round differently in another memory layout."""
     filled = np.broadcast_to(1.0, (5, 2))
     turned = np.arange(6.0).reshape(2, 3).T
     for array, text in (
@@ -324,7 +324,7 @@ def test_constants_lie_in_memory_as_they_did() -> None:
 
 
 def test_values_without_a_name_never_have_one_of_the_users() -> None:
-    """They are u1, u2, ...; also a later version of a value has no name that is another value's."""
+    """Such values are u1, u2, and so on. A later version of a value takes no user's name either."""
 
     def f(x: Any, u1: Any) -> Any:
         y = np.sin(x) * np.cos(x) + np.tan(np.sin(x)) * u1
@@ -460,7 +460,7 @@ def of_sine(x: Any, w: Any) -> Any:
 
 @pytest.mark.parametrize("f", [of_product, of_sum, of_sine])
 def test_gradients_that_passes_find_elsewhere_keep_their_names(f):
-    """They are named by their sources, and said to be their gradients."""
+    """Gradients that a pass replaces by an equal value are named and described by their sources."""
     text = program_text(f, np.arange(3.0), tm.constant([1.0, 2.0, 3.0]))
     assert "    d_w = " in text
     assert "d_w : array of shape (3,), float64, the gradient with respect to w" in text
@@ -547,14 +547,14 @@ def test_a_call_that_is_made_for_its_error_alone_says_so(fixed):
 
 
 def test_the_number_of_a_condition_is_said():
-    """What is raised has it."""
+    """Retrace has the number of its condition."""
 
     def f(x):
         return x if np.sum(x) > 0 else -x
 
     text = program_text(f, tm.constant([1.0, 2.0]))
     assert (
-        '"""Raised where the function would take another way, with the number of the condition."'
+        '"""Raised where the function would take another branch, with the number of the condition."'
         in text
     )
     assert "raise Retrace(1)" in text
@@ -572,7 +572,7 @@ def bounded(x):
 
 
 def test_lines_of_the_users_own_gradient_are_its_lines():
-    """Those of the function stand above its values, and what is differentiated comes from them in turn."""
+    """Statements of a custom gradient are comments above its values, and again above their derivatives."""
 
     def f(x):
         with tm.GradientTape() as outer:
@@ -593,3 +593,55 @@ def test_lines_of_the_users_own_gradient_are_its_lines():
     ]
     assert "    # second derivative, back through: low = np.maximum(upstream, -1) (1 of 2)" in lines
     assert "    # back through: return x * 1.5, grad" not in lines
+
+
+def test_the_source_has_no_blocks_unless_the_program_that_runs_is_asked_for():
+    """Without sums, both texts compute the same bits. With sums they may round differently."""
+
+    @tm.function
+    def bell(x):
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            y = x * np.exp(-x * x)
+        return y, tape.gradient(y, x)
+
+    @tm.function
+    def total(x):
+        return np.sum(x * np.exp(-x * x))
+
+    x = np.linspace(-2.0, 3.0, 200_001)
+    for f, compare in (
+        (bell, np.testing.assert_array_equal),
+        (total, np.testing.assert_allclose),
+    ):
+        results = [f(tm.constant(x)) for _ in range(3)][-1]
+        readable, as_run = f.source(), f.source(as_run=True)
+        assert not any(word in readable for word in ("out=", "for ", "u1 *=", "empty"))
+        assert "    for start in range(0, 200_001, 16_384):\n" in as_run
+        texts = [f.source(tm.constant(x), as_run=k) for k in (False, True)]
+        assert texts == [readable, as_run]
+        for text in texts:
+            names: dict[str, Any] = {}
+            exec(text, names)  # noqa: S102 (the text is the package's own)
+            for found, right in zip(leaves(names[f.__name__](x)), leaves(results), strict=True):
+                compare(found, right, *([1e-13] if f is total else []))
+
+
+def test_sources_of_several_programs_and_of_small_ones_as_they_run():
+    """Without blocks, both sources are equal."""
+    f = tm.function(lambda x: x * x)
+    for size in (200_000, 3):
+        for _ in range(2):
+            f(tm.constant(np.ones(size)))
+    small = tm.constant(np.ones(3))
+    assert f.source(small) == f.source(small, as_run=True)
+    assert f.source() == f.source(as_run=True)  # one product is no chain
+
+
+def test_the_source_of_a_tape_has_no_blocks():
+    """A tape's source is written for readers."""
+    x = tm.Variable(np.linspace(-2.0, 3.0, 200_001))
+    with tm.GradientTape() as tape:
+        y = x * np.exp(-x * x)
+    text = tape.source(y, x)
+    assert not any(word in text for word in ("out=", "for ", "empty"))

@@ -9,7 +9,6 @@ import random
 import numpy as np
 import pytest
 
-from tapemagic.programs.module_names import PRIVATE
 from tapemagic.programs.program import (
     Back,
     Constant,
@@ -23,8 +22,9 @@ from tapemagic.programs.program import (
     Store,
     kind_of,
 )
-from tapemagic.programs.source import Text
-from tapemagic.programs.writer import Writer
+from tapemagic.programs.text.local_names import PRIVATE
+from tapemagic.programs.text.source import Text
+from tapemagic.programs.text.writer import Writer
 from tests.programs.running import both_ways, in_driver, pasted
 
 NUMBER = Kind((2,), np.dtype(float), True)
@@ -144,7 +144,7 @@ def test_twenty_thousand_calls_are_written_and_compiled():
 
 
 def test_a_guard_raises_where_the_function_would_take_another_way():
-    """The comment says which way of the user's statement the program is."""
+    """The comment says whether the condition of the user's statement is true."""
     x = Input(0, Kind((), np.dtype(float), False), "x")
     positive = Node(np.greater, [x, 0], {}, Kind((), np.dtype(bool), False), Site(FILE, 1))
     program = Program([x], [positive, Guard(positive, True, Site(FILE, 1))], [x], [], "f")
@@ -203,7 +203,7 @@ def test_a_loop_over_blocks_keeps_what_it_reads():
 
 
 def test_constants_of_the_program_do_not_leave_it():
-    """Whoever writes into a result does not change the next one."""
+    """Writing into a result doesn't change the results of later calls."""
     constant = Constant(np.array([1.0, 2.0]))
     view = Node(np.reshape, [constant, (2, 1)], {}, Kind((2, 1), np.dtype(float), True))
     program = Program([], [view], [constant, view], [], "f")
@@ -215,7 +215,7 @@ def test_constants_of_the_program_do_not_leave_it():
 
 
 def test_large_arrays_and_the_users_own_are_parameters():
-    """They are bound when the program is compiled, by reference."""
+    """Such arrays are bound by reference when the program is compiled."""
     x = Input(0, NUMBER, "x")
     own = np.array([1.0, 2.0])
     reference = Constant(own, by_reference=True, name="table")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapemagic.programs.statements import statements_in
+from tapemagic.programs.text.statements import statements_in
 
 NAMES = {
     "y = x": ("y",),
@@ -21,7 +21,7 @@ NAMES = {
 
 @pytest.mark.parametrize(("text", "names"), NAMES.items(), ids=NAMES)
 def test_the_names_that_a_statement_assigns(text: str, names: tuple[str, ...]) -> None:
-    """Its own, in the order of its source: those of statements inside of it are not among them."""
+    """A compound statement assigns its own names, not those of the statements inside it."""
     assert statements_in(text.splitlines(keepends=True))[1].names == names
 
 
@@ -37,6 +37,6 @@ def test_the_names_that_a_statement_assigns(text: str, names: tuple[str, ...]) -
     ],
 )
 def test_statements_of_which_a_part_repeats(text: str, repeats: bool) -> None:
-    """Comprehensions, wherever in the value of a statement they are."""
+    """A comprehension anywhere in the value of a statement may repeat a part of it."""
     lines = [f"    {line}\n" for line in text.split("\n")]
     assert statements_in(lines)[1].repeats is repeats

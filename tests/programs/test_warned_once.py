@@ -31,11 +31,11 @@ def traced() -> None:
     """Calls that make the program."""
     for _ in range(3):
         roots(tm.constant(np.full(150_000, 3.0)))
-    assert "for start in range" in roots.source()
+    assert "for start in range" in roots.source(as_run=True)
 
 
 def test_each_call_warns_once_as_without_blocks() -> None:
-    """Each line warns as often as on whole arrays."""
+    """A line in a loop over blocks warns once, as on whole arrays."""
     x = tm.constant(np.linspace(-1.0, 1.0, 150_000))
     assert sorted(messages(roots, x)) == sorted(messages(roots.python_function, x))
 

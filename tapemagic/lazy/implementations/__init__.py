@@ -1,6 +1,6 @@
-"""The ways in which functions are computed on lazy arrays: one module for each group of functions.
+"""Implementations of functions on lazy arrays: one module for each group of functions.
 
-A way is a function of Dask's arrays, with the parameters of the function that it computes, which gives Dask's arrays.
+An implementation takes and returns Dask arrays, and has the parameters of the function that it implements.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions along some axes, which have to be in one piece; along the others they run in every chunk."""
+"""Run functions along axes that are in one chunk; the other axes may be split."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tapemagic.lazy.implementations.blocks import (
     pointwise,
     right,
 )
-from tapemagic.lazy.implementations.table import way
+from tapemagic.lazy.implementations.table import implements
 
 Labelled = Callable[[list[Any], Any, Any], list[Labels]]
 
 ALONG: dict[Any, Labelled] = {}
-"""For functions along axes, what labels the axes of the arrays among the arguments."""
+"""For each function along axes, the function that labels the axes of its array arguments."""
 
 
 @cache
@@ -35,28 +35,28 @@ def _signature(function: Any) -> Any:
 
 
 def argument(function: Any, name: str, args: Any, kwargs: Any, default: Any) -> Any:
-    """An argument of a call, which may be given by position."""
+    """Look up an argument of a call by name, whether it was passed by position or by name."""
     if name in kwargs:
         return kwargs[name]
-    known = _signature(function)
-    if known is None or name not in known.parameters:
+    signature = _signature(function)
+    if signature is None or name not in signature.parameters:
         return default
-    place = list(known.parameters).index(name)
+    place = list(signature.parameters).index(name)
     if place < len(args):
         return args[place]
-    found = known.parameters[name].default
-    return default if found is inspect.Parameter.empty else found
+    own = signature.parameters[name].default
+    return default if own is inspect.Parameter.empty else own
 
 
 def _label(labelled: Labelled, *functions: Any) -> None:
-    """Enter functions; typed loosely, since joining the types of NumPy's overloads takes mypy half a minute."""
+    """Enter functions; typed loosely, because mypy takes half a minute to join the types of NumPy's overloads."""
     ALONG.update(dict.fromkeys(functions, labelled))
 
 
 def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: bool = False) -> None:
-    """Name functions with a parameter `axis`, or another of its kind: one axis, several, or None for all.
+    """Register functions with a parameter like `axis`: one axis, several, or None for all.
 
-    The other arrays among the arguments lie beside the first one, if `aligned`; else each chunk needs them as a whole.
+    If `aligned`, the other array arguments have the chunks of the first; else each chunk needs all of them.
     """
 
     def register(function: Any) -> None:
@@ -79,7 +79,7 @@ def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: boo
 
 
 def on_last(count: int | tuple[int, ...], *functions: Any) -> None:
-    """Name functions of the last `count` axes of each argument, for stacks of which they do the same."""
+    """Register functions of the last `count` axes of each argument, such as those of stacks of matrices."""
 
     def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
         counts = (count,) * len(arrays) if isinstance(count, int) else count
@@ -89,7 +89,7 @@ def on_last(count: int | tuple[int, ...], *functions: Any) -> None:
 
 
 def on_examples(*functions: Any) -> None:
-    """Name functions that do the same for each example along the first axis of their first array."""
+    """Register functions that treat each example along the first axis of their first array separately."""
 
     def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
         main = arrays[0].ndim
@@ -102,12 +102,18 @@ def on_examples(*functions: Any) -> None:
 
 
 def along(function: Any, args: Any, kwargs: Any) -> Any:
-    """The result of a function along axes; none writes into a chunk, which others may read."""
-    if kwargs.get("weights") is not None:  # for a trial they are not to be 0
+    """Run a function along axes, without writing into a chunk that others may read."""
+    if (
+        kwargs.get("weights") is not None
+    ):  # the trial uses zeros for integers, and weights must not sum to 0
         weights = kwargs["weights"]
-        known = is_lazy(weights)
-        weights = pointwise(_inexact, (weights,), {}) if known else _inexact(np.asarray(weights))
+        weights = (
+            pointwise(_inexact, (weights,), {})
+            if is_lazy(weights)
+            else _inexact(np.asarray(weights))
+        )
         kwargs = kwargs | {"weights": weights}
+    # The chunk may belong to other tasks as well, so np.median must copy it.
     if argument(function, "overwrite_input", args, kwargs, False):
         bound = _signature(function).bind(*args, **kwargs)
         del bound.arguments["overwrite_input"]
@@ -130,7 +136,7 @@ on_last(2, np.linalg.inv, np.linalg.cholesky, np.linalg.det, np.linalg.slogdet, 
 
 
 def _matrices_and_limits(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
-    """Matrices, and a number for each."""
+    """Label stacks of matrices, and one number for each matrix."""
     return [leading(x.ndim, 0 if k else 2) for k, x in enumerate(arrays)]
 
 
@@ -138,7 +144,7 @@ _label(_matrices_and_limits, np.linalg.pinv, np.linalg.matrix_rank)
 
 
 def _solve(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
-    """A vector is one for all matrices; NumPy takes an array of one axis alone for one."""
+    """Label stacks of matrices and right-hand sides; a 1-d right-hand side serves all matrices."""
     return [leading(x.ndim, 2 if x.ndim > 1 else 1) for x in arrays]
 
 
@@ -146,17 +152,17 @@ ALONG[np.linalg.solve] = _solve
 
 
 def _beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
-    """The first argument element by element, each beside the whole of the others."""
+    """Label the first argument element-wise; each element needs all other arguments."""
     return [right(x.ndim) if x is args[0] else (None,) * x.ndim for x in arrays]
 
 
 def _second_beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
-    """The second argument element by element, each beside the whole of the first."""
+    """Label the second argument element-wise; each element needs the whole first argument."""
     return [right(x.ndim) if x is args[1] else (None,) * x.ndim for x in arrays]
 
 
 def _quantile(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
-    """Weights lie beside the elements."""
+    """Label the elements and their weights; the reduced axes must be in one chunk."""
     a, weights = args[0], kwargs.get("weights")
     axis = argument(np.quantile, "axis", args, kwargs, None)
     if axis is None or (weights is not None and np.ndim(weights) != a.ndim):
@@ -169,7 +175,7 @@ _label(_quantile, np.quantile, np.percentile, np.nanquantile, np.nanpercentile)
 
 
 def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
-    """All arrays element by element, and a new axis in the result."""
+    """Label the arrays element-wise; the result has a new axis."""
     return [right(x.ndim) for x in arrays]
 
 
@@ -178,9 +184,9 @@ _label(_second_beside_all, np.searchsorted, np.polyval)
 _label(_all_beside, np.linspace, np.geomspace, np.logspace, np.unravel_index)
 
 
-@way(np.geomspace)
+@implements(np.geomspace)
 def geomspace(start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
-    """``np.geomspace``, of whole numbers as of others: a trial with zeros would be refused."""
+    """Implement ``np.geomspace``; integers become floats, because NumPy refuses a trial with zeros."""
     ends = [pointwise(_inexact, (x,), {}) if is_lazy(x) else x for x in (start, stop)]
     return along(np.geomspace, (*ends, *args), kwargs)
 
@@ -189,8 +195,8 @@ def _inexact(x: Any) -> Any:
     return x.astype(float) if x.dtype.kind in "biu" else x
 
 
-@way(np.vander)
+@implements(np.vander)
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
-    """``np.vander``."""
+    """Implement ``np.vander`` on Dask arrays."""
     columns = x.shape[0] if N is None else N
     return blockwise(np.vander, (x, columns, increasing), {}, lambda arrays: [(-1,)])

@@ -1,7 +1,7 @@
-"""Functions computed chunk by chunk: along some axes of their arguments, each in one piece, or element by element.
+"""Run functions chunk by chunk: element by element, or along axes that are in one chunk.
 
-An argument's axes are labelled. Along the labelled ones the function does the same in every chunk; axes that have the
-same label belong together, and broadcast. An axis with the label None has to be in one piece.
+The axes of each argument are labelled. Along a labelled axis the function does the same in every chunk; axes with the
+same label are aligned and broadcast together. An axis labelled None must be in one chunk.
 """
 
 from __future__ import annotations
@@ -23,25 +23,30 @@ from tapemagic.errors import UnsupportedArgumentError
 Labels = tuple[int | None, ...]
 
 NEW, CORE = 100, 1000
-"""The numbers in Dask's notation of axes that only a result has, and of those that only an argument has."""
+"""First index, in Dask's blockwise notation, of axes that only a result has, and of axes that only an argument has.
 
-TRIAL = 1 << 20
-"""The number of elements up to which a function is tried out on numbers of its own, to see what it returns."""
+Labels count axes from the end, so they are small negative integers: the three ranges never overlap."""
+
+MAX_TRIAL_SIZE = 1 << 20
+"""Maximum number of elements on which a function is tried out to learn the shape and dtype of its result."""
 
 IN_MEMORY = "write x.compute() first, or give the loss to tapemagic.distributed.value_and_grad"
-"""The advice where nothing else helps."""
+"""Advice if nothing else helps."""
 
-HOMES = frozenset({"numpy", "scipy", "tapemagic"})
-"""The packages whose functions are tried out."""
+TRUSTED_PACKAGES = frozenset({"numpy", "scipy", "tapemagic"})
+"""Packages whose functions may be tried out: they compute, and change nothing."""
 
-INLINE = 1 << 16
-"""The bytes up to which an array in memory is named by its numbers."""
+MAX_INLINE_BYTES = 1 << 16
+"""Maximum size in bytes of an array in memory that is named by a hash of its numbers.
+
+A larger one gets a random name, because hashing would take longer than the task.
+"""
 
 
 class Slot:
-    """The place of an array among the arguments of a call.
+    """Placeholder for an array among the arguments of a call.
 
-    It is no number, which for Dask would be the same as an argument that is this number.
+    A plain integer would have the same Dask token as an argument with this value.
     """
 
     __slots__ = ("number",)
@@ -56,33 +61,33 @@ class Slot:
         return Slot, (self.number,)
 
 
-def taken_out(value: Any, wanted: Callable[[Any], bool], found: list[Any]) -> Any:
-    """Nested arguments with numbered places for the arrays that are wanted, which are added to a list."""
-    if wanted(value):
-        found.append(value)
-        return Slot(len(found) - 1)
+def extract_arrays(value: Any, is_array_like: Callable[[Any], bool], arrays: list[Any]) -> Any:
+    """Replace arrays in nested arguments by numbered slots, and append them to a list."""
+    if is_array_like(value):
+        arrays.append(value)
+        return Slot(len(arrays) - 1)
     kind = type(value)
     if kind is tuple or kind is list:
-        return kind([taken_out(x, wanted, found) for x in value])
+        return kind([extract_arrays(x, is_array_like, arrays) for x in value])
     if kind is dict:
-        return {key: taken_out(x, wanted, found) for key, x in value.items()}
+        return {key: extract_arrays(x, is_array_like, arrays) for key, x in value.items()}
     return value
 
 
-def put_in(value: Any, arrays: Sequence[Any]) -> Any:
-    """Nested arguments with arrays in the numbered places."""
+def insert_arrays(value: Any, arrays: Sequence[Any]) -> Any:
+    """Replace the numbered slots in nested arguments by arrays."""
     kind = type(value)
     if kind is Slot:
         return arrays[value.number]
     if kind is tuple or kind is list:
-        return kind([put_in(x, arrays) for x in value])
+        return kind([insert_arrays(x, arrays) for x in value])
     if kind is dict:
-        return {key: put_in(x, arrays) for key, x in value.items()}
+        return {key: insert_arrays(x, arrays) for key, x in value.items()}
     return value
 
 
 class Task:
-    """A call that waits for its arrays."""
+    """Function call whose arrays are passed in later."""
 
     __slots__ = ("args", "function", "kwargs", "may_be_complex", "shapes")
 
@@ -96,18 +101,18 @@ class Task:
         self.may_be_complex = may_be_complex
 
     def __call__(self, *arrays: Any) -> Any:
-        """The function's result."""
-        y = self.function(*put_in(self.args, arrays), **put_in(self.kwargs, arrays))
+        """Call the function on the arrays of one chunk."""
+        y = self.function(*insert_arrays(self.args, arrays), **insert_arrays(self.kwargs, arrays))
         if not self.may_be_complex and any(np.iscomplexobj(part) for part in parts_of(y)):
             raise UnsupportedArgumentError(
                 f"{public_name(self.function)} gave complex numbers, which depends on the numbers of its lazy "
                 "arguments: write np.astype(x, complex) before it, or x.compute()"
             )
         if self.shapes is not None:
-            found = [np.shape(part) for part in parts_of(y)]
-            if found != self.shapes:
+            shapes = [np.shape(part) for part in parts_of(y)]
+            if shapes != self.shapes:
                 raise UnsupportedArgumentError(
-                    f"{public_name(self.function)} gave shapes {found}, which depend on the numbers of its lazy "
+                    f"{public_name(self.function)} gave shapes {shapes}, which depend on the numbers of its lazy "
                     f"arguments, and not {self.shapes}: write x.compute() before it"
                 )
         return np.asarray(y)[()] if isinstance(y, (bool, int, float, complex)) else y
@@ -117,7 +122,7 @@ class Task:
 
 
 class Part:
-    """One of several results."""
+    """Pick one of several results of a task."""
 
     __slots__ = ("number",)
 
@@ -155,39 +160,39 @@ def is_array(x: Any) -> bool:
 
 
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
-    """The axes that `axis` names, none negative; of a number NumPy lets it be the first or last one."""
+    """Normalize `axis` to nonnegative axes; like NumPy, accept 0 and -1 for a scalar."""
     if axis is None or (not ndim and axis in (0, -1)):
         return tuple(range(ndim))
     return normalize_axis_tuple(axis, ndim)
 
 
 def right(ndim: int, core: Sequence[int] = ()) -> Labels:
-    """Labels that count the axes from the end, but for `core`, which are negative."""
+    """Label axes by their distance from the end, except for the negative axes in `core`."""
     return tuple(None if axis in core else axis for axis in range(-ndim, 0))
 
 
 def leading(ndim: int, core: int) -> Labels:
-    """Labels that count the axes before the last `core` from the end."""
+    """Label all axes except the last `core`, counted from the end."""
     return (*range(core - ndim, 0), *(None,) * min(core, ndim))
 
 
 def pointwise(function: Any, args: Any, kwargs: Any) -> Any:
-    """A function that computes each element from the elements at its own place."""
-    args = [np.asarray(x) if type(x) in (list, tuple) and not _holds(x) else x for x in args]
+    """Run an element-wise function in each chunk."""
+    args = [np.asarray(x) if type(x) in (list, tuple) and not _has_lazy(x) else x for x in args]
     return blockwise(function, args, kwargs, lambda arrays: [right(x.ndim) for x in arrays], True)
 
 
-def _holds(x: Any) -> bool:
-    return any(map(_holds, x)) if isinstance(x, (list, tuple)) else is_array(x)
+def _has_lazy(x: Any) -> bool:
+    return any(map(_has_lazy, x)) if isinstance(x, (list, tuple)) else is_array(x)
 
 
-def whole(function: Any, args: Any, kwargs: Any) -> Any:
-    """A function whose arrays are in one piece each: one of NumPy's, SciPy's, or this package's.
+def on_single_chunk(function: Any, args: Any, kwargs: Any) -> Any:
+    """Run a NumPy, SciPy or tapemagic function whose arrays are in one chunk each.
 
-    Other functions are not tried out on numbers of no meaning.
+    Other functions are refused: trying one out on dummy numbers might have side effects.
     """
     home = (getattr(function, "__module__", None) or "").partition(".")[0]
-    if home not in HOMES and not isinstance(function, np.ufunc):
+    if home not in TRUSTED_PACKAGES and not isinstance(function, np.ufunc):
         raise UnsupportedArgumentError(
             f"{public_name(function)} cannot be recorded on lazy values: what it returns is not known before it is "
             "called. Write tapemagic.distributed.map_blocks(f, x), which applies a function to each chunk, or NumPy's "
@@ -203,37 +208,42 @@ def blockwise(
     labelled: Callable[[list[Any]], list[Labels]],
     same: bool = False,
 ) -> Any:
-    """The results of a function that does the same in every chunk.
+    """Run a function that does the same in every chunk.
 
     Parameters
     ----------
     function : callable
-        A function of NumPy's arrays.
+        A function of NumPy arrays.
     args, kwargs : sequence, dict
-        Its arguments, with Dask's arrays among them.
+        Its arguments, Dask arrays included.
     labelled : callable
-        Given the arrays among the arguments, the labels of the axes of each.
+        Returns the labels of the axes of each array among the arguments.
     same : bool
-        Whether the axes of the results are the labels.
+        Whether the labels are the axes of the results, as for element-wise functions.
     """
     arrays: list[Any] = []
-    args = taken_out(tuple(args), is_array, arrays)
-    kwargs = taken_out(kwargs, is_array, arrays)
+    args = extract_arrays(tuple(args), is_array, arrays)
+    kwargs = extract_arrays(kwargs, is_array, arrays)
     labels = labelled(arrays)
+    # An axis of length 1 broadcasts, so it says nothing about the length of its label in a trial.
     if not same:
         short = {name for name, n in lengths_of(arrays, labels).items() if n == 1}
         labels = [tuple(None if name in short else name for name in names) for names in labels]
-    arrays = [whole_if_empty(x, names) for x, names in zip(arrays, labels, strict=True)]
+    arrays = [merge_empty_chunks(x, names) for x, names in zip(arrays, labels, strict=True)]
     for x, names in zip(arrays, labels, strict=True):
-        require_whole(public_name(function), x, names)
+        require_one_chunk(public_name(function), x, names)
     lengths = lengths_of(arrays, labels)
-    results, kind = (_same if same else _tried)(function, args, kwargs, arrays, labels, lengths)
+    results, kind = (_pointwise_results if same else _results_by_trial)(
+        function, args, kwargs, arrays, labels, lengths
+    )
     fixed = None
     if not any(name is not None for names in labels for name in names):
         fixed = [tuple(length for _, length in result.axes) for result in results]
+    # np.emath and eig return complex numbers for some real input only: a trial with dummy numbers cannot tell, so
+    # each chunk checks.
     expected = any(result.dtype.kind in "cO" for result in results)
     task = Task(function, args, kwargs, fixed, expected)
-    arrays = cut_alike(arrays, labels)
+    arrays = unify_chunks(arrays, labels)
     pairs = [
         part
         for x, names in zip(arrays, unique(labels), strict=True)
@@ -241,18 +251,17 @@ def blockwise(
     ]
     token = tokenize(function, args, kwargs, [x.name if is_lazy(x) else x for x in arrays], labels)
     name = f"{getattr(function, '__name__', 'function').strip('_<>')}-{token}"
-    found = [name for names in labels for name in names if name is not None]
     if kind is None:
-        return _one(task, name, pairs, results[0])
-    loops = tuple(dict.fromkeys(sorted(found)))
-    return kind(_several(task, name, pairs, results, loops))
+        return _single_result(task, name, pairs, results[0])
+    loops = tuple(sorted({name for names in labels for name in names if name is not None}))
+    return kind(_joint_results(task, name, pairs, results, loops))
 
 
-def _one(task: Any, name: str, pairs: list[Any], result: Result) -> Any:
-    """One result."""
+def _single_result(task: Any, name: str, pairs: list[Any], result: Result) -> Any:
+    """Build the Dask array of a single result."""
     index, new = _index(result)
     meta = np.empty((0,) * len(index), result.dtype)
-    return apart(
+    return without_fusion(
         da.blockwise(
             task,
             index,
@@ -267,30 +276,31 @@ def _one(task: Any, name: str, pairs: list[Any], result: Result) -> Any:
     )
 
 
-def apart(y: Any, new_axes: dict[Any, int]) -> Any:
-    """A result of ``da.blockwise`` with new axes, for Dask not to fuse with what follows where one has length 1.
+def without_fusion(y: Any, new_axes: dict[Any, int]) -> Any:
+    """Keep Dask from fusing a result of ``da.blockwise`` that has a new axis of length 1 with later tasks.
 
-    Dask 2026.8 takes such an axis for that of an array with which the result is broadcast: chunks are lost.
+    Dask 2026.8 confuses such an axis with the axis of an array that the result is broadcast with, and loses chunks.
     """
     return y.blocks[(slice(None),) * y.ndim] if 1 in new_axes.values() else y
 
 
-def _several(
+def _joint_results(
     task: Any, name: str, pairs: list[Any], results: list[Result], loops: Any
 ) -> list[Any]:
-    """Several results, which each chunk computes together."""
+    """Build the Dask arrays of several results that each chunk computes together."""
+    # One task computes all results, as an array of tuples; each result picks its part from it.
     none = np.empty((0,) * len(loops), object)
     together = da.blockwise(
         task, loops, *pairs, name=name, concatenate=True, dtype=object, meta=none
     )
     return [
-        _one(Part(k), f"part-{k}-{name}", [together, loops], result)
+        _single_result(Part(k), f"part-{k}-{name}", [together, loops], result)
         for k, result in enumerate(results)
     ]
 
 
 def _index(result: Result) -> tuple[tuple[Any, ...], dict[Any, int]]:
-    """The index of a result in Dask's notation, and the lengths of its axes that no argument has."""
+    """Return the index of a result in Dask's notation, and the lengths of axes that no argument has."""
     index: list[Any] = []
     new = {}
     for k, (label, length) in enumerate(result.axes):
@@ -301,7 +311,7 @@ def _index(result: Result) -> tuple[tuple[Any, ...], dict[Any, int]]:
 
 
 def unique(labels: list[Labels]) -> list[tuple[Any, ...]]:
-    """The labels, with one of its own in the place of each None."""
+    """Replace each None among the labels by a unique label."""
     return [
         tuple(CORE * (k + 1) + axis if name is None else name for axis, name in enumerate(names))
         for k, names in enumerate(labels)
@@ -309,7 +319,7 @@ def unique(labels: list[Labels]) -> list[tuple[Any, ...]]:
 
 
 def lengths_of(arrays: list[Any], labels: list[Labels]) -> dict[int, int]:
-    """The length that belongs to each label."""
+    """Return the length of each label, after broadcasting."""
     lengths: dict[int, int] = {}
     for x, names in zip(arrays, labels, strict=True):
         for name, n in zip(names, x.shape, strict=True):
@@ -321,42 +331,46 @@ def lengths_of(arrays: list[Any], labels: list[Labels]) -> dict[int, int]:
     return lengths
 
 
-def cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
-    """The arrays, those in memory cut like their partners along the axes that they share."""
+def unify_chunks(arrays: list[Any], labels: list[Labels]) -> list[Any]:
+    """Split arrays in memory into the same chunks as the lazy arrays whose labels they share."""
     chunks: dict[Any, Any] = {}
     for x, names in zip(arrays, labels, strict=True):
         if is_lazy(x):
             for name, cut in zip(names, x.chunks, strict=True):
                 if name is not None and len(cut) > len(chunks.get(name, ())) and sum(cut) != 1:
                     chunks[name] = cut
-    found = []
-    known = {name for x, names in zip(arrays, labels, strict=True) if is_lazy(x) for name in names}
+    split = []
+    lazy_labels = {
+        name for x, names in zip(arrays, labels, strict=True) if is_lazy(x) for name in names
+    }
     for x, names in zip(arrays, labels, strict=True):
         if not is_lazy(x) and any(
-            name is not None and (n != 1 or name not in known)
+            name is not None and (n != 1 or name not in lazy_labels)
             for name, n in zip(names, x.shape, strict=True)
         ):
             cuts = tuple(
                 chunks.get(name, (n,)) if n != 1 else (1,)
                 for name, n in zip(names, x.shape, strict=True)
             )
-            found.append(in_chunks(x, cuts))
+            split.append(array_in_chunks(x, cuts))
         else:
-            found.append(x)
-    return found
+            split.append(x)
+    return split
 
 
-def in_chunks(x: Any, chunks: Any) -> Any:
-    """An array in memory as a Dask array; one that repeats few numbers stays so."""
+def array_in_chunks(x: Any, chunks: Any) -> Any:
+    """Convert an array in memory to a Dask array; broadcast arrays stay broadcast."""
     if x.size > 1 and any(n > 1 and not step for n, step in zip(x.shape, x.strides, strict=True)):
         small = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
         cuts = tuple((1,) if n == 1 else cut for n, cut in zip(small.shape, chunks, strict=True))
-        return da.broadcast_to(in_chunks(np.ascontiguousarray(small), cuts), x.shape, chunks=chunks)
-    return da.from_array(x, chunks=chunks, name=None if x.nbytes <= INLINE else False)
+        return da.broadcast_to(
+            array_in_chunks(np.ascontiguousarray(small), cuts), x.shape, chunks=chunks
+        )
+    return da.from_array(x, chunks=chunks, name=None if x.nbytes <= MAX_INLINE_BYTES else False)
 
 
-def whole_if_empty(x: Any, names: Labels) -> Any:
-    """An array, in one piece along the axes without label if it has no elements."""
+def merge_empty_chunks(x: Any, names: Labels) -> Any:
+    """Merge the chunks of an array without elements along its unlabelled axes."""
     if not is_lazy(x) or x.size:
         return x
     chunks = [
@@ -366,35 +380,34 @@ def whole_if_empty(x: Any, names: Labels) -> Any:
 
 
 def filled(shape: tuple[int, ...], value: Any, dtype: Any, chunks: Any = "auto") -> Any:
-    """A Dask array with one number in every place.
+    """Return a Dask array filled with one number.
 
-    It has a name of its own: for the one that it gives, Dask pickles a function of its own, which takes longer than all
-    else.
+    It gets a name here: to make one, Dask would pickle an internal function, which takes longer than everything else.
     """
     chunks = normalize_chunks(chunks, shape, dtype=dtype)
     name = f"full-{tokenize(shape, value, np.dtype(dtype), chunks)}"
     return da.full(shape, value, dtype=dtype, chunks=chunks, name=name)
 
 
-def require_whole(name: str, x: Any, names: Labels) -> None:
-    """Refuse an array that is cut along an axis which a function of that name needs in one piece."""
+def require_one_chunk(name: str, x: Any, names: Labels) -> None:
+    """Raise an error if an array has several chunks along an axis that must be in one chunk."""
     if not is_lazy(x):
         return
     cut = [axis for axis, label in enumerate(names) if label is None and len(x.chunks[axis]) > 1]
     if cut:
-        wanted = ", ".join(f"{axis}: -1" for axis in cut)
+        rechunking = ", ".join(f"{axis}: -1" for axis in cut)
         pieces = ", ".join(str(len(x.chunks[axis])) for axis in cut)
         raise refusal(
             name,
             f"{name} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
-            f"and it is cut into {pieces}: write x.rechunk({{{wanted}}}), if "
+            f"and it is cut into {pieces}: write x.rechunk({{{rechunking}}}), if "
             "the chunks then still fit into memory, or give a loss that is a mean or a sum over rows to "
             "tapemagic.distributed.value_and_grad",
         )
 
 
 def dummy(shape: tuple[int, ...], dtype: Any) -> Any:
-    """Numbers of no meaning for which most functions are defined: a positive definite matrix, index 0, True."""
+    """Return dummy numbers for which most functions are defined: a positive definite matrix, index 0, True."""
     if dtype.kind not in "fc":
         return np.zeros(shape, dtype) if dtype.kind in "iu" else np.ones(shape, dtype)
     if len(shape) < 2:
@@ -403,7 +416,7 @@ def dummy(shape: tuple[int, ...], dtype: Any) -> Any:
     return np.broadcast_to((0.25 + 0.5 * np.eye(rows, columns)).astype(dtype), shape)
 
 
-def _trial(
+def _call_on_dummies(
     function: Any,
     args: Any,
     kwargs: Any,
@@ -411,7 +424,7 @@ def _trial(
     labels: list[Labels],
     lengths: dict[int, int],
 ) -> Any:
-    """The result for arrays whose labelled axes have other lengths, made of numbers of no meaning."""
+    """Call a function on dummy arrays whose labelled axes have the given lengths."""
     dummies = []
     for x, names in zip(arrays, labels, strict=True):
         shape = tuple(
@@ -421,22 +434,22 @@ def _trial(
         dummies.append(x if not is_lazy(x) and shape == x.shape else dummy(shape, x.dtype))
     with np.errstate(all="ignore"):
         try:
-            return function(*put_in(args, dummies), **put_in(kwargs, dummies))
-        except np.linalg.LinAlgError:  # of whole numbers that are all 0
+            return function(*insert_arrays(args, dummies), **insert_arrays(kwargs, dummies))
+        except np.linalg.LinAlgError:  # the dummy for integers, zeros, is singular
             dummies = [
                 np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype), x.shape) if x.ndim > 1 else x
                 for x in dummies
             ]
-            return function(*put_in(args, dummies), **put_in(kwargs, dummies))
+            return function(*insert_arrays(args, dummies), **insert_arrays(kwargs, dummies))
 
 
 def _identities(x: Any) -> Any:
-    """Identity matrices in the place of others."""
+    """Return identity matrices of the same shape."""
     *_, rows, columns = x.shape
     return np.broadcast_to(np.eye(rows, columns, dtype=x.dtype), x.shape)
 
 
-def _same(
+def _pointwise_results(
     function: Any,
     args: Any,
     kwargs: Any,
@@ -444,14 +457,14 @@ def _same(
     labels: list[Labels],
     lengths: dict[int, int],
 ) -> tuple[list[Result], Any]:
-    """The results of a pointwise function."""
-    y = _trial(function, args, kwargs, arrays, labels, dict.fromkeys(lengths, 1))
+    """Find the shapes and dtypes of the results of an element-wise function."""
+    y = _call_on_dummies(function, args, kwargs, arrays, labels, dict.fromkeys(lengths, 1))
     axes = tuple((name, lengths[name]) for name in sorted(lengths))
-    found = [Result(np.asarray(part).dtype, axes) for part in parts_of(y)]
-    return found, type(y) if isinstance(y, (tuple, list)) else None
+    results = [Result(np.asarray(part).dtype, axes) for part in parts_of(y)]
+    return results, type(y) if isinstance(y, (tuple, list)) else None
 
 
-def _tried(
+def _results_by_trial(
     function: Any,
     args: Any,
     kwargs: Any,
@@ -459,7 +472,11 @@ def _tried(
     labels: list[Labels],
     lengths: dict[int, int],
 ) -> tuple[list[Result], Any]:
-    """The results of a function: its axes are found by trying it out twice, with other lengths of labelled axes."""
+    """Find the shapes and dtypes of the results of a function from two trials.
+
+    The second trial gives each labelled axis a length of its own: an axis of the result whose length changes belongs to
+    the label with this length, and an axis whose length stays is the function's own.
+    """
     long = [name for name, n in sorted(lengths.items()) if n != 1]
     core = max(
         [
@@ -468,12 +485,12 @@ def _tried(
         ],
         default=0,
     )
-    if core > TRIAL:
+    if core > MAX_TRIAL_SIZE:
         raise UnsupportedArgumentError(
             f"what {public_name(function)} returns is found by a trial, which is too large for {core:,} numbers in one "
             "chunk: write tapemagic.distributed.map_blocks(f, x, dtype=...), which applies a function to each chunk"
         )
-    y = _trial(function, args, kwargs, arrays, labels, lengths | dict.fromkeys(long, 1))
+    y = _call_on_dummies(function, args, kwargs, arrays, labels, lengths | dict.fromkeys(long, 1))
     kind: Any = type(y) if isinstance(y, (tuple, list)) else None
     if kind is not None and hasattr(kind, "_fields"):
         kind = kind._make
@@ -485,10 +502,11 @@ def _tried(
         )
     if not long:
         return [_fixed(part) for part in parts_of(y)], kind
+    # Lengths from 2, all different, since the first trial used 1 for all of them.
     other = {name: 2 + k for k, name in enumerate(long)}
-    z = _trial(function, args, kwargs, arrays, labels, lengths | other)
+    z = _call_on_dummies(function, args, kwargs, arrays, labels, lengths | other)
     names = {length: name for name, length in other.items()}
-    found = []
+    results = []
     for a, b in zip(map(_fixed, parts_of(y)), map(_fixed, parts_of(z)), strict=True):
         axes = []
         for (_, n), (_, m) in zip(a.axes, b.axes, strict=True):
@@ -502,11 +520,11 @@ def _tried(
             raise UnsupportedArgumentError(
                 f"{public_name(function)} cannot be computed in chunks with these arguments: {IN_MEMORY}"
             )
-        found.append(result)
-    return found, kind
+        results.append(result)
+    return results, kind
 
 
 def _fixed(y: Any) -> Result:
-    """The axes of an array, each of its own length."""
+    """Return the dtype and the unlabelled axes of an array."""
     y = np.asarray(y)
     return Result(y.dtype, tuple((None, n) for n in y.shape))

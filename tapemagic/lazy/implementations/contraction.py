@@ -1,4 +1,4 @@
-"""Contractions: sums of products over axes of two arrays."""
+"""Contract two arrays: sums of products over pairs of axes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ Axes = tuple[int, ...]
 
 
 def contraction(x: Any, y: Any, left: Axes, right: Axes) -> Any:
-    """The sums of products over axes, in pairs.
+    """Sum products over pairs of axes.
 
-    The products of two chunks keep an axis of length 1 for each pair, in the place of the first array's: where that
-    is cut these products are added up, in a tree, and else nothing is left to add. Dask's ``tensordot`` adds up in any
+    The product of two chunks keeps an axis of length 1 for each pair, where the first array has it. If that axis has
+    several chunks, the products are summed in a tree; else nothing is left to sum. Dask's ``tensordot`` sums in any
     case, which copies the result twice.
     """
-    mine = list(range(x.ndim))
-    theirs = list(range(x.ndim, x.ndim + y.ndim))
+    x_axes = list(range(x.ndim))
+    y_axes = list(range(x.ndim, x.ndim + y.ndim))
     for i, j in zip(left, right, strict=True):
-        theirs[j] = mine[i]
-    free = [axis for axis in theirs if axis >= x.ndim]
+        y_axes[j] = x_axes[i]
+    free = [axis for axis in y_axes if axis >= x.ndim]
     dtype = np.result_type(x, y)
+    # adjust_chunks says that each product shrinks its contracted axes to length 1, so that a tree can sum them.
     products = da.blockwise(
         partial(_product, axes=(left, right)),
-        [*mine, *free],
-        *(x, mine, y, theirs),
+        [*x_axes, *free],
+        *(x, x_axes, y, y_axes),
         name=None,
         token="contraction",  # noqa: S106 (a part of the name)
         adjust_chunks=dict.fromkeys(left, _ones),
@@ -39,7 +40,7 @@ def contraction(x: Any, y: Any, left: Axes, right: Axes) -> Any:
         return da.squeeze(products, axis=left)
     return da.reduction(
         products,
-        _itself,
+        _unchanged,
         _sum,
         axis=left,
         concatenate=False,
@@ -57,12 +58,12 @@ def _product(x: Any, y: Any, axes: tuple[Axes, Axes]) -> Any:
     return np.expand_dims(np.tensordot(x, y, axes), axes[0])
 
 
-def _itself(x: Any, axis: Any, keepdims: bool) -> Any:
+def _unchanged(x: Any, axis: Any, keepdims: bool) -> Any:
     return x
 
 
 def _sum(parts: Any, axis: Any, keepdims: bool) -> Any:
-    """The sum of arrays in nested lists."""
+    """Sum the arrays in nested lists."""
     y = reduce(np.add, _arrays(parts))
     return y if keepdims else np.squeeze(y, axis)
 

@@ -1,4 +1,4 @@
-"""Diagonals and triangles of matrices, and padding."""
+"""Diagonals and triangles of matrices, and padding of arrays."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import dask.array as da
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from tapemagic.lazy.implementations.blocks import filled, is_lazy, pointwise, whole
-from tapemagic.lazy.implementations.indexing import taken
-from tapemagic.lazy.implementations.joining import as_lazy, concatenate
+from tapemagic.lazy.implementations.blocks import filled, is_lazy, on_single_chunk, pointwise
+from tapemagic.lazy.implementations.indexing import select
+from tapemagic.lazy.implementations.joining import as_dask, concatenate
 from tapemagic.lazy.implementations.reductions import total, within
-from tapemagic.lazy.implementations.scattering import zeros_with
+from tapemagic.lazy.implementations.scattering import scatter
 from tapemagic.lazy.implementations.shaping import broadcast_to, ravel
-from tapemagic.lazy.implementations.table import way
+from tapemagic.lazy.implementations.table import implements
 
 
 def _numbers(cut: Any) -> Any:
@@ -28,15 +28,15 @@ def _below(rows: Any, columns: Any, x: Any, k: int, lower: bool) -> Any:
         )
 
 
-@way(np.tril)
+@implements(np.tril)
 def tril(m: Any, k: int = 0) -> Any:
-    """``np.tril``."""
+    """Implement ``np.tril`` on Dask arrays."""
     return _triangle(m, k, True)
 
 
-@way(np.triu)
+@implements(np.triu)
 def triu(m: Any, k: int = 0) -> Any:
-    """``np.triu``."""
+    """Implement ``np.triu`` on Dask arrays."""
     return _triangle(m, k, False)
 
 
@@ -52,9 +52,9 @@ def _on_diagonal(rows: Any, columns: Any, x: Any) -> Any:
     return np.where(rows == columns, x, x.dtype.type(0))
 
 
-@way(np.diag)
+@implements(np.diag)
 def diag(v: Any, k: int = 0) -> Any:
-    """``np.diag``."""
+    """Implement ``np.diag`` on Dask arrays."""
     if v.ndim == 2:
         return diagonal(v, k)
     if v.ndim != 1:
@@ -65,23 +65,24 @@ def diag(v: Any, k: int = 0) -> Any:
     if not k:
         return square
     index = (slice(max(-k, 0), max(-k, 0) + v.shape[0]), slice(max(k, 0), max(k, 0) + v.shape[0]))
-    return zeros_with(square, index, (n, n))
+    return scatter(square, index, (n, n))
 
 
-@way(np.diagflat)
+@implements(np.diagflat)
 def diagflat(v: Any, k: int = 0) -> Any:
-    """``np.diagflat``."""
+    """Implement ``np.diagflat`` on Dask arrays."""
     return diag(ravel(v), k)
 
 
-@way(np.diagonal)
+@implements(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """``np.diagonal``."""
+    """Implement ``np.diagonal`` on Dask arrays."""
     one, two = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     if one == two:
         raise ValueError("axis1 and axis2 cannot be the same")
     if len(a.chunks[one]) == len(a.chunks[two]) == 1:
         return within(np.diagonal, a, (one, two), {"offset": offset, "axis1": one, "axis2": two})
+    # A diagonal crosses chunks: zero everything else, chunk by chunk, and sum one axis. Sums of zeros are exact.
     x = da.moveaxis(a, (one, two), (-2, -1))
     x = x[..., max(-offset, 0) :, max(offset, 0) :]
     n = min(x.shape[-2:])
@@ -90,30 +91,35 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return total(on, axis=-1, dtype=a.dtype)
 
 
-@way(np.trace)
+@implements(np.trace)
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
 ) -> Any:
-    """``np.trace``."""
+    """Implement ``np.trace`` on Dask arrays."""
     return total(
         diagonal(a, offset, axis1, axis2), axis=-1, **({} if dtype is None else {"dtype": dtype})
     )
 
 
 COPIES = frozenset({"edge", "reflect", "symmetric", "wrap"})
-"""The modes in which an array is padded with copies of its elements."""
+"""Padding modes that copy elements of the array, so that taking them at indices is enough."""
 
 
-@way(np.pad)
+@implements(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """``np.pad`` with constants, or with copies of elements."""
+    """Implement ``np.pad`` with constants, or with copies of elements."""
     if not is_lazy(array):
-        array = as_lazy(array)
+        array = as_dask(array)
     widths = _widths(pad_width, array.ndim)
+    # Padding a single element by at most 1 costs nothing and raises all of NumPy's errors.
     if not callable(mode) and array.ndim:
-        known: Any = {name: value for name, value in options.items() if not is_lazy(value)}
-        few = np.zeros((1,) * array.ndim, array.dtype)
-        np.pad(few, np.minimum(widths, 1), mode, **known)  # NumPy's errors for other options
+        options_in_memory: Any = {
+            name: value for name, value in options.items() if not is_lazy(value)
+        }
+        sample = np.zeros((1,) * array.ndim, array.dtype)
+        np.pad(
+            sample, np.minimum(widths, 1), mode, **options_in_memory
+        )  # NumPy's errors for other options
     if mode == "constant":
         values = options.get("constant_values", 0)
         values = (
@@ -124,16 +130,19 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         for axis, width in enumerate(widths):
             array = _with_strips(array, axis, width, values)
         return array
+    # Other modes compute new numbers from whole axes (mean, linear_ramp, odd reflection).
     if mode not in COPIES or options.get("reflect_type", "even") != "even":
-        return whole(np.pad, (array, widths, mode), options)
+        return on_single_chunk(np.pad, (array, widths, mode), options)
     for axis, width in enumerate(widths):
         if any(width):
-            array = taken(array, np.pad(np.arange(array.shape[axis]), width, mode, **options), axis)
+            array = select(
+                array, np.pad(np.arange(array.shape[axis]), width, mode, **options), axis
+            )
     return array
 
 
 def _widths(pad_width: Any, ndim: int) -> Any:
-    """The widths before and behind each axis."""
+    """Return the widths before and after each axis."""
     if not isinstance(pad_width, dict):
         return np.broadcast_to(pad_width, (ndim, 2)).tolist()
     widths = [[0, 0]] * ndim

@@ -1,4 +1,4 @@
-"""Differences of neighbours, numerical slopes and integrals."""
+"""Differences of neighbors, numerical gradients and integrals."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from tapemagic.engine.rules.differences import slope
 from tapemagic.lazy.array import LazyArray
 from tapemagic.lazy.implementations.blocks import pointwise
-from tapemagic.lazy.implementations.joining import as_lazy, concatenate
+from tapemagic.lazy.implementations.joining import as_dask, concatenate
 from tapemagic.lazy.implementations.products import times
-from tapemagic.lazy.implementations.reductions import given, total
+from tapemagic.lazy.implementations.reductions import non_defaults, total
 from tapemagic.lazy.implementations.shaping import broadcast_to
-from tapemagic.lazy.implementations.table import in_steps, way
+from tapemagic.lazy.implementations.table import implements, implements_in_steps
 
 
 def _sides(x: Any, axis: int) -> tuple[Any, Any]:
-    """All but the last, and all but the first, along an axis."""
+    """Return an array without its last, and without its first, element along an axis."""
     lead = (slice(None),) * normalize_axis_index(axis, x.ndim)
     return x[(*lead, slice(None, -1))], x[(*lead, slice(1, None))]
 
 
-@way(np.diff)
+@implements(np.diff)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """``np.diff``."""
+    """Implement ``np.diff`` on Dask arrays."""
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
     axis = normalize_axis_index(axis, a.ndim)
-    around = given(prepend=prepend, append=append)
+    around = non_defaults(prepend=prepend, append=append)
     if n and around:
         parts = [around.get("prepend"), a, around.get("append")]
         a = concatenate([_end(x, a, axis) for x in parts if x is not None], axis)
+    # Slices of neighboring chunks overlap by one element, which Dask passes between them.
     for _ in range(n):
         before, after = _sides(a, axis)
         a = pointwise(np.not_equal if a.dtype == bool else np.subtract, (after, before), {})
@@ -43,19 +44,19 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def _end(x: Any, a: Any, axis: int) -> Any:
-    """An array to put before or behind another one; a number is repeated along the other axes."""
-    x = as_lazy(x)
+    """Return an array to join before or after another; a scalar is repeated along the other axes."""
+    x = as_dask(x)
     return x if x.ndim else broadcast_to(x, (*a.shape[:axis], 1, *a.shape[axis + 1 :]))
 
 
-@way(np.trapezoid)
+@implements(np.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    """``np.trapezoid``."""
-    y = as_lazy(y)
+    """Implement ``np.trapezoid`` on Dask arrays."""
+    y = as_dask(y)
     axis = normalize_axis_index(axis, y.ndim) - y.ndim
     widths = dx
     if x is not None:
-        x = as_lazy(x)
+        x = as_dask(x)
         widths = diff(x, 1, -1 if x.ndim == 1 else axis)
         if x.ndim == 1:
             widths = widths[(slice(None), *(None,) * (-axis - 1))]
@@ -64,9 +65,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return total(areas, axis=axis)
 
 
-@in_steps(np.gradient)
+@implements_in_steps(np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
-    """``np.gradient``."""
+    """Implement ``np.gradient`` on Dask arrays."""
     f = f if hasattr(f, "dtype") else np.asarray(f)
     axes = _checked_axes(f, varargs, axis, edge_order)
     kind = np.result_type(f.dtype, float) if f.dtype.kind in "iu" else f.dtype
@@ -82,7 +83,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
 
 
 def _checked_axes(f: Any, varargs: Any, axis: Any, edge_order: Any) -> Sequence[int]:
-    """The axes of ``np.gradient``, after NumPy's checks of its arguments."""
+    """Return the axes of ``np.gradient`` after NumPy checked the arguments."""
     axes = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
     spaces = [_sample(x) for x in varargs]
     one: Any
@@ -96,7 +97,7 @@ def _checked_axes(f: Any, varargs: Any, axis: Any, edge_order: Any) -> Sequence[
 
 
 def _sample(x: Any) -> Any:
-    """A distance, or coordinates, in place of lazy ones."""
+    """Replace lazy spacings by numbers in memory with the same shape."""
     if type(x) is not LazyArray:
         return x
     return np.arange(float(x.shape[0])) if x.ndim == 1 else 1.0

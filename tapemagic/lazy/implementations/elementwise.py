@@ -1,4 +1,4 @@
-"""Functions that compute element by element, and are no ufuncs."""
+"""Element-wise functions that are not ufuncs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.lazy.implementations.blocks import pointwise
-from tapemagic.lazy.implementations.table import POINTWISE, way
+from tapemagic.lazy.implementations.table import POINTWISE, implements
 
 POINTWISE.update((
     np.clip, np.sinc, np.i0, np.real, np.imag, np.angle, np.round, np.around, np.fix,
@@ -15,13 +15,13 @@ POINTWISE.update((
 ))  # fmt: skip
 
 
-@way(np.nan_to_num)
+@implements(np.nan_to_num)
 def nan_to_num(x: Any, copy: bool = True, **numbers: Any) -> Any:
-    """``np.nan_to_num``, which never writes into a chunk."""
+    """Implement ``np.nan_to_num``, which never writes into a chunk here."""
     return pointwise(np.nan_to_num, (x,), numbers)
 
 
-@way(np.choose)
+@implements(np.choose)
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
-    """``np.choose``."""
+    """Implement ``np.choose`` on Dask arrays."""
     return pointwise(np.choose, (a, list(choices)), {"mode": mode})

@@ -1,4 +1,4 @@
-"""Parts of arrays, and zeros with values added at a part."""
+"""Indexing: selections of elements at indices in memory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tapemagic.lazy.implementations.along import along
 from tapemagic.lazy.implementations.blocks import blockwise, is_lazy, pointwise, right
 from tapemagic.lazy.implementations.joining import concatenate
 from tapemagic.lazy.implementations.shaping import TRIAL, broadcast_to, ravel, reshape
-from tapemagic.lazy.implementations.table import way
-from tapemagic.lazy.implementations.unsupported import counted
+from tapemagic.lazy.implementations.table import implements
+from tapemagic.lazy.implementations.unsupported import unknown_length
 
-RUNS = 64
-"""The number of slices up to which chosen elements are put together out of slices."""
+MAX_SLICES = 64
+"""Maximum number of slices of consecutive indices; more are read as one array of indices."""
 
 
 def _lazy_index(x: Any) -> UnsupportedArgumentError:
@@ -37,43 +37,43 @@ def _lazy_index(x: Any) -> UnsupportedArgumentError:
 
 
 def parts_of(index: Any, shape: tuple[int, ...]) -> list[Any]:
-    """An index as one part for each axis, and None for new ones; masks are the places where they are true."""
+    """Split an index into one part per axis, plus None for new axes; masks become indices."""
     parts = list(index) if isinstance(index, tuple) else [index]
-    found: list[Any] = []
+    result: list[Any] = []
     for part in parts:
         if is_lazy(part):
             raise _lazy_index(part)
         if part is None or part is Ellipsis or isinstance(part, slice):
-            found.append(part)
+            result.append(part)
             continue
         array = np.asarray(part)
         if array.dtype == bool:
             if not array.ndim:
                 raise UnsupportedArgumentError(
-                    f"a lazy array has no element at the index {index!r}, a truth value: write x[None] or x[:0]"
+                    f"a lazy array can't be indexed by the bool {index!r}: write x[None] or x[:0]"
                 )
-            found += list(np.nonzero(array))
+            result += list(np.nonzero(array))
         elif array.ndim:
-            found.append(array.astype(np.intp) if not array.size else array)
+            result.append(array.astype(np.intp) if not array.size else array)
         else:
-            found.append(operator.index(part if not isinstance(part, np.ndarray) else part[()]))
-    used = sum(part is not None and part is not Ellipsis for part in found)
+            result.append(operator.index(part if not isinstance(part, np.ndarray) else part[()]))
+    used = sum(part is not None and part is not Ellipsis for part in result)
     rest = len(shape) - used
     if rest < 0:
         raise IndexError(
             f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed"
         )
-    if any(part is Ellipsis for part in found):
-        place = next(k for k, part in enumerate(found) if part is Ellipsis)
-        found[place : place + 1] = [slice(None)] * rest
+    if any(part is Ellipsis for part in result):
+        position = next(k for k, part in enumerate(result) if part is Ellipsis)
+        result[position : position + 1] = [slice(None)] * rest
     else:
-        found += [slice(None)] * rest
-    return found
+        result += [slice(None)] * rest
+    return result
 
 
-@way(operator.getitem)
+@implements(operator.getitem)
 def getitem(x: Any, index: Any) -> Any:
-    """``x[index]``."""
+    """Implement ``x[index]`` on Dask arrays."""
     if not is_lazy(x):
         return _in_memory(x, index)
     index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
@@ -86,36 +86,38 @@ def getitem(x: Any, index: Any) -> Any:
     if not arrays:
         return x[tuple(parts)]
     if len(arrays) == 1 and not any(isinstance(part, int) for part in parts):
-        (place,) = arrays
-        axis = sum(part is not None for part in parts[:place])
-        y = taken(x, parts[place], axis)
-        return y[(*parts[:place], *(slice(None),) * parts[place].ndim, *parts[place + 1 :])]
+        (position,) = arrays
+        axis = sum(part is not None for part in parts[:position])
+        y = select(x, parts[position], axis)
+        return y[
+            (*parts[:position], *(slice(None),) * parts[position].ndim, *parts[position + 1 :])
+        ]
     return _at_points(x, parts)
 
 
 def _within_bounds(parts: list[Any], shape: tuple[int, ...]) -> list[Any]:
-    """The parts of an index, with slices that begin and end within the array, since Dask reads others differently."""
+    """Clip slices to the array, because Dask reads out-of-range slices differently from NumPy."""
     lengths = iter(shape)
-    found = []
+    result = []
     for part in parts:
         n = 0 if part is None else next(lengths)
         within = part
         if isinstance(part, slice):
             steps = range(*part.indices(n))
             within = _slice(steps.start, len(steps), steps.step) if steps else slice(0, 0)
-        found.append(within)
-    return found
+        result.append(within)
+    return result
 
 
 def _masks_fit(index: Any, shape: tuple[int, ...]) -> None:
-    """Let NumPy check whether masks, and other arrays, fit."""
+    """Let NumPy raise its error if a mask does not fit the shape."""
     parts = index if isinstance(index, tuple) else (index,)
     if any(np.ndim(part) and np.asarray(part).dtype == bool for part in parts if part is not None):
         np.broadcast_to(np.int8(0), shape)[index]
 
 
 def _in_memory(x: Any, index: Any) -> Any:
-    """An array in memory at a lazy index: one array of whole numbers, for the first axis."""
+    """Index an array in memory by one lazy array of integers along its first axis."""
     if is_lazy(index) and index.dtype.kind in "iu":
         rows = np.asarray(x)
         return blockwise(
@@ -136,7 +138,7 @@ def _rows_at(index: Any, rows: Any) -> Any:
 
 
 def _at_points(x: Any, parts: list[Any]) -> Any:
-    """Several arrays of whole numbers, and numbers, at once."""
+    """Index by several arrays of integers at once."""
     advanced = [k for k, part in enumerate(parts) if isinstance(part, (np.ndarray, int))]
     basic = tuple(slice(None) if k in advanced else part for k, part in enumerate(parts))
     y = x[basic]
@@ -146,6 +148,7 @@ def _at_points(x: Any, parts: list[Any]) -> Any:
     for part, n in zip(arrays, lengths, strict=True):
         if part.size and not (-n <= part.min() and part.max() < n):
             raise IndexError(f"index is out of bounds for an axis of length {n}")
+    # As in NumPy: if the advanced indices are not next to each other, their axes come first in the result.
     apart = where != list(range(where[0], where[0] + len(where)))
     rest = [k for k in range(y.ndim) if k not in where]
     front = da.transpose(y, (*where, *rest))
@@ -156,52 +159,54 @@ def _at_points(x: Any, parts: list[Any]) -> Any:
         else np.zeros(arrays[0].shape, int)
     )
     rows = reshape(front, (math.prod(lengths), *shape))
-    found = taken(rows, flat, 0)
+    result = select(rows, flat, 0)
     if apart:
-        return found
+        return result
     n, start = arrays[0].ndim, where[0]
-    return da.moveaxis(found, tuple(range(n)), tuple(range(start, start + n)))
+    return da.moveaxis(result, tuple(range(n)), tuple(range(start, start + n)))
 
 
-def runs(places: Any) -> list[tuple[int, int, int]] | None:
-    """The slices of consecutive whole numbers of which an array is made up; None if there are many."""
-    if not places.size:
+def as_slices(indices: Any) -> list[tuple[int, int, int]] | None:
+    """Split indices into slices of consecutive integers; return None if there are too many."""
+    if not indices.size:
         return []
-    steps = np.diff(places)
-    found: list[tuple[int, int, int]] = []
+    steps = np.diff(indices)
+    result: list[tuple[int, int, int]] = []
     start = 0
-    while start < len(places):
-        if len(found) > RUNS:
+    while start < len(indices):
+        if len(result) > MAX_SLICES:
             return None
         step = int(steps[start]) if start < len(steps) and abs(steps[start]) == 1 else 1
-        other = np.flatnonzero(steps[start:] != step)
-        stop = start + (int(other[0]) if other.size else len(steps) - start) + 1
-        found.append((int(places[start]), stop - start, step))
+        change = np.flatnonzero(steps[start:] != step)
+        stop = start + (int(change[0]) if change.size else len(steps) - start) + 1
+        result.append((int(indices[start]), stop - start, step))
         start = stop
-    return found
+    return result
 
 
-def taken(x: Any, places: Any, axis: int) -> Any:
-    """The elements at places in memory along an axis."""
+def select(x: Any, indices: Any, axis: int) -> Any:
+    """Select the elements at indices in memory along an axis."""
     n = x.shape[axis]
-    places = np.asarray(places)
-    if places.size and not (-n <= places.min() and places.max() < n):
-        wrong = places[(places < -n) | (places >= n)].ravel()[0]
+    indices = np.asarray(indices)
+    if indices.size and not (-n <= indices.min() and indices.max() < n):
+        wrong = indices[(indices < -n) | (indices >= n)].ravel()[0]
         raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
-    flat = (places.ravel() % n if n else places.ravel()).astype(np.intp)
+    flat = (indices.ravel() % n if n else indices.ravel()).astype(np.intp)
     lead = (slice(None),) * axis
-    pieces = runs(flat)
+    # Slices keep chunks as they are; an array of indices makes Dask build one task for each output chunk that
+    # reads from many.
+    pieces = as_slices(flat)
     if pieces is None:
         y = x[(*lead, flat)]
     elif not pieces:
         y = x[(*lead, slice(0, 0))]
     else:
         y = concatenate([x[(*lead, _slice(*piece))] for piece in pieces], axis)
-    if places.ndim == 1:
+    if indices.ndim == 1:
         return y
-    if not places.ndim:
+    if not indices.ndim:
         return y[(*lead, 0)]
-    return reshape(y, x.shape[:axis] + places.shape + x.shape[axis + 1 :])
+    return reshape(y, x.shape[:axis] + indices.shape + x.shape[axis + 1 :])
 
 
 def _slice(start: int, count: int, step: int) -> slice:
@@ -209,10 +214,10 @@ def _slice(start: int, count: int, step: int) -> slice:
     return slice(start, None if stop < 0 else stop, step)
 
 
-@way(np.take)
+@implements(np.take)
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Any:
-    """``np.take``."""
-    TRIAL.take(0, mode=mode)  # NumPy's error for other modes
+    """Implement ``np.take`` on Dask arrays."""
+    TRIAL.take(0, mode=mode)  # raises NumPy's error for other modes
     if is_lazy(indices):
         if is_lazy(a):
             if (
@@ -239,23 +244,23 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     if axis is None:
         a, axis = ravel(a), 0
     axis = normalize_axis_index(axis, a.ndim)
-    places = np.asarray(indices)
-    places = places.astype(np.intp)
+    positions = np.asarray(indices)
+    positions = positions.astype(np.intp)
     n = a.shape[axis]
     if mode == "wrap" and n:
-        places = places % n
+        positions = positions % n
     elif mode == "clip" and n:
-        places = np.clip(places, 0, n - 1)
-    return taken(a, places, axis)
+        positions = np.clip(positions, 0, n - 1)
+    return select(a, positions, axis)
 
 
 def _rows_taken(index: Any, rows: Any, mode: Any = "raise") -> Any:
     return np.take(rows, index, axis=0, mode=mode)
 
 
-@way(np.repeat)
+@implements(np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    """``np.repeat``."""
+    """Implement ``np.repeat`` on Dask arrays."""
     if is_lazy(repeats):
         raise _lazy_index(repeats)
     if axis is None:
@@ -282,12 +287,12 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
             else thin[(*(slice(None),) * (axis + 1), slice(0, 0))]
         )
         return reshape(wide, (*a.shape[:axis], a.shape[axis] * n, *a.shape[axis + 1 :]))
-    return taken(a, np.repeat(np.arange(a.shape[axis]), repeats), axis)
+    return select(a, np.repeat(np.arange(a.shape[axis]), repeats), axis)
 
 
-@way(np.compress)
+@implements(np.compress)
 def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Any:
-    """``np.compress``, of a condition in memory."""
+    """Implement ``np.compress`` with a condition in memory."""
     if is_lazy(condition):
         raise _lazy_index(condition)
     if np.ndim(condition) != 1:
@@ -295,25 +300,25 @@ def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Any:
     return take(a, np.flatnonzero(condition), axis)
 
 
-@way(np.extract)
+@implements(np.extract)
 def extract(condition: Any, arr: Any) -> Any:
-    """``np.extract``, of a condition in memory."""
+    """Implement ``np.extract`` with a condition in memory."""
     return compress(np.ravel(condition) if not is_lazy(condition) else condition, ravel(arr))
 
 
 def where(condition: Any, *options: Any) -> Any:
-    """``np.where`` with three arguments."""
+    """Implement ``np.where`` with three arguments."""
     if not options:
-        raise counted("np.where(mask)", places=True)
+        raise unknown_length("np.where(mask)", places=True)
     return pointwise(np.where, (condition, *options), {})
 
 
-way(np.where)(where)
+implements(np.where)(where)
 
 
-@way(np.take_along_axis)
+@implements(np.take_along_axis)
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
-    """``np.take_along_axis``."""
+    """Implement ``np.take_along_axis`` on Dask arrays."""
     if axis is None:
         arr, axis = ravel(arr), 0
     return along(np.take_along_axis, (arr, indices, axis), {})

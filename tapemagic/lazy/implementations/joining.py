@@ -1,4 +1,4 @@
-"""Several arrays into one, and one into several."""
+"""Join arrays into one, and split one into several."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import dask.array as da
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from tapemagic.lazy.implementations.blocks import in_chunks, is_lazy
+from tapemagic.lazy.implementations.blocks import array_in_chunks, is_lazy
 from tapemagic.lazy.implementations.shaping import astype, atleast_1d, atleast_2d, atleast_3d, ravel
-from tapemagic.lazy.implementations.table import way
+from tapemagic.lazy.implementations.table import implements
 
 
-def as_lazy(x: Any) -> Any:
-    """An array in memory as a Dask array."""
+def as_dask(x: Any) -> Any:
+    """Convert an array in memory to a Dask array in one chunk."""
     if is_lazy(x):
         return x
     x = np.asarray(x)
-    return in_chunks(x, tuple((n,) for n in x.shape))
+    return array_in_chunks(x, tuple((n,) for n in x.shape))
 
 
-@way(np.concatenate)
+@implements(np.concatenate)
 def concatenate(
     arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
-    """``np.concatenate``: the other axes are cut like those of the array with most chunks."""
-    arrays = [as_lazy(x) for x in arrays]
+    """Implement ``np.concatenate``; the other axes get the chunks of the array that has most of them."""
+    arrays = [as_dask(x) for x in arrays]
     if axis is None:
         arrays, axis = [ravel(x) for x in arrays], 0
     if len({x.ndim for x in arrays}) > 1 or not arrays[0].ndim:
@@ -36,11 +36,11 @@ def concatenate(
             "all the input arrays must have the same number of axes, at least one, to be concatenated"
         )
     axis = normalize_axis_index(operator.index(axis), arrays[0].ndim)
-    whole = np.result_type(*(x.dtype for x in arrays)) if dtype is None else np.dtype(dtype)
+    dtype_of_all = np.result_type(*(x.dtype for x in arrays)) if dtype is None else np.dtype(dtype)
     for x in arrays:
-        if not np.can_cast(x.dtype, whole, casting):
+        if not np.can_cast(x.dtype, dtype_of_all, casting):
             raise TypeError(
-                f"Cannot cast array data from {x.dtype} to {whole} according to the rule {casting!r}"
+                f"Cannot cast array data from {x.dtype} to {dtype_of_all} according to the rule {casting!r}"
             )
         if (
             x.shape[:axis] + x.shape[axis + 1 :]
@@ -49,19 +49,22 @@ def concatenate(
             raise ValueError(
                 f"arrays of shapes {', '.join(str(x.shape) for x in arrays)} cannot be joined along axis {axis}"
             )
-    arrays = [astype(x, whole) for x in arrays]
-    filled = [x for x in arrays if x.shape[axis]] or arrays[:1]
+    arrays = [astype(x, dtype_of_all) for x in arrays]
+    # Empty arrays add nothing but empty chunks, with which some Dask functions are wrong (see drop_empty_chunks).
+    nonempty = [x for x in arrays if x.shape[axis]] or arrays[:1]
     cuts = {
-        k: max((x.chunks[k] for x in filled), key=len) for k in range(filled[0].ndim) if k != axis
+        k: max((x.chunks[k] for x in nonempty), key=len)
+        for k in range(nonempty[0].ndim)
+        if k != axis
     }
-    filled = [x.rechunk(cuts) for x in filled]
-    return filled[0] if len(filled) == 1 else da.concatenate(filled, axis=axis)
+    nonempty = [x.rechunk(cuts) for x in nonempty]
+    return nonempty[0] if len(nonempty) == 1 else da.concatenate(nonempty, axis=axis)
 
 
-@way(np.stack)
+@implements(np.stack)
 def stack(arrays: Any, axis: int = 0, out: None = None, **options: Any) -> Any:
-    """``np.stack``."""
-    arrays = [as_lazy(x) for x in arrays]
+    """Implement ``np.stack`` on Dask arrays."""
+    arrays = [as_dask(x) for x in arrays]
     axis = normalize_axis_index(operator.index(axis), arrays[0].ndim + 1)
     index = (*(slice(None),) * axis, None)
     if len({x.shape for x in arrays}) > 1:
@@ -69,35 +72,35 @@ def stack(arrays: Any, axis: int = 0, out: None = None, **options: Any) -> Any:
     return concatenate([x[index] for x in arrays], axis, **options)
 
 
-@way(np.vstack)
+@implements(np.vstack)
 def vstack(tup: Any, **options: Any) -> Any:
-    """``np.vstack``."""
+    """Implement ``np.vstack`` on Dask arrays."""
     return concatenate([atleast_2d(x) for x in tup], 0, **options)
 
 
-@way(np.hstack)
+@implements(np.hstack)
 def hstack(tup: Any, **options: Any) -> Any:
-    """``np.hstack``."""
+    """Implement ``np.hstack`` on Dask arrays."""
     arrays = [atleast_1d(x) for x in tup]
     return concatenate(arrays, min(arrays[0].ndim - 1, 1), **options)
 
 
-@way(np.dstack)
+@implements(np.dstack)
 def dstack(tup: Any) -> Any:
-    """``np.dstack``."""
+    """Implement ``np.dstack`` on Dask arrays."""
     return concatenate([atleast_3d(x) for x in tup], 2)
 
 
-@way(np.column_stack)
+@implements(np.column_stack)
 def column_stack(tup: Any) -> Any:
-    """``np.column_stack``."""
+    """Implement ``np.column_stack`` on Dask arrays."""
     arrays = [atleast_1d(x) for x in tup]
     return concatenate([x[:, None] if x.ndim == 1 else x for x in arrays], 1)
 
 
-@way(np.block)
+@implements(np.block)
 def block(arrays: Any) -> Any:
-    """``np.block``."""
+    """Implement ``np.block`` on Dask arrays."""
     depth, most = _depth(arrays), _most_axes(arrays)
     return _block(arrays, max(depth, most), depth)
 
@@ -118,7 +121,7 @@ def _most_axes(arrays: Any) -> int:
 
 def _block(arrays: Any, ndim: int, depth: int) -> Any:
     if not isinstance(arrays, list):
-        x = as_lazy(arrays)
+        x = as_dask(arrays)
         for _ in range(ndim - x.ndim):
             x = x[None]
         return x
@@ -136,17 +139,17 @@ def _pieces(x: Any, indices: Any, axis: int) -> list[Any]:
     return [x[(*lead, slice(start, stop))] for start, stop in pairwise(ends)]
 
 
-@way(np.split)
+@implements(np.split)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """``np.split``."""
+    """Implement ``np.split`` on Dask arrays."""
     one = normalize_axis_index(axis, ary.ndim)
     np.split(np.arange(ary.shape[one]), indices_or_sections)  # NumPy's error for unequal parts
     return array_split(ary, indices_or_sections, one)
 
 
-@way(np.array_split)
+@implements(np.array_split)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """``np.array_split``."""
+    """Implement ``np.array_split`` on Dask arrays."""
     axis = normalize_axis_index(axis, ary.ndim)
     parts = np.array_split(np.arange(ary.shape[axis]), indices_or_sections)
     if np.ndim(indices_or_sections):
@@ -155,19 +158,19 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 
 
 def unstack(x: Any, axis: int = 0) -> Any:
-    """``np.unstack``."""
+    """Implement ``np.unstack`` on Dask arrays."""
     lead = (slice(None),) * normalize_axis_index(axis, x.ndim)
     return tuple(x[(*lead, k)] for k in range(x.shape[axis]))
 
 
-if hasattr(np, "unstack"):  # from NumPy 2.1 on
-    way(np.unstack)(unstack)
+if hasattr(np, "unstack"):  # new in NumPy 2.1
+    implements(np.unstack)(unstack)
 
 
-@way(np.meshgrid)
+@implements(np.meshgrid)
 def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
-    """``np.meshgrid``."""
-    arrays = [ravel(as_lazy(x)) for x in xi]
+    """Implement ``np.meshgrid`` on Dask arrays."""
+    arrays = [ravel(as_dask(x)) for x in xi]
     n = len(arrays)
     order = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
     thin = [

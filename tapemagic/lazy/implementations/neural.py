@@ -11,10 +11,20 @@ from tapemagic.engine.operations import convolving, exponentials, losses, poolin
 from tapemagic.engine.rules import norm_rules as norms
 from tapemagic.lazy.array import call
 from tapemagic.lazy.implementations.along import ALONG, argument, on_axis, on_last
-from tapemagic.lazy.implementations.blocks import Labels, axes_of, blockwise, require_whole, right
-from tapemagic.lazy.implementations.joining import as_lazy
-from tapemagic.lazy.implementations.reductions import folded, is_cut
-from tapemagic.lazy.implementations.table import by_element, in_steps, way
+from tapemagic.lazy.implementations.blocks import (
+    Labels,
+    axes_of,
+    blockwise,
+    require_one_chunk,
+    right,
+)
+from tapemagic.lazy.implementations.joining import as_dask
+from tapemagic.lazy.implementations.reductions import is_cut, reduce_in_tree
+from tapemagic.lazy.implementations.table import (
+    computes_by_element,
+    implements,
+    implements_in_steps,
+)
 
 on_last(2, norms.spectral)
 
@@ -25,7 +35,7 @@ def _less_largest(x: Any, axes: tuple[int, ...]) -> Any:
     return call(_below, (x, np.max(x, axis=axes, keepdims=True)), {})
 
 
-@by_element
+@computes_by_element
 def _below(x: Any, top: Any) -> Any:
     if x.dtype.kind in "biu":
         x, top = x.astype(np.float64), top.astype(np.float64)
@@ -34,11 +44,11 @@ def _below(x: Any, top: Any) -> Any:
 
 
 def _log_total(y: Any, axes: tuple[int, ...]) -> Any:
-    """The logarithm of the sum of the exponentials along axes, which stay."""
+    """Return log(sum(exp(y))) along axes, which keep length 1."""
     return call(_log, (np.sum(np.exp(y), axis=axes, keepdims=True),), {})
 
 
-@by_element
+@computes_by_element
 def _log(x: Any) -> Any:
     with np.errstate(all="ignore"):
         return np.log(x)
@@ -48,9 +58,10 @@ for _function in (exponentials.softmax, exponentials.log_softmax):
     on_axis(_function)
 
 
-@in_steps(exponentials.softmax)
+# In steps, so that the maximum, the sum and the result may each read the data again instead of keeping all chunks.
+@implements_in_steps(exponentials.softmax)
 def softmax(x: Any, axis: Any = -1) -> Any:
-    """``tapemagic.softmax``, along cut axes: out of the largest element and a sum."""
+    """Implement ``tapemagic.softmax`` along axes of several chunks, from the maximum and a sum."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
         return NotImplemented
@@ -58,9 +69,9 @@ def softmax(x: Any, axis: Any = -1) -> Any:
     return y / np.sum(y, axis=axes, keepdims=True)
 
 
-@in_steps(exponentials.log_softmax)
+@implements_in_steps(exponentials.log_softmax)
 def log_softmax(x: Any, axis: Any = -1) -> Any:
-    """``tapemagic.log_softmax``, along cut axes: out of the largest element and a sum."""
+    """Implement ``tapemagic.log_softmax`` along axes of several chunks, from the maximum and a sum."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
         return NotImplemented
@@ -68,9 +79,9 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
     return y - _log_total(y, axes)
 
 
-@way(exponentials.logsumexp)
+@implements(exponentials.logsumexp)
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """``tapemagic.logsumexp``: along a cut axis those of the chunks in a tree."""
+    """Implement ``tapemagic.logsumexp``, in a tree over the chunks."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
         core = tuple(one - x.ndim for one in axes)
@@ -89,9 +100,9 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 on_axis(losses.softmax_cross_entropy, aligned=True)
 
 
-@in_steps(losses.softmax_cross_entropy)
+@implements_in_steps(losses.softmax_cross_entropy)
 def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
-    """``tapemagic.softmax_cross_entropy``, along a cut axis: out of sums."""
+    """Implement ``tapemagic.softmax_cross_entropy`` along an axis of several chunks, from sums."""
     if np.shape(labels) != np.shape(logits) or not np.size(logits):
         return NotImplemented
     labels, logits = np.broadcast_arrays(labels, logits)
@@ -99,12 +110,12 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     if not (is_cut(logits, axes) or is_cut(labels, axes)):
         return NotImplemented
     dummy = np.zeros(1, labels.dtype), np.zeros(1, logits.dtype)
-    losses.softmax_cross_entropy(dummy[0], dummy[1])  # refuses numbers that are not real
+    losses.softmax_cross_entropy(dummy[0], dummy[1])  # raises the error for complex numbers
     y = _less_largest(logits, axes)
     return np.sum(call(_share, (labels, y, _log_total(y, axes)), {}), axis=axes)
 
 
-@by_element
+@computes_by_element
 def _share(labels: Any, y: Any, log_total: Any) -> Any:
     with np.errstate(all="ignore"):
         labels = labels.astype(y.dtype) if labels.dtype.kind in "biu" else labels
@@ -112,7 +123,7 @@ def _share(labels: Any, y: Any, log_total: Any) -> Any:
 
 
 def _sparse(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
-    """The last argument, the logits, has one axis more than the others: the classes."""
+    """Label the logits, the last argument, which have one more axis than the others: the classes."""
     logits = args[-1]
     return [
         (*range(-x.ndim, -1), None) if x is logits else tuple(range(-1 - x.ndim, -1))
@@ -154,14 +165,14 @@ _on_batches(
 _on_batches(2, pooling.first_maxima, pooling.spread_chosen, pooling.take_chosen)
 
 
-@way(convolving.kernel_gradient)
+@implements(convolving.kernel_gradient)
 def kernel_gradient(x: Any, g: Any, window: Any, groups: int) -> Any:
-    """The sum of the gradients in the kernel of each batch."""
+    """Sum the kernel gradients of all batches."""
     core = len(window) + 1
     lead = x.ndim - core
-    x, g = as_lazy(x), as_lazy(g)
+    x, g = as_dask(x), as_dask(g)
     for one in (x, g):
-        require_whole(
+        require_one_chunk(
             "the gradient of a convolution in its kernel", one, (*range(lead), *(None,) * core)
         )
     sizes = (*(slide.size for slide in window), x.shape[-1] // groups, g.shape[-1])
@@ -180,11 +191,11 @@ def kernel_gradient(x: Any, g: Any, window: Any, groups: int) -> Any:
         (*batch, *range(20, 20 + core)), new_axes=new, adjust_chunks=dict.fromkeys(batch, 1), concatenate=True,
         dtype=dtype, meta=np.empty((0,) * (lead + len(sizes)), dtype),
     )  # fmt: skip
-    return folded(np.add, parts, batch, False, dtype)
+    return reduce_in_tree(np.add, parts, batch, False, dtype)
 
 
 class _KernelGradient:
-    """The kernel's gradient of one chunk of examples."""
+    """Kernel gradient of one chunk of examples."""
 
     __slots__ = ("groups", "window")
 
@@ -193,7 +204,7 @@ class _KernelGradient:
         self.groups = groups
 
     def __call__(self, x: Any, g: Any) -> Any:
-        """The gradient, behind an axis of one for each axis of the batch."""
+        """Return the gradient with a leading axis of length 1 for each batch axis."""
         lead = x.ndim - len(self.window) - 1
         return convolving.kernel_gradient(x, g, self.window, self.groups)[(None,) * lead]
 

@@ -1,4 +1,4 @@
-"""Products of arrays: each chunk's part by itself, then the sum of these."""
+"""Products of arrays: one partial product for each chunk, then their sum."""
 
 from __future__ import annotations
 
@@ -11,101 +11,105 @@ from numpy.lib.array_utils import normalize_axis_index
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.implementations.blocks import blockwise, pointwise, right
 from tapemagic.lazy.implementations.contraction import contraction
-from tapemagic.lazy.implementations.joining import as_lazy
+from tapemagic.lazy.implementations.joining import as_dask
 from tapemagic.lazy.implementations.reductions import total
 from tapemagic.lazy.implementations.shaping import astype, ravel, reshape
-from tapemagic.lazy.implementations.table import way
+from tapemagic.lazy.implementations.table import implements
 
 
 def _pair(x: Any, y: Any, dtype: Any = None, casting: Any = "same_kind") -> tuple[Any, Any]:
-    """Two factors as Dask arrays of one dtype, in which they are multiplied."""
-    x, y = as_lazy(x), as_lazy(y)
+    """Convert two factors to Dask arrays of the dtype in which they are multiplied."""
+    x, y = as_dask(x), as_dask(y)
     dtype = np.result_type(x.dtype, y.dtype) if dtype is None else np.dtype(dtype)
     return astype(x, dtype, casting), astype(y, dtype, casting)
 
 
 def times(*factors: Any) -> Any:
-    """The product, element by element."""
+    """Multiply element by element."""
     return pointwise(np.multiply, factors, {})
 
 
-@way(np.matmul)
+@implements(np.matmul)
 def matmul(x1: Any, x2: Any, **options: Any) -> Any:
-    """``np.matmul``."""
+    """Implement ``np.matmul`` on Dask arrays."""
     x, y = _pair(x1, x2, **options)
     if not x.ndim or not y.ndim or x.shape[-1] != y.shape[max(y.ndim - 2, 0)]:
-        return np.matmul(*(np.broadcast_to(np.int8(0), z.shape) for z in (x, y)))  # NumPy's error
+        return np.matmul(
+            *(np.broadcast_to(np.int8(0), z.shape) for z in (x, y))
+        )  # raises NumPy's error
     if x.ndim <= 2 and y.ndim <= 2:
         return contracted(x, y, (x.ndim - 1,), (0,))
     return da.matmul(x, y)
 
 
 def contracted(x: Any, y: Any, left: tuple[int, ...], right_: tuple[int, ...]) -> Any:
-    """The sums of products over axes, in pairs."""
+    """Sum products over pairs of axes, also of booleans."""
+    # A product of booleans is True if any term is: a sum of them would be another dtype in Dask.
     if x.dtype == bool:
         return astype(contracted(astype(x, int), astype(y, int), left, right_), bool)
     return contraction(x, y, left, right_)
 
 
-@way(np.tensordot)
+@implements(np.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """``np.tensordot``."""
+    """Implement ``np.tensordot`` on Dask arrays."""
     x, y = _pair(a, b)
     try:
         left, right_ = axes
     except TypeError:
         left, right_ = range(x.ndim - axes, x.ndim), range(axes)
-    mine = [normalize_axis_index(int(axis), x.ndim) for axis in np.atleast_1d(left)]
-    theirs = [normalize_axis_index(int(axis), y.ndim) for axis in np.atleast_1d(right_)]
-    if len(mine) != len(theirs) or any(
-        x.shape[i] != y.shape[j] for i, j in zip(mine, theirs, strict=False)
+    x_axes = [normalize_axis_index(int(axis), x.ndim) for axis in np.atleast_1d(left)]
+    y_axes = [normalize_axis_index(int(axis), y.ndim) for axis in np.atleast_1d(right_)]
+    if len(x_axes) != len(y_axes) or any(
+        x.shape[i] != y.shape[j] for i, j in zip(x_axes, y_axes, strict=False)
     ):
         raise ValueError("shape-mismatch for sum")
-    if not mine:
+    # No axes to sum over: an outer product.
+    if not x_axes:
         return times(x[(..., *(None,) * y.ndim)], y)
-    return contracted(x, y, tuple(mine), tuple(theirs))
+    return contracted(x, y, tuple(x_axes), tuple(y_axes))
 
 
-@way(np.dot)
+@implements(np.dot)
 def dot(a: Any, b: Any, out: None = None) -> Any:
-    """``np.dot``."""
+    """Implement ``np.dot`` on Dask arrays."""
     x, y = _pair(a, b)
     if not x.ndim or not y.ndim:
         return times(x, y)
     return tensordot(x, y, ((x.ndim - 1,), (max(y.ndim - 2, 0),)))
 
 
-@way(np.inner)
+@implements(np.inner)
 def inner(a: Any, b: Any) -> Any:
-    """``np.inner``."""
+    """Implement ``np.inner`` on Dask arrays."""
     x, y = _pair(a, b)
     if not x.ndim or not y.ndim:
         return times(x, y)
     return tensordot(x, y, ((x.ndim - 1,), (y.ndim - 1,)))
 
 
-@way(np.outer)
+@implements(np.outer)
 def outer(a: Any, b: Any, out: None = None) -> Any:
-    """``np.outer``."""
-    return times(ravel(as_lazy(a))[:, None], ravel(as_lazy(b))[None, :])
+    """Implement ``np.outer`` on Dask arrays."""
+    return times(ravel(as_dask(a))[:, None], ravel(as_dask(b))[None, :])
 
 
-@way(np.vdot)
+@implements(np.vdot)
 def vdot(a: Any, b: Any) -> Any:
-    """``np.vdot``."""
+    """Implement ``np.vdot`` on Dask arrays."""
     x, y = _pair(a, b)
     x, y = ravel(x), ravel(y)
     return contracted(conj(x), y, (0,), (0,))
 
 
 def conj(x: Any) -> Any:
-    """The complex conjugate."""
+    """Return the complex conjugate."""
     return pointwise(np.conjugate, (x,), {}) if x.dtype.kind == "c" else x
 
 
-@way(np.vecdot)
+@implements(np.vecdot)
 def vecdot(x1: Any, x2: Any, axis: int = -1, keepdims: bool = False, **options: Any) -> Any:
-    """``np.vecdot``."""
+    """Implement ``np.vecdot`` on Dask arrays."""
     x, y = _pair(x1, x2, **options)
     x, y = (da.moveaxis(z, normalize_axis_index(axis, z.ndim), -1) for z in (x, y))
     if x.shape[-1] != y.shape[-1]:
@@ -115,23 +119,23 @@ def vecdot(x1: Any, x2: Any, axis: int = -1, keepdims: bool = False, **options: 
 
 
 def matvec(x1: Any, x2: Any, **options: Any) -> Any:
-    """``np.matvec``."""
-    return matmul(x1, as_lazy(x2)[..., None], **options)[..., 0]
+    """Implement ``np.matvec`` on Dask arrays."""
+    return matmul(x1, as_dask(x2)[..., None], **options)[..., 0]
 
 
 def vecmat(x1: Any, x2: Any, **options: Any) -> Any:
-    """``np.vecmat``."""
-    return matmul(conj(as_lazy(x1))[..., None, :], x2, **options)[..., 0, :]
+    """Implement ``np.vecmat`` on Dask arrays."""
+    return matmul(conj(as_dask(x1))[..., None, :], x2, **options)[..., 0, :]
 
 
-if hasattr(np, "matvec"):  # from NumPy 2.2 on
-    way(np.matvec)(matvec)
-    way(np.vecmat)(vecmat)
+if hasattr(np, "matvec"):  # new in NumPy 2.2
+    implements(np.matvec)(matvec)
+    implements(np.vecmat)(vecmat)
 
 
-@way(np.kron)
+@implements(np.kron)
 def kron(a: Any, b: Any) -> Any:
-    """``np.kron``."""
+    """Implement ``np.kron`` on Dask arrays."""
     x, y = _pair(a, b)
     ndim = max(x.ndim, y.ndim)
     x, y = x[(None,) * (ndim - x.ndim)], y[(None,) * (ndim - y.ndim)]
@@ -139,20 +143,21 @@ def kron(a: Any, b: Any) -> Any:
     return reshape(z, tuple(n * m for n, m in zip(x.shape, y.shape, strict=True)))
 
 
-@way(np.cross)
+@implements(np.cross)
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None
 ) -> Any:
-    """``np.cross``, of vectors of two or three components."""
+    """Implement ``np.cross`` of vectors with two or three components."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = da.moveaxis(as_lazy(a), axisa, -1), da.moveaxis(as_lazy(b), axisb, -1)
+    x, y = da.moveaxis(as_dask(a), axisa, -1), da.moveaxis(as_dask(b), axisb, -1)
+    # The components are two or three numbers: one chunk costs nothing.
     x, y = x.rechunk({-1: -1}), y.rechunk({-1: -1})
     z = blockwise(np.cross, (x, y), {}, lambda arrays: [right(v.ndim, (-1,)) for v in arrays])
     return z if x.shape[-1] == y.shape[-1] == 2 else da.moveaxis(z, -1, axisc)
 
 
-@way(np.einsum)
+@implements(np.einsum)
 def einsum(
     subscripts: str,
     *operands: Any,
@@ -161,24 +166,24 @@ def einsum(
     casting: Any = "safe",
     **options: Any,
 ) -> Any:
-    """``np.einsum``, with subscripts in a string."""
+    """Implement ``np.einsum`` with subscripts in a string."""
     if not isinstance(subscripts, str):
         raise UnsupportedArgumentError(
             "np.einsum with lists of axes: write a string, as in 'ij->i'"
         )
-    arrays = [as_lazy(x) for x in operands]
+    arrays = [as_dask(x) for x in operands]
     subscripts, arrays = _without_repeats(subscripts, arrays)
     dtype = np.result_type(*(x.dtype for x in arrays)) if dtype is None else np.dtype(dtype)
     y = da.einsum(subscripts, *(astype(x, dtype, casting) for x in arrays))
-    return astype(y, dtype)  # sums of small whole numbers are in larger ones
+    return astype(y, dtype)  # Dask sums small integers in a larger dtype
 
 
 def _without_repeats(subscripts: str, arrays: list[Any]) -> tuple[str, list[Any]]:
-    """Diagonals in the place of operands whose axes share a letter."""
+    """Replace operands whose axes share a letter by their diagonals."""
     from tapemagic.lazy.implementations.diagonals import diagonal
 
     joined, arrow, output = subscripts.replace(" ", "").partition("->")
-    terms, found = joined.split(","), []
+    terms, diagonals = joined.split(","), []
     if not arrow:
         letters = joined.replace(",", "").replace(".", "")
         output = "..." * ("..." in joined) + "".join(
@@ -196,11 +201,11 @@ def _without_repeats(subscripts: str, arrays: list[Any]) -> tuple[str, list[Any]
             x = diagonal(x, 0, *axes)
             term = (term[:first] + term[first + 1 : second] + term[second + 1 :]) + twice[0]
         terms[k] = term
-        found.append(x)
-    return ",".join(terms) + "->" + output, found
+        diagonals.append(x)
+    return ",".join(terms) + "->" + output, diagonals
 
 
 def _axis_of(term: str, place: int, ndim: int) -> int:
-    """The axis of the letter at a place of a term, which may have dots before it."""
+    """Return the axis of a letter in a term that may contain an ellipsis."""
     dots = term.find("...")
     return place if dots < 0 or place < dots else place - len(term) + ndim

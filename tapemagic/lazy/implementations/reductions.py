@@ -1,4 +1,4 @@
-"""Sums, means and other reductions: as NumPy does along axes in one piece, in a tree along axes that are cut."""
+"""Reductions: NumPy's along axes in one chunk, otherwise in a tree over the chunks."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from tapemagic.engine.rules.reductions import mean_of
 from tapemagic.engine.tensor.precision import sum_of_rows
 from tapemagic.lazy.implementations.blocks import axes_of, blockwise, is_lazy, pointwise, right
 from tapemagic.lazy.implementations.shaping import astype, ravel, reshape
-from tapemagic.lazy.implementations.table import WAYS, by_element, way
+from tapemagic.lazy.implementations.table import IMPLEMENTATIONS, computes_by_element, implements
 
 Axes = tuple[int, ...]
 
 
 def checked(function: Any, x: Any, options: dict[str, Any]) -> Any:
-    """The dtype of a result, by a trial on a few ones, for which NumPy checks the options as well."""
-    few = {
+    """Return the dtype of a result, from a trial on a single 1 that also lets NumPy check the options."""
+    sample = {
         name: _few(y) if hasattr(y, "chunks") or (name in {"where", "mean"} and np.ndim(y)) else y
         for name, y in options.items()
     }
-    return np.asarray(function(_few(x), **few)).dtype
+    return np.asarray(function(_few(x), **sample)).dtype
 
 
 def _few(x: Any) -> Any:
@@ -36,18 +36,18 @@ def _few(x: Any) -> Any:
 
 
 def is_cut(x: Any, axes: Axes) -> bool:
-    """Whether an array has several chunks along one of the axes; one in memory has none."""
+    """Return True if an array has several chunks along one of the axes (in memory: False)."""
     return hasattr(x, "chunks") and any(len(x.chunks[axis]) > 1 for axis in axes)
 
 
 def within(function: Any, x: Any, axes: Axes, kwargs: dict[str, Any]) -> Any:
-    """A reduction along axes that are in one piece: as NumPy does it."""
+    """Run NumPy's reduction along axes that are in one chunk."""
     core = tuple(axis - x.ndim for axis in axes)
     return blockwise(function, (x,), kwargs, lambda arrays: [right(y.ndim, core) for y in arrays])
 
 
-def folded(ufunc: Any, x: Any, axes: Axes, keepdims: bool, dtype: Any) -> Any:
-    """``ufunc.reduce`` in a tree."""
+def reduce_in_tree(ufunc: Any, x: Any, axes: Axes, keepdims: bool, dtype: Any) -> Any:
+    """Run ``ufunc.reduce`` in a tree over the chunks."""
     dtype = np.dtype(dtype)
     fold = partial(_fold, ufunc, dtype)
     meta = np.empty((0,) * (x.ndim if keepdims else x.ndim - len(axes)), dtype)
@@ -56,18 +56,20 @@ def folded(ufunc: Any, x: Any, axes: Axes, keepdims: bool, dtype: Any) -> Any:
     )
 
 
-def _fold(ufunc: Any, wanted: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+def _fold(ufunc: Any, result_dtype: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    # Not called dtype: da.reduction passes its own to a function with a parameter of that name.
     with np.errstate(all="ignore"):
         return ufunc.reduce(
-            x, axis=axis, keepdims=keepdims, dtype=None if ufunc in WITHOUT_DTYPE else wanted
+            x, axis=axis, keepdims=keepdims, dtype=None if ufunc in WITHOUT_DTYPE else result_dtype
         )
 
 
+# These take no dtype: they return one of their inputs, or a bool.
 WITHOUT_DTYPE = {np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or}
 
 
-def given(**options: Any) -> dict[str, Any]:
-    """The options of a call that are not those that NumPy takes by itself."""
+def non_defaults(**options: Any) -> dict[str, Any]:
+    """Drop the options of a call that have NumPy's default values."""
     return {
         name: value
         for name, value in options.items()
@@ -79,7 +81,7 @@ def given(**options: Any) -> dict[str, Any]:
 
 
 def _reduction(function: Any, ufunc: Any, identity: Any, gap: Any = None) -> Any:
-    """The way of a reduction that is a ufunc's; `gap` takes the place of NaN."""
+    """Implement a reduction that is a ufunc's; `gap` replaces nan."""
 
     def reduce(
         a: Any,
@@ -90,7 +92,9 @@ def _reduction(function: Any, ufunc: Any, identity: Any, gap: Any = None) -> Any
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        options = given(axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+        options = non_defaults(
+            axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+        )
         x = a if is_lazy(a) else _spread_like(a, where)
         axes = axes_of(axis, x.ndim)
         if not is_cut(x, axes) or not x.size:
@@ -100,9 +104,10 @@ def _reduction(function: Any, ufunc: Any, identity: Any, gap: Any = None) -> Any
         if gap is not None and x.dtype.kind in "fc":
             x = pointwise(_filled, (x, gap), {})
         if "where" in options:
+            # Elements outside the mask become the identity. Extremes have none, and NumPy then demands `initial`.
             start = identity if identity is not None else options["initial"]
             x = pointwise(np.where, (where, x, np.asarray(start, x.dtype)), {})
-        y = folded(ufunc, x, axes, keepdims, result)
+        y = reduce_in_tree(ufunc, x, axes, keepdims, result)
         return (
             y
             if "initial" not in options
@@ -117,16 +122,16 @@ def _filled(x: Any, gap: Any) -> Any:
 
 
 def _spread_like(a: Any, where: Any) -> Any:
-    """An array in memory, beside a lazy `where`."""
+    """Convert an array in memory to the chunks of a lazy `where`."""
     from tapemagic.lazy.implementations.shaping import broadcast_arrays
 
     return broadcast_arrays(a, where)[0]
 
 
-way(np.sum)(_reduction(np.sum, np.add, 0))
-way(np.prod)(_reduction(np.prod, np.multiply, 1))
-way(np.nansum)(_reduction(np.nansum, np.add, 0, gap=0))
-way(np.nanprod)(_reduction(np.nanprod, np.multiply, 1, gap=1))
+implements(np.sum)(_reduction(np.sum, np.add, 0))
+implements(np.prod)(_reduction(np.prod, np.multiply, 1))
+implements(np.nansum)(_reduction(np.nansum, np.add, 0, gap=0))
+implements(np.nanprod)(_reduction(np.nanprod, np.multiply, 1, gap=1))
 
 
 def _extreme(function: Any, ufunc: Any) -> Any:
@@ -145,13 +150,14 @@ def _extreme(function: Any, ufunc: Any) -> Any:
     return extreme
 
 
-way(np.max, np.amax)(_extreme(np.max, np.maximum))
-way(np.min, np.amin)(_extreme(np.min, np.minimum))
-way(np.nanmax)(_extreme(np.nanmax, np.fmax))
-way(np.nanmin)(_extreme(np.nanmin, np.fmin))
+implements(np.max, np.amax)(_extreme(np.max, np.maximum))
+implements(np.min, np.amin)(_extreme(np.min, np.minimum))
+implements(np.nanmax)(_extreme(np.nanmax, np.fmax))
+implements(np.nanmin)(_extreme(np.nanmin, np.fmin))
 
 
 def _test(function: Any, ufunc: Any, identity: bool) -> Any:
+    # Cast to bool first, since logical_and and logical_or of numbers in a tree would mix bools with numbers.
     reduce = _reduction(function, ufunc, identity)
 
     def test(
@@ -164,41 +170,41 @@ def _test(function: Any, ufunc: Any, identity: bool) -> Any:
     return test
 
 
-way(np.all)(_test(np.all, np.logical_and, True))
-way(np.any)(_test(np.any, np.logical_or, False))
+implements(np.all)(_test(np.all, np.logical_and, True))
+implements(np.any)(_test(np.any, np.logical_or, False))
 
 
-@way(np.allclose)
+@implements(np.allclose)
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """``np.allclose``."""
-    return WAYS[np.all](pointwise(np.isclose, (a, b, rtol, atol, equal_nan), {}))
+    """Implement ``np.allclose`` on Dask arrays."""
+    return IMPLEMENTATIONS[np.all](pointwise(np.isclose, (a, b, rtol, atol, equal_nan), {}))
 
 
-@way(np.array_equal)
+@implements(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
-    """``np.array_equal``."""
+    """Implement ``np.array_equal`` on Dask arrays."""
     if np.shape(a1) != np.shape(a2):
         return False
-    same = pointwise(np.equal, (a1, a2), {})
+    equal = pointwise(np.equal, (a1, a2), {})
     if equal_nan:
         gaps = [pointwise(np.isnan, (x,), {}) for x in (a1, a2)]
-        same = pointwise(np.logical_or, (same, pointwise(np.logical_and, gaps, {})), {})
-    return WAYS[np.all](same)
+        equal = pointwise(np.logical_or, (equal, pointwise(np.logical_and, gaps, {})), {})
+    return IMPLEMENTATIONS[np.all](equal)
 
 
-@way(np.array_equiv)
+@implements(np.array_equiv)
 def array_equiv(a1: Any, a2: Any) -> Any:
-    """``np.array_equiv``."""
+    """Implement ``np.array_equiv`` on Dask arrays."""
     try:
         np.broadcast_shapes(np.shape(a1), np.shape(a2))
     except ValueError:
         return False
-    return WAYS[np.all](pointwise(np.equal, (a1, a2), {}))
+    return IMPLEMENTATIONS[np.all](pointwise(np.equal, (a1, a2), {}))
 
 
 def _method(ufunc: Any, function: Any) -> Any:
-    """The method ``reduce`` of a ufunc: along the first axis, if none is named."""
-    known = set(inspect.signature(WAYS[function]).parameters)
+    """Implement the method ``reduce`` of a ufunc, whose default axis is the first one."""
+    parameters = set(inspect.signature(IMPLEMENTATIONS[function]).parameters)
 
     def reduce(
         a: Any,
@@ -209,9 +215,9 @@ def _method(ufunc: Any, function: Any) -> Any:
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        options = given(dtype=dtype, initial=initial, where=where)
-        if options.keys() <= known:
-            return WAYS[function](a, axis=axis, keepdims=keepdims, **options)
+        options = non_defaults(dtype=dtype, initial=initial, where=where)
+        if options.keys() <= parameters:
+            return IMPLEMENTATIONS[function](a, axis=axis, keepdims=keepdims, **options)
         options |= {"axis": axis, "keepdims": keepdims}
         return within(ufunc.reduce, a, axes_of(axis, a.ndim), options)
 
@@ -222,25 +228,25 @@ for _ufunc, _function in (
     (np.add, np.sum), (np.multiply, np.prod), (np.maximum, np.max), (np.minimum, np.min),
     (np.logical_and, np.all), (np.logical_or, np.any),
 ):  # fmt: skip
-    way(_ufunc.reduce)(_method(_ufunc, _function))
+    implements(_ufunc.reduce)(_method(_ufunc, _function))
 
 
-@way(np.count_nonzero)
+@implements(np.count_nonzero)
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """``np.count_nonzero``."""
+    """Implement ``np.count_nonzero`` on Dask arrays."""
     return total(astype(a, np.bool_), axis=axis, keepdims=keepdims)
 
 
 def total(x: Any, **options: Any) -> Any:
-    """``np.sum``."""
-    return WAYS[np.sum](x, **options)
+    """Sum a Dask array like ``np.sum``."""
+    return IMPLEMENTATIONS[np.sum](x, **options)
 
 
 # -- means ----------------------------------------------------------------------------------------
 
 
 def divided(x: Any, n: Any, dtype: Any) -> Any:
-    """A sum over a number, in a dtype."""
+    """Divide a sum by a count, in a given dtype."""
     return pointwise(_quotient, (x, n, np.dtype(dtype)), {})
 
 
@@ -249,7 +255,7 @@ def _quotient(x: Any, n: Any, dtype: Any) -> Any:
         return np.divide(x, n).astype(dtype)
 
 
-@way(np.mean, mean_of)
+@implements(np.mean, mean_of)
 def mean(
     a: Any,
     axis: Any = None,
@@ -259,13 +265,14 @@ def mean(
     *,
     where: Any = True,
 ) -> Any:
-    """``np.mean``."""
-    options = given(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    """Implement ``np.mean`` on Dask arrays."""
+    options = non_defaults(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     x = a if is_lazy(a) else _spread_like(a, where)
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
         return within(np.mean, x, axes, options)
     result = checked(np.mean, x, options)
+    # NumPy sums half precision in single precision, or large means would overflow at 65,504.
     inner = np.dtype(np.float32) if x.dtype == np.float16 and dtype is None else result
     keepdims = bool(options.get("keepdims", False))
     if "where" in options:
@@ -273,16 +280,16 @@ def mean(
         x = pointwise(np.where, (where, x, x.dtype.type(0)), {})
     else:
         n = math.prod(x.shape[axis] for axis in axes)
-    return divided(folded(np.add, x, axes, keepdims, inner), n, result)
+    return divided(reduce_in_tree(np.add, x, axes, keepdims, inner), n, result)
 
 
-@by_element
+@computes_by_element
 def where_like(where: Any, x: Any) -> Any:
-    """A mask in the shape of an array."""
+    """Broadcast a mask to the shape of an array."""
     return np.broadcast_to(where, np.broadcast_shapes(np.shape(where), np.shape(x)))
 
 
-@way(np.nanmean)
+@implements(np.nanmean)
 def nanmean(
     a: Any,
     axis: Any = None,
@@ -292,17 +299,17 @@ def nanmean(
     *,
     where: Any = True,
 ) -> Any:
-    """``np.nanmean``."""
-    options = given(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    """Implement ``np.nanmean`` on Dask arrays."""
+    options = non_defaults(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     if is_lazy(a) and not is_cut(a, axes_of(axis, a.ndim)):
         return within(np.nanmean, a, axes_of(axis, a.ndim), options)
     checked(np.nanmean, a, options)
     return mean(a, axis, dtype, None, keepdims, where=pointwise(is_number, (a, where), {}))
 
 
-@by_element
+@computes_by_element
 def is_number(x: Any, where: Any) -> Any:
-    """Whether an element is no nan, and a mask lets it in."""
+    """Return a mask without the elements that are nan."""
     return ~np.isnan(x) & where
 
 
@@ -311,7 +318,7 @@ def is_number(x: Any, where: Any) -> Any:
 
 def _arg(function: Any, of_dask: Any) -> Any:
     def arg(a: Any, axis: Any = None, out: None = None, *, keepdims: Any = False) -> Any:
-        options = given(axis=axis, keepdims=keepdims)
+        options = non_defaults(axis=axis, keepdims=keepdims)
         axes = axes_of(axis if axis is None else operator.index(axis), a.ndim)
         if not is_cut(a, axes) or not a.size:
             return within(function, a, axes, options)
@@ -324,47 +331,50 @@ def _arg(function: Any, of_dask: Any) -> Any:
     return arg
 
 
-way(np.argmax)(_arg(np.argmax, da.argmax))
-way(np.argmin)(_arg(np.argmin, da.argmin))
-way(np.nanargmax)(_arg(np.nanargmax, da.nanargmax))
-way(np.nanargmin)(_arg(np.nanargmin, da.nanargmin))
+implements(np.argmax)(_arg(np.argmax, da.argmax))
+implements(np.argmin)(_arg(np.argmin, da.argmin))
+implements(np.nanargmax)(_arg(np.nanargmax, da.nanargmax))
+implements(np.nanargmin)(_arg(np.nanargmin, da.nanargmin))
 
 
 # -- spans, and sums in other precisions or with weights -------------------------------------------
 
 
-@way(np.ptp)
+@implements(np.ptp)
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Any:
-    """``np.ptp``."""
-    options = given(keepdims=keepdims)
-    return pointwise(np.subtract, [WAYS[f](a, axis=axis, **options) for f in (np.max, np.min)], {})
+    """Implement ``np.ptp`` on Dask arrays."""
+    options = non_defaults(keepdims=keepdims)
+    return pointwise(
+        np.subtract, [IMPLEMENTATIONS[f](a, axis=axis, **options) for f in (np.max, np.min)], {}
+    )
 
 
-@way(sum_of_rows)
+# The engine sums gradients over broadcast rows in double precision; so do chunks, or results would differ by rounding.
+@implements(sum_of_rows)
 def _sum_of_rows(rows: Any) -> Any:
     return precise(rows, (0,), False)
 
 
 def precise(x: Any, axes: Axes, keepdims: bool) -> Any:
-    """A sum in double precision, in the dtype of the array."""
+    """Sum in double precision and cast back to the dtype of the array."""
     wide = np.result_type(x.dtype, np.float64)
     return astype(total(x, axis=axes, keepdims=keepdims, dtype=wide), x.dtype)
 
 
-@way(np.average)
+@implements(np.average)
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
 ) -> Any:
-    """``np.average``."""
+    """Implement ``np.average`` on Dask arrays."""
     a = a if is_lazy(a) else np.asarray(a)
-    options = given(axis=axis, keepdims=keepdims)
+    options = non_defaults(axis=axis, keepdims=keepdims)
     if weights is None:
         y = mean(a, **options)
         scale = np.asarray(a.size / max(y.size, 1), y.dtype)
     else:
         weights = _beside(weights, a, axis)
-        least = ["f8"] if a.dtype.kind in "biu" else []
-        dtype = np.result_type(a.dtype, weights.dtype, *least)
+        minimum_dtypes = ["f8"] if a.dtype.kind in "biu" else []
+        dtype = np.result_type(a.dtype, weights.dtype, *minimum_dtypes)
         weighted = pointwise(np.multiply, (a, weights), {"dtype": dtype})
         scale = total(weights, dtype=dtype, **options)
         y = pointwise(_over_weights, (total(weighted, **options), scale), {})
@@ -372,7 +382,7 @@ def average(
 
 
 def _beside(weights: Any, a: Any, axis: Any) -> Any:
-    """Weights that broadcast with an array: as many as it has elements, or those along some axes."""
+    """Shape weights so that they broadcast with an array: one per element, or one along some axes."""
     weights = weights if is_lazy(weights) else np.asarray(weights)
     if weights.shape == a.shape:
         return weights

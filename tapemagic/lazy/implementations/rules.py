@@ -19,37 +19,37 @@ from tapemagic.engine.registry import Operation
 from tapemagic.engine.tape.input_gradient import input_gradient
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.lazy.implementations.blocks import (
+    MAX_TRIAL_SIZE,
     NEW,
-    TRIAL,
     Labels,
     Slot,
     Task,
-    apart,
-    cut_alike,
     dummy,
+    extract_arrays,
     is_array,
     is_lazy,
     leading,
     lengths_of,
-    require_whole,
+    merge_empty_chunks,
+    require_one_chunk,
     right,
-    taken_out,
+    unify_chunks,
     unique,
-    whole_if_empty,
+    without_fusion,
 )
-from tapemagic.lazy.implementations.reductions import folded
+from tapemagic.lazy.implementations.reductions import reduce_in_tree
 from tapemagic.lazy.implementations.shaping import astype
-from tapemagic.lazy.implementations.table import way
+from tapemagic.lazy.implementations.table import implements
 
 Labelled = tuple[list[Labels], list[Labels], list[Labels]]
-"""The labels of the axes of each input, of each result, and of each array among the parameters."""
+"""The axis labels of each input, of each result, and of each array among the parameters."""
 
 RULES: dict[str, Callable[..., Labelled]] = {}
-"""For operations that do the same in every chunk, by their names, what labels the axes of inputs and results."""
+"""For operations that do the same in every chunk, by name, the function that labels the axes of inputs and results."""
 
 
 def labels_of(*names: str) -> Callable[[Callable[..., Labelled]], Callable[..., Labelled]]:
-    """Decorate what labels the axes for the operations of some names."""
+    """Register the decorated function as the one that labels the axes of the named operations."""
 
     def register(labelled: Callable[..., Labelled]) -> Callable[..., Labelled]:
         RULES.update(dict.fromkeys(names, labelled))
@@ -59,86 +59,88 @@ def labels_of(*names: str) -> Callable[[Callable[..., Labelled]], Callable[..., 
 
 
 @labels_of("det", "slogdet", "inv", "pinv", "qr", "eigh", "eig", "svd", "matrix_power", "cholesky")
-def _stacked(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
-    """A stack of matrices, and as many of each result."""
+def _stacked(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+    """Label stacks of matrices, and results stacked alike."""
     stack = inputs[0].ndim - 2
-    made = [leading(y.ndim, y.ndim - stack) for y in results]
-    known = [leading(_axes(x), 0 if k else 2) for k, x in enumerate(inputs)]
-    return known, made, [leading(x.ndim, 0) for x in beside]
+    result_labels = [leading(y.ndim, y.ndim - stack) for y in results]
+    input_labels = [leading(_axes(x), 0 if k else 2) for k, x in enumerate(inputs)]
+    return input_labels, result_labels, [leading(x.ndim, 0) for x in others]
 
 
 @labels_of("solve")
-def _solve(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
-    """A vector is one for all matrices."""
+def _solve(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+    """Label stacks of matrices; a vector serves all of them."""
     a, b = inputs
     core = min(_axes(b), 2)
     return [leading(a.ndim, 2), leading(_axes(b), core)], [leading(results[0].ndim, core)], []
 
 
 @labels_of("quantile", "percentile", "nanquantile", "nanpercentile")
-def _quantile(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
-    """Each fraction along axes in one piece; the fractions' own axes come first in the result."""
+def _quantile(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+    """Label the reduced axes None; the axes of the fractions come first in the result."""
     a, q, *weights = inputs
     axis = params.get("axis")
     core = tuple(
         k - a.ndim for k in normalize_axis_tuple(range(a.ndim) if axis is None else axis, a.ndim)
     )
     labels = right(a.ndim, core)
-    kept = labels if params.get("keepdims") else tuple(name for name in labels if name is not None)
-    beside = [labels if _axes(w) == a.ndim else (None,) * _axes(w) for w in weights]
-    return [labels, (None,) * _axes(q), *beside], [(*(None,) * _axes(q), *kept)], []
+    remaining = (
+        labels if params.get("keepdims") else tuple(name for name in labels if name is not None)
+    )
+    others = [labels if _axes(w) == a.ndim else (None,) * _axes(w) for w in weights]
+    return [labels, (None,) * _axes(q), *others], [(*(None,) * _axes(q), *remaining)], []
 
 
 @labels_of("interp")
-def _interp(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
-    """The places element by element, each beside all knots."""
+def _interp(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+    """Label the points element-wise; each needs all knots."""
     x, *rest = inputs
     return [right(_axes(x)), *((None,) * _axes(one) for one in rest)], [right(_axes(x))], []
 
 
 @labels_of("index", "take")
-def _indexed(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
-    """Rows of an array at an index that is not computed: its elements one by one, each beside all rows."""
+def _indexed(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+    """Label a lazy index element-wise; each element needs all rows of the array."""
     (table,) = inputs
-    if len(beside) != 1 or params.get("axis") not in {None, 0} or is_lazy(table):
-        return _whole(inputs, results, params, beside)
-    labels = right(beside[0].ndim)
+    if len(others) != 1 or params.get("axis") not in {None, 0} or is_lazy(table):
+        return _whole(inputs, results, params, others)
+    labels = right(others[0].ndim)
     rest = (None,) * (results[0].ndim - len(labels))
     return [(None,) * table.ndim], [(*labels, *rest)], [labels]
 
 
 @labels_of("take_along_axis")
-def _taken(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
-    """Elements along an axis in one piece."""
+def _taken(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+    """Label elements taken along an axis that is in one chunk."""
     a = inputs[0]
     axis = params.get("axis", -1)
-    if axis is None or any(_axes(x) != a.ndim for x in (*inputs, *beside)):
-        return _whole(inputs, results, params, beside)
+    if axis is None or any(_axes(x) != a.ndim for x in (*inputs, *others)):
+        return _whole(inputs, results, params, others)
     labels = right(a.ndim, [k - a.ndim for k in normalize_axis_tuple(axis, a.ndim)])
-    return [labels for _ in inputs], [labels], [labels for _ in beside]
+    return [labels for _ in inputs], [labels], [labels for _ in others]
 
 
 @labels_of("cumprod")
-def _running(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
-    """Products of the elements so far, along an axis in one piece."""
+def _running(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+    """Label running products along an axis that is in one chunk."""
     x, axis = inputs[0], params.get("axis")
     if axis is None:
-        return _whole(inputs, results, params, beside)
+        return _whole(inputs, results, params, others)
     labels = right(x.ndim, [k - x.ndim for k in normalize_axis_tuple(axis, x.ndim)])
     return [labels], [labels], []
 
 
-def _whole(inputs: Any, results: Any, params: dict[str, Any], beside: list[Any]) -> Labelled:
-    """Everything in one chunk each."""
+def _whole(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+    """Label no axis: everything must be in one chunk."""
     return (
         [(None,) * _axes(x) for x in inputs],
         [(None,) * y.ndim for y in results],
-        [(None,) * x.ndim for x in beside],
+        [(None,) * x.ndim for x in others],
     )
 
 
 def _shape(x: Any) -> tuple[int, ...]:
-    """The shape of an array, in memory or not, or of a number; NumPy's function would compute it."""
+    """Return the shape of an array or number without np.shape, which would compute a Dask array."""
     return tuple(getattr(x, "shape", ()))
 
 
@@ -149,11 +151,11 @@ def _axes(x: Any) -> int:
 def gradient_in_chunks(
     operation: Operation, position: int, arguments: tuple[Any, ...], params: dict[str, Any]
 ) -> Any:
-    """The gradient of an input of an operation by its rule, of tensors if the arguments are tensors."""
+    """Compute the gradient of one input by running the rule in each chunk; a tensor if the arguments are tensors."""
     g, y, *inputs = arguments
     several = isinstance(g, tuple)
-    given = (*(g if several else (g,)), *(y if several else (y,)), *inputs)
-    given = tuple(_stand_in(x) if isinstance(x, Absent) else x for x in given)
+    flat_arguments = (*(g if several else (g,)), *(y if several else (y,)), *inputs)
+    flat_arguments = tuple(_stand_in(x) if isinstance(x, Absent) else x for x in flat_arguments)
     joint = operation.joint_rule is not None
     options: dict[str, Any] = {
         "rule": operation.joint_rule if joint else operation.rules[position],
@@ -163,13 +165,13 @@ def gradient_in_chunks(
         "results": len(g) if several else 0,
         "name": operation.name,
     }
-    if operation.function is input_gradient and _is_constant(unwrap(given), options):
+    if operation.function is input_gradient and _is_constant(unwrap(flat_arguments), options):
         return None
-    return input_gradient(*given, **options)
+    return input_gradient(*flat_arguments, **options)
 
 
 def _is_constant(values: tuple[Any, ...], options: dict[str, Any]) -> bool:
-    """Whether a rule does not depend on an input, by a trial on numbers of no meaning."""
+    """Return True if a trial on dummy numbers shows that a rule returns None for an input."""
     parts = _labels(values, options)
     labels = [*parts.results, *parts.results, *parts.inputs]
     dummies = [
@@ -180,26 +182,26 @@ def _is_constant(values: tuple[Any, ...], options: dict[str, Any]) -> bool:
         else x
         for x, names in zip(values, labels, strict=True)
     ]
-    if parts.options or sum(getattr(x, "size", 1) for x in dummies) > TRIAL:
+    if parts.options or sum(getattr(x, "size", 1) for x in dummies) > MAX_TRIAL_SIZE:
         return False
     rule = options["rule"]
     try:
         with silence(), np.errstate(all="ignore"):
-            (found,) = rule(
+            (gradient,) = rule(
                 (options["position"],), dummies[0], dummies[1], *dummies[2:], **options["params"]
             )
     except Exception:  # noqa: BLE001 (the rule may refuse such numbers)
         return False
-    return found is None
+    return gradient is None
 
 
 def _stand_in(x: Absent) -> Any:
-    """Zeros in the place of an array that no rule reads."""
+    """Return zeros for an array that no rule reads."""
     return np.broadcast_to(x.dtype.type(0), x.shape)
 
 
 class Parts(NamedTuple):
-    """The arguments of `input_gradient`, and the labels of their axes."""
+    """Axis labels of the arguments and of the result of `input_gradient`."""
 
     results: list[Labels]
     inputs: list[Labels]
@@ -208,72 +210,75 @@ class Parts(NamedTuple):
 
 
 def _labels(values: Sequence[Any], options: dict[str, Any]) -> Parts:
-    """The labels of the axes of what `input_gradient` is given, and of its result."""
+    """Label the axes of the arguments and of the result of `input_gradient`."""
     count = options["results"] or 1
     results, inputs = values[count : 2 * count], values[2 * count :]
     params, name = options["params"], options["name"]
     if name == input_gradient.__name__:
         inner = _labels(inputs, params)
-        known = [*inner.results, *inner.results, *inner.inputs]
-        return Parts([inner.own], known, inner.options, known[options["position"]])
-    found: list[Any] = []
-    taken_out(params, is_array, found)
-    known, made, beside = RULES.get(name, _whole)(inputs, results, params, found)
-    return Parts(made, known, beside, known[options["position"]])
+        input_labels = [*inner.results, *inner.results, *inner.inputs]
+        return Parts([inner.own], input_labels, inner.options, input_labels[options["position"]])
+    param_arrays: list[Any] = []
+    extract_arrays(params, is_array, param_arrays)
+    input_labels, result_labels, others = RULES.get(name, _whole)(
+        inputs, results, params, param_arrays
+    )
+    return Parts(result_labels, input_labels, others, input_labels[options["position"]])
 
 
-@way(input_gradient)
+@implements(input_gradient)
 def in_chunks(*values: Any, **options: Any) -> Any:
-    """The gradient of an input by a rule that runs in each chunk."""
+    """Implement `input_gradient`: run the rule in each chunk."""
     parts = _labels(values, options)
     count = options["results"] or 1
     inputs = values[2 * count :]
     for one, names in zip(inputs, parts.inputs, strict=True):
-        require_whole("its rule", one, names)
+        require_one_chunk("its rule", one, names)
+    # A result of more than twice the size of the largest input is refused, not gathered into one chunk.
     most = 2 * max([getattr(one, "size", 1) for one in inputs], default=0)
     results = [
-        _joined(one, names, most)
+        _merge_core_chunks(one, names, most)
         for one, names in zip(values[: 2 * count], [*parts.results, *parts.results], strict=True)
     ]
     arrays: list[Any] = []
-    args = taken_out((*results, *inputs), is_array, arrays)
-    given = [*parts.results, *parts.results, *parts.inputs]
-    labels = [names for x, names in zip(args, given, strict=True) if type(x) is Slot]
-    kwargs = taken_out(options, is_array, arrays)
+    args = extract_arrays((*results, *inputs), is_array, arrays)
+    argument_labels = [*parts.results, *parts.results, *parts.inputs]
+    labels = [names for x, names in zip(args, argument_labels, strict=True) if type(x) is Slot]
+    kwargs = extract_arrays(options, is_array, arrays)
     labels += parts.options
     lengths = lengths_of(arrays, labels)
     short = {name for name, n in lengths.items() if n == 1}
     labels = [tuple(None if name in short else name for name in names) for names in labels]
     for one, names in zip(arrays[len(arrays) - len(parts.options) :], parts.options, strict=True):
-        require_whole("its rule", one, names)
-    arrays = [whole_if_empty(x, names) for x, names in zip(arrays, labels, strict=True)]
+        require_one_chunk("its rule", one, names)
+    arrays = [merge_empty_chunks(x, names) for x, names in zip(arrays, labels, strict=True)]
     x = inputs[options["position"]]
     own = tuple(
         None if name in short or n == 1 else name
         for name, n in zip(parts.own, _shape(x), strict=True)
     )
     missing = sorted({name for names in labels for name in names if name is not None} - {*own})
-    return _added_up(
+    return _sum_over_chunks(
         Task(_summand, args, kwargs | {"axes": len(missing)}), arrays, labels, own, x, missing
     )
 
 
-def _joined(y: Any, names: Labels, most: int) -> Any:
-    """A result, or its gradient, in one piece along the axes without label, if it is not large."""
+def _merge_core_chunks(y: Any, names: Labels, most: int) -> Any:
+    """Rechunk a result, or its gradient, to one chunk along unlabelled axes, unless it is large."""
     if not is_lazy(y):
         return y
     if y.size > most:
-        require_whole("its rule", y, names)
+        require_one_chunk("its rule", y, names)
     return y.rechunk({axis: -1 for axis, name in enumerate(names) if name is None})
 
 
 def _summand(*values: Any, axes: int, **options: Any) -> Any:
-    """The part of a gradient that comes from one chunk, with axes of one in front of its own."""
+    """Compute the share of a gradient that comes from one chunk, with leading axes of length 1."""
     with silence():
         return unwrap(input_gradient(*values, **options))[(None,) * axes]
 
 
-def _added_up(
+def _sum_over_chunks(
     task: Task,
     arrays: list[Any],
     labels: list[Labels],
@@ -281,8 +286,8 @@ def _added_up(
     x: Any,
     missing: list[Any],
 ) -> Any:
-    """The gradient of an input, with the sums over labels that it does not have."""
-    arrays = cut_alike(arrays, labels)
+    """Sum the shares of the chunks over the labels that the input does not have."""
+    arrays = unify_chunks(arrays, labels)
     pairs = [
         part
         for one, names in zip(arrays, unique(labels), strict=True)
@@ -304,8 +309,10 @@ def _added_up(
         dtype=x.dtype,
         meta=np.empty((0,) * len(index), x.dtype),
     )
-    found = apart(summands, new)
+    gradient = without_fusion(summands, new)
     if not missing:
-        return found
+        return gradient
     wide = np.result_type(x.dtype, np.float64)
-    return astype(folded(np.add, found, tuple(range(len(missing))), False, wide), x.dtype)
+    return astype(
+        reduce_in_tree(np.add, gradient, tuple(range(len(missing))), False, wide), x.dtype
+    )

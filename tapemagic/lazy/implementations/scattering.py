@@ -1,4 +1,4 @@
-"""Zeros with values added at an index: the transpose of indexing."""
+"""Scatter: zeros with values added at an index, the transpose of indexing."""
 
 from __future__ import annotations
 
@@ -8,54 +8,54 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from tapemagic.engine.operations import scatter
+from tapemagic.engine.operations import scatter as operations
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.array import Shape
 from tapemagic.lazy.implementations.blocks import filled, is_lazy, pointwise, right
-from tapemagic.lazy.implementations.indexing import parts_of, taken
-from tapemagic.lazy.implementations.joining import as_lazy, concatenate
-from tapemagic.lazy.implementations.reductions import folded
+from tapemagic.lazy.implementations.indexing import parts_of, select
+from tapemagic.lazy.implementations.joining import as_dask, concatenate
+from tapemagic.lazy.implementations.reductions import reduce_in_tree
 from tapemagic.lazy.implementations.shaping import astype, broadcast_to, largest, reshape
-from tapemagic.lazy.implementations.table import way
-from tapemagic.lazy.implementations.unsupported import counted
+from tapemagic.lazy.implementations.table import implements
+from tapemagic.lazy.implementations.unsupported import unknown_length
 
 
-@way(scatter.scatter_add)
+@implements(operations.scatter_add)
 def scattered(values: Any, index: Any, shape: Any) -> Any:
-    """Zeros with values added at an index."""
-    return zeros_with(values, index, shape)
+    """Implement `scatter_add`: zeros with values added at an index."""
+    return scatter(values, index, shape)
 
 
-def zeros_with(values: Any, index: Any, shape: Any) -> Any:
-    """Zeros of a shape with values added at an index."""
-    values = as_lazy(values)
+def scatter(values: Any, index: Any, shape: Any) -> Any:
+    """Add values at an index of an array of zeros."""
+    values = as_dask(values)
     full = tuple(shape)
     index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if isinstance(index, (bool, np.bool_)):
         if index:
-            return zeros_with(reshape(values, full), (), shape)
-        return zeros_with(values, slice(0, 0), (1, *full))[0]
+            return scatter(reshape(values, full), (), shape)
+        return scatter(values, slice(0, 0), (1, *full))[0]
     parts = parts_of(index, full)
     arrays = [k for k, part in enumerate(parts) if isinstance(part, np.ndarray)]
     reads = np.broadcast_to(np.int8(0), full)[tuple(parts)].shape
     values = broadcast_to(values, reads) if values.shape != reads else values
     if len(arrays) > 1 or (arrays and any(isinstance(part, int) for part in parts)):
-        return _added_at_points(values, parts, shape)
+        return _add_at_points(values, parts, shape)
     if arrays and parts[arrays[0]].ndim != 1:
         k = arrays[0]
         start = sum(not isinstance(part, int) for part in parts[:k])
         array = parts[k]
         values = reshape(values, (*reads[:start], array.size, *reads[start + array.ndim :]))
         parts[k] = array.ravel()
-    return _padded(values, parts, shape)
+    return _add_at_parts(values, parts, shape)
 
 
-def _padded(values: Any, parts: list[Any], shape: Any) -> Any:
-    """Values at one part for each axis."""
+def _add_at_parts(values: Any, parts: list[Any], shape: Any) -> Any:
+    """Add values at an index that has one part per axis."""
     axis = place = 0
     own = getattr(shape, "chunks", None)
-    for given in parts:
-        part = given
+    for index_part in parts:
+        part = index_part
         if part is None:
             values = values[(*(slice(None),) * place, 0)]
             continue
@@ -65,15 +65,15 @@ def _padded(values: Any, parts: list[Any], shape: Any) -> Any:
             values = values[(*(slice(None),) * place, None)]
             part = slice(part % n, part % n + 1)
         if isinstance(part, slice):
-            values = _in_zeros(values, part, n, place, cut)
+            values = _place_slice(values, part, n, place, cut)
         else:
-            values = _added(values, part % n if n else part, n, place)
+            values = _add_along_axis(values, part % n if n else part, n, place)
         axis, place = axis + 1, place + 1
     return values if own is None else values.rechunk(own)
 
 
-def _in_zeros(x: Any, part: slice, n: int, axis: int, cut: Any) -> Any:
-    """Zeros of length n along an axis, but for the values at a slice."""
+def _place_slice(x: Any, part: slice, n: int, axis: int, cut: Any) -> Any:
+    """Place values at a slice of zeros of length `n` along an axis."""
     start, stop, step = part.indices(n)
     count = len(range(start, stop, step))
     if not count:
@@ -97,46 +97,49 @@ def _in_zeros(x: Any, part: slice, n: int, axis: int, cut: Any) -> Any:
 
 
 def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
-    """Zeros of length n along an axis, else cut like an array."""
+    """Return zeros of length `n` along an axis, with the chunks of `x` along the others."""
     most = max(1, *(cut or ()), *x.chunks[axis])
     own = tuple(min(most, n - k) for k in range(0, n, most)) or (0,)
     chunks = (*x.chunks[:axis], own, *x.chunks[axis + 1 :])
     return filled((*x.shape[:axis], n, *x.shape[axis + 1 :]), 0, x.dtype, chunks)
 
 
-LAYERS = 16
-"""The number of values that may be added to one element, before they are added up chunk by chunk."""
+MAX_LAYERS = 16
+"""Maximum number of values per element that are added layer by layer; more are summed chunk by chunk."""
 
 
-def _added(x: Any, places: Any, n: int, axis: int) -> Any:
-    """Zeros of length n along an axis, with the values added at places."""
+def _add_along_axis(x: Any, places: Any, n: int, axis: int) -> Any:
+    """Add values at indices of zeros of length `n` along an axis."""
     if not places.size:
         return _zeros(x, n, axis, None)
+    # Dask has no scatter. Values with the same index go to different layers; each layer is a gather of at most one
+    # value per element (or of a zero appended behind the values), and the layers are added.
     order = np.argsort(places, kind="stable")
     there = places[order]
     first = np.searchsorted(there, there)
     layer = np.arange(len(there)) - first
     count = int(layer.max()) + 1
+    # In double precision: sums of many values in single precision lose digits.
     wide = np.result_type(x.dtype, np.float64) if x.dtype.kind in "fc" and count > 1 else x.dtype
-    if count > LAYERS:
-        return _by_chunk(x, places, n, axis, wide)
+    if count > MAX_LAYERS:
+        return _add_by_chunk(x, places, n, axis, wide)
     with_zero = concatenate([astype(x, wide), _zeros(astype(x, wide), 1, axis, None)], axis)
     total = None
     for k in range(count):
         source = np.full(n, len(places))
         chosen = layer == k
         source[there[chosen]] = order[chosen]
-        y = taken(with_zero, source, axis)
+        y = select(with_zero, source, axis)
         total = y if total is None else pointwise(np.add, (total, y), {})
     return astype(total, x.dtype)
 
 
-def _by_chunk(x: Any, places: Any, n: int, axis: int, wide: Any) -> Any:
-    """The values of each chunk added up by themselves, then these sums."""
+def _add_by_chunk(x: Any, places: Any, n: int, axis: int, wide: Any) -> Any:
+    """Sum the values of each chunk separately, then sum the chunks."""
     rest = largest(x) // max(1, *x.chunks[axis])
     if n * rest > 4 * largest(x):
         raise UnsupportedArgumentError(
-            f"values at places among {n} are added up in one array of that length for each chunk, which is longer than "
+            f"summing values at {n} indices needs one array of that length for each chunk, and it is longer than "
             "the chunks: write x.rechunk(...) for longer chunks, or give the loss to "
             "tapemagic.distributed.value_and_grad"
         )
@@ -144,14 +147,14 @@ def _by_chunk(x: Any, places: Any, n: int, axis: int, wide: Any) -> Any:
     labels = list(right(x.ndim))
     index = tuple(labels)
     sums = da.blockwise(
-        _AddedUp(n, axis, wide), (*index[: axis + 1], 50, *index[axis + 1 :]), x, index, pieces, (index[axis],),
+        _ChunkSum(n, axis, wide), (*index[: axis + 1], 50, *index[axis + 1 :]), x, index, pieces, (index[axis],),
         new_axes={50: n}, adjust_chunks={index[axis]: 1}, dtype=wide, meta=np.empty((0,) * (x.ndim + 1), wide),
     )  # fmt: skip
-    return astype(folded(np.add, sums, (axis,), False, wide), x.dtype)
+    return astype(reduce_in_tree(np.add, sums, (axis,), False, wide), x.dtype)
 
 
-class _AddedUp:
-    """The values of one chunk, added at places among `n`."""
+class _ChunkSum:
+    """Adds the values of one chunk at indices below `n`."""
 
     __slots__ = ("axis", "dtype", "n")
 
@@ -161,17 +164,17 @@ class _AddedUp:
         self.dtype = dtype
 
     def __call__(self, x: Any, places: Any) -> Any:
-        """The sums, with an axis of one in front of theirs."""
+        """Return the sums, with an axis of length 1 for the chunk."""
         total = np.zeros((*x.shape[: self.axis], self.n, *x.shape[self.axis + 1 :]), self.dtype)
         np.add.at(total, (*(slice(None),) * self.axis, places), x)
         return np.expand_dims(total, self.axis)
 
     def __reduce__(self) -> Any:
-        return _AddedUp, (self.n, self.axis, self.dtype)
+        return _ChunkSum, (self.n, self.axis, self.dtype)
 
 
-def _added_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
-    """Values at several arrays of whole numbers at once."""
+def _add_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
+    """Add values at several arrays of integer indices."""
     full = tuple(shape)
     if any(part is None for part in parts):
         raise UnsupportedArgumentError(
@@ -194,8 +197,8 @@ def _added_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
     front = da.moveaxis(values, tuple(range(start, start + ndim)), tuple(range(ndim)))
     rows = reshape(front, (arrays[0].size, *front.shape[ndim:]))
     rest = [k for k in range(len(full)) if k not in advanced]
-    rows = _added(rows, flat, math.prod(lengths), 0)
-    rows = _padded(
+    rows = _add_along_axis(rows, flat, math.prod(lengths), 0)
+    rows = _add_at_parts(
         rows,
         [slice(None), *(parts[k] for k in rest)],
         (math.prod(lengths), *(full[k] for k in rest)),
@@ -207,35 +210,35 @@ def _added_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
     return y if own is None else y.rechunk(own)
 
 
-@way(scatter.with_added)
-def with_added(total: Any, values: Any, index: Any) -> Any:
-    """A copy of an array with values added at an index."""
-    total = as_lazy(total)
+@implements(operations.with_added)
+def copy_and_add(total: Any, values: Any, index: Any) -> Any:
+    """Copy an array and add values at an index."""
+    total = as_dask(total)
     if values.dtype.kind == "c" != total.dtype.kind:
         values = pointwise(np.real, (values,), {})
     return pointwise(
-        np.add, (total, astype(zeros_with(values, index, Shape(total.chunks)), total.dtype)), {}
+        np.add, (total, astype(scatter(values, index, Shape(total.chunks)), total.dtype)), {}
     )
 
 
-@way(scatter.add_scattered)
+@implements(operations.add_scattered)
 def add_scattered(*values: Any, indices: Any, shape: Any) -> Any:
-    """Zeros of a shape, with each of the values added at its own index."""
+    """Add each of several values at its own index of an array of zeros."""
     dtype = np.result_type(*(x.dtype for x in values))
     wide = np.result_type(dtype, np.float64) if dtype.kind in "fc" else dtype
     total = None
     for x, index in zip(values, indices, strict=True):
-        y = zeros_with(astype(as_lazy(x), wide), index, shape)
+        y = scatter(astype(as_dask(x), wide), index, shape)
         total = y if total is None else pointwise(np.add, (total, y), {})
     return astype(total, dtype)
 
 
-@way(np.bincount)
+@implements(np.bincount)
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    """``np.bincount`` of numbers in memory, with lazy weights."""
+    """Implement ``np.bincount`` of integers in memory with lazy weights."""
     if is_lazy(x):
-        raise counted("np.bincount")
+        raise unknown_length("np.bincount")
     length = max(int(x.max(initial=-1)) + 1, minlength)
-    if not x.size:  # of which NumPy counts the elements
+    if not x.size:  # without elements NumPy ignores the weights
         return filled((length,), 0, np.intp)
-    return zeros_with(astype(as_lazy(weights), np.dtype(np.float64)), x, (length,))
+    return scatter(astype(as_dask(weights), np.dtype(np.float64)), x, (length,))

@@ -1,4 +1,4 @@
-"""The same elements laid out, permuted, repeated or cast differently."""
+"""Reshape, permute, repeat and cast arrays."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.array import Shape
-from tapemagic.lazy.implementations.blocks import filled, in_chunks, is_lazy, pointwise
-from tapemagic.lazy.implementations.table import as_dask_does, way
+from tapemagic.lazy.implementations.blocks import array_in_chunks, filled, is_lazy, pointwise
+from tapemagic.lazy.implementations.table import delegate_to_dask, implements
 
-as_dask_does(
+delegate_to_dask(
     "transpose", "swapaxes", "expand_dims", "squeeze", "moveaxis", "rollaxis", "flip", "rot90"
 )
 
-PIECES = 4
-"""The factor by which the chunks of a reshaped array may grow, so that there need not be more of them."""
+MAX_CHUNK_GROWTH = 4
+"""Maximum factor by which chunks may grow in a reshape; beyond it there are more, smaller chunks."""
 
 
 TRIAL: Any = np.zeros(1)
-"""An array on which NumPy checks options."""
+"""Array on which NumPy checks options, and raises its own errors."""
 
-way(da.rechunk)(da.rechunk)
+implements(da.rechunk)(da.rechunk)
 
 
-@way(np.copy)
+# A Dask array is immutable, so a copy is the array itself.
+@implements(np.copy)
 def copy(x: Any, order: Any = "K") -> Any:
-    """``np.copy``."""
-    TRIAL.copy(order)  # NumPy's error for other orders
+    """Implement ``np.copy`` on Dask arrays."""
+    TRIAL.copy(order)  # raises NumPy's error for other orders
     return x
 
 
-@way(np.astype)
+@implements(np.astype)
 def astype(x: Any, dtype: Any, casting: Any = "unsafe", **_params: Any) -> Any:
-    """``np.astype``."""
+    """Implement ``np.astype`` on Dask arrays."""
     dtype = np.dtype(dtype)
     if not np.can_cast(x.dtype, dtype, casting):
         raise TypeError(
@@ -48,16 +49,17 @@ def astype(x: Any, dtype: Any, casting: Any = "unsafe", **_params: Any) -> Any:
 
 
 def _cast(x: Any, dtype: Any) -> Any:
-    """A chunk in another dtype, or a number, which ``np.astype`` of NumPy 2.0 does not take."""
+    """Cast a chunk or a scalar; ``np.astype`` of NumPy 2.0 does not accept scalars."""
     return x.astype(dtype)
 
 
-@way(np.reshape)
+@implements(np.reshape)
 def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
-    """``np.reshape``, cut as the shape says, if it says so."""
-    TRIAL.reshape(1, order=order)  # NumPy's error for other orders
+    """Implement ``np.reshape``, with the chunks of the shape if it has any."""
+    TRIAL.reshape(1, order=order)  # raises NumPy's error for other orders
     chunks = getattr(shape, "chunks", None)
     shape = tuple(np.atleast_1d(np.asarray(shape)).tolist())
+    # Column-major order is row-major order of the transposed array.
     if order == "F":
         full = _full_shape(x, shape)
         return da.transpose(reshape(da.transpose(x), full[::-1]))
@@ -65,10 +67,11 @@ def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
     if full == x.shape:
         return x if chunks is None else x.rechunk(chunks)
     if math.prod(full) == 0 or x.size == 1:
-        return _moved(x, full, chunks)
+        return _reshape_tiny(x, full, chunks)
     try:
         y = x.reshape(full)
-        if largest(y) > PIECES * largest(x):
+        # Dask merges whole chunks to keep their number down, so that one chunk can become the whole array.
+        if largest(y) > MAX_CHUNK_GROWTH * largest(x):
             y = _in_small_chunks(x, full)
     except NotImplementedError:  # axes are neither merged nor split
         y = reshape(reshape(x, (x.size,)), full)
@@ -76,59 +79,59 @@ def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
 
 
 def _in_small_chunks(x: Any, shape: tuple[int, ...]) -> Any:
-    """The elements in another shape, in more and smaller chunks.
+    """Reshape into more and smaller chunks.
 
-    Dask calls the result as it calls the one in larger chunks: so that both can be in one graph, this one is of another
-    array.
+    Dask gives this result the same name as the one in larger chunks. Reshaping a copy of the array keeps them apart if
+    both are in one graph.
     """
-    return pointwise(_itself, (x,), {}).reshape(shape, merge_chunks=False)
+    return pointwise(_unchanged, (x,), {}).reshape(shape, merge_chunks=False)
 
 
-def _itself(x: Any) -> Any:
+def _unchanged(x: Any) -> Any:
     return x
 
 
 def _full_shape(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape with the length that -1 stands for."""
+    """Replace -1 in a shape by the length it implies."""
     shape = tuple(map(operator.index, shape))
-    known = math.prod(n for n in shape if n != -1)
-    full = tuple((x.size // known if known else 0) if n == -1 else n for n in shape)
-    unknown = -1 in shape and not known
+    size_without = math.prod(n for n in shape if n != -1)
+    full = tuple((x.size // size_without if size_without else 0) if n == -1 else n for n in shape)
+    unknown = -1 in shape and not size_without
     if math.prod(full) != x.size or shape.count(-1) > 1 or unknown:
         raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
     return full
 
 
-def _moved(x: Any, shape: tuple[int, ...], chunks: Any) -> Any:
-    """No element, or one, in another shape."""
+def _reshape_tiny(x: Any, shape: tuple[int, ...], chunks: Any) -> Any:
+    """Reshape an array with at most one element."""
     if not x.size:
         return filled(shape, 0, x.dtype, chunks or -1)
-    y = x.rechunk(-1).reshape(shape)  # not by map_blocks, whose new axes Dask's fusion mistakes
+    y = x.rechunk(-1).reshape(shape)  # not map_blocks: Dask's fusion confuses its new axes
     return y if chunks is None else y.rechunk(chunks)
 
 
 def largest(x: Any) -> int:
-    """The number of elements of the largest chunk."""
+    """Return the number of elements of the largest chunk."""
     return math.prod(max(cut, default=0) for cut in x.chunks)
 
 
-@way(np.ravel)
+@implements(np.ravel)
 def ravel(x: Any, order: str = "C") -> Any:
-    """``np.ravel``."""
+    """Implement ``np.ravel`` on Dask arrays."""
     TRIAL.ravel(order)
     return reshape(x, (x.size,), "F" if order == "F" else "C")
 
 
-@way(np.broadcast_to)
+@implements(np.broadcast_to)
 def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:
-    """``np.broadcast_to``, cut as the shape says, else like the array where that is longer than 1."""
+    """Implement ``np.broadcast_to``, with the chunks of the shape, else those of the array on axes longer than 1."""
     chunks = shape.chunks if isinstance(shape, Shape) else None
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     if not is_lazy(x):
         x = np.asarray(x)
         if not x.ndim:
             return filled(shape, x[()], x.dtype, chunks or "auto")
-        x = in_chunks(x, tuple((n,) for n in x.shape))
+        x = array_in_chunks(x, tuple((n,) for n in x.shape))
     if chunks is None:
         chunks = _new_chunks(x, shape)
     if any(
@@ -148,12 +151,12 @@ def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:
 
 
 def _spread_like(x: Any, places: Any) -> Any:
-    """An array repeated over the shape of another; for Dask a part of the tasks that use it, as its own is not."""
+    """Broadcast an array to the shape of another, as a task that Dask can fuse (da.broadcast_to can't be)."""
     return np.broadcast_to(x, places.shape)
 
 
 def _new_chunks(x: Any, shape: tuple[int, ...]) -> Any:
-    """The chunks of an array that is broadcast to a shape which does not tell them: none larger than is usual."""
+    """Choose chunks for an array that is broadcast to a shape without chunks."""
     lead = len(shape) - x.ndim
     if 0 in shape:
         return tuple((n,) for n in shape)
@@ -164,9 +167,9 @@ def _new_chunks(x: Any, shape: tuple[int, ...]) -> Any:
     return da.core.normalize_chunks(tuple(own), shape, dtype=x.dtype)
 
 
-@way(np.broadcast_arrays)
+@implements(np.broadcast_arrays)
 def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
-    """``np.broadcast_arrays``."""
+    """Implement ``np.broadcast_arrays`` on Dask arrays."""
     shape = np.broadcast_shapes(*(np.shape(x) for x in arrays))
     cuts: list[Any] = [(n,) for n in shape]
     for x in filter(is_lazy, arrays):
@@ -176,23 +179,23 @@ def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
     return tuple(broadcast_to(x, Shape(tuple(cuts))) for x in arrays)
 
 
-@way(np.atleast_1d)
+@implements(np.atleast_1d)
 def atleast_1d(*arrays: Any) -> Any:
-    """``np.atleast_1d``."""
-    return _each(lambda x: reshape(x, (1,)) if not x.ndim else x, arrays)
+    """Implement ``np.atleast_1d`` on Dask arrays."""
+    return _map_arrays(lambda x: reshape(x, (1,)) if not x.ndim else x, arrays)
 
 
-@way(np.atleast_2d)
+@implements(np.atleast_2d)
 def atleast_2d(*arrays: Any) -> Any:
-    """``np.atleast_2d``."""
-    return _each(
+    """Implement ``np.atleast_2d`` on Dask arrays."""
+    return _map_arrays(
         lambda x: x[None, :] if x.ndim == 1 else x if x.ndim else reshape(x, (1, 1)), arrays
     )
 
 
-@way(np.atleast_3d)
+@implements(np.atleast_3d)
 def atleast_3d(*arrays: Any) -> Any:
-    """``np.atleast_3d``."""
+    """Implement ``np.atleast_3d`` on Dask arrays."""
 
     def one(x: Any) -> Any:
         if x.ndim > 2:
@@ -201,29 +204,29 @@ def atleast_3d(*arrays: Any) -> Any:
             x[:, :, None] if x.ndim == 2 else x[None, :, None] if x.ndim else reshape(x, (1, 1, 1))
         )
 
-    return _each(one, arrays)
+    return _map_arrays(one, arrays)
 
 
-def _each(function: Any, arrays: Any) -> Any:
-    found = tuple(function(x if is_lazy(x) else da.asarray(np.asarray(x))) for x in arrays)
-    return found[0] if len(found) == 1 else found
+def _map_arrays(function: Any, arrays: Any) -> Any:
+    results = tuple(function(x if is_lazy(x) else da.asarray(np.asarray(x))) for x in arrays)
+    return results[0] if len(results) == 1 else results
 
 
-@way(np.fliplr)
+@implements(np.fliplr)
 def fliplr(x: Any) -> Any:
-    """``np.fliplr``."""
+    """Implement ``np.fliplr`` on Dask arrays."""
     return da.flip(x, 1)
 
 
-@way(np.flipud)
+@implements(np.flipud)
 def flipud(x: Any) -> Any:
-    """``np.flipud``."""
+    """Implement ``np.flipud`` on Dask arrays."""
     return da.flip(x, 0)
 
 
-@way(np.roll)
+@implements(np.roll)
 def roll(x: Any, shift: Any, axis: Any = None) -> Any:
-    """``np.roll``."""
+    """Implement ``np.roll`` on Dask arrays."""
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), Shape(x.chunks))
     shifts, axes = np.broadcast_arrays(shift, axis)
@@ -239,9 +242,9 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
     return x
 
 
-@way(np.tile)
+@implements(np.tile)
 def tile(x: Any, reps: Any) -> Any:
-    """``np.tile``."""
+    """Implement ``np.tile`` on Dask arrays."""
     reps = tuple(np.atleast_1d(reps).tolist())
     if min(reps, default=0) < 0:
         raise ValueError(f"negative dimensions are not allowed: np.tile with reps={reps}")
@@ -255,7 +258,7 @@ def tile(x: Any, reps: Any) -> Any:
     return x
 
 
-@way(np.full_like)
+@implements(np.full_like)
 def full_like(
     x: Any,
     fill_value: Any,
@@ -265,19 +268,21 @@ def full_like(
     shape: Any = None,
     **_device: Any,
 ) -> Any:
-    """``np.full_like``."""
+    """Implement ``np.full_like`` on Dask arrays."""
     if is_lazy(x):
         dtype = x.dtype if dtype is None else dtype
     else:
         dtype = np.asarray(x).dtype if dtype is None else dtype
     shape = (Shape(x.chunks) if is_lazy(x) else np.shape(x)) if shape is None else shape
     if not is_lazy(fill_value):
-        fill_value = np.full_like(fill_value, fill_value, dtype)  # NumPy's error if it does not fit
+        fill_value = np.full_like(
+            fill_value, fill_value, dtype
+        )  # raises NumPy's error if it does not fit
     value = fill_value
     return broadcast_to(value.astype(dtype), shape)
 
 
-@way(np.zeros_like, np.empty_like)
+@implements(np.zeros_like, np.empty_like)
 def zeros_like(
     x: Any,
     dtype: Any = None,
@@ -286,11 +291,11 @@ def zeros_like(
     shape: Any = None,
     **_device: Any,
 ) -> Any:
-    """``np.zeros_like``; also in the place of numbers that may be any."""
+    """Implement ``np.zeros_like``, and ``np.empty_like`` with zeros."""
     return full_like(x, 0, dtype, shape=shape)
 
 
-@way(np.ones_like)
+@implements(np.ones_like)
 def ones_like(
     x: Any,
     dtype: Any = None,
@@ -299,38 +304,38 @@ def ones_like(
     shape: Any = None,
     **_device: Any,
 ) -> Any:
-    """``np.ones_like``."""
+    """Implement ``np.ones_like`` on Dask arrays."""
     return full_like(x, 1, dtype, shape=shape)
 
 
-@way(np.shape)
+@implements(np.shape)
 def shape_of(x: Any) -> Any:
-    """``np.shape``."""
+    """Implement ``np.shape`` on Dask arrays."""
     return Shape(x.chunks)
 
 
-@way(np.ndim)
+@implements(np.ndim)
 def ndim(x: Any) -> int:
-    """``np.ndim``."""
+    """Implement ``np.ndim`` on Dask arrays."""
     return int(x.ndim)
 
 
-@way(np.size)
+@implements(np.size)
 def size(x: Any, axis: Any = None) -> int:
-    """``np.size``."""
+    """Implement ``np.size`` on Dask arrays."""
     axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
     return math.prod(x.shape[one] for one in axes)
 
 
-@way(np.iscomplexobj)
+@implements(np.iscomplexobj)
 def iscomplexobj(x: Any) -> bool:
-    """``np.iscomplexobj``."""
+    """Implement ``np.iscomplexobj`` on Dask arrays."""
     return bool(x.dtype.kind == "c")
 
 
-@way(np.isrealobj)
+@implements(np.isrealobj)
 def isrealobj(x: Any) -> bool:
-    """``np.isrealobj``."""
+    """Implement ``np.isrealobj`` on Dask arrays."""
     return bool(x.dtype.kind != "c")
 
 
@@ -338,27 +343,27 @@ def _stand_ins(args: Any) -> Any:
     return [np.empty((0,) * max(x.ndim, 1), x.dtype) if is_lazy(x) else x for x in args]
 
 
-@way(np.result_type)
+@implements(np.result_type)
 def result_type(*args: Any) -> Any:
-    """``np.result_type``."""
+    """Implement ``np.result_type`` on Dask arrays."""
     return np.result_type(*_stand_ins(args))
 
 
-@way(np.common_type)
+@implements(np.common_type)
 def common_type(*args: Any) -> Any:
-    """``np.common_type``."""
+    """Implement ``np.common_type`` on Dask arrays."""
     return np.common_type(*_stand_ins(args))
 
 
-@way(np.can_cast)
+@implements(np.can_cast)
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
-    """``np.can_cast``."""
+    """Implement ``np.can_cast`` on Dask arrays."""
     return np.can_cast(from_.dtype, to, casting)
 
 
-@way(np.min_scalar_type)
+@implements(np.min_scalar_type)
 def min_scalar_type(a: Any) -> Any:
-    """``np.min_scalar_type``: the dtype of an array with axes; that of a number depends on the number."""
+    """Implement ``np.min_scalar_type`` of an array; for a scalar it would depend on the number."""
     if not a.ndim:
         raise UnsupportedArgumentError(
             "np.min_scalar_type of a single number depends on it, and it is not computed: write x.compute() first"

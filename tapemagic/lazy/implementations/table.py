@@ -1,4 +1,4 @@
-"""The table of ways, which the modules beside this one fill."""
+"""Table of implementations, which the other modules of this folder fill."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-WAYS: dict[Any, Callable[..., Any]] = {}
-"""For each function that can be computed on lazy arrays in a way of its own, the function that does it."""
+IMPLEMENTATIONS: dict[Any, Callable[..., Any]] = {}
+"""For each function, its implementation on Dask arrays, if it has one."""
 
-STEPS: dict[Any, Callable[..., Any]] = {}
-"""For each function that goes through data several times, what calls other functions on lazy arrays for it.
+STEPWISE: dict[Any, Callable[..., Any]] = {}
+"""For each function that reads its data several times, an implementation that calls other functions on lazy arrays.
 
-Between these calls data can be read again. Where one call is enough it returns NotImplemented.
+Data can be read again between these calls. The implementation returns NotImplemented if one read is enough.
 """
 
 POINTWISE: set[Any] = set()
-"""Functions, no ufuncs, that compute each element by itself."""
+"""Element-wise functions that are not ufuncs."""
 
 
-def way(*functions: Any) -> Callable[[F], F]:
-    """Decorate what computes each of the `functions` on Dask's arrays."""
+def implements(*functions: Any) -> Callable[[F], F]:
+    """Register the decorated function as the implementation of `functions` on Dask arrays."""
 
     def register(computes: F) -> F:
-        WAYS.update(dict.fromkeys(functions, computes))
+        IMPLEMENTATIONS.update(dict.fromkeys(functions, computes))
         return computes
 
     return register
 
 
-def in_steps(*functions: Any) -> Callable[[F], F]:
-    """Decorate what computes each of the `functions` on lazy arrays, by calls of others."""
+def implements_in_steps(*functions: Any) -> Callable[[F], F]:
+    """Register the decorated function as the implementation of `functions` by calls on lazy arrays."""
 
     def register(computes: F) -> F:
-        STEPS.update(dict.fromkeys(functions, computes))
+        STEPWISE.update(dict.fromkeys(functions, computes))
         return computes
 
     return register
 
 
-def itself(function: F) -> F:
-    """Decorate a step on Dask's arrays, which steps on lazy arrays call by its own name."""
-    WAYS[function] = function
+def implements_itself(function: F) -> F:
+    """Register a step on Dask arrays that implementations in steps call directly."""
+    IMPLEMENTATIONS[function] = function
     return function
 
 
-def by_element(function: F) -> F:
-    """Decorate a function that computes each element by itself."""
+def computes_by_element(function: F) -> F:
+    """Register an element-wise function."""
     POINTWISE.add(function)
     return function
 
 
-def as_dask_does(*names: str) -> None:
-    """Name functions of NumPy's for which Dask has one of the same name and meaning, that does not compute."""
+def delegate_to_dask(*names: str) -> None:
+    """Use Dask's function of the same name for NumPy functions, if it is lazy and means the same."""
     for name in names:
-        WAYS[getattr(np, name)] = getattr(da, name)
+        IMPLEMENTATIONS[getattr(np, name)] = getattr(da, name)

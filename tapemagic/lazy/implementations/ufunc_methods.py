@@ -1,4 +1,4 @@
-"""The methods ``reduce``, ``accumulate`` and ``reduceat`` of ufuncs that have no function of their own."""
+"""``reduce``, ``accumulate`` and ``reduceat`` of ufuncs without a NumPy function for it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.lazy.implementations.blocks import Labels, axes_of, blockwise, is_lazy, right
-from tapemagic.lazy.implementations.reductions import folded, is_cut
+from tapemagic.lazy.implementations.reductions import is_cut, reduce_in_tree
 
 ASSOCIATIVE = frozenset(
     [
@@ -24,21 +24,21 @@ ASSOCIATIVE = frozenset(
         np.logical_xor,
     ]
 )
-"""Ufuncs whose reductions may begin in each chunk, beside those that have a function of their own."""
+"""Associative ufuncs, whose reduction may start in each chunk, besides those with a NumPy function for it."""
 
 
 METHODS = frozenset({"reduce", "accumulate", "reduceat"})
 
 
 def is_method(function: Any) -> bool:
-    """Whether a function is a method of a ufunc, along an axis."""
+    """Return True if a function is a ufunc method that works along an axis."""
     return (
         isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ in METHODS
     )
 
 
 def method(function: Any, args: Any, kwargs: Any) -> Any:
-    """The result of a method of a ufunc, which goes along the first axis if none is named."""
+    """Run a method of a ufunc; its default axis is the first one."""
     x = args[0]
     if (
         function.__name__ == "reduce"
@@ -50,17 +50,20 @@ def method(function: Any, args: Any, kwargs: Any) -> Any:
     ):
         axes = axes_of(kwargs.get("axis", args[1] if len(args) > 1 else 0), x.ndim)
         if is_cut(x, axes):
+            # A trial on a single 1: hypot and logaddexp of integers are floats.
             dtype = function(np.ones(1, x.dtype)).dtype
-            return folded(function.__self__, x, axes, bool(kwargs.get("keepdims", False)), dtype)
-    place = 2 if function.__name__ == "reduceat" else 1
-    axis = kwargs.get("axis", args[place] if len(args) > place else 0)
+            return reduce_in_tree(
+                function.__self__, x, axes, bool(kwargs.get("keepdims", False)), dtype
+            )
+    position = 2 if function.__name__ == "reduceat" else 1
+    axis = kwargs.get("axis", args[position] if len(args) > position else 0)
 
     def labelled(arrays: list[Any]) -> list[Labels]:
         main = arrays[0].ndim
         core = tuple(one - main for one in axes_of(axis, main))
-        beside = function.__name__ == "reduce"  # a mask
+        is_aligned = function.__name__ == "reduce"  # a mask
         return [
-            right(x.ndim, core) if beside or not k else (None,) * x.ndim
+            right(x.ndim, core) if is_aligned or not k else (None,) * x.ndim
             for k, x in enumerate(arrays)
         ]
 

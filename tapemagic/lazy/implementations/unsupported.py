@@ -1,4 +1,4 @@
-"""Functions that need the numbers of an array before their result has a shape or a dtype, or at once."""
+"""Refuse functions that need an array's numbers, either immediately or for the shape or dtype of their result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tapemagic.engine.tensor.messages import public_name
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.implementations.along import along
 from tapemagic.lazy.implementations.blocks import is_lazy, pointwise
-from tapemagic.lazy.implementations.table import WAYS
+from tapemagic.lazy.implementations.table import IMPLEMENTATIONS
 
 COUNTS: tuple[Any, ...] = (
     np.nonzero,
@@ -30,10 +30,10 @@ COUNTS: tuple[Any, ...] = (
     np.trim_zeros,
     np.roots,
 )
-"""Functions that give as many elements as the numbers say."""
+"""Functions whose number of results depends on the numbers."""
 
 PLACES = frozenset({np.nonzero, np.flatnonzero, np.argwhere})
-"""Those that give the places of elements, which are seldom needed."""
+"""Those of `COUNTS` that return indices, which np.where(mask, x, 0) often replaces."""
 
 NOW: tuple[Any, ...] = (
     np.save,
@@ -48,11 +48,11 @@ NOW: tuple[Any, ...] = (
     np.packbits,
     np.unpackbits,
 )
-"""Functions that write, show or pack numbers."""
+"""Functions that write, print or pack numbers."""
 
 
-def counted(name: str, places: bool = False) -> UnsupportedArgumentError:
-    """The error for a function whose number of results depends on the numbers."""
+def unknown_length(name: str, places: bool = False) -> UnsupportedArgumentError:
+    """Build the error for a function whose number of results depends on the numbers."""
     mask = ", or np.where(mask, x, 0), which keeps the shape" if places else ""
     return refusal(
         name,
@@ -60,20 +60,20 @@ def counted(name: str, places: bool = False) -> UnsupportedArgumentError:
     )
 
 
-def _refused(error: Callable[[Any], Exception], function: Any) -> None:
+def _refuse(error: Callable[[Any], Exception], function: Any) -> None:
     def refuse(*_args: Any, **_params: Any) -> Any:
         raise error(function)
 
-    WAYS[function] = refuse
+    IMPLEMENTATIONS[function] = refuse
 
 
-def _needed_now(function: Any) -> Exception:
+def _needs_numbers(function: Any) -> Exception:
     return UnsupportedArgumentError(
         f"{public_name(function)} needs the numbers at once, and they are not computed: write x.compute() first"
     )
 
 
-def _real_or_complex(function: Any) -> Exception:
+def _unknown_dtype(function: Any) -> Exception:
     return UnsupportedArgumentError(
         f"whether {public_name(function)} gives real or complex numbers depends on numbers that are not computed: "
         "write np.real(x) where they are real, or x.compute() first"
@@ -81,18 +81,18 @@ def _real_or_complex(function: Any) -> Exception:
 
 
 for _function in COUNTS:
-    _refused(lambda f: counted(public_name(f), f in PLACES), _function)
+    _refuse(lambda f: unknown_length(public_name(f), f in PLACES), _function)
 for _function in NOW:
-    _refused(_needed_now, _function)
-_refused(_real_or_complex, np.real_if_close)
+    _refuse(_needs_numbers, _function)
+_refuse(_unknown_dtype, np.real_if_close)
 
 
-def of_complex_numbers(function: Any, computes: Callable[[Any, Any, Any], Any]) -> None:
-    """Refuse real arguments of a function that gives complex numbers for some of them, and real ones for others."""
+def require_complex_input(function: Any, computes: Callable[[Any, Any, Any], Any]) -> None:
+    """Refuse real input to a function that returns complex numbers for some real input only."""
 
-    def way(*args: Any, **kwargs: Any) -> Any:
-        given = [x for x in (*args, *kwargs.values()) if is_lazy(x) or isinstance(x, np.ndarray)]
-        if all(x.dtype.kind != "c" for x in given):
+    def refuse_real(*args: Any, **kwargs: Any) -> Any:
+        arrays = [x for x in (*args, *kwargs.values()) if is_lazy(x) or isinstance(x, np.ndarray)]
+        if all(x.dtype.kind != "c" for x in arrays):
             name = public_name(function)
             raise refusal(
                 name,
@@ -101,10 +101,10 @@ def of_complex_numbers(function: Any, computes: Callable[[Any, Any, Any], Any]) 
             )
         return computes(function, args, kwargs)
 
-    WAYS[function] = way
+    IMPLEMENTATIONS[function] = refuse_real
 
 
-of_complex_numbers(np.linalg.eig, along)
-of_complex_numbers(np.linalg.eigvals, along)
+require_complex_input(np.linalg.eig, along)
+require_complex_input(np.linalg.eigvals, along)
 for _name in ("sqrt", "log", "log2", "log10", "logn", "power", "arccos", "arcsin", "arctanh"):
-    of_complex_numbers(getattr(np.emath, _name), pointwise)
+    require_complex_input(getattr(np.emath, _name), pointwise)

@@ -1,7 +1,8 @@
-"""Passes: each makes a program shorter or quicker, and computes the same to the bit, but for sums in blocks.
+"""Passes: functions from Program to Program that make programs shorter or faster.
 
-A pass is a function from Program to Program. Those which look at one call and its arguments at a time are rules for
-`rewritten`, and make one walk together.
+Passes that look at one call and its arguments at a time are rules for `rewritten`, which applies them in one walk.
+`simplified` changes no bit of a result and makes a program easier to read. `in_blocks`, which a program runs through
+before it is compiled, makes it harder to read, and rounds sums differently.
 """
 
 from __future__ import annotations
@@ -9,44 +10,49 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from tapemagic.programs.passes import constant_folding, factors, identities, reductions
-from tapemagic.programs.passes import scalar_operands as literals
-from tapemagic.programs.passes import shape_rules as shapes
-from tapemagic.programs.passes.blocking import in_blocks
-from tapemagic.programs.passes.dead_code import without_dead_code
-from tapemagic.programs.passes.in_place import in_place
-from tapemagic.programs.passes.pairs import in_pairs
+from tapemagic.programs.passes import (
+    constant_folding,
+    factors,
+    identities,
+    reductions,
+    scalar_operands,
+    shape_rules,
+)
+from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.passes.rewriting import Rule, Rules, RuleTable, rewritten
 from tapemagic.programs.passes.separate_results import with_separate_results
 from tapemagic.programs.program import Program
 
 
 def together(*some: Rules) -> RuleTable:
-    """The rules of several passes for one walk, in this order."""
-    found: defaultdict[Any, list[Rule]] = defaultdict(list)
+    """Combine the rules of several passes, in this order, for one walk."""
+    table: defaultdict[Any, list[Rule]] = defaultdict(list)
     for rules in some:
         for function, each in rules.items():
-            found[function] += each
-    return RuleTable(found)
+            table[function] += each
+    return RuleTable(table)
 
 
 RULES = together(
     constant_folding.RULES,
-    shapes.RULES,
+    shape_rules.RULES,
     reductions.RULES,
     identities.RULES,
     factors.RULES,
-    literals.RULES,
+    scalar_operands.RULES,
 )
-"""All rules that are applied in the walk that merges equal calls."""
+"""The rules for the walk that merges equal calls."""
+
+# Which passes earn their place: times without a pass, over times with all, best rows of benchmarks.programs (Nov 2026):
+# merging equal calls 3.5, dead code 2.2, blocks 1.9 to 4, buffers 1.5, reductions 1.5, factors 1.5, identities 1.2,
+# shape rules 1.1. Constant folding and scalar operands gain no time, but shorten what `source` shows.
 
 
 def simplified(program: Program) -> Program:
-    """A program after all passes."""
+    """Apply all passes except `in_blocks`."""
     needed = without_dead_code(program)
     shorter = without_dead_code(rewritten(needed, RULES, merge=True))
-    paired = in_pairs(with_separate_results(shorter, program) or needed)
-    return in_place(in_blocks(paired))
+    return with_separate_results(shorter, program) or needed
 
 
 __all__ = ["RULES", "rewritten", "simplified", "together"]

@@ -1,18 +1,18 @@
-"""Blocking: large arrays are computed block by block, so that what is not kept never leaves the processor's cache.
+"""Blocking: large arrays are computed block by block, so that intermediate results stay in the processor's cache.
 
-A chain of elementwise calls on arrays of a million elements spends its time on writing each intermediate result to
-memory and reading it again. In a loop over blocks the intermediate results are as short as a block; what is needed
-after the loop is written into arrays made before it. Calls are grouped in `grouping`; `cutting` says which ones can
-be made in blocks.
+A chain of elementwise calls on arrays of a million elements spends its time on writing intermediate results to memory
+and reading them again. In a loop over blocks, an intermediate result is as short as a block, and results that are read
+after the loop are written into arrays that are allocated before the loop. `grouping` groups the calls, and `cutting`
+decides which calls can run in blocks.
 
-Elementwise results, and the largest and smallest elements, are the same to the bit, but for the sign of a zero that
-is the largest or smallest of several. Sums and means over the axis of the blocks are sums of the blocks' sums. Both
-ways of adding up n numbers are trees, of which a depth of h bounds the error by h·u / (1 − h·u) · Σ|x|, where u is
-the unit roundoff (N. J. Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 14(4), 1993). Within
-a block NumPy adds pairwise, and so the blocks' sums: for a contiguous array h is at most 22 + log2(b / 128) for a
-block of b elements, plus the same for their number in the place of b; less than 60 up to 10¹² elements.
-A result lies in memory as the first array of its shape from which it is computed; where others lie otherwise, it may
-lie otherwise than without blocks, and a later sum or product of matrices is rounded in another order.
+Elementwise results, maxima and minima have the same bits, except for the sign of a zero that is the maximum or minimum
+of several zeros. Sums and means over the axis of the blocks are sums of the blocks' sums. With and without blocks, n
+numbers are added up along a tree. A depth of h bounds the error by h·u / (1 − h·u) · Σ|x|, where u is the unit roundoff
+(N. J. Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 14(4), 1993). NumPy adds pairwise within
+a block, and adds the blocks' sums pairwise: for a contiguous array, h is at most 22 + log2(b / 128) for a block of b
+elements, plus 22 + log2(m / 128) for m blocks, less than 60 up to 10¹² elements.
+The memory layout of a result is that of the first array of its shape among the arguments. Without blocks, arguments of
+several layouts may lead to another layout, so that a later sum or matrix product rounds in another order.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ from tapemagic.programs.program import (
 )
 from tapemagic.programs.symbol import method
 
-LEAST = 2**20
-"""The number of bytes from which on arrays are computed in blocks.
+MIN_BLOCKED_BYTES = 2**20
+"""Minimum size of arrays that are computed in blocks.
 
-Measured with 2 MB of second-level cache a core: below, the loop costs as much as it wins; it wins a quarter at 2 MB,
-half or more from 8 MB on.
+Measured with 2 MB of second-level cache per core: for less, the loop costs as much as it saves. It saves a quarter of
+the time at 2 MB, and half or more starting at 8 MB.
 """
 
 
-def in_blocks(program: Program, least: int = LEAST) -> Program:
-    """A program whose elementwise calls on large arrays run in loops over blocks.
+def in_blocks(program: Program, least: int = MIN_BLOCKED_BYTES) -> Program:
+    """Return a program whose elementwise calls on large arrays run in loops over blocks.
 
     Parameters
     ----------
     program : Program
     least : int, optional
-        The number of bytes of an array from which on it is cut into blocks.
+        The minimum number of bytes of an array that is cut into blocks.
 
     Examples
     --------
@@ -85,13 +85,13 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     builder = _Builder()
     for unit in ordered(program.body, groups):
         builder.add(unit)
-    results = [replaced(x, builder.now) for x in program.results]
-    assigned = [(variable, builder.now(node)) for variable, node in program.assigned]
+    results = [replaced(x, builder.new) for x in program.results]
+    assigned = [(variable, builder.new(node)) for variable, node in program.assigned]
     return replace(program, body=builder.body, results=results, assigned=assigned)
 
 
 def _holds_large(program: Program, least: int) -> bool:
-    """Whether a call of a program reads or gives a large array, beside those that give several."""
+    """Return True if a call reads or returns a large array. Calls with several results don't count."""
     for node in program.inputs:
         if _nbytes(node.kind) >= least:
             return True
@@ -107,34 +107,34 @@ def _holds_large(program: Program, least: int) -> bool:
 
 
 def _nbytes(kind: Any) -> int:
-    """The bytes of an array; 0 for a number, or for several values."""
+    """Return the bytes of an array, or 0 for a number and for several values."""
     if kind.__class__ is not Kind or not kind.shape:
         return 0
     return int(kind.size * kind.dtype.itemsize)
 
 
 class _Builder:
-    """Puts a program together out of calls, guards and groups."""
+    """Builder of the program with loops, from calls, guards and groups."""
 
     def __init__(self) -> None:
         self.body: list[Any] = []
         self._instead: dict[Node, Node] = {}
 
-    def now(self, node: Node) -> Node:
-        """The node of the new program that computes what one of the old program does."""
+    def new(self, node: Node) -> Node:
+        """Return the node of the new program for a node of the old program."""
         return self._instead.get(node, node)
 
     def add(self, unit: Any) -> None:
-        """Add a call, a guard, or a group as a loop."""
+        """Add a call or a guard, or a group as a loop."""
         if isinstance(unit, Group):
-            made = _LoopBuilder(unit, self.now)
-            buffers = with_buffers(made.loop, made.orders)
-            self.body += [*made.before, *buffers, made.loop, *made.after]
-            self._instead |= made.instead
+            builder = _LoopBuilder(unit, self.new)
+            buffers = with_buffers(builder.loop, builder.orders)
+            self.body += [*builder.before, *buffers, builder.loop, *builder.after]
+            self._instead |= builder.instead
         elif isinstance(unit, Guard):
-            self.body.append(Guard(self.now(unit.condition), unit.expected, unit.site))
+            self.body.append(Guard(self.new(unit.condition), unit.expected, unit.site))
         elif any(x in self._instead for x in arguments_of(unit)):
-            args, kwargs = (replaced(x, self.now) for x in (unit.args, unit.kwargs))
+            args, kwargs = (replaced(x, self.new) for x in (unit.args, unit.kwargs))
             self._instead[unit] = unit.with_arguments(args, kwargs)
             self.body.append(self._instead[unit])
         else:
@@ -142,22 +142,22 @@ class _Builder:
 
 
 class _LoopBuilder:
-    """Writes a group as a loop.
+    """Builder of the loop that computes a group.
 
     Attributes
     ----------
     loop : Loop
     before, after : list of Node
-        What makes the arrays that the loop writes into, and what puts reductions together.
+        Calls that allocate the arrays that the loop writes into, and calls that combine the reductions of the blocks.
     instead : dict of Node to Node
-        What the members that are read outside are there.
+        For members that are read outside, the nodes that hold their values after the loop.
     orders : dict of Node to Node
-        For calls of the loop, an array from outside in whose order in memory the results lie.
+        For calls of the loop, an array from outside with the memory layout of the results.
     """
 
-    def __init__(self, group: Group, now: Any) -> None:
+    def __init__(self, group: Group, new: Any) -> None:
         self._group = group
-        self._now = now
+        self._new = new
         self._inner: dict[Node, Node] = {}
         self._layouts: dict[Node, Node | None] = {}
         self._same: dict[Node, Node] = {}
@@ -175,34 +175,34 @@ class _LoopBuilder:
             if same is not None and node not in stored and node not in reduced:
                 self._same[node] = self._same.get(same, same)
                 continue
-            made = self._inner[node] = self._in_block(node)
+            inner = self._inner[node] = self._in_block(node)
             like = self._layouts[node] = self._layout(node)
             if like is not None:
-                self.orders[made] = now(like)
-            self.loop.body.append(made)
+                self.orders[inner] = new(like)
+            self.loop.body.append(inner)
             if group.cuts[node] is None:
-                self._put_together(node, made)
+                self._combine(node, inner)
             elif node in stored:
-                made.name = f"{node.name}_part" if node.name and node in read_inside else ""
-                self._write(node, made)
+                inner.name = f"{node.name}_part" if node.name and node in read_inside else ""
+                self._write(node, inner)
 
     def _in_block(self, node: Node) -> Node:
-        """The call for one block."""
+        """Return the call for one block."""
         cut, function = self._group.reads[node], node.function
         if self._group.cuts[node] is None:
             function = cast("Reduction", reduction_of(node)).in_block
         args = [self._part_of(x, cut, node) if isinstance(x, Node) else x for x in node.args]
-        made = node.with_arguments(args, node.kwargs)
-        made.function = function
-        made.kind = self._kind_in_block(node, self._group.cuts[node])
-        return made
+        inner = node.with_arguments(args, node.kwargs)
+        inner.function = function
+        inner.kind = self._kind_in_block(node, self._group.cuts[node])
+        return inner
 
     def _part_of(self, x: Node, cut: Cut, reader: Node) -> Node:
-        """The part of a value that a call for one block reads."""
+        """Return the part of a value that a call for one block reads."""
         x = self._same.get(x, x)
         if x in self._inner:
             return self._inner[x]
-        outer: Node = self._now(x)
+        outer: Node = self._new(x)
         if cut.axis(x.kind.shape) is None:
             return outer
         part = self._parts.get((outer, cut))
@@ -212,7 +212,7 @@ class _LoopBuilder:
             part = Node(operator.getitem, args, {}, kind, reader.site, _of_rule(reader))
             self._parts[outer, cut] = part
             self.loop.body.append(part)
-        elif outer.name:
+        elif outer.name:  # a part that is read twice gets a statement, and so a name
             part.name, part.back = f"{outer.name}_part", None
         return part
 
@@ -227,25 +227,23 @@ class _LoopBuilder:
             shape[axis] = min(self.loop.step, self.loop.count)
         return Kind(tuple(shape), x.kind.dtype, x.kind.is_array)
 
-    def _write(self, node: Node, made: Node) -> None:
-        """Write what the blocks give into an array that is made before the loop."""
-        made.back = _of_rule(node)
+    def _write(self, node: Node, inner: Node) -> None:
+        """Write the results of the blocks into an array that is allocated before the loop."""
+        inner.back = _of_rule(node)
         like = self._layouts[node]
         if like is None:
             array = Node(np.empty, [node.kind.shape, node.kind.dtype.type], {}, node.kind)
         else:
             options = {} if like.kind == node.kind else {"dtype": node.kind.dtype.type}
-            array = Node(np.empty_like, [self._now(like)], options, node.kind)
+            array = Node(np.empty_like, [self._new(like)], options, node.kind)
         array.back, array.name = node.back, node.name
         self.before.append(array)
         self.instead[node] = array
-        self.loop.body.append(Store(array, self._index(self._group.cuts[node], node), made))
+        self.loop.body.append(Store(array, self._index(self._group.cuts[node], node), inner))
 
     def _layout(self, node: Node) -> Node | None:
-        """The array from outside whose order in memory a result of whole arrays would have: the first of its shape.
-
-        There is none for the method `copy`, whose result lies in NumPy's usual order, and what is computed from it.
-        """
+        """Return the array from outside whose memory layout a result without blocks would have, if any."""
+        # The method `copy` has order="C" by default, unlike np.copy ("K"), so its result has no array's layout.
         shape = node.kind.shape
         read = (self._same.get(x, x) for x in arguments_of(node))
         like = next((x for x in read if x.kind.shape == shape), None)
@@ -254,22 +252,22 @@ class _LoopBuilder:
             return None
         return like
 
-    def _put_together(self, node: Node, made: Node) -> None:
+    def _combine(self, node: Node, inner: Node) -> None:
         """Reduce the reductions of the blocks."""
         reduction = cast("Reduction", reduction_of(node))
-        made.name, made.back = "", _of_rule(node)
+        inner.name, inner.back = "", _of_rule(node)
         blocks = -(-self.loop.count // self.loop.step)
         kind = Kind((blocks, *node.kind.shape), node.kind.dtype, True)
         name = f"{node.name}_parts" if node.name else "parts"
-        parts = Node(list, (), {}, kind, back=made.back, name=name)
+        parts = Node(list, (), {}, kind, back=inner.back, name=name)
         self.before.append(parts)
-        self.loop.body.append(Store(parts, None, made))
+        self.loop.body.append(Store(parts, None, inner))
         total = node.with_arguments([parts], {"axis": 0})
         total.function = reduction.in_block
         self.after.append(total)
         if reduction.function is np.mean:
             count = prod(node.args[0].kind.shape[axis] for axis in reduction.axes)
-            total.name, total.back = made.name, made.back
+            total.name, total.back = inner.name, inner.back
             total = node.with_arguments([total, count], {})
             total.function = np.divide
             self.after.append(total)
@@ -277,7 +275,7 @@ class _LoopBuilder:
 
 
 def repeated(node: Node) -> Node | None:
-    """The argument that a product with 1 repeats; the order of a block in memory is free.
+    """Return the argument that a product with 1 repeats, if any.
 
     Examples
     --------
@@ -288,12 +286,13 @@ def repeated(node: Node) -> Node | None:
     """
     if node.function is not np.multiply or node.kwargs or node.kind.dtype.kind not in "iuf":
         return None
-    for x, other in (node.args, node.args[::-1]):
-        if number(other) == 1 and isinstance(x, Node) and x.kind == node.kind:
+    # `identities` keeps a product with 1 if the memory layout differs. In a block, the layout is free.
+    for x, factor in (node.args, node.args[::-1]):
+        if number(factor) == 1 and isinstance(x, Node) and x.kind == node.kind:
             return x
     return None
 
 
 def _of_rule(node: Node) -> Back | None:
-    """The sweep that made a node, for a part of it that is not the whole adjoint."""
+    """Return the sweep that computed a node, for a part of the node, which isn't the whole adjoint."""
     return node.back and node.back._replace(to=None, sources=())

@@ -1,8 +1,8 @@
-"""Buffers: the calls of a loop over blocks write into memory that is made once before it, as by ``np.exp(u1, out=u1)``.
+"""Buffers: the calls of a loop over blocks write into memory that is allocated before the loop: ``np.exp(u1, out=u1)``.
 
-A block that is not asked for anew stays in the processor's cache, and one that begins on a cache line is read and
-written in half the time; together they save a third of a loop's time. Two values share a buffer where one of them is
-not read any more. What is read after the loop is written where it belongs.
+A buffer stays in the processor's cache, and memory that starts on a cache line is read and written in half the time.
+Together they save a third of a loop's time. Two values share a buffer if they aren't read at the same time. Results
+that are read after the loop are written into their arrays.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ AUGMENTED: dict[Any, Any] = {
     np.add: operator.iadd, np.subtract: operator.isub, np.multiply: operator.imul,
     np.divide: operator.itruediv,
 }  # fmt: skip
-"""Functions, and Python's operator that writes the result into the first argument."""
+"""Functions, and the Python operator that writes the result into the first argument."""
 
 IN_PLACE = frozenset({*AUGMENTED, np.negative})
-"""Functions that may write into an argument of theirs; others may take another algorithm for memory that overlaps."""
+"""Functions that may write into one of their arguments. Others may use another algorithm for overlapping memory."""
 
 
 def with_buffers(loop: Loop, orders: Mapping[Node, Node]) -> list[Node]:
@@ -33,15 +33,15 @@ def with_buffers(loop: Loop, orders: Mapping[Node, Node]) -> list[Node]:
     Parameters
     ----------
     loop : Loop
-        It gets another body, and the list of its buffers.
+        Its body is replaced, and its list of buffers is filled.
     orders : dict of Node to Node
-        The calls whose results may go into buffers; and for each an array from outside, of which a block has the shape
-        of such a result, and its order in memory.
+        The calls whose results may go into buffers, each with an array from outside. A block of this array has the
+        shape and memory layout of the result.
 
     Returns
     -------
     list of Node
-        What makes the buffers.
+        The calls that allocate the buffers.
     """
     walk = _Walk(loop, orders)
     loop.body = walk.body
@@ -49,7 +49,7 @@ def with_buffers(loop: Loop, orders: Mapping[Node, Node]) -> list[Node]:
 
 
 class _Walk:
-    """One walk over the calls of a loop in their order."""
+    """Walk over the calls of a loop, in order, that assigns buffers."""
 
     def __init__(self, loop: Loop, orders: Mapping[Node, Node]) -> None:
         self._loop = loop
@@ -59,6 +59,7 @@ class _Walk:
         for entry in loop.body:
             if isinstance(entry, Store) and entry.index is not None:
                 self._stores.setdefault(entry.value, entry)
+        # `u1[:3]` or `[u1]` may outlive the value, so such a value gets its own memory.
         self._shared = {x for e in loop.body if not only_reads(e) for x in arguments_of(e)}
         self._instead: dict[Node, Node] = {}
         self._buffers: dict[Node, Node] = {}
@@ -68,16 +69,16 @@ class _Walk:
         for entry in loop.body:
             self._add(entry)
 
-    def _now(self, node: Node) -> Node:
+    def _new(self, node: Node) -> Node:
         return self._instead.get(node, node)
 
     def _add(self, entry: Any) -> None:
-        """Add a call or a store as it is now, and give back the buffers of what it was the last to read."""
+        """Add a call or a store with its new arguments, and free the buffers that no later call reads."""
         read = arguments_of(entry)
         self._left.subtract(read)
         if isinstance(entry, Store):
             if self._stores.get(entry.value) is not entry or not _may_have_target(entry.value):
-                self.body.append(Store(entry.target, entry.index, self._now(entry.value)))
+                self.body.append(Store(entry.target, entry.index, self._new(entry.value)))
         else:
             self.body.append(self._changed(entry))
         for x in dict.fromkeys(read):
@@ -85,36 +86,37 @@ class _Walk:
                 self._free[self._key(x)].append(self._buffers.pop(x))
 
     def _changed(self, node: Node) -> Node:
-        args, kwargs = (replaced(x, self._now) for x in (node.args, node.kwargs))
-        made = self._instead[node] = node.with_arguments(args, kwargs)
+        args, kwargs = (replaced(x, self._new) for x in (node.args, node.kwargs))
+        new = self._instead[node] = node.with_arguments(args, kwargs)
         target = self._target(node)
         if target is None:
-            return made
+            return new
         first = node.args[0]
+        # u1 *= x is shorter than np.multiply(u1, x, out=u1), but the value can't get a name of its own.
         unnamed = isinstance(first, Node) and not (is_named(first) or is_named(node))
         if unnamed and self._buffer_of(first) is target and node.function in AUGMENTED:
-            made.function = AUGMENTED[node.function]
+            new.function = AUGMENTED[node.function]
         else:
-            made.write_into(target)
+            new.write_into(target)
         if node in self._stores:
-            return made
+            return new
         for x in node.args:
             if isinstance(x, Node) and self._buffer_of(x) is target:
                 del self._buffers[x]
         self._buffers[node] = target
-        return made
+        return new
 
     def _buffer_of(self, x: Node) -> Node | None:
         return self._buffers.get(x)
 
     def _key(self, node: Node) -> Any:
-        """The kind and order in memory, which two values that share a buffer have in common."""
+        """Return the kind and memory layout, which must be equal for values that share a buffer."""
         like = self._orders[node]
         usual = len(like.kind.shape) < 2 or (isinstance(like, Input) and like.contiguous)
         return node.kind, None if usual else like
 
     def _target(self, node: Node) -> Node | None:
-        """The array into which a call writes its result; None where it has memory of its own."""
+        """Return the array into which a call writes its result, if any."""
         if not _may_have_target(node):
             return None
         if node in self._stores:
@@ -131,36 +133,34 @@ class _Walk:
                 if free and self._key(x) == self._key(node):
                     return self._buffers[x]
         unused = self._free[self._key(node)]
-        return unused.pop() if unused else self._made(node)
+        return unused.pop() if unused else self._allocated(node)
 
-    def _made(self, node: Node) -> Node:
-        """A new buffer for the results of a call."""
+    def _allocated(self, node: Node) -> Node:
+        """Return a new buffer for the results of a call."""
         like = self._orders[node]
         axis = next(k for k, n in enumerate(like.kind.shape) if n != node.kind.shape[k])
         index = (*(slice(None),) * axis, slice(None, self._loop.step))
         block = Node(operator.getitem, (like, index if axis else index[0]), {}, node.kind)
         options = {} if like.kind.dtype == node.kind.dtype else {"dtype": node.kind.dtype.type}
-        made = Node(aligned_like, (block,), options, node.kind)
-        self.before += [block, made]
-        self._loop.buffers.append((made, axis))
-        return made
+        buffer = Node(aligned_like, (block,), options, node.kind)
+        self.before += [block, buffer]
+        self._loop.buffers.append((buffer, axis))
+        return buffer
 
 
 def _may_have_target(node: Node) -> bool:
-    """Whether a call takes ``out=``."""
+    """Return True if a call takes ``out=``."""
     return isinstance(node.function, np.ufunc)
 
 
 def works_in_place(node: Node) -> bool:
-    """Whether a call gives the same to the bit where it writes into an argument: of real numbers.
-
-    NumPy takes another algorithm for the product of a single complex number in place.
-    """
+    """Return True if a call that writes into its argument returns the same bits."""
+    # NumPy uses another algorithm for the product of a single complex number in place, so complex dtypes are excluded.
     return node.function in IN_PLACE and not node.kwargs and node.kind.dtype.kind in "iuf"
 
 
 def only_reads(entry: Any) -> bool:
-    """Whether neither a view of an argument nor the argument itself is kept."""
+    """Return True if an entry keeps neither an argument nor a view of an argument."""
     if isinstance(entry, Store):
         return entry.index is not None
     function = entry.function
@@ -169,5 +169,5 @@ def only_reads(entry: Any) -> bool:
 
 
 def is_named(node: Node) -> bool:
-    """Whether a value has a name of the user's, or is the adjoint of one that has."""
+    """Return True if a value, or the value whose adjoint it is, has a user's name."""
     return bool(node.name or (node.back and node.back.to and node.back.to.name))

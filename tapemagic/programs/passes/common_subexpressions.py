@@ -1,4 +1,4 @@
-"""Common subexpressions: a call that was made before, with the same arguments, is not made again."""
+"""Common subexpressions: equal calls with the same arguments run once."""
 
 from __future__ import annotations
 
@@ -10,40 +10,39 @@ from tapemagic.programs.passes.purity import is_pure
 from tapemagic.programs.program import Constant, Kind, Node
 
 COMMUTATIVE = frozenset({np.add, np.multiply})
-"""Functions for which the order of two arguments makes no difference, but for the sign and payload of a nan.
-
-Complex products are not among them: NumPy rounds two of the four products of their parts alone.
-"""
+"""Functions whose two arguments may be swapped. Only the sign and payload of a nan may differ."""
+# Complex products may not: with fused multiply-add, NumPy rounds only two of the four products of the parts.
 
 ARITHMETIC = frozenset({np.add, np.subtract, np.multiply, np.divide})
-"""Functions for which 2 is the same as 2.0, next to floating-point numbers."""
+"""Functions that return the same for 2 and 2.0 if the other argument is a float."""
 
-LARGEST = 1 << 20
-"""The number of bytes up to which constants are compared by their bytes."""
+MAX_COMPARED_BYTES = 1 << 20
+"""Maximum bytes of constants that are compared by value."""
 
 
 class Table:
-    """The calls made so far, by their functions and arguments."""
+    """The calls so far, by functions and arguments."""
 
     def __init__(self) -> None:
         self._nodes: dict[Any, Node] = {}
         self._constants: dict[int, tuple[Constant, Any]] = {}
 
     def find(self, node: Node) -> Node | None:
-        """The same call, made earlier; if there is none, this one is noted."""
+        """Return an equal earlier call, if any. Else remember this call."""
         function = node.function
         if not is_pure(function):
             return None
         key = self._key(function, node.args, node.kwargs)
         if node.errstate:
             key = (tuple(node.errstate.items()), key)
-        return None if (found := self._nodes.setdefault(key, node)) is node else found
+        return None if (earlier := self._nodes.setdefault(key, node)) is node else earlier
 
-    def holds(self, function: Any, args: tuple[Any, ...]) -> bool:
-        """Whether a call is in the table, its arguments in this order."""
+    def contains(self, function: Any, args: tuple[Any, ...]) -> bool:
+        """Return True if a call is in the table."""
         return self._key(function, args, {}) in self._nodes
 
     def _key(self, function: Any, args: Any, kwargs: Any) -> Any:
+        # Ints up to 2**24 are exact in float32.
         if function in ARITHMETIC and int in map(type, args) and any(map(_is_float, args)):
             args = [float(x) if x.__class__ is int and abs(x) <= 1 << 24 else x for x in args]
         parts = [x if x.__class__ is Node else self._part(x) for x in args]
@@ -66,7 +65,8 @@ class Table:
         if kind is dict:
             return (kind, *((name, self._part(part)) for name, part in x.items()))
         if kind is float or kind is complex:
-            return kind, repr(x)
+            return kind, repr(x)  # tells 0.0 from -0.0, and makes nan equal to nan
+        # A Variable or an object of the user's has no hash, and its == may return an array. The program keeps it alive.
         try:
             hash(x)
         except TypeError:
@@ -74,22 +74,20 @@ class Table:
         return kind, x
 
     def _constant(self, x: Constant) -> Any:
-        """Equal for constants that are equal to the bit, and lie in memory alike."""
-        if x.by_reference or x.value.nbytes > LARGEST or x.value.dtype.hasobject:
+        """Return a key that is equal for constants with the same bits and memory layout."""
+        if x.by_reference or x.value.nbytes > MAX_COMPARED_BYTES or x.value.dtype.hasobject:
             return x
-        known = self._constants.get(id(x))
-        if known is None:
+        cached = self._constants.get(id(x))
+        if cached is None:
             value = x.value
             key = value.__class__, value.dtype, value.shape, value.strides, value.tobytes()
-            self._constants[id(x)] = known = x, key
-        return known[1]
+            self._constants[id(x)] = cached = x, key  # `x` keeps the id valid
+        return cached[1]
 
 
 def _any_order(function: Any, a: Any, b: Any) -> bool:
-    """Whether the result is the same for both orders, and lies in memory alike.
-
-    One of two axes or more may follow either argument.
-    """
+    """Return True if the result has the same bits and memory layout for both orders of the arguments."""
+    # With two axes or more, the layout of the result may be that of either argument.
     if len(_shape(a)) > 1 and len(_shape(b)) > 1:
         return False
     return function is not np.multiply or not (_is_complex(a) or _is_complex(b))

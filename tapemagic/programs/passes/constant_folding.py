@@ -1,6 +1,6 @@
-"""Constant folding: calls on constants alone are made beforehand, and arrays of one number become that number.
+"""Constant folding: calls whose arguments are constants become constants, and arrays of one number become numbers.
 
-A call that warns or raises an error is left where it is.
+A call that warns or raises an error stays.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.literals import literal
 from tapemagic.programs.passes.known_numbers import as_scalar, fill_of
 from tapemagic.programs.passes.layout import lines, repeats
 from tapemagic.programs.passes.purity import is_pure
@@ -23,19 +22,20 @@ from tapemagic.programs.program import (
     kind_of,
     replaced,
 )
+from tapemagic.programs.text.literals import literal
 
-LARGEST = 1 << 16
-"""The number of elements up to which results become constants; arrays of one number may have any."""
+MAX_FOLDED_SIZE = 1 << 16
+"""Maximum number of elements of a result that becomes a constant, unless its elements are equal."""
 
 BY_LOOPS = frozenset({np.power, np.fmax, np.fmin})
-"""Functions that compute otherwise with one number than with an array of it: powers, and the signs of zeros."""
+"""Functions whose bits for a number and for an array of it may differ: powers, and the signs of zeros."""
 
 BY_SHAPE = {np.ones_like: 1, np.zeros_like: 0}
-"""Functions whose result is known from the shape and dtype of their argument."""
+"""Functions whose result only depends on the shape and dtype of their argument."""
 
 
 def folded(node: Node, rewriting: Rewriting) -> Node | None:
-    """The result of a call on constants alone."""
+    """Return the result of a call whose arguments are constants."""
     for x in node.args:
         if isinstance(x, Node) and x.__class__ is not Constant:
             return None
@@ -44,24 +44,26 @@ def folded(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     if not read or any(x.by_reference for x in read) or not is_pure(node.function):  # type: ignore[attr-defined]
         return None
-    if node.kind.size > LARGEST and not all(fill_of(x) is not None for x in read):
+    if node.kind.size > MAX_FOLDED_SIZE and not all(fill_of(x) is not None for x in read):
         return None
     args, kwargs = replaced(node.args, _value), replaced(node.kwargs, _value)
+    # A call that warns must warn at each call of the program, so warnings are errors here.
     try:
         with np.errstate(all="raise"):
             value = node.function(*args, **kwargs)
-    except Exception:  # noqa: BLE001 (whatever it is, each call of the program raises it)
+    except Exception:  # noqa: BLE001 (each call of the program raises the same error)
         return None
     if not isinstance(value, np.ndarray | np.generic) or kind_of(value) != node.kind:
         return None
+    # A view of a constant would become a copy, and a result of the program could no longer share memory with it.
     if isinstance(value, np.ndarray) and any(np.may_share_memory(value, _value(x)) for x in read):
         return None
-    given = any(x.given for x in read)  # type: ignore[attr-defined]
+    is_users = any(x.given for x in read)  # type: ignore[attr-defined]
     if rewriting.is_read and isinstance(value, np.ndarray) and literal(value) is None:
         return None
-    if rewriting.is_shown and given:
+    if rewriting.is_shown and is_users:
         return None
-    return Constant(value, name=node.name, given=given)
+    return Constant(value, name=node.name, given=is_users)
 
 
 def _value(node: Any) -> Any:
@@ -69,9 +71,10 @@ def _value(node: Any) -> Any:
 
 
 def filled(node: Node, rewriting: Rewriting) -> Node | None:
-    """The constant that ``ones_like(x)`` or ``zeros_like(x)`` gives."""
+    """Replace ``ones_like(x)`` and ``zeros_like(x)`` by constants."""
     if len(node.args) != 1 or node.kwargs:
         return None
+    # The result has the layout of the argument (order="K").
     if lines(node.kind.shape) > 1 and not rewriting.layouts.contiguous(node.args[0]):
         return None
     value = np.full(node.kind.shape, BY_SHAPE[node.function], node.kind.dtype)
@@ -79,14 +82,14 @@ def filled(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
-    """The call with numbers in place of arrays of one number, if its result has the same shape, dtype and layout."""
+    """Replace arrays of one number by numbers, if the result keeps its shape, dtype and layout."""
     if not is_array(node) or node.kwargs:
         return None
     if len(node.args) < 2 or not isinstance(node.function, np.ufunc) or node.function.signature:
         return None
     if node.function in BY_LOOPS:
         return None
-    left = [x for x in node.args if not rewriting.uniform.holds(x)]
+    left = [x for x in node.args if not rewriting.uniform.contains(x)]
     if not left or len(left) == len(node.args) or not any(map(is_array, node.args)):
         return None
     if not _same_shape(node, left):
@@ -107,7 +110,7 @@ def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def _repeats(x: Any) -> bool:
-    """Whether an array has no say in the layout of results, since all of its strides are 0."""
+    """Return True if an array doesn't affect the layout of results, because all of its strides are 0."""
     if isinstance(x, Constant):
         return repeats(x)
     return isinstance(x, Node) and (x.function is np.broadcast_to or x.kind.size == 1)

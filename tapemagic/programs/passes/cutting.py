@@ -1,4 +1,4 @@
-"""Cutting of arrays into blocks along one axis: which calls can be made block by block, and what they give."""
+"""Cutting of arrays into blocks along one axis: which calls can run block by block, and on which axis."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from tapemagic.engine import registry
 from tapemagic.programs.program import Kind, Node, arguments_of
 from tapemagic.programs.symbol import Method
 
-BLOCK = 2**17
-"""The most bytes of the largest array in a block: a few such arrays fit into the second-level cache of a processor."""
+MAX_BLOCK_BYTES = 2**17
+"""Maximum bytes of the largest array in a block."""
+# A few arrays of 128 KiB fit in the second-level cache of a core. x·exp(-x²) in benchmarks.programs, with 2 MB per core
+# (Xeon, November 2026): 2.6 to 3.2 ms from 2**16 to 2**19, 4.1 ms for 2**14, 5.6 ms and more from 2**20.
 
 NUMBERS = "biufc"
-"""The kinds of dtypes that are computed in blocks, but for float16.
-
-Of float16, NumPy takes other algorithms for log10 or the cube root according to the order in memory, and a sum of
-sums would be rounded at each block.
-"""
+"""The kinds of dtypes that are computed in blocks, except float16."""
+# For float16, NumPy's algorithms for log10 or the cube root depend on the memory layout, and a sum of sums would be
+# rounded to float16 at each block.
 
 FUNCTIONS = frozenset(
     {np.where, np.clip, np.real, np.imag, np.copy, np.nan_to_num, np.isclose, np.round}
     | {operator.pow}
 )
-"""NumPy functions beside the ufuncs whose results depend, element by element, on their broadcast arguments."""
+"""Functions that compute element by element, besides the ufuncs."""
 
 METHODS = frozenset({"astype", "clip", "conj", "conjugate", "copy", "round"})
 
@@ -38,7 +38,7 @@ REDUCTIONS: dict[Any, Any] = {
     u.reduce: u.reduce
     for u in (np.add, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or)
 }  # fmt: skip
-"""Reductions, and what puts together the results of several blocks; of a mean, the sums."""
+"""Reductions, and the functions that reduce blocks and combine their results (for a mean, sums)."""
 
 METHOD_REDUCTIONS = {f.__name__: f for f in (np.sum, np.mean, np.max, np.min, np.all, np.any)}
 
@@ -49,7 +49,7 @@ class Cut(NamedTuple):
     Attributes
     ----------
     distance : int
-        Of the axis from the end: 1 for the last one. Broadcasting leaves it as it is.
+        The distance of the axis from the end: 1 for the last axis. Broadcasting doesn't change it.
     length : int
     """
 
@@ -57,13 +57,13 @@ class Cut(NamedTuple):
     length: int
 
     def axis(self, shape: tuple[int, ...]) -> int | None:
-        """The axis of an array of a shape, None if it has none of that length there."""
+        """Return the axis of an array with this shape that is cut, if any."""
         axis = len(shape) - self.distance
         return axis if axis >= 0 and shape[axis] == self.length else None
 
 
 def cut_of(kind: Kind, least: int) -> Cut | None:
-    """The first axis along which an array of at least so many elements falls into blocks; None if there is none.
+    """Return the cut along the first axis whose rows are small enough, if an array has `least` elements or more.
 
     Examples
     --------
@@ -74,13 +74,13 @@ def cut_of(kind: Kind, least: int) -> Cut | None:
     if size < least:
         return None
     for axis, length in enumerate(kind.shape):
-        if size // length * kind.dtype.itemsize <= BLOCK // 4:
+        if size // length * kind.dtype.itemsize <= MAX_BLOCK_BYTES // 4:
             return Cut(len(kind.shape) - axis, length)
     return None
 
 
 def is_pointwise(node: Node) -> bool:
-    """Whether each element of a result depends on those at its place of the broadcast arguments alone."""
+    """Return True if an element of the result only depends on the same element of the broadcast arguments."""
     function = node.function
     if not (_computes_numbers(node) and _has_plain_arguments(node)):
         return False
@@ -121,7 +121,7 @@ class Reduction(NamedTuple):
     Attributes
     ----------
     function : callable
-        Of an array, `axis` and `keepdims`.
+        A function of an array, `axis` and `keepdims`.
     axes : tuple of int
     keepdims : bool
     """
@@ -132,11 +132,11 @@ class Reduction(NamedTuple):
 
     @property
     def in_block(self) -> Any:
-        """The reduction of a block, and afterwards the results of all blocks along a new first axis."""
+        """The function that reduces a block, and then the results of all blocks along a new first axis."""
         return REDUCTIONS[self.function]
 
     def cut(self, cut: Cut, ndim: int) -> Cut | None:
-        """The cut of the result; None where the axis of the blocks is summed over."""
+        """Return the cut of the result. It's None for a reduction over the axis of the blocks."""
         axis = ndim - cut.distance
         if axis in self.axes:
             return None
@@ -145,7 +145,7 @@ class Reduction(NamedTuple):
 
 
 def reduction_of(node: Node) -> Reduction | None:
-    """The reduction that a node is, None if it is none that gives the same in blocks."""
+    """Return a call as a reduction that can run in blocks, if possible."""
     function = node.function
     if isinstance(function, Method):
         function = METHOD_REDUCTIONS.get(function.__name__)
@@ -170,10 +170,7 @@ def reduction_of(node: Node) -> Reduction | None:
 
 
 def rows_of_block(length: int, nbytes: int) -> int:
-    """The number of rows of a block, if the largest array has so many rows and bytes; below 2 there are no blocks.
-
-    No block has a single row: the order in memory of one row may be another than that of several, and with it the
-    algorithm that NumPy takes for a function such as the cube root.
+    """Return the number of rows of a block for the length and size of the largest array. Less than 2 means no blocks.
 
     Examples
     --------
@@ -182,7 +179,9 @@ def rows_of_block(length: int, nbytes: int) -> int:
     >>> rows_of_block(1025, 8_000_000)
     15
     """
-    rows = BLOCK * length // nbytes
+    # No block has a single row, not even the last. The memory layout of one row may differ from that of several rows,
+    # and with it NumPy's algorithm for functions such as the cube root.
+    rows = MAX_BLOCK_BYTES * length // nbytes
     rows = 1 << (rows.bit_length() - 1) if rows else 0
     while rows > 1 and length % rows == 1:
         rows -= 1

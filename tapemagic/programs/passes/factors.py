@@ -1,10 +1,9 @@
-"""Factors: constant factors that follow each other become one, where this is exact.
+"""Factors: successive constant factors become one factor, where this is exact.
 
-A product with a power of two that is not below 1 rounds nothing, unless it overflows. So ``2 * (4 * x)`` is ``8 * x``
-(where one overflows the other does), and ``c * (2 * x)`` is ``(2 * c) * x`` where x is known to be small, such as a
-sine. It is not otherwise: ``0.001 * (2 * x)`` is infinite for ``x = 1e308``, and ``2 * (0.1 * x)`` rounds among
-subnormal numbers.
-Of equal summands up to five add up to their multiple exactly: the rounding of ``3 * x`` is too small to move ``4 * x``.
+Multiplying by a power of two of at least 1 is exact unless it overflows. So ``2 * (4 * x)`` is ``8 * x`` (both
+overflow together), and ``c * (2 * x)`` is ``(2 * c) * x`` if x is known to be small, such as a sine. Other factors
+aren't merged: ``0.001 * (2 * x)`` is infinite for ``x = 1e308``, and ``2 * (0.1 * x)`` rounds subnormal numbers.
+Up to five equal summands add up to their exact multiple: the rounding of ``3 * x`` is too small to change ``4 * x``.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tapemagic.programs.program import Constant, Kind, Node
 
 @of_numbers
 def merged(node: Node, rewriting: Rewriting) -> Node | None:
-    """``a * (b * x)`` is ``(a * b) * x``, if b is a power of two and nothing can overflow."""
+    """Replace ``a * (b * x)`` by ``(a * b) * x`` if b is a power of two, and no product can overflow."""
     outer = scaled(node)
     inner = outer and scaled(outer[1])
     if not outer or not inner or outer[1].kind != node.kind:
@@ -32,6 +31,8 @@ def merged(node: Node, rewriting: Rewriting) -> Node | None:
     product = a * b
     if not abs(b) >= 1 or not is_power_of_two(b) or not abs(product) < float(info.max) / 4:
         return None
+    # Below a quarter of the largest number, no rounding leads to an overflow. If both factors are powers of two, the
+    # products overflow for the same x.
     doubles = abs(a) >= 1 and is_power_of_two(a)
     if not doubles and not abs(b) * largest(x) < float(info.max) / 4:
         return None
@@ -39,34 +40,32 @@ def merged(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def ordered(node: Node, rewriting: Rewriting) -> Node | None:
-    """``(2 * y) * x`` is ``(2 * x) * y`` for small numbers.
-
-    The value that is computed earlier has the factor, so that equal products are found to be equal.
-    """
+    """Move the factor of ``(2 * y) * x`` to the value that is computed first, for small numbers."""
+    # In this order, equal products become equal calls, which are merged.
     if not _is_product(node):
         return None
-    for one, y in (node.args, node.args[::-1]):
-        inner = scaled(one)
+    for product, y in (node.args, node.args[::-1]):
+        inner = scaled(product)
         if not inner or not isinstance(y, Node) or isinstance(y, Constant) or y.kind != node.kind:
             continue
         c, x = inner
-        if rewriting.place(y) >= rewriting.place(x) or one.kind != node.kind:
+        if rewriting.place(y) >= rewriting.place(x) or product.kind != node.kind:
             continue
-        most = float(np.finfo(node.kind.dtype).max) / 4
+        bound = float(np.finfo(node.kind.dtype).max) / 4
         if not abs(c) >= 1 or not is_power_of_two(c):
             continue
-        if not abs(c) * largest(x) < most or not abs(c) * largest(y) < most:
+        if not abs(c) * largest(x) < bound or not abs(c) * largest(y) < bound:
             continue
-        if rewriting.uses(one) > 1 and not rewriting.known(np.multiply, (c, y)):
+        if rewriting.uses(product) > 1 and not rewriting.contains(np.multiply, (c, y)):
             continue
         factor = _product(c, y, node, rewriting)
-        if factor is not None and rewriting.layouts.alike(factor, node):
+        if factor is not None and rewriting.layouts.has_same_layout(factor, node):
             return rewriting.call(np.multiply, (factor, x), node.kind, node)
     return None
 
 
 def negative(node: Node, rewriting: Rewriting) -> Node | None:
-    """``-(c * x)`` is ``(-c) * x``."""
+    """Replace ``-(c * x)`` by ``(-c) * x``: a sign is never rounded."""
     inner = scaled(node.args[0])
     if not inner or node.kwargs or node.args[0].kind != node.kind:
         return None
@@ -75,7 +74,7 @@ def negative(node: Node, rewriting: Rewriting) -> Node | None:
 
 @of_numbers
 def of_negative(node: Node, rewriting: Rewriting) -> Node | None:
-    """``c * -x`` is ``(-c) * x``."""
+    """Replace ``c * -x`` by ``(-c) * x``: a sign is never rounded."""
     outer = scaled(node)
     if not outer:
         return None
@@ -86,39 +85,39 @@ def of_negative(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def equal_summands(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x + x`` is ``2 * x``, and ``k * x + x`` is ``(k + 1) * x`` for k up to 4."""
+    """Replace ``x + x`` by ``2 * x``, and ``k * x + x`` by ``(k + 1) * x`` for k up to 4."""
     if len(node.args) != 2 or node.kwargs or not _is_real(node):
         return None
-    for many, x in (node.args, node.args[::-1]):
+    for multiple, x in (node.args, node.args[::-1]):
         if not isinstance(x, Node) or isinstance(x, Constant) or x.kind != node.kind:
             continue
-        if many is x:
+        if multiple is x:
             return _product(2.0, x, node, rewriting)
-        inner = scaled(many)
-        if inner and inner[1] is x and many.kind == node.kind and inner[0] in {2.0, 3.0, 4.0}:
+        inner = scaled(multiple)
+        if inner and inner[1] is x and multiple.kind == node.kind and inner[0] in {2.0, 3.0, 4.0}:
             return _product(inner[0] + 1, x, node, rewriting)
     return None
 
 
 def equal_subtrahends(node: Node, rewriting: Rewriting) -> Node | None:
-    """``-x - x`` is ``-2 * x``, and ``-k * x - x`` is ``-(k + 1) * x`` for k up to 4."""
+    """Replace ``-x - x`` by ``-2 * x``, and ``-k * x - x`` by ``-(k + 1) * x`` for k up to 4."""
     if len(node.args) != 2 or node.kwargs or not _is_real(node):
         return None
-    many, x = node.args
-    if not (isinstance(many, Node) and isinstance(x, Node)) or isinstance(x, Constant):
+    multiple, x = node.args
+    if not (isinstance(multiple, Node) and isinstance(x, Node)) or isinstance(x, Constant):
         return None
-    if many.kind != node.kind or x.kind != node.kind:
+    if multiple.kind != node.kind or x.kind != node.kind:
         return None
-    if many.function is np.negative and not many.kwargs and many.args[0] is x:
+    if multiple.function is np.negative and not multiple.kwargs and multiple.args[0] is x:
         return _product(-2.0, x, node, rewriting)
-    inner = scaled(many)
+    inner = scaled(multiple)
     if inner and inner[1] is x and inner[0] in {-2.0, -3.0, -4.0}:
         return _product(inner[0] - 1, x, node, rewriting)
     return None
 
 
 def scaled(node: Any) -> tuple[float, Node] | None:
-    """The factor and the value of a product with a finite real number of the same kind; None for anything else."""
+    """Return the factor and the value of a product with a finite real number, if the kinds agree."""
     if not _is_product(node):
         return None
     for c, x in (node.args, node.args[::-1]):
@@ -126,11 +125,11 @@ def scaled(node: Any) -> tuple[float, Node] | None:
             continue
         if not isinstance(x, Node) or isinstance(x, Constant) or x.kind != node.kind:
             continue
-        known = number(c)
-        if known is None or isinstance(known, complex) or known == 0:
+        factor = number(c)
+        if factor is None or isinstance(factor, complex) or factor == 0:
             continue
-        exact = node.kind.dtype.type(known)
-        if np.isfinite(exact) and exact == known:
+        exact = node.kind.dtype.type(factor)
+        if np.isfinite(exact) and exact == factor:
             return float(exact), x
     return None
 
@@ -146,7 +145,7 @@ def _is_real(node: Node) -> bool:
 
 
 def _product(c: float, x: Node, node: Node, rewriting: Rewriting) -> Node | None:
-    """``c * x`` in place of a node, in its dtype and layout."""
+    """Return ``c * x`` as the replacement of a node, if it has the same dtype and layout."""
     factor = node.kind.dtype.type(c)
     if float(factor) != c or x.kind != node.kind:
         return None

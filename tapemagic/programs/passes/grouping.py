@@ -1,4 +1,4 @@
-"""Grouping: which calls of a program can run together, in one loop over blocks of their arrays."""
+"""Grouping of calls that can run in one loop over blocks of their arrays."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from tapemagic.programs.passes.cutting import Cut, cut_of, is_pointwise, reduction_of, rows_of_block
 from tapemagic.programs.program import Guard, Kind, Node, arguments_of, nodes_in
 
-WIDEST = np.dtype(np.complex128).itemsize
-"""The most bytes that a number takes, but for long doubles."""
+MAX_ITEMSIZE = np.dtype(np.complex128).itemsize
+"""Maximum bytes of a number, without long doubles."""
 
 
 class Group:
-    """Calls that are made in one loop.
+    """Calls that run in one loop.
 
     Attributes
     ----------
     members : list of Node
         In the order of execution.
     reads, cuts : dict of Node to Cut
-        Along which axis what they read is cut, and their results; the cut of a reduction over that axis, which is known
-        after the loop alone, is None.
+        The axis along which the arguments of each member are cut, and the axis of its result. For a reduction over the
+        cut axis, whose result is only complete after the loop, the cut of the result is None.
     stored : list of Node
         The members that are read outside the loop.
     """
@@ -34,8 +34,9 @@ class Group:
         self.cuts: dict[Node, Cut | None] = {}
         self.stored: list[Node] = []
 
-    def wins(self, least: int) -> bool:
-        """Whether a loop wins: by the arrays that are never written in full, two or more, or one if it writes none."""
+    def is_worthwhile(self, least: int) -> bool:
+        """Return True if a loop saves time, because enough results are never written in full."""
+        # Two results must stay in blocks, or one if the loop stores nothing.
         inner = sum(cut is not None for cut in self.cuts.values()) - len(self.stored)
         long_enough = self.nbytes >= least and self.rows > 1
         return long_enough and (inner >= 2 or (inner == 1 and not self.stored))
@@ -60,13 +61,13 @@ class Group:
 class Grouping:
     """The groups of a program, found in one pass over its calls.
 
-    Each call gets a stage: the number of loops that must have ended before it. Calls of one stage that read one
-    another, or the same arrays, and are cut along the same axis make a group. A call that reads a result of a loop as
-    a whole is a stage later; so is all that stands after a guard on one.
+    Each call gets a stage: the number of loops that must end before it. Calls of one stage form a group if they are cut
+    along the same axis, and if one reads another or both read the same array. A call that reads a complete result of a
+    loop is one stage later, and so are all calls after a guard on such a result.
     """
 
     def __init__(self, body: Iterable[Any], least: int) -> None:
-        """Group the calls of a body, on arrays of at least so many elements."""
+        """Group the calls of a body on arrays of `least` or more elements."""
         self._least = least
         self._stages: dict[Node, int] = {}
         self._reads: dict[Node, Cut] = {}
@@ -76,19 +77,19 @@ class Grouping:
         floor = 0
         for entry in body:
             if isinstance(entry, Guard):
-                floor = max(floor, self._ready(entry.condition, whole=True))
+                floor = max(floor, self._ready(entry.condition, complete=True))
             else:
                 self._add(entry, floor)
 
     def groups(self) -> list[Group]:
-        """The groups, in the order of their first calls."""
-        found: dict[Node, Group] = {}
+        """Return the groups in the order of their first calls."""
+        groups: dict[Node, Group] = {}
         for node, cut in self._cuts.items():
-            group = found.setdefault(self._root(node), Group())
+            group = groups.setdefault(self._root(node), Group())
             group.members.append(node)
             group.reads[node] = self._reads[node]
             group.cuts[node] = cut
-        return list(found.values())
+        return list(groups.values())
 
     def _add(self, node: Node, floor: int) -> None:
         read = set(arguments_of(node))
@@ -110,14 +111,14 @@ class Grouping:
                 reader = self._readers.setdefault((stage, cut, x), node)
                 self._parents[self._root(reader)] = self._root(node)
 
-    def _ready(self, x: Node, whole: bool = False) -> int:
-        """The stage in which a value can be read, in blocks or as a whole."""
-        in_blocks = self._cuts.get(x) is not None and not whole
+    def _ready(self, x: Node, complete: bool = False) -> int:
+        """Return the first stage in which a value can be read in blocks, or as a complete array."""
+        in_blocks = self._cuts.get(x) is not None and not complete
         waits = x in self._cuts and not in_blocks
         return self._stages.get(x, 0) + waits
 
     def _place(self, node: Node, inside: set[Node]) -> tuple[Cut | None, Cut | None]:
-        """The cuts of what a call reads and of its result, if it can be made in blocks with these."""
+        """Return the cuts of the arguments and of the result of a call, if it can run in blocks."""
         if not isinstance(node.kind, Kind):
             return None, None
         reduction = reduction_of(node)
@@ -134,6 +135,7 @@ class Grouping:
         return cut, cut
 
     def _root(self, node: Node) -> Node:
+        # Union-find with path halving: nearly linear in the number of calls.
         parents = self._parents
         while parents[node] is not node:
             parents[node] = parents[parents[node]]
@@ -142,7 +144,7 @@ class Grouping:
 
 
 def groups_of(body: list[Any], results: Any, least: int) -> list[Group]:
-    """The groups of calls that win by a loop over blocks.
+    """Return the groups of calls that are faster in a loop over blocks.
 
     Parameters
     ----------
@@ -150,25 +152,25 @@ def groups_of(body: list[Any], results: Any, least: int) -> list[Group]:
     results : object
         Nodes that are read after the last line, in any structure.
     least : int
-        The number of bytes of an array from which on it is cut.
+        The minimum number of bytes of an array that is cut.
     """
-    found = Grouping(body, least // WIDEST).groups()
-    group_of = {node: group for group in found for node in group.members}
+    groups = Grouping(body, least // MAX_ITEMSIZE).groups()
+    group_of = {node: group for group in groups for node in group.members}
     outside = set(nodes_in(results))
     for entry in body:
         home = group_of.get(entry)
         for x in arguments_of(entry):
             if group_of.get(x) is not home or home is None:
                 outside.add(x)
-    for group in found:
+    for group in groups:
         group.stored = [x for x in group.members if x in outside and group.cuts[x] is not None]
-    return [group for group in found if group.wins(least)]
+    return [group for group in groups if group.is_worthwhile(least)]
 
 
 def ordered(body: list[Any], groups: list[Group]) -> Iterator[Any]:
-    """The calls, guards and groups of a program, each as late as what reads it allows.
+    """Yield the calls, guards and groups of a program, each as late as its readers allow.
 
-    No call moves before a guard that it stood after.
+    No call moves before a guard, because it may raise an error or warn if the guard fails.
     """
     unit_of: dict[Any, Any] = {node: group for group in groups for node in group.members}
     guard: Guard | None = None
@@ -190,19 +192,20 @@ def ordered(body: list[Any], groups: list[Group]) -> Iterator[Any]:
 
 
 def _with_needs(unit: Any, needs: Any, unit_of: Any, done: set[Any]) -> Iterator[Any]:
-    """The units that a unit needs and that were not there yet, and the unit itself."""
+    """Yield the units that a unit needs and that weren't yielded yet, then the unit."""
+    # A stack instead of recursion: chains of calls may be longer than Python's recursion limit.
     if unit in done:
         return
     done.add(unit)
     waiting = [(unit, iter(needs[unit]))]
     while waiting:
-        now, rest = waiting[-1]
+        current, rest = waiting[-1]
         for x in rest:
-            other = unit_of.get(x)
-            if other is not None and other not in done:
-                done.add(other)
-                waiting.append((other, iter(needs[other])))
+            needed = unit_of.get(x)
+            if needed is not None and needed not in done:
+                done.add(needed)
+                waiting.append((needed, iter(needs[needed])))
                 break
         else:
             waiting.pop()
-            yield now
+            yield current

@@ -1,8 +1,8 @@
-"""Identities: calls that give an argument back, or that a cheaper call replaces, to the bit.
+"""Identities: calls whose result is an argument, or that a cheaper call replaces, with the same bits.
 
-They hold for signed zeros, infinities and nan (whose sign and payload, which NumPy itself does not fix, do not count):
-``x + 0.0`` is no identity, for it makes 0.0 of -0.0; ``x - 0.0`` and ``x + -0.0`` are. Complex products are not, since
-``(a + bi) * (1 + 0i)`` multiplies infinities by 0.
+They hold for signed zeros, infinities and nan. The sign and payload of a nan don't count, because NumPy doesn't define
+them. ``x + 0.0`` isn't an identity, because it turns -0.0 into 0.0; ``x - 0.0`` and ``x + -0.0`` are. Complex products
+aren't, because ``(a + bi) * (1 + 0i)`` multiplies infinities by 0.
 """
 
 from __future__ import annotations
@@ -12,101 +12,107 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.expressions import POWERS_ARE_PRODUCTS
 from tapemagic.programs.passes.known_numbers import fill_of, number
 from tapemagic.programs.passes.known_signs import never_negative_zero
 from tapemagic.programs.passes.layout import lines, repeats
 from tapemagic.programs.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.programs.program import Constant, Kind, Node
 from tapemagic.programs.symbol import method
+from tapemagic.programs.text.expressions import POWERS_ARE_PRODUCTS
 
 
 @of_numbers
 def times_one(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x * 1`` is ``x``, and ``x * -1`` is ``-x``."""
+    """Replace ``x * 1`` by ``x``, and ``x * -1`` by ``-x``."""
+    # Exact: IEEE 754 multiplies significands and signs separately, so 0, inf and nan included, only the sign changes.
     if _is_other(node) or node.kind.dtype.kind == "c":
         return None
     for x, factor in (node.args, node.args[::-1]):
-        known = number(factor)
-        if known is None:
+        value = number(factor)
+        if value is None:
             continue
-        if known == 1:
+        if value == 1:
             return rewriting.same(x, node)
-        if known == -1 and _is(x, node) and node.kind.dtype.kind in "fi":
+        if value == -1 and _is(x, node) and node.kind.dtype.kind in "fi":
             return _without_number(np.negative, (x,), factor, node, rewriting)
     return None
 
 
 @of_numbers
 def over_one(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x / 1`` is ``x``; a quotient by a power of two is a product, for arrays."""
+    """Replace ``x / 1`` by ``x``, and an array divided by a power of two by a product, which is faster."""
+    # The inverse of a power of two is exact, so the quotient and the product round the same real number.
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
     x, by = node.args
-    known = number(by)
-    if known is None or isinstance(known, complex | np.complexfloating):
+    divisor = number(by)
+    if divisor is None or isinstance(divisor, complex | np.complexfloating):
         return None
-    if known == 1:
+    if divisor == 1:
         return rewriting.same(x, node)
-    if not node.kind.is_array or not _is(x, node) or not is_power_of_two(known):
+    if not node.kind.is_array or not _is(x, node) or not is_power_of_two(divisor):
         return None
-    inverse = 1.0 / float(known)
+    # The inverse must be a normal number of the dtype; 2**14 is also one in float16.
+    inverse = 1.0 / float(divisor)
     if not np.finfo(node.kind.dtype).smallest_normal <= abs(inverse) <= 2.0**14:
         return None
     return _without_number(np.multiply, (x, inverse), by, node, rewriting)
 
 
 def is_power_of_two(x: Any) -> bool:
-    """Whether a finite number is 2 to some integer, or minus that."""
+    """Return True if a number is ±2**n for an integer n."""
     value = float(x)
     return bool(np.isfinite(value)) and abs(np.frexp(value)[0]) == 0.5
 
 
 @of_numbers
 def plus_zero(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x + -0.0`` is ``x``; so is ``x + 0.0`` if x is never -0.0, and ``x + 0`` for integers."""
+    """Replace ``x + -0.0`` by ``x``, and ``x + 0.0`` if x is never -0.0, and ``x + 0`` for integers."""
+    # 0.0 + -0.0 is 0.0, and -0.0 + -0.0 is -0.0, so -0.0 is the neutral element.
     if _is_other(node):
         return None
     for x, zero in (node.args, node.args[::-1]):
-        known = number(zero)
-        if known is None or known != 0:
+        value = number(zero)
+        if value is None or value != 0:
             continue
-        whole = node.kind.dtype.kind in "iu" or _is_negative_zero(known, node)
-        if whole or (node.kind.dtype.kind == "f" and never_negative_zero(x)):
+        exact = node.kind.dtype.kind in "iu" or _is_negative_zero(value, node)
+        if exact or (node.kind.dtype.kind == "f" and never_negative_zero(x)):
             return rewriting.same(x, node)
     return None
 
 
 @of_numbers
 def minus_zero(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x - 0.0`` is ``x``."""
+    """Replace ``x - 0.0`` by ``x``, and ``x - -0.0`` if x is never -0.0."""
+    # x - 0.0 is x + -0.0, see `plus_zero`.
     if _is_other(node):
         return None
     x, zero = node.args
-    known = number(zero)
-    if known is None or known != 0:
+    value = number(zero)
+    if value is None or value != 0:
         return None
-    exact = node.kind.dtype.kind == "f" and (not np.signbit(known) or never_negative_zero(x))
+    exact = node.kind.dtype.kind == "f" and (not np.signbit(value) or never_negative_zero(x))
     return rewriting.same(x, node) if exact or node.kind.dtype.kind in "iu" else None
 
 
-def _is_negative_zero(known: Any, node: Node) -> bool:
-    return node.kind.dtype.kind == "f" and bool(np.signbit(known))
+def _is_negative_zero(value: Any, node: Node) -> bool:
+    return node.kind.dtype.kind == "f" and bool(np.signbit(value))
 
 
 def plus(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x + -y`` is ``x - y``, and ``x + -y * z`` is ``x - y * z``."""
+    """Replace ``x + -y`` by ``x - y``, and ``x + -y * z`` by ``x - y * z``."""
+    # IEEE 754 defines x - y as x + (-y), and the sign of a product is never rounded.
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
     for x, y in (node.args, node.args[::-1]):
-        found = _with_opposite(np.subtract, x, y, node, rewriting)
-        if found is not None:
-            return found
+        difference = _with_opposite(np.subtract, x, y, node, rewriting)
+        if difference is not None:
+            return difference
     return None
 
 
 def minus(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x - -y`` is ``x + y``, and ``x - -y * z`` is ``x + y * z``."""
+    """Replace ``x - -y`` by ``x + y``, and ``x - -y * z`` by ``x + y * z``, as in `plus`."""
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
     x, y = node.args
@@ -114,7 +120,7 @@ def minus(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def _with_opposite(function: Any, x: Any, y: Any, node: Node, rewriting: Rewriting) -> Node | None:
-    """A sum as a difference with the value of which `y` is the negative, or the other way round."""
+    """Return the sum or difference with the opposite of `y` as the replacement of a node, if possible."""
     opposite = _opposite(y, node, rewriting) if _is(x, node) else None
     if opposite is None:
         return None
@@ -124,7 +130,7 @@ def _with_opposite(function: Any, x: Any, y: Any, node: Node, rewriting: Rewriti
 
 
 def _opposite(x: Any, node: Node, rewriting: Rewriting) -> Node | None:
-    """The value of which an argument of a sum is the negative; None if it is none, or another call reads it, too."""
+    """Return ``x`` for an argument ``-x`` of a sum that no other call reads, and None for other arguments."""
     if not _is(x, node) or x.kwargs or len(x.args) > 2:
         return None
     if x.function is np.negative:
@@ -132,21 +138,21 @@ def _opposite(x: Any, node: Node, rewriting: Rewriting) -> Node | None:
     if x.function not in PRODUCTS or x.name or rewriting.uses(x) > 1:
         return None
     for k, part in enumerate(x.args):
-        known: Any = None
-        if part.__class__ in (int, float) and part < 0:
-            known = -part
+        opposite: Any = None
+        if part.__class__ in (int, float) and part < 0:  # not -0.0
+            opposite = -part
         elif _is_negative(part) and part.kind.dtype.kind == "f":
-            known = part.args[0]
+            opposite = part.args[0]
         elif isinstance(part, Node) and part.function in PRODUCTS:
-            known = _opposite(part, part, rewriting)
-        if known is not None:
-            args = (known, x.args[1]) if k == 0 else (x.args[0], known)
+            opposite = _opposite(part, part, rewriting)
+        if opposite is not None:
+            args = (opposite, x.args[1]) if k == 0 else (x.args[0], opposite)
             return _layout_kept(x.function, args, x, rewriting)
     return None
 
 
 def twice_negative(node: Node, rewriting: Rewriting) -> Node | None:
-    """``-(-x)`` is ``x``."""
+    """Replace ``-(-x)`` by ``x``."""
     x = node.args[0]
     if node.kwargs or node.kind.dtype.kind not in "fi":
         return None
@@ -154,7 +160,7 @@ def twice_negative(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def signs_of_factors(node: Node, rewriting: Rewriting) -> Node | None:
-    """``-x * y`` is ``-(x * y)``, and ``-x * -y`` is ``x * y``: outside, a sum can take the sign in."""
+    """Replace ``-x * y`` by ``-(x * y)``, whose sign a sum can take over, and ``-x * -y`` by ``x * y``."""
     if not any(map(_is_negative, node.args)) or _is_other(node) or node.kind.dtype.kind != "f":
         return None
     signs = [_is_negative(x) and x.kind == node.kind and _is(x.args[0], node) for x in node.args]
@@ -164,7 +170,7 @@ def signs_of_factors(node: Node, rewriting: Rewriting) -> Node | None:
     k = signs.index(True) if any(signs) else None
     if k is None or number((y, x)[k]) is not None:
         return None
-    if rewriting.uses(node.args[k]) > 1 and not rewriting.known(node.function, (x, y)):
+    if rewriting.uses(node.args[k]) > 1 and not rewriting.contains(node.function, (x, y)):
         return None
     product = _layout_kept(node.function, (x, y), node, rewriting)
     if product is None:
@@ -173,7 +179,8 @@ def signs_of_factors(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def square(node: Node, rewriting: Rewriting) -> Node | None:
-    """``np.square(x)`` is ``x * x`` for real numbers."""
+    """Replace ``np.square(x)`` by ``x * x`` for real numbers."""
+    # NumPy's loops for real dtypes compute in1 * in1.
     (x,) = node.args
     if node.kwargs or not _is(x, node) or node.kind.dtype.kind not in "iuf":
         return None
@@ -182,35 +189,31 @@ def square(node: Node, rewriting: Rewriting) -> Node | None:
 
 @of_numbers
 def power(node: Node, rewriting: Rewriting) -> Node | None:
-    """``x ** 2`` is ``x * x`` for an array, ``x ** 1`` is ``x``, and ``x ** 0`` is 1, also of nan.
-
-    So it is with `np.power` in new versions of NumPy.
-
-    The operator calls another function for numbers, and for arrays of exponents, which may differ in the last bit, but
-    not for the exponents 1 and 0.
-    """
+    """Replace ``x ** 2`` by ``x * x`` for arrays, ``x ** 1`` by ``x``, and ``x ** 0`` by 1, even for nan."""
+    # The ** of arrays has fast paths for these exponents, and np.power since NumPy 2.4. For single numbers ** calls the
+    # C library's pow, whose last bit may differ for 2, but not for 1 and 0.
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
     x, exponent = node.args
-    known = number(exponent)
-    if known is None or not _is(x, node) or (isinstance(exponent, Node) and exponent.kind.shape):
+    value = number(exponent)
+    if value is None or not _is(x, node) or (isinstance(exponent, Node) and exponent.kind.shape):
         return None
     by_operator = node.function is operator.pow
-    if known == 1 and (by_operator or POWERS_ARE_PRODUCTS):
+    if value == 1 and (by_operator or POWERS_ARE_PRODUCTS):
         return rewriting.same(x, node)
-    if known == 0 and by_operator and not node.kind.is_array:
+    if value == 0 and by_operator and not node.kind.is_array:
         return Constant(node.kind.dtype.type(1))
     if not (node.kind.is_array if by_operator else POWERS_ARE_PRODUCTS):
         return None
-    if known == 0 and node.kind.is_array and len(node.kind.shape) == 1:
+    if value == 0 and node.kind.is_array and len(node.kind.shape) == 1:
         return Constant(np.broadcast_to(node.kind.dtype.type(1), node.kind.shape))
-    if known == 2 and (node.function is np.power or node.kind.is_array):
+    if value == 2 and (node.function is np.power or node.kind.is_array):
         return rewriting.call(np.multiply, (x, x), node.kind, node)
     return None
 
 
 def itself(node: Node, rewriting: Rewriting) -> Node | None:
-    """``+x`` is ``x``, and so is the conjugate or the real part of a real number."""
+    """Replace ``+x``, and the conjugate or real part of a real number, by ``x``."""
     x = node.args[0]
     if len(node.args) > 1 or node.kwargs or node.kind.dtype.kind == "c":
         return None
@@ -218,50 +221,48 @@ def itself(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def copy(node: Node, rewriting: Rewriting) -> Node | None:
-    """A copy is what it is a copy of, if both lie in memory alike, and no function of the user's may write into it.
-
-    Results that would share memory through it are copied again afterwards.
-    """
+    """Replace a copy by the original, if both have the same layout and no user function may write into the copy."""
+    # `with_separate_results` copies results again that would share memory.
     plain = len(node.args) == 1 and not node.kwargs and rewriting.is_pure
     return rewriting.same(node.args[0], node) if plain else None
 
 
 def where(node: Node, rewriting: Rewriting) -> Node | None:
-    """The argument that ``np.where`` takes, if its condition is known."""
+    """Replace ``np.where`` by the argument that it chooses, if the condition is a constant."""
     if len(node.args) != 3 or node.kwargs:
         return None
     condition, x, y = node.args
-    known = condition if isinstance(condition, bool) else fill_of(condition)
-    if known is None and x is not y:
+    value = condition if isinstance(condition, bool) else fill_of(condition)
+    if value is None and x is not y:
         return None
-    taken = x if known is None or bool(known) else y
-    return rewriting.same(taken, node)
+    chosen = x if value is None or bool(value) else y
+    return rewriting.same(chosen, node)
 
 
 def truths(node: Node, rewriting: Rewriting) -> Node | None:
-    """``a & True``, ``a | False`` and ``a | (b & False)`` are ``a`` for truth values."""
+    """Replace ``a & True``, ``a | False`` and ``a | (b & False)`` by ``a`` for bools."""
     if _is_other(node) or node.kind.dtype.kind != "b":
         return None
     neutral = node.function is np.bitwise_and
-    for x, other in (node.args, node.args[::-1]):
-        if _truth(other) is neutral or (not neutral and _is_false(other, node)):
+    for x, operand in (node.args, node.args[::-1]):
+        if _bool(operand) is neutral or (not neutral and _is_false(operand, node)):
             return rewriting.same(x, node)
     return None
 
 
-def _truth(x: Any) -> Any:
-    known = x if isinstance(x, bool) else fill_of(x)
-    return bool(known) if isinstance(known, bool | np.bool_) else None
+def _bool(x: Any) -> Any:
+    value = x if isinstance(x, bool) else fill_of(x)
+    return bool(value) if isinstance(value, bool | np.bool_) else None
 
 
 def _is_false(x: Any, node: Node) -> bool:
-    """Whether an argument is a conjunction with False."""
+    """Return True if an argument is a conjunction with False."""
     both = isinstance(x, Node) and x.function is np.bitwise_and and not x.kwargs and _is(x, node)
-    return both and any(_truth(part) is False for part in x.args)
+    return both and any(_bool(part) is False for part in x.args)
 
 
 def of_originals(node: Node, rewriting: Rewriting) -> Node | None:
-    """Arithmetic with copies is arithmetic with what they are copies of, where the layout of the result is fixed."""
+    """Replace copies among the operands by their originals, if this can't change the layout of the result."""
     if not rewriting.has_copies or node.kwargs or node.kind.__class__ is not Kind:
         return None
     if lines(node.kind.shape) > 1:
@@ -271,16 +272,16 @@ def of_originals(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 PRODUCTS = frozenset({np.multiply, np.divide})
-"""Functions of two arguments whose result has the opposite sign where one of these has, to the bit."""
+"""Functions of two arguments whose result changes sign with one argument, with the same bits otherwise."""
 
 
 def _is_other(node: Node) -> bool:
-    """Whether a call is not just of two arguments."""
+    """Return True if a call doesn't have exactly two arguments and one result."""
     return len(node.args) != 2 or bool(node.kwargs) or node.kind.__class__ is not Kind
 
 
 def _is(x: Any, node: Node) -> bool:
-    """Whether an argument has the kind of the result."""
+    """Return True if an argument has the kind of the result."""
     return isinstance(x, Node) and x.kind == node.kind
 
 
@@ -289,7 +290,7 @@ def _is_negative(x: Any) -> bool:
 
 
 def _layout_kept(function: Any, args: Any, node: Node, rewriting: Rewriting) -> Node | None:
-    """A new call in place of a node; None if its result may lie in memory otherwise."""
+    """Return a call as the replacement of a node, if both results have the same memory layout."""
     layouts = rewriting.layouts
     new = Node(function, args, {}, node.kind)
     if not (layouts.would_be_contiguous(node) and layouts.would_be_contiguous(new)):
@@ -298,10 +299,10 @@ def _layout_kept(function: Any, args: Any, node: Node, rewriting: Rewriting) -> 
 
 
 def _without_number(
-    function: Any, args: Any, known: Any, node: Node, rewriting: Rewriting
+    function: Any, args: Any, dropped: Any, node: Node, rewriting: Rewriting
 ) -> Node | None:
-    """A new call in place of one with an array of one number, which may have a say in the layout of the result."""
-    if not isinstance(known, Constant) or not known.kind.shape or repeats(known):
+    """Like `_layout_kept`, for a call without an array of one number, which may affect the layout of the result."""
+    if not isinstance(dropped, Constant) or not dropped.kind.shape or repeats(dropped):
         return rewriting.call(function, args, node.kind, node)
     return _layout_kept(function, args, node, rewriting)
 

@@ -1,4 +1,4 @@
-"""Numbers known beforehand: constants, arrays of one number throughout, and single numbers that are broadcast."""
+"""Known numbers: constants, arrays whose elements are one number, and single numbers that are broadcast."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from tapemagic.programs.program import Constant, Kind, Node
 
 PYTHON = (bool, int, float, complex)
 EXACT = frozenset({np.add, np.subtract, np.multiply, np.divide, np.negative})
-"""Elementwise functions that give the same bits for a number as for an array of it."""
+"""Elementwise functions that return the same bits for a number as for an array of the number."""
 
-
-SPREADING = frozenset({np.broadcast_to, np.asarray})
-"""Functions that make an array of a number."""
+BROADCASTING = frozenset({np.broadcast_to, np.asarray})
+"""Functions that create an array from a number."""
 
 
 def fill_of(x: Any) -> Any:
-    """The number of which a constant consists, as a NumPy scalar; None if there is no such.
+    """Return the number that all elements of a constant are, as a NumPy scalar, or None if they differ.
 
     Examples
     --------
@@ -41,7 +40,8 @@ def fill_of(x: Any) -> Any:
 
 
 def is_uniform(value: Any) -> bool:
-    """Whether all numbers of an array have the same bits."""
+    """Return True if the elements of an array have the same bits."""
+    # Axes with stride 0 repeat their first element. Comparing the last element first settles most arrays.
     value = value[tuple(slice(0, 1) if step == 0 else slice(None) for step in value.strides)]
     first, last = value[(0,) * value.ndim], value[(-1,) * value.ndim]
     if first.tobytes() != last.tobytes():
@@ -55,47 +55,47 @@ def is_uniform(value: Any) -> bool:
 
 
 def number(x: Any) -> Any:
-    """The number that an argument is known to be, throughout: of Python's or NumPy's; None if there is no such."""
+    """Return the number that all elements of an argument are known to be, if any."""
     return x if x.__class__ in PYTHON else fill_of(x)
 
 
 class Uniform:
-    """The arrays of a program of which it is known that all elements are one number."""
+    """Set of the arrays of a program whose elements are known to be one number."""
 
     def __init__(self) -> None:
         self._nodes: set[Node] = set()
 
-    def note(self, node: Node) -> None:
-        """Find out about a node from its arguments, which were noted before."""
+    def record(self, node: Node) -> None:
+        """Add a node if its arguments, which were recorded before, show that its elements are one number."""
         if node.kind.__class__ is not Kind or not node.kind.is_array or not node.args:
             return
-        if node.function in SPREADING:
-            known = self.holds(node.args[0])
+        if node.function in BROADCASTING:
+            is_uniform = self.contains(node.args[0])
         else:
             exact = node.function in EXACT and not node.kwargs and node.kind.dtype.kind == "f"
-            known = exact and all(map(self.holds, node.args))
-        if known:
+            is_uniform = exact and all(map(self.contains, node.args))
+        if is_uniform:
             self._nodes.add(node)
 
-    def holds(self, x: Any) -> bool:
-        """Whether an argument is a number, or known to be one number throughout."""
+    def contains(self, x: Any) -> bool:
+        """Return True if an argument is a number, or an array whose elements are known to be one number."""
         if x.__class__ in PYTHON:
             return True
         if isinstance(x, Constant):
             return fill_of(x) is not None
         if not isinstance(x, Node):
-            return False  # a list, which has no hash, say
+            return False  # such as a list, which has no hash
         return x in self._nodes or (x.kind.__class__ is Kind and not x.kind.is_array)
 
 
 def as_scalar(x: Any, call: Callable[..., Node]) -> Any:
-    """The number that an argument is throughout: of Python's, or a node; `Uniform` has to hold for it.
+    """Return the number that all elements of an argument are, which `Uniform` must contain.
 
     Parameters
     ----------
     x : number or Node
     call : callable
-        `Rewriting.call`, which makes the calls that compute the number.
+        `Rewriting.call`, for the calls that compute the number.
     """
     if x.__class__ in PYTHON:
         return x
@@ -104,7 +104,7 @@ def as_scalar(x: Any, call: Callable[..., Node]) -> Any:
         return x if x.value is value else Constant(value, name=x.name, given=x.given)
     if not x.kind.is_array:
         return x
-    if x.function in SPREADING:
+    if x.function in BROADCASTING:
         return as_scalar(x.args[0], call)
     parts = tuple(as_scalar(part, call) for part in x.args)
     return call(x.function, parts, Kind((), x.kind.dtype, False), x)

@@ -1,7 +1,7 @@
 """Memory layout: which arrays of a program are known to be C-contiguous.
 
-The order in which NumPy adds up an array, and the kernel that BLAS takes, depend on it. So a rule may give an array for
-another only where both are known to lie in memory alike. Of inputs that is known alone which is checked at each call.
+The order in which NumPy adds up an array, and the BLAS kernel, depend on the layout. So a rule may only replace an
+array by an array of the same layout. For inputs, only the layout that is checked at each call is known.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ import numpy as np
 from tapemagic.programs.program import Constant, Input, Kind, Node
 from tapemagic.programs.symbol import method
 
+MIN_CHECKED_BYTES = 2**17
+"""Minimum bytes of a Variable whose layout is checked at each call, so that rules may rely on it."""
+
 
 class Layouts:
-    """The nodes of which the layout is known; they are noted in the order of execution."""
+    """Set of the nodes that are known to be C-contiguous, recorded in the order of execution."""
 
     def __init__(self) -> None:
         self._contiguous: set[Node] = set()
 
-    def note(self, node: Node) -> None:
-        """Find out about a node from its arguments."""
+    def record(self, node: Node) -> None:
+        """Add a node if its arguments show that it's C-contiguous."""
         if node.kind.__class__ is Kind and (not node.kind.is_array or self._is(node)):
             self._contiguous.add(node)
 
     def contiguous(self, x: Any) -> bool:
-        """Whether a value is known to be C-contiguous; a number is."""
+        """Return True if a value is a number, or an array that is known to be C-contiguous."""
         if isinstance(x, Constant):
             return not x.by_reference and bool(np.asarray(x.value).flags.c_contiguous)
         if not isinstance(x, Node):
@@ -37,20 +40,21 @@ class Layouts:
             return True
         return x in self._contiguous or (x.kind.__class__ is Kind and not x.kind.is_array)
 
-    def alike(self, x: Any, node: Node) -> bool:
-        """Whether `x` may take the place of a new node with the same numbers: kind and layout are the same."""
+    def has_same_layout(self, x: Any, node: Node) -> bool:
+        """Return True if a value has the kind and the layout that a new node would have."""
         if not isinstance(x, Node) or x.kind != node.kind:
             return False
         return (self.contiguous(x) and self.would_be_contiguous(node)) or _keeps(node, x)
 
     def would_be_contiguous(self, node: Node) -> bool:
-        """Whether a node that is not in the program yet would be C-contiguous."""
+        """Return True if a node that isn't in the program yet would be C-contiguous."""
         return node.kind.__class__ is Kind and (not node.kind.is_array or self._is(node))
 
     def _is(self, node: Node) -> bool:
         function = node.function
         if has_order(node):
             return False
+        # A ufunc without a signature allocates its result in the order of its arguments (order="K").
         if isinstance(function, np.ufunc) and function.signature is None:
             return len(node.kind.shape) < 2 or self._all_agree(node)
         if function in VIEWS:
@@ -67,7 +71,7 @@ class Layouts:
         return lines(node.kind.shape) <= 1 or all(map(self._agrees, node.args))
 
     def _agrees(self, x: Any) -> bool:
-        """Whether an argument of an elementwise function does not turn the order of its result."""
+        """Return True if an argument of an elementwise function leaves its result C-contiguous."""
         if not isinstance(x, Node) or lines(x.kind.shape) <= 1:
             return True
         if isinstance(x, Constant):
@@ -77,7 +81,8 @@ class Layouts:
 
 
 def _keeps(node: Node, x: Node) -> bool:
-    """Whether a call of numbers and the result of another call has its layout: both without gaps, in one order."""
+    """Return True if a call on numbers and the result `x` of another call has the layout of `x`."""
+    # An elementwise result has no gaps, and keeps the order of axes of its only array argument.
     if not (_is_elementwise(node) and _is_elementwise(x)) or node.kwargs or x.kwargs:
         return False
     return all(part is x or (is_single(part) and not _is_array(part)) for part in node.args)
@@ -97,11 +102,11 @@ VIEWS = frozenset(
 """Functions whose result may share the memory of their first argument, in the same order."""
 
 ELEMENTWISE = frozenset({np.where, np.copy, method("copy"), method("astype"), operator.pow})
-"""Functions that are no ufuncs, but give a new array in the order of their arguments, as ufuncs do."""
+"""Functions other than ufuncs whose new array has the layout of their arguments."""
 
 
 def has_order(node: Node) -> bool:
-    """Whether a call tells NumPy in which order its result is to lie in memory, other than its arguments' own, "K"."""
+    """Return True if a call has an order other than "K", the layout of the arguments."""
     if node.kwargs and node.kwargs.get("order", "K") != "K":
         return True
     for x in node.args:  # noqa: SIM110 (quicker than a generator)
@@ -111,19 +116,19 @@ def has_order(node: Node) -> bool:
 
 
 def lines(shape: Sequence[int]) -> int:
-    """The number of axes that have more than one element."""
+    """Return the number of axes with more than one element."""
     return sum(length != 1 for length in shape) if len(shape) > 1 else len(shape)
 
 
 def repeats(x: Constant) -> bool:
-    """Whether a constant array repeats one element in memory."""
+    """Return True if all elements of a constant share one place in memory."""
     return not x.by_reference and not any(np.asarray(x.value).strides)
 
 
 def is_in_order(x: Constant) -> bool:
-    """Whether later axes of a constant are not farther apart in memory, but for those along which it repeats.
+    """Return True if the strides of a constant don't grow from axis to axis.
 
-    Of these NumPy takes no notice when it chooses the order of a result.
+    Axes with stride 0 don't count, because NumPy ignores them when it chooses the layout of a result.
 
     Examples
     --------
@@ -142,5 +147,5 @@ def is_in_order(x: Constant) -> bool:
 
 
 def is_single(x: Any) -> bool:
-    """Whether an argument is a single number."""
+    """Return True if an argument is a single number, or an array of one element."""
     return x.kind.size == 1 if isinstance(x, Node) else isinstance(x, bool | int | float | complex)

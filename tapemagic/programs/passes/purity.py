@@ -1,4 +1,4 @@
-"""Purity of functions: which calls may be left out, made once instead of twice, or made beforehand."""
+"""Purity of functions: which calls may be dropped, merged, or computed in advance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.program import Constant, Kind, Node, arguments_of, nodes_in
+from tapemagic.programs.program import Constant, Guard, Kind, Node, Program, arguments_of, nodes_in
 from tapemagic.programs.symbol import Method
 
 _NAMES = (
@@ -21,12 +21,12 @@ _NAMES = (
     "zeros_like"
 )
 RAISING_NOTHING = frozenset(_NAMES.split())
-"""Functions and methods of NumPy, beside ufuncs, that no number in their arguments makes raise an error."""
+"""NumPy functions and methods, besides ufuncs, that raise no error because of numbers in their arguments."""
 
 
 @cache
 def is_pure(function: Any) -> bool:
-    """Whether a function of NumPy's or of this package, which has no effect but its result.
+    """Return True for functions of NumPy or this package whose only effect is their result.
 
     Examples
     --------
@@ -43,19 +43,20 @@ def is_pure(function: Any) -> bool:
 
 
 def raises(node: Node) -> bool:
-    """Whether a call was made under an np.errstate that raises errors."""
+    """Return True if a call runs under an np.errstate that raises errors."""
     return node.errstate is not None and "raise" in node.errstate.values()
 
 
 def may_be_left_out(node: Node) -> bool:
-    """Whether a call whose result nobody reads may be dropped.
+    """Return True if a call can be dropped when nothing reads its result.
 
-    It has no effect, and raises no error that depends on numbers, as an inverse does, or a check of labels.
+    Such a call has no effect, and raises no error that depends on numbers, as an inverse does, or a check of labels.
     """
     function = node.function
     if raises(node) or not is_pure(function):
         return False
     if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
+        # np.power raises for negative integer exponents of integers.
         return function is not np.power or not _reads_integers(node)
     if function is operator.getitem and all(map(_is_fixed, nodes_in(node.args[1]))):
         return True
@@ -70,8 +71,32 @@ def may_be_left_out(node: Node) -> bool:
     )
 
 
+def without_dead_code(program: Program) -> Program:
+    """Drop the calls on which no result, assignment or guard depends.
+
+    A call that may raise an error because of its numbers, such as an inverse, stays, and so does a user function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.programs.program import Input, Kind
+    >>> x = Input(0, Kind((3,), np.dtype(float), True), "x")
+    >>> y, z = (Node(f, [x], {}, x.kind) for f in (np.sin, np.cos))
+    >>> without_dead_code(Program([x], [y, z], [z], [])).body == [z]
+    True
+    """
+    needed: set[Node] = {*nodes_in(program.results), *(node for _, node in program.assigned)}
+    body: list[Any] = []
+    for entry in reversed(program.body):
+        if entry in needed or isinstance(entry, Guard) or not may_be_left_out(entry):
+            needed.update(entry.reads())
+            body.append(entry)
+    old = program
+    return Program(old.inputs, body[::-1], old.results, old.assigned, old.name, old.notes)
+
+
 def _is_fixed(x: Node) -> bool:
-    """Whether an index is the same at each call, so that it is never out of bounds."""
+    """Return True if an index is the same at each call, so it's never out of bounds."""
     return isinstance(x, Constant) and not x.by_reference
 
 

@@ -1,4 +1,4 @@
-"""Reductions: sums and means by the one call that NumPy makes for them inside."""
+"""Reductions: sums and means as single ufunc calls, which NumPy's functions make internally."""
 
 from __future__ import annotations
 
@@ -23,25 +23,24 @@ UFUNCS |= {method("max"): np.maximum, method("min"): np.minimum}
 
 
 def reduction(node: Node, rewriting: Rewriting) -> Node | None:
-    """``np.sum(x, axis)`` is ``np.add.reduce(x, axis)``; and likewise for prod, max and min."""
-    found = _options(node)
-    if found is None:
+    """Replace ``np.sum(x, axis)`` by ``np.add.reduce(x, axis)``; similarly prod, max and min."""
+    # This skips NumPy's Python wrappers, about 2 µs a call.
+    parsed = _options(node)
+    if parsed is None:
         return None
-    x, options = found
+    x, options = parsed
     reduce = UFUNCS[node.function].reduce
     return rewriting.call(reduce, (x,), node.kind, node, **options)
 
 
 def mean(node: Node, rewriting: Rewriting) -> Node | None:
-    """``np.mean(x, axis)`` is ``np.add.reduce(x, axis) / n``, as NumPy computes it.
-
-    For float32, NumPy divides by an integer in double precision; rounded, that is the quotient in single precision as
-    long as the integer has no more than 24 bits (Figueroa, "When is double rounding innocuous?", 1995).
-    """
-    found = _options(node)
-    if found is None:
+    """Replace ``np.mean(x, axis)`` by ``np.add.reduce(x, axis) / n``, which NumPy computes."""
+    # For float32, NumPy divides by an integer in double precision. Rounded to single precision, that is the quotient in
+    # single precision if the integer has at most 24 bits (Figueroa, "When is double rounding innocuous?", 1995).
+    parsed = _options(node)
+    if parsed is None:
         return None
-    x, options = found
+    x, options = parsed
     count = x.kind.size // max(1, node.kind.size)
     if x.kind.dtype.char not in "fd" or x.kind.dtype != node.kind.dtype or not x.kind.size:
         return None
@@ -52,23 +51,24 @@ def mean(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def _options(node: Node) -> tuple[Node, dict[str, Any]] | None:
-    """The array that is reduced, and the axis, keepdims and dtype; None if there are other options."""
+    """Return the array that is reduced, with axis and keepdims, if the call has no other options."""
     if not 1 <= len(node.args) <= 2 or node.kind.__class__ is not Kind:
         return None
     x, *rest = node.args
     options = {"axis": rest[0]} if rest else {"axis": node.kwargs.get("axis")}
-    others = {key: value for key, value in node.kwargs.items() if key != "axis"}
+    kwargs = {key: value for key, value in node.kwargs.items() if key != "axis"}
     if not isinstance(x, Node) or x.kind.__class__ is not Kind or not x.kind.is_array:
         return None
-    if others.get("keepdims") is False:
-        del others["keepdims"]
-    if set(others) - {"keepdims"} or isinstance(others.get("keepdims"), Node):
+    if kwargs.get("keepdims") is False:
+        del kwargs["keepdims"]
+    if set(kwargs) - {"keepdims"} or isinstance(kwargs.get("keepdims"), Node):
         return None
-    return x, options | others
+    return x, options | kwargs
 
 
 def one_summand(node: Node, rewriting: Rewriting) -> Node | None:
-    """A sum over axes of length 1 is a reshape; NumPy adds it to 0.0, so the numbers must not be -0.0."""
+    """Replace a sum over axes of length 1 by a reshape."""
+    # NumPy adds the elements to 0.0, which turns -0.0 into 0.0.
     x = node.args[0]
     if len(node.args) != 1 or set(node.kwargs) - {"axis", "keepdims"}:
         return None
@@ -85,7 +85,7 @@ def one_summand(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def without_default(node: Node, rewriting: Rewriting) -> Node | None:
-    """``keepdims=False`` is the default of a reduction."""
+    """Drop ``keepdims=False``, the default of a reduction."""
     if node.kwargs.get("keepdims") is not False:
         return None
     kwargs = {key: value for key, value in node.kwargs.items() if key != "keepdims"}

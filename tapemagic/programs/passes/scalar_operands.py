@@ -1,4 +1,7 @@
-"""Literals: constants that are single numbers become numbers of Python's, which are read where they stand."""
+"""Scalar operands: constants that are single numbers become Python numbers.
+
+So ``np.float64(2) * x`` and ``2 * x`` are equal calls, and one of them is left.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +21,17 @@ OPERATORS = frozenset(
 
 @of_numbers
 def operator_with_number(node: Node, rewriting: Rewriting) -> Node | None:
-    """The call with a number of Python's, where NumPy computes the same with it.
-
-    That is so where the other argument has the number's own dtype, since NumPy gives a Python number the dtype of what
-    it meets (NEP 50).
-    """
+    """Replace a constant by a Python number, if NumPy returns the same bits."""
+    # NEP 50: a Python number takes the dtype of the other argument, so that must be the dtype of the constant.
     if len(node.args) != 2:
         return None
     a, b = node.args
     if rewriting.is_shown and isinstance(a, Constant) and isinstance(b, Constant):
         return None
     if isinstance(b, Constant):
-        args = a, literal(b, a)
+        args = a, as_python(b, a)
     elif isinstance(a, Constant):
-        args = literal(a, b), b
+        args = as_python(a, b), b
     else:
         return None
     if args == node.args:
@@ -39,21 +39,22 @@ def operator_with_number(node: Node, rewriting: Rewriting) -> Node | None:
     return rewriting.call(node.function, args, node.kind, node, **node.kwargs)
 
 
-def literal(x: Constant, other: Any) -> Any:
-    """A constant as a number of Python's, if another argument has its dtype; else as it is.
+def as_python(x: Constant, operand: Any) -> Any:
+    """Return a constant as a Python number if the other operand has its dtype, else the constant.
 
     Examples
     --------
-    >>> literal(Constant(np.float32(0.1)), Constant(np.ones(2, np.float32)))
+    >>> as_python(Constant(np.float32(0.1)), Constant(np.ones(2, np.float32)))
     0.1
     """
     value = x.value
-    if not isinstance(other, Node) or other.kind.__class__ is not Kind or x.kind.is_array:
+    if not isinstance(operand, Node) or operand.kind.__class__ is not Kind or x.kind.is_array:
         return x
-    if other.kind.dtype != x.kind.dtype or x.name or value.dtype.char not in "efd":
+    if operand.kind.dtype != x.kind.dtype or x.name or value.dtype.char not in "efd":
         return x
     if not math.isfinite(value):
         return x
+    # The shortest text that identifies a float32 reads better than its float64 value: 0.1, not 0.10000000149011612.
     plain = float(str(value))
     exact = type(value)(plain)
     return plain if exact.tobytes() == value.tobytes() else float(value)

@@ -1,7 +1,7 @@
-"""Separate results: what a program returns or assigns shares no memory that it did not share before the passes.
+"""Separate results: results and new values of Variables share no more memory than before the passes.
 
-Where the user's line made a new array, ``y = x * 1``, a program without that line would return the caller's own array,
-into which the caller may write.
+If the user's line creates a new array, ``y = x * 1``, a program without this line would return the caller's array, into
+which the caller may write.
 """
 
 from __future__ import annotations
@@ -25,36 +25,35 @@ VIEWS = frozenset(
 )
 """Functions whose result may be a view of their first argument."""
 
-
-TURNS = frozenset(
+AXIS_PERMUTING = frozenset(
     {np.transpose, np.swapaxes, np.moveaxis, np.flip, np.permute_dims}
     | {method("transpose"), method("swapaxes")}
 )
-"""Those whose result is never a copy."""
+"""View functions whose result is never a copy."""
 
 PLACES = (int, slice, type(None), type(Ellipsis))
-"""The parts of an index that gives a view."""
+"""Types of the parts of an index whose result is a view."""
 
 SAME = frozenset({np.asarray, np.atleast_1d, np.atleast_2d, np.atleast_3d})
-"""Those whose result may be their first argument itself."""
+"""View functions whose result may be their first argument itself."""
 
 
 def with_separate_results(program: Program, before: Program) -> Program | None:
-    """A program with copies of those results that would share memory only because of the passes, and views of others.
+    """Copy the results that would share memory only because of the passes.
 
-    A view of an argument stays an array of its own, and one that NumPy does not let be written into stays so.
+    A result that was a view of an argument stays a view, not the argument. A read-only broadcast stays read-only.
 
     Parameters
     ----------
     program : Program
         After the passes.
     before : Program
-        The same one before them.
+        The program before the passes.
 
     Returns
     -------
     Program or None
-        None if arrays to be copied shared memory with one another.
+        None if results that need a copy shared memory with each other, because the copies would not.
     """
     body = list(program.body)
     owners: dict[Node, Node] = {}
@@ -70,15 +69,17 @@ def with_separate_results(program: Program, before: Program) -> Program | None:
             return node
         root, old_root = base(node), base(old)
         if not isinstance(root, Constant) or root.by_reference:
-            given = isinstance(root, Input | Constant)
-            if (root if given else owners.setdefault(root, old_root)) is old_root:
+            outside = isinstance(root, Input | Constant)
+            if (root if outside else owners.setdefault(root, old_root)) is old_root:
                 return node
+        # Constants belong to the program, which would return the same array at each call.
         copied.append(old_root)
         body.append(Node(np.copy, (node,), {}, node.kind, old.site, back=old.back, name=old.name))
         return body[-1]
 
     def as_seen(node: Any, old: Any, how: str) -> Any:
         if how == "array" and is_array(node):
+            # np.broadcast_to returns a read-only array, and x[...] a view.
             if is_spread(old) and not is_spread(node):
                 body.append(Node(np.broadcast_to, (node, node.kind.shape), {}, node.kind, old.site))
                 return body[-1]
@@ -102,14 +103,14 @@ def with_separate_results(program: Program, before: Program) -> Program | None:
 
 
 def base(node: Node) -> Node:
-    """The node whose memory a value may share."""
+    """Return the node whose memory a value may share."""
     while node.function in VIEWS:
         node = node.args[0]
     return node
 
 
 def is_spread(node: Node) -> bool:
-    """Whether a value is a broadcast of an array, into which NumPy does not let anybody write."""
+    """Return True if a value is a broadcast of an array, which NumPy makes read-only."""
     while node.function in VIEWS:
         if node.function is np.broadcast_to:
             return True
@@ -120,15 +121,15 @@ def is_spread(node: Node) -> bool:
 
 
 def is_view(node: Node) -> bool:
-    """Whether a value is no copy: it has other axes, or the same shape, or is a part at places that are known."""
+    """Return True if a value is certainly a view: permuted axes, an unchanged kind, or basic indexing."""
     if node.function is not operator.getitem:
-        return node.function in TURNS or node.args[0].kind == node.kind
+        return node.function in AXIS_PERMUTING or node.args[0].kind == node.kind
     index = node.args[1] if isinstance(node.args[1], tuple) else (node.args[1],)
     return all(isinstance(part, PLACES) for part in index)
 
 
 def is_another(node: Node) -> bool:
-    """Whether a value is a view of an array that is given, and not that array."""
+    """Return True if a value is a view of an array, not the array itself."""
     while node.function in VIEWS:
         if node.function not in SAME:
             return True

@@ -1,4 +1,4 @@
-"""Shapes: copies, casts, reshapes, transposes and broadcasts that change nothing, or that undo each other."""
+"""Shape rules: drop copies, casts, reshapes, transposes and broadcasts without effect, and merge successive calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tapemagic.programs.symbol import method
 
 
 def number_of_array(node: Node, _rewriting: Rewriting) -> Node | None:
-    """``x[()]`` is ``x`` for an array of one axis or more; of a number that was made an array, it is the number."""
+    """Replace ``x[()]`` by ``x`` for arrays with axes, and ``np.asarray(number)[()]`` by the number."""
     x, index = node.args
     if index.__class__ is not tuple or index or not isinstance(x, Node):
         return None
@@ -26,22 +26,22 @@ def number_of_array(node: Node, _rewriting: Rewriting) -> Node | None:
 
 
 def copied(node: Node, rewriting: Rewriting) -> Node | None:
-    """A copy, or a cast to the own dtype: nothing writes into the values of a program."""
+    """Drop a copy, or a cast to the same dtype. No call of a program writes into its arguments."""
     x = node.args[0]
     if has_order(node) or node.kwargs.keys() - {"copy", "dtype", "order"}:
         return None
-    if isinstance(x, Node) and x.kind == node.kind and _are_numbers_of_places(x):
+    if isinstance(x, Node) and x.kind == node.kind and _is_index_row(x):
         return x
     return rewriting.same(x, node)
 
 
-def _are_numbers_of_places(x: Node) -> bool:
-    """Whether a value is a row of whole numbers: nothing computed with them depends on how far apart they lie."""
+def _is_index_row(x: Node) -> bool:
+    """Return True if a value is a row of integers or bools, whose strides affect no result."""
     return len(x.kind.shape) == 1 and x.kind.dtype.kind in "biu"
 
 
 def array(node: Node, _rewriting: Rewriting) -> Node | None:
-    """``np.asarray(x)`` is ``x`` for an array."""
+    """Replace ``np.asarray(x)`` by ``x`` for an array."""
     x = node.args[0]
     if len(node.args) != 1 or node.kwargs or not isinstance(x, Node):
         return None
@@ -49,7 +49,7 @@ def array(node: Node, _rewriting: Rewriting) -> Node | None:
 
 
 def reshaped(node: Node, rewriting: Rewriting) -> Node | None:
-    """A reshape to the own shape is left out; of two in a row, the last one is enough."""
+    """Drop a reshape to the same shape, and the first of two successive reshapes."""
     x = node.args[0]
     if has_order(node) or node.kwargs or not isinstance(x, Node):
         return None
@@ -65,7 +65,7 @@ def reshaped(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def transposed(node: Node, rewriting: Rewriting) -> Node | None:
-    """A transpose of a transpose is one, or none."""
+    """Merge two successive transposes, and drop a transpose without effect."""
     x = node.args[0]
     if not isinstance(x, Node) or x.kind.__class__ is not Kind or not x.kind.is_array:
         return None
@@ -85,7 +85,7 @@ def transposed(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def _order(node: Node) -> tuple[int, ...] | None:
-    """The order in which a transpose, or a swap of axes, takes the axes."""
+    """Return the order of axes of a transpose or a swap of axes, if it's known."""
     ndim = len(node.kind.shape)
     axes = list(node.args[1:])
     if node.function in {np.swapaxes, method("swapaxes")}:
@@ -109,7 +109,7 @@ def _order(node: Node) -> tuple[int, ...] | None:
 
 
 def broadcast(node: Node, rewriting: Rewriting) -> Node | None:
-    """A broadcast to the own shape is left out; of two in a row, the last one is enough."""
+    """Drop a broadcast to the same shape, and the first of two successive broadcasts."""
     x = node.args[0]
     if len(node.args) != 2 or node.kwargs or not isinstance(x, Node):
         return None
@@ -121,7 +121,7 @@ def broadcast(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 RAVELS = frozenset({np.ravel, method("ravel")})
-"""Functions that copy rows with gaps between their elements."""
+"""Functions that copy an array whose rows have gaps between their elements."""
 
 RESHAPES = frozenset({np.reshape, method("reshape"), *RAVELS})
 TRANSPOSES = frozenset({np.transpose, np.swapaxes, method("transpose"), method("swapaxes")})

@@ -1,4 +1,4 @@
-"""TensorFlow 1's names, ``tf.compat.v1``: those of TensorFlow 2, and the few that were called otherwise."""
+"""``tf.compat.v1``: TensorFlow 2's names, and the few names that differed in TensorFlow 1."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ div = divide
 def enable_eager_execution(
     config: Any = None, device_policy: Any = None, execution_mode: Any = None
 ) -> None:
-    """Nothing: every operation runs at once in any case.
+    """Do nothing: every operation always runs immediately.
 
     Examples
     --------
@@ -55,15 +55,15 @@ def enable_eager_execution(
 
 
 def enable_v2_behavior() -> None:
-    """Nothing: this is TensorFlow 2's behaviour."""
+    """Do nothing: this is TensorFlow 2's behavior already."""
 
 
 def enable_resource_variables() -> None:
-    """Nothing: variables are of this kind."""
+    """Do nothing: all variables are of this kind."""
 
 
 def disable_eager_execution() -> None:
-    """Refuse: there are no graphs."""
+    """Raise an error, because there are no graphs."""
     raise UnsupportedArgumentError("there are no graphs here: every operation runs at once")
 
 
@@ -76,7 +76,7 @@ def get_variable(
     trainable: bool | None = None,
     **_options: Any,
 ) -> ResourceVariable:
-    """A new variable: its value comes from `initializer`, a value or a function of shape and dtype."""
+    """Create a variable from `initializer`, a value or a function of shape and dtype."""
     if initializer is None:
         raise UnsupportedArgumentError(
             "give get_variable an initializer: a value, or a function of shape and dtype"
@@ -90,17 +90,17 @@ def get_variable(
 
 
 def to_float(x: Any, name: str = "ToFloat") -> Any:
-    """The same numbers as float32."""
+    """Cast to float32."""
     return cast(x, float32)
 
 
 def to_double(x: Any, name: str = "ToDouble") -> Any:
-    """The same numbers as float64."""
+    """Cast to float64."""
     return cast(x, float64)
 
 
 def to_int32(x: Any, name: str = "ToInt32") -> Any:
-    """The same numbers as int32."""
+    """Cast to int32."""
     return cast(x, int32)
 
 
@@ -123,7 +123,7 @@ _missing = missing(__name__, __all__)
 
 
 def __getattr__(name: str) -> Any:
-    """A name of TensorFlow 2, at its top level or in ``tf.math``."""
+    """Look up a TensorFlow 2 name at the top level or in ``tf.math``."""
     for module in ("tapemagic.tf", "tapemagic.tf.math"):
         offered = import_module(module)
         if name in offered.__all__:

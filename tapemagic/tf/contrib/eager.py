@@ -37,7 +37,7 @@ __all__ = [
 
 
 def _on_eager(function: Function) -> Function:
-    """A function for the engine, whose arguments it gets as TensorFlow's tensors."""
+    """Wrap a function for the engine so that it receives EagerTensors."""
     require_function(function)
 
     @wraps(function)
@@ -53,14 +53,14 @@ def _is_value(y: Any) -> bool:
 
 
 def _arguments(args: tuple[Any, ...]) -> list[Any]:
-    """Numbers in TensorFlow's dtypes; variables, and what is made of no numbers, as they are."""
+    """Convert numbers to TensorFlow's dtypes; variables and other objects stay unchanged."""
     return [
         tensor(x) if is_python(x) or isinstance(x, (np.ndarray, np.generic)) else x for x in args
     ]
 
 
 def _adapted(transform: Function, function: Function, *options: Any) -> Function:
-    """A function made by one of the engine's, with arguments and results that are TensorFlow's."""
+    """Apply an engine transformation to a function, with EagerTensors as arguments and results."""
     inner = transform(_on_eager(function), *options)
 
     @wraps(function)
@@ -71,19 +71,19 @@ def _adapted(transform: Function, function: Function, *options: Any) -> Function
 
 
 def gradients_function(f: Function, params: Any = None) -> Function:
-    """A function that computes the gradients of `f`; see `tapemagic.gradients_function`.
+    """Return a function that computes the gradients of `f`; see `tapemagic.gradients_function`.
 
     Parameters
     ----------
     f : callable
-        Of tensors, given by position.
+        Takes tensors as positional arguments.
     params : sequence of int or of str, optional
-        The arguments to differentiate with respect to, all if left out.
+        The arguments to differentiate with respect to. Default: all.
 
     Returns
     -------
     callable
-        It gives the list of the gradients.
+        Returns the list of gradients.
 
     Examples
     --------
@@ -96,12 +96,12 @@ def gradients_function(f: Function, params: Any = None) -> Function:
 
 
 def value_and_gradients_function(f: Function, params: Any = None) -> Function:
-    """A function that computes `f` and its gradients; see `tapemagic.value_and_gradients_function`."""
+    """Return a function that computes `f` and its gradients; see `tapemagic.value_and_gradients_function`."""
     return _adapted(functions.value_and_gradients_function, f, params)
 
 
 def implicit_value_and_gradients(f: Function) -> Function:
-    """A function that computes `f`, and its gradients with respect to the variables that it reads."""
+    """Return a function that computes `f` and its gradients with respect to the variables it reads."""
     inner = functions.implicit_val_and_grad(_on_eager(f))
 
     @wraps(f)
@@ -113,13 +113,13 @@ def implicit_value_and_gradients(f: Function) -> Function:
 
 
 def implicit_gradients(f: Function) -> Function:
-    """A function that computes the gradients of `f` with respect to the variables that it reads, in pairs."""
+    """Return a function that computes (gradient, variable) pairs for the variables that `f` reads."""
     both = implicit_value_and_gradients(f)
     return wraps(f)(lambda *args, **kwargs: both(*args, **kwargs)[1])
 
 
 def num_gpus() -> int:
-    """0: there is one processor."""
+    """Return 0: there are no GPUs."""
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Adapters: functions of the engine and of NumPy, under TensorFlow's names, arguments and dtypes."""
+"""Adapt engine and NumPy functions to TensorFlow's names, arguments and dtypes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def adapter(function: F) -> F:
-    """Make a function of the engine's tensors one of TensorFlow's: what it returns becomes EagerTensors.
+    """Make a function return EagerTensors instead of engine tensors.
 
-    What NumPy and the engine raise for wrong values, shapes and indices is an InvalidArgumentError then, beside the
-    class that it has.
+    Errors of NumPy and the engine for wrong values, shapes and indices become InvalidArgumentErrors that keep their
+    original class as well.
     """
 
     @wraps(function)
@@ -29,6 +29,7 @@ def adapter(function: F) -> F:
         try:
             return eager(function(*args, **kwargs))
         except (ValueError, IndexError, OverflowError) as error:
+            # A Keras input has no values, so NumPy fails on it; only then is looking for one worth the time.
             symbol = _stand_in((*args, *kwargs.values()))
             if symbol is not None:
                 return symbol.__tape_function__(adapted, args, kwargs)
@@ -40,17 +41,17 @@ def adapter(function: F) -> F:
 
 
 def _stand_in(args: Any) -> Any:
-    """The first argument that stands for a tensor without values, as the input of a model does, also in lists."""
+    """Find a symbolic tensor, such as a model's input, among nested arguments."""
     for x in args:
         if hasattr(x, "__tape_function__"):
             return x
-        if isinstance(x, (list, tuple)) and (found := _stand_in(x)) is not None:
-            return found
+        if isinstance(x, (list, tuple)) and (symbol := _stand_in(x)) is not None:
+            return symbol
     return None
 
 
 def axes(axis: Any) -> Any:
-    """An axis, or several, as NumPy's functions take them: tensors and lists become whole numbers and tuples."""
+    """Convert an axis or several axes, possibly in tensors or lists, to an int or a tuple of ints."""
     if axis is None:
         return None
     if isinstance(axis, Traced):
@@ -61,7 +62,7 @@ def axes(axis: Any) -> Any:
 
 
 def lengths(shape: Any) -> Any:
-    """A shape as a tuple of whole numbers: it may be a tensor, or a list with tensors in it."""
+    """Convert a shape, possibly a tensor or a list of tensors, to a tuple of ints."""
     if isinstance(shape, Traced):
         shape = unwrap(shape).tolist()
     if isinstance(shape, (list, tuple, np.ndarray)):
@@ -70,6 +71,6 @@ def lengths(shape: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The array in a tensor, or made of lists; a trace sees what is computed from it, and a tape does not."""
+    """Return the array of a tensor or of nested lists; a trace still follows it, a tape does not."""
     value = unwrap(tensor(value))
     return value if isinstance(value, np.ndarray) else np.asarray(value)

@@ -1,4 +1,4 @@
-"""Values as tensors in TensorFlow's dtypes: float32 and int32 for Python's numbers, NumPy's own for its arrays."""
+"""Convert values to tensors with TensorFlow's dtypes: float32 and int32 for Python numbers, else NumPy's."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ PYTHON_NUMBERS = (bool, int, float, complex)
 _INT32 = np.iinfo(np.int32)
 _DEFAULTS = {"f": np.dtype(np.float32), "i": np.dtype(np.int32)}
 _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
-"""The kinds of dtypes that a Python number of each type may adopt."""
+"""Kinds of dtypes that a Python number of each type may adopt."""
 
 
 def tensor(value: Any, dtype: Any = None) -> Any:
-    """A value as a tensor of the engine, still on its tapes.
+    """Convert a value to an engine tensor; a tensor stays on its tapes.
 
     Parameters
     ----------
     value : array_like, Tensor or Variable
-        Or nested lists with tensors among the numbers, which are then stacked.
+        Nested lists may contain tensors, which are then stacked.
     dtype : dtype, optional
-        That of a tensor has to be this one already.
+        A tensor must have this dtype already.
 
     Raises
     ------
@@ -39,23 +39,23 @@ def tensor(value: Any, dtype: Any = None) -> Any:
     MixedDtypesError
         If a tensor has another dtype.
     NotNumbersError
-        If it is not made of numbers.
+        If the value does not consist of numbers.
     """
     if isinstance(value, Traced):
-        found = plain(value)
-        if dtype is not None and found.dtype != numpy_dtype(dtype):
+        value_array = plain(value)
+        if dtype is not None and value_array.dtype != numpy_dtype(dtype):
             raise InvalidArgumentError(
-                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype {found.dtype}: "
+                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype {value_array.dtype}: "
                 f"write tf.cast(x, tf.{as_dtype(dtype).name})"
             )
-        return found
-    if isinstance(value, (list, tuple)) and (held := tensors_in(value)):
-        return _stacked(value, held[0].dtype if dtype is None else dtype)
+        return value_array
+    if isinstance(value, (list, tuple)) and (tensors := tensors_in(value)):
+        return _stacked(value, tensors[0].dtype if dtype is None else dtype)
     return wrap(array(value, dtype))
 
 
 def _stacked(values: Iterable[Any], dtype: Any) -> Any:
-    """The tensor of nested lists that have tensors in them."""
+    """Stack nested lists that contain tensors."""
     parts = [tensor(x, dtype) for x in values]
     try:
         return np.stack(parts)
@@ -64,53 +64,60 @@ def _stacked(values: Iterable[Any], dtype: Any) -> Any:
 
 
 def array(value: Any, dtype: Any = None) -> Any:
-    """A value without tensors as an array, or as a NumPy scalar."""
+    """Convert a value without tensors to an array or a NumPy scalar."""
     kind = value.__class__
-    wanted = numpy_dtype(dtype)
-    if wanted is not None and kind in _KINDS:
-        return number(value, wanted)
-    found = private_array(list(value) if isinstance(value, range) else value)
-    if wanted is not None:
-        if found.dtype == wanted:
-            return found
-        if wanted.kind in "biu" and found.dtype.kind in "fc" and is_python(value) and found.size:
+    target = numpy_dtype(dtype)
+    if target is not None and kind in _KINDS:
+        return number(value, target)
+    value_array = private_array(list(value) if isinstance(value, range) else value)
+    if target is not None:
+        if value_array.dtype == target:
+            return value_array
+        if (
+            target.kind in "biu"
+            and value_array.dtype.kind in "fc"
+            and is_python(value)
+            and value_array.size
+        ):
             raise DtypeError(
-                f"Cannot convert {shown(value)} to EagerTensor of dtype {wanted}: {CAST}"
+                f"Cannot convert {shown(value)} to EagerTensor of dtype {target}: {CAST}"
             )
         with np.errstate(over="ignore"):
-            return cast_exactly(found, wanted)
-    return found.astype(default) if (default := _default(value, found)) else found
+            return cast_exactly(value_array, target)
+    return value_array.astype(default) if (default := _default(value, value_array)) else value_array
 
 
 CAST = "write tf.cast(x, dtype) to change the dtype"
 
 
-def _default(value: Any, found: Any) -> Any:
-    """TensorFlow's dtype for Python's numbers, if it is another one than NumPy's."""
+def _default(value: Any, value_array: Any) -> Any:
+    """Return TensorFlow's dtype for Python numbers if NumPy's differs, else None."""
     first = first_of(value)
     if isinstance(value, (list, tuple)) and isinstance(first, np.generic):
-        return first.dtype if first.dtype.kind == found.dtype.kind else None
-    default = _DEFAULTS.get(found.dtype.kind)
+        return first.dtype if first.dtype.kind == value_array.dtype.kind else None
+    default = _DEFAULTS.get(value_array.dtype.kind)
     if default is None or not _is_plain(first):
         return None
+    # TensorFlow infers int32, and int64 only for numbers that need it.
     if (
         default.kind == "i"
-        and found.size
-        and (found.min() < _INT32.min or found.max() > _INT32.max)
+        and value_array.size
+        and (value_array.min() < _INT32.min or value_array.max() > _INT32.max)
     ):
         return None
     return default
 
 
 def first_of(value: Any) -> Any:
-    """The first number of nested lists; 0.0 if there is none."""
+    """Return the first number of nested lists, or 0.0 for an empty list."""
     while isinstance(value, (list, tuple)):
         value = value[0] if value else 0.0
     return value
 
 
 def is_python(value: Any) -> bool:
-    """Whether a value is a Python number, or nested lists of them, judged by the first one."""
+    """Return True for a Python number or nested lists of Python numbers, judging by the first number."""
+    # TensorFlow also judges by the first element, and lists may be long.
     return _is_plain(first_of(value))
 
 
@@ -119,12 +126,12 @@ def _is_plain(value: Any) -> bool:
 
 
 def number(value: Any, dtype: Any) -> Any:
-    """A Python number as a NumPy scalar of a dtype.
+    """Convert a Python number to a NumPy scalar.
 
     Raises
     ------
     DtypeError
-        If it does not fit, such as 1.5 into int32.
+        If the number does not fit, such as 1.5 into int32.
     """
     if dtype.kind not in _KINDS[value.__class__]:
         raise DtypeError(f"Cannot convert {value} to EagerTensor of dtype {dtype}: {CAST}")
@@ -138,12 +145,12 @@ def number(value: Any, dtype: Any) -> Any:
 
 
 def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
-    """The operand beside a tensor of a dtype: a tensor of the same one, or numbers that adopt it.
+    """Check the other operand of a tensor with `dtype`: a tensor of this dtype, or numbers that adopt it.
 
     Raises
     ------
     MixedDtypesError
-        If it is a tensor of another dtype, or has numbers that do not fit into this one.
+        If it is a tensor of another dtype, or contains numbers that do not fit.
     """
     kind = value.__class__
     if kind in _KINDS:
@@ -151,32 +158,38 @@ def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
             return value
         raise _mixed(array(value).dtype, dtype, what)
     if isinstance(value, Traced):
-        found = unwrap(value).dtype
-        if found is not dtype and found != dtype:
-            raise _mixed(found, dtype, what)
+        value_array = unwrap(value).dtype
+        # `is` first: dtypes are mostly the same object, and comparing them is slow.
+        if value_array is not dtype and value_array != dtype:
+            raise _mixed(value_array, dtype, what)
         return value
     if isinstance(value, (list, tuple)) and tensors_in(value):
         return tensor(value, dtype)
-    found = array(value)
-    if found.dtype == dtype:
-        return found
-    if is_python(value) and dtype.kind not in _KINDS[_PYTHON[found.dtype.kind]]:
-        raise _mixed(found.dtype, dtype, what)
+    value_array = array(value)
+    if value_array.dtype == dtype:
+        return value_array
+    if is_python(value) and dtype.kind not in _KINDS[_PYTHON[value_array.dtype.kind]]:
+        raise _mixed(value_array.dtype, dtype, what)
     try:
         with np.errstate(over="ignore"):
-            return cast_exactly(found, dtype)
+            return cast_exactly(value_array, dtype)
     except DtypeError:
-        raise _mixed(found.dtype, dtype, what) from None
+        raise _mixed(value_array.dtype, dtype, what) from None
 
 
 _PYTHON: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
-def _mixed(found: Any, dtype: Any, what: str) -> MixedDtypesError:
-    """The error for two dtypes; its advice is to cast whole numbers to real ones, and the second one otherwise."""
-    low, high = (dtype, found) if _RANK[found.kind] > _RANK[dtype.kind] else (found, dtype)
+def _mixed(value_array: Any, dtype: Any, what: str) -> MixedDtypesError:
+    """Build the error for operands of two dtypes."""
+    low, high = (
+        (dtype, value_array)
+        if _RANK[value_array.kind] > _RANK[dtype.kind]
+        else (value_array, dtype)
+    )
     return MixedDtypesError(
-        f"{what} takes tensors of one dtype, not {dtype} and {found}: write tf.cast(x, tf.{high}) for the one of {low}"
+        f"{what} takes tensors of one dtype, not {dtype} and {value_array}: "
+        f"write tf.cast(x, tf.{high}) for the one of {low}"
     )
 
 
@@ -184,26 +197,26 @@ _RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
 def matched(what: str, *values: Any) -> list[Any]:
-    """Values as tensors of the engine, all of one dtype: that of the tensors among them, which numbers adopt.
+    """Convert values to engine tensors of one dtype; numbers adopt the dtype of the tensors.
 
     Raises
     ------
     MixedDtypesError
-        If there are tensors of two dtypes, or numbers that do not fit into theirs.
+        If tensors differ in dtype, or numbers do not fit.
     """
     dtype = common_dtype(values)
     return [tensor(operand(x, dtype, what), dtype) for x in values]
 
 
 def common_dtype(values: Iterable[Any]) -> Any:
-    """The dtype of the first tensor among some values; or else of the first array; or else one for all numbers."""
-    found = []
+    """Return the dtype of the first tensor, else of the first array, else one that fits all numbers."""
+    value_array = []
     for value in values:
-        held = tensors_in((value,))
-        if held:
-            return unwrap(held[0]).dtype
-        found.append((is_python(value), array(value).dtype))
-    for is_number, dtype in found:
+        tensors = tensors_in((value,))
+        if tensors:
+            return unwrap(tensors[0]).dtype
+        value_array.append((is_python(value), array(value).dtype))
+    for is_number, dtype in value_array:
         if not is_number:
             return dtype
-    return max((dtype for _, dtype in found), key=lambda dtype: "biufc".index(dtype.kind))
+    return max((dtype for _, dtype in value_array), key=lambda dtype: "biufc".index(dtype.kind))

@@ -1,4 +1,4 @@
-"""Dtypes that print, compare and convert as TensorFlow's: ``tf.DType`` and its constants."""
+"""Dtypes that print, compare and convert like TensorFlow's: ``tf.DType`` and its constants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tapemagic.errors import DtypeError
 
 
 class DType:
-    """The type of the elements of a tensor; it stands wherever NumPy takes a dtype.
+    """Type of a tensor's elements; NumPy accepts it as a dtype.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class DType:
     Attributes
     ----------
     dtype : numpy.dtype
-        NumPy's own. Its attributes, such as `kind` and `itemsize`, are here too.
+        The NumPy dtype. Its attributes, such as `kind` and `itemsize`, are available here as well.
 
     Examples
     --------
@@ -43,18 +43,19 @@ class DType:
         self.itemsize = dtype.itemsize
 
     def __getattr__(self, name: str) -> Any:
+        # NumPy looks for __array_interface__ and others, and must not find those of the wrapped dtype.
         if name.startswith("__"):
             raise AttributeError(f"a DType has no attribute {name!r}", name=name, obj=self)
         return getattr(self.dtype, name)
 
     @property
     def as_numpy_dtype(self) -> Any:
-        """NumPy's scalar type, such as ``np.float32``."""
+        """NumPy scalar type, such as ``np.float32``."""
         return self.type
 
     @property
     def base_dtype(self) -> DType:
-        """The same dtype: there are no references to tensors."""
+        """The dtype itself: there are no reference dtypes."""
         return self
 
     @property
@@ -69,27 +70,27 @@ class DType:
 
     @property
     def is_floating(self) -> Any:
-        """Whether elements are real floating-point numbers."""
+        """True for real floating-point numbers."""
         return self.kind == "f"
 
     @property
     def is_complex(self) -> Any:
-        """Whether elements are complex numbers."""
+        """True for complex numbers."""
         return self.kind == "c"
 
     @property
     def is_integer(self) -> Any:
-        """Whether elements are whole numbers."""
+        """True for integers."""
         return self.kind in "iu"
 
     @property
     def is_bool(self) -> Any:
-        """Whether elements are truth values."""
+        """True for booleans."""
         return self.kind == "b"
 
     @property
     def is_unsigned(self) -> Any:
-        """Whether elements are whole numbers without sign."""
+        """True for unsigned integers."""
         return self.kind == "u"
 
     @property
@@ -99,7 +100,7 @@ class DType:
 
     @property
     def is_numpy_compatible(self) -> Any:
-        """True: each of these is one of NumPy's."""
+        """True: every dtype here is a NumPy dtype."""
         return True
 
     @property
@@ -125,10 +126,11 @@ class DType:
         raise DtypeError(f"{self!r} has no {what} number: ask a real dtype, such as tf.float32")
 
     def is_compatible_with(self, other: Any) -> Any:
-        """Whether a tensor of the other dtype may stand in the place of one of this."""
+        """Return True if the dtypes are equal."""
         return self == other
 
     def __eq__(self, other: object) -> Any:
+        # The common case first: operators compare dtypes at each call.
         if other.__class__ is DType:
             return self.dtype is other.dtype or self.dtype == other.dtype
         if other is None:
@@ -187,7 +189,7 @@ _OF_PYTHON: dict[Any, DType] = {float: _OF_NUMPY["float32"]}
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The dtype that something stands for: a DType, NumPy's dtype or scalar type, or a name.
+    """Convert a DType, a NumPy dtype or scalar type, or a name to a DType.
 
     Parameters
     ----------
@@ -200,7 +202,7 @@ def as_dtype(type_value: Any) -> DType:
     Raises
     ------
     DtypeError
-        If it is unknown, or none of numbers.
+        If it is unknown, or not a dtype of numbers.
 
     Examples
     --------
@@ -213,30 +215,30 @@ def as_dtype(type_value: Any) -> DType:
     if type_value.__class__ is DType:
         return type_value
     if isinstance(type_value, np.dtype):
-        known = _OF_OBJECT.get(type_value)
-        if known is not None:
-            return known
+        dtype_object = _OF_OBJECT.get(type_value)
+        if dtype_object is not None:
+            return dtype_object
     if isinstance(type_value, str):
-        named = _OF_NAME.get(type_value)
-        if named is not None:
-            return named
+        by_name = _OF_NAME.get(type_value)
+        if by_name is not None:
+            return by_name
         if type_value == "bfloat16":
             raise DtypeError("NumPy has no bfloat16: write tf.float16 or tf.float32")
         if type_value == "string":
-            raise DtypeError("a tensor holds numbers, not text: keep text in Python's lists of str")
+            raise DtypeError("a tensor holds numbers, not text: keep text in a list of str")
     elif type_value is float:
         return _OF_PYTHON[float]
-    found = of_numbers(type_value)
-    known = _OF_OBJECT.get(found.newbyteorder("="))
-    if known is None:
+    numpy_type = of_numbers(type_value)
+    dtype_object = _OF_OBJECT.get(numpy_type.newbyteorder("="))
+    if dtype_object is None:
         raise DtypeError(
             f"TensorFlow has no dtype {shown(type_value)}: write tf.float64 or a smaller one"
         )
-    return known
+    return dtype_object
 
 
 def numpy_dtype(dtype: Any) -> Any:
-    """NumPy's dtype for one of any kind; None stays None."""
+    """Convert a dtype of any kind to NumPy's; None stays None."""
     return None if dtype is None else as_dtype(dtype).dtype
 
 

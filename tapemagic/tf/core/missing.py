@@ -1,4 +1,4 @@
-"""Names that are not here: errors that say what to write instead."""
+"""Errors for missing names that say what to write instead."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NAMESPACES = (
     "bitwise",
     "compat.v1",
 )
-"""The modules in which a name is looked for that is not where it was sought."""
+"""Modules that are searched for a name that is missing elsewhere."""
 
 _NO_GRAPH = "there are no graphs here: every operation runs at once, so leave it out"
 _NO_TEXT = "tensors hold numbers: keep text in Python's str and lists"
 _RAGGED = (
-    "tensors have rows of one length: pad them, and keep a mask, as tf.sequence_mask makes one"
+    "tensors have rows of equal length: pad them, and keep a mask, as tf.sequence_mask makes one"
 )
 _SPARSE = (
     "tensors are dense here: keep zeros, or gather what you need with tf.gather and tf.scatter_nd"
@@ -129,7 +129,7 @@ REFUSED: dict[str, str] = {
     "tf.global_variables_initializer": "a variable has its value from the start: leave it out",
     "tf.linalg.LinearOperator": "write tf.linalg.matmul with a matrix",
 }
-"""Names of TensorFlow that are not here on purpose, with the words to write instead."""
+"""TensorFlow names that are missing on purpose, with advice on what to write instead."""
 
 _FALLBACKS: dict[str, str] = {
     "tf.keras.layers": "write a class derived from tf.keras.layers.Layer, with a method call(self, inputs)",
@@ -140,23 +140,24 @@ _FALLBACKS: dict[str, str] = {
     "tf.keras": "tapemagic.nn lists what there is of Keras",
     "tf.data": "a tf.data.Dataset is made by from_tensor_slices, from_generator or range",
 }
-"""The words to write in place of any other name that is missing, by the beginnings of namespaces."""
+"""Advice for any other missing name, by namespace prefix."""
 
 
-SLIP = 0.8
-"""The likeness from which on a name counts as another one with a slip; less is enough of names with one beginning.
+MIN_SIMILARITY = 0.8
+"""Minimum similarity for suggesting a name as a misspelling.
 
-As ``reduce_average`` and ``reduce_mean`` have; ``TensorArray`` is no slip of ``Tensor``.
+0.8 keeps ``TensorArray`` from suggesting ``Tensor``. Names with the same prefix, such as ``reduce_average`` and
+``reduce_mean``, need less.
 """
 
 
 def _namespace(module: str) -> str:
-    """The name by which programs call a module."""
+    """Return the name by which programs refer to a module."""
     return f"tf{module.removeprefix(PACKAGE)}"
 
 
 def _elsewhere(name: str) -> str | None:
-    """The same name in another namespace."""
+    """Find a name in another namespace."""
     for namespace in NAMESPACES:
         module = sys.modules.get(f"{PACKAGE}.{namespace}")
         if name in getattr(module, "__all__", ()):
@@ -166,7 +167,7 @@ def _elsewhere(name: str) -> str | None:
 
 
 def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
-    """The words to write in place of a name that is missing.
+    """Return advice on what to write instead of a missing name.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     if same is not None and not (namespace.startswith("tf.keras") and "compat" in same):
         return f"write {same}"
     family = [x for x in offered if "_" in name and x.startswith(f"{name.partition('_')[0]}_")]
-    near = difflib.get_close_matches(name, offered, 3, SLIP)
+    near = difflib.get_close_matches(name, offered, 3, MIN_SIMILARITY)
     near = near or difflib.get_close_matches(name, family, 3)
     if near:
         return f"did you mean {', '.join(f'{namespace}.{x}' for x in near)}?"
@@ -196,7 +197,7 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
 
 
 def missing(module: str, offered: Sequence[str]) -> Callable[[str], Any]:
-    """A module's ``__getattr__``: an AttributeError that says what to write instead."""
+    """Return a module's ``__getattr__``, which raises an AttributeError with advice."""
 
     def __getattr__(name: str) -> Any:
         namespace = _namespace(module)

@@ -1,26 +1,27 @@
-"""Name scopes: ``tf.name_scope``, which puts a prefix before the names of variables."""
+"""``tf.name_scope``: a prefix for the names of variables."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar, Token
 
+# A context variable, so that threads and coroutines have scopes of their own.
 _scope: ContextVar[str] = ContextVar("name scope", default="")
 
 current = _scope.get
 
 
 def scoped(name: str) -> str:
-    """A name with the scopes around it in front."""
+    """Prefix a name with the enclosing scopes."""
     return f"{current()}{name}"
 
 
 class name_scope:
-    """A context in which the names of variables begin with a prefix.
+    """Context in which the names of variables get a prefix.
 
     Parameters
     ----------
     name : str
-        A name that ends in ``/`` is the whole prefix, whatever scopes are around it.
+        A name that ends in ``/`` is the whole prefix, regardless of enclosing scopes.
 
     Examples
     --------
@@ -37,7 +38,7 @@ class name_scope:
 
     @property
     def name(self) -> str:
-        """The name that was given."""
+        """The name passed to the scope."""
         return self._name
 
     def __enter__(self) -> str:

@@ -1,4 +1,4 @@
-"""Texts of tensors and variables, as TensorFlow prints them."""
+"""Format tensors and variables like TensorFlow."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from tapemagic.engine.laziness import is_lazy
 
 
 def text(value: Any) -> str:
-    """The value of a tensor as ``print`` shows it."""
+    """Format a tensor's value for ``str``."""
     return _own_lines(str(value))
 
 
 def code(value: Any) -> str:
-    """The value of a tensor as ``repr`` shows it."""
+    """Format a tensor's value for ``repr``."""
     return _own_lines(repr(value if value.ndim else value.item()))
 
 
 def _own_lines(words: str) -> str:
-    """A text of several lines below the line in which it stands."""
+    """Start text of several lines on a new line."""
     return f"\n{words}" if "\n" in words else words
 
 
 def tensor_text(value: Any) -> str:
-    """``str`` of a tensor.
+    """Return ``str`` of a tensor.
 
     Examples
     --------
@@ -36,21 +36,21 @@ def tensor_text(value: Any) -> str:
 
 
 def tensor_code(value: Any) -> str:
-    """``repr`` of a tensor."""
+    """Return ``repr`` of a tensor."""
     if is_lazy(value):
         return f"<tf.Tensor: {value!r}>"
     return f"<tf.Tensor: shape={value.shape}, dtype={value.dtype.name}, numpy={code(value)}>"
 
 
 def variable_code(value: Any, name: str) -> str:
-    """``repr`` of a variable."""
+    """Return ``repr`` of a variable."""
     return (
         f"<tf.Variable {name!r} shape={value.shape} dtype={value.dtype.name}, numpy={code(value)}>"
     )
 
 
 def summary(value: Any, summarize: int = 3) -> str:
-    """The value of a tensor as ``tf.print`` shows it: the first and last numbers of each axis.
+    """Format a tensor's value like ``tf.print``: the first and last numbers of each axis.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _summary(value: Any, summarize: int, depth: int) -> str:
 
 
 def _number(x: Any) -> str:
-    """One number, with as many digits as tell it from its neighbours of the same dtype."""
+    """Format a number with enough digits to distinguish it from others of its dtype."""
     if x.dtype.kind == "b":
         return str(int(x))
     if x.dtype.kind in "iu":
@@ -86,10 +86,11 @@ def _number(x: Any) -> str:
 
 
 def _float(x: Any) -> str:
-    """As many digits as NumPy's dtype has for certain, or else as many as tell the number from all others."""
+    """Format a float with the digits its dtype guarantees, or with those that identify the number."""
     if not np.isfinite(x):
         return str(float(x))
     x = np.float32(x) if x.dtype.itemsize == 2 else x
+    # FLT_DIG / DBL_DIG digits survive text -> float -> text; 9 / 17 survive float -> text -> float (IEEE 754).
     few, many = (15, 17) if x.dtype.itemsize == 8 else (6, 9)
     words = f"{float(x):.{few}g}"
     return words if x.dtype.type(words) == x else f"{float(x):.{many}g}"

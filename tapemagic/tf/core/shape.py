@@ -1,4 +1,4 @@
-"""TensorShape: the shape of a tensor, a tuple with TensorFlow's methods."""
+"""TensorShape: a tuple with TensorFlow's methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tapemagic.errors import ShapeError
 
 
 class TensorShape(tuple[Any, ...]):
-    """The lengths of the axes of a tensor: a tuple, in which None stands for a length that is not known.
+    """Lengths of a tensor's axes: a tuple in which None means an unknown length.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class TensorShape(tuple[Any, ...]):
     Raises
     ------
     ShapeError
-        If a length is neither a whole number nor None.
+        If a length is neither a nonnegative integer nor None.
 
     Examples
     --------
@@ -37,10 +37,10 @@ class TensorShape(tuple[Any, ...]):
     __slots__ = ()
 
     def __new__(cls, dims: Iterable[Any]) -> Self:
-        """Make a shape of lengths."""
+        """Build a shape from lengths."""
         if dims is None:
             raise ShapeError(
-                "a TensorShape has a number of axes here: give a list, with None for lengths not known"
+                "a TensorShape needs a known number of axes here: pass a list, with None for unknown lengths"
             )
         return super().__new__(cls, map(_length, _listed(dims)))
 
@@ -61,55 +61,55 @@ class TensorShape(tuple[Any, ...]):
         return list(self)
 
     def num_elements(self) -> int | None:
-        """The number of elements; None if a length is not known."""
+        """Number of elements; None if a length is unknown."""
         return math.prod(self) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:
-        """Whether all lengths are known."""
+        """Return True if every length is known."""
         return None not in tuple(self)
 
     def assert_is_fully_defined(self) -> None:
-        """Raise an error unless all lengths are known."""
+        """Raise an error unless every length is known."""
         if not self.is_fully_defined():
             raise ShapeError(f"Shape {self} is not fully defined: give each axis a length")
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether a shape agrees with this one where both are known."""
+        """Return True if all lengths known in both shapes agree."""
         other = TensorShape(other)
         return len(self) == len(other) and all(
             None in {a, b} or a == b for a, b in zip(self, other, strict=True)
         )
 
     def assert_is_compatible_with(self, other: Any) -> None:
-        """Raise an error unless a shape agrees with this one."""
+        """Raise an error unless the shapes are compatible."""
         if not self.is_compatible_with(other):
             raise ShapeError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raise an error unless there are as many axes."""
+        """Raise an error unless the shape has `rank` axes."""
         if len(self) != rank:
             raise ShapeError(f"Shape {self} must have rank {rank}")
 
     def with_rank(self, rank: int) -> TensorShape:
-        """The same shape, if it has as many axes."""
+        """Return the shape if it has `rank` axes, else raise an error."""
         self.assert_has_rank(rank)
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """The same shape, if it has as many axes or more."""
+        """Return the shape if it has at least `rank` axes, else raise an error."""
         if len(self) < rank:
             raise ShapeError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def merge_with(self, other: Any) -> TensorShape:
-        """The lengths that are known in this shape or the other."""
+        """Fill unknown lengths from another, compatible shape."""
         self.assert_is_compatible_with(other)
         return TensorShape(
             b if a is None else a for a, b in zip(self, TensorShape(other), strict=True)
         )
 
     def concatenate(self, other: Any) -> TensorShape:
-        """The lengths of this shape, and those of the other."""
+        """Append the lengths of another shape."""
         return TensorShape((*self, *TensorShape(other)))
 
     def __add__(self, other: Any) -> TensorShape:
@@ -157,7 +157,5 @@ def _length(dim: Any) -> int | None:
     except TypeError:
         length = -1
     if length < 0:
-        raise ShapeError(
-            f"a shape is made of whole numbers that are not negative, or None, not {shown(dim)}"
-        )
+        raise ShapeError(f"a shape consists of nonnegative integers or None, not {shown(dim)}")
     return length

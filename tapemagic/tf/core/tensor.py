@@ -1,4 +1,4 @@
-"""EagerTensor: a tensor of the engine that behaves and prints as TensorFlow's."""
+"""EagerTensor: an engine tensor that behaves and prints like TensorFlow's."""
 
 from __future__ import annotations
 
@@ -20,16 +20,15 @@ from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.errors import InvalidArgumentError, invalid_argument
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
-"""TensorFlow's name of the only device that there is."""
+"""TensorFlow's name for the only device."""
 
 _tuple = tuple.__new__
 
 
 class Eager(Traced):
-    """The behaviour of TensorFlow's tensors, mixed into the engine's tensors and variables.
+    """Mix-in that gives engine tensors and variables the behavior of TensorFlow's.
 
-    Whatever the engine gives as a result becomes an EagerTensor, by its class alone: ids, and so tapes, stay as
-    they are.
+    Results of the engine become EagerTensors by assigning their class: ids stay the same, so tapes still know them.
     """
 
     __slots__ = ()
@@ -46,7 +45,7 @@ class Eager(Traced):
 
     @property
     def device(self) -> str:
-        """TensorFlow's name of the processor."""
+        """TensorFlow's name for the device."""
         return DEVICE
 
     def get_shape(self) -> TensorShape:
@@ -54,25 +53,25 @@ class Eager(Traced):
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Raise an error unless the shape is compatible with the given one."""
+        """Raise an error unless the tensor's shape is compatible with `shape`."""
         self.shape.assert_is_compatible_with(shape)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        held = [*inputs, *kwargs.values()]
+        operands = [*inputs, *kwargs.values()]
         dtype = unwrap(self).dtype
-        if ufunc.nin == 2 and method == "__call__" and ufunc.nout == 1 and len(held) == 2:
+        if ufunc.nin == 2 and method == "__call__" and ufunc.nout == 1 and len(operands) == 2:
             inputs = tuple(
                 operand(x, dtype, ufunc.__name__) if x.__class__ in _ADOPTING else x for x in inputs
             )
             if ufunc is np.true_divide and dtype.kind in "iu":
                 inputs = tuple(_astype(tensor(x), quotient_dtype(dtype)) for x in inputs)
-        given, options = _plain_in(inputs), _plain_in(kwargs)
-        return eager(Traced.__array_ufunc__(plain(self), ufunc, method, *given, **options))
+        arguments, options = _plain_in(inputs), _plain_in(kwargs)
+        return eager(Traced.__array_ufunc__(plain(self), ufunc, method, *arguments, **options))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         kinds = [Tensor if issubclass(kind, Eager) else kind for kind in types]
-        given, options = _plain_in(args), _plain_in(kwargs)
-        return eager(Traced.__array_function__(plain(self), func, kinds, given, options))
+        arguments, options = _plain_in(args), _plain_in(kwargs)
+        return eager(Traced.__array_function__(plain(self), func, kinds, arguments, options))
 
     def __getitem__(self, index: Any) -> Any:
         try:
@@ -92,11 +91,11 @@ class Eager(Traced):
 _ADOPTING = frozenset(
     {np.ndarray, list, tuple, np.float64, np.float32, np.float16, np.int64, np.int32}
 )
-"""The types of values beside a tensor that take its dtype in NumPy's functions of two arguments."""
+"""Types of values that adopt the dtype of a tensor in binary NumPy functions."""
 
 
 def _plain_in(values: Any) -> Any:
-    """Arguments of a call with the engine's own tensors in place of TensorFlow's."""
+    """Replace EagerTensors in nested arguments by engine tensors."""
     if isinstance(values, Eager):
         return plain(values)
     kind = values.__class__
@@ -108,10 +107,10 @@ def _plain_in(values: Any) -> Any:
 
 
 class EagerTensor(Eager, Tensor):
-    """An immutable array, or number, that a tape can follow: TensorFlow's ``tf.Tensor``.
+    """Immutable array or number that a tape can track: TensorFlow's ``tf.Tensor``.
 
-    Made by `constant`, and by every operation. ``x.shape`` is a TensorShape, ``x.dtype`` a DType; ``x.numpy()`` is a
-    plain array. NumPy's functions and methods work on it, and stay on the tape.
+    `constant` and every operation return one. ``x.shape`` is a TensorShape, ``x.dtype`` a DType; ``x.numpy()`` is a
+    plain array. NumPy functions and methods work on it and stay on the tape.
 
     Examples
     --------
@@ -142,29 +141,31 @@ class EagerTensor(Eager, Tensor):
 
 
 class EagerSlice(Eager, Slice):
-    """A part of a variable: a tensor that can be assigned to."""
+    """Part of a variable: a tensor that can be assigned to."""
 
     __slots__ = ()
 
     def assign(self, value: Any, name: str | None = None) -> Any:
-        """Change this part of the variable, and leave the rest as it is."""
+        """Change this part of the variable; the rest stays the same."""
         return eager(super().assign(tensor(value, self.dtype)))
 
 
+# TensorFlow knows no class for a part of a variable; users see one kind of tensor.
 Eager.result_class = EagerTensor
 EagerSlice.__name__ = EagerSlice.__qualname__ = "EagerTensor"
 
 
 def eager(result: Any) -> Any:
-    """The result of an operation, with every tensor or array in it as an EagerTensor.
+    """Convert every tensor or array in a result to an EagerTensor.
 
-    Lists, tuples and dicts are taken apart; text, None and plain Python values stay as they are.
+    Lists, tuples and dicts are searched; strings, None and plain Python values stay unchanged.
 
     Examples
     --------
     >>> eager((computed(np.float32(1.0)), [np.bool_(True)]))  # doctest: +NORMALIZE_WHITESPACE
     (<tf.Tensor: shape=(), dtype=float32, numpy=1.0>, [<tf.Tensor: shape=(), dtype=bool, numpy=True>])
     """
+    # Assigning the class instead of wrapping: a new object would need a new id, which no tape knows.
     kind = result.__class__
     if kind is Tensor:
         result.__class__ = EagerTensor
@@ -172,9 +173,9 @@ def eager(result: Any) -> Any:
     if isinstance(result, Eager):
         return result
     if kind is np.ndarray or isinstance(result, np.generic):
-        made: Any = computed(result if result.shape else result[()])
-        made.__class__ = EagerTensor
-        return made
+        wrapped: Any = computed(result if result.shape else result[()])
+        wrapped.__class__ = EagerTensor
+        return wrapped
     if kind is Slice:
         result.__class__ = EagerSlice
         return result
@@ -189,7 +190,7 @@ def eager(result: Any) -> Any:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether something is a tensor or a variable."""
+    """Return True for a tensor or a variable."""
     return isinstance(x, Traced)
 
 
@@ -198,7 +199,7 @@ def is_tensor(x: Any) -> bool:
 Binary = Callable[[Any, Any], Any]
 
 _TRUE_QUOTIENT = {"b": np.float32, "h": np.float32, "B": np.float32, "H": np.float32}
-"""The dtype of a quotient of whole numbers of 8 or 16 bits; of others it is float64."""
+"""Dtype of quotients of 8- and 16-bit integers; other integers give float64."""
 
 _astype: Any = np.astype
 
@@ -210,29 +211,30 @@ _SIGNS = {
     "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
-"""Python's signs of the operators."""
+"""Symbols of Python's operators, for messages."""
 
 
 def quotient_dtype(dtype: Any) -> Any:
-    """The dtype in which whole numbers are divided."""
+    """Return the dtype in which integers are divided."""
     return np.dtype(_TRUE_QUOTIENT.get(dtype.char, np.float64))
 
 
 def floored_quotient(x: Any, y: Any) -> Any:
-    """The rounded quotient of floating-point numbers, rounded down: 1.0 // 0.1 is 10, as in TensorFlow.
+    """Round the quotient of floats down: 1.0 // 0.1 is 10, as in TensorFlow.
 
-    NumPy and Python give 9 there: they round the exact quotient, of a divisor a little above 0.1.
+    NumPy and Python return 9: they round down the exact quotient, and the float 0.1 is slightly above 0.1.
     """
     return np.floor(np.true_divide(x, y))
 
 
 def _operator(name: str, compute: Binary) -> Binary:
-    """An operator that takes operands of one dtype alone."""
+    """Build an operator that requires operands of one dtype."""
     symbol = name.removeprefix("r") if name != "rshift" else name
     reflected = symbol != name
     whole_division = symbol in {"floordiv", "mod"}
 
     def forward(self: Any, other: Any) -> Any:
+        # Python then tries the other operand, and raises its own TypeError.
         if other is None or isinstance(other, (str, dict)):
             return NotImplemented
         dtype = self._value.dtype
@@ -240,13 +242,14 @@ def _operator(name: str, compute: Binary) -> Binary:
         if dtype.kind in "biu":
             if dtype.kind == "b" and symbol not in _LOGICAL:
                 raise InvalidArgumentError(
-                    f"{_SIGNS[symbol]} takes numbers, not truth values: write tf.cast(x, tf.float32), or tf.logical_and"
+                    f"{_SIGNS[symbol]} takes numbers, not booleans: write tf.cast(x, tf.float32), or tf.logical_and"
                 )
             if symbol == "truediv":
                 wide = quotient_dtype(dtype)
                 self, other = _astype(plain(self), wide), _astype(tensor(other, dtype), wide)
             elif whole_division:
                 divisor = self if reflected else other
+                # NumPy would warn and return 0.
                 if not np.all(unwrap(divisor)):
                     raise InvalidArgumentError("Integer division by zero")
         try:
@@ -261,7 +264,7 @@ def _operator(name: str, compute: Binary) -> Binary:
 
 
 def _comparison(name: str, compute: Binary) -> Binary:
-    """A comparison, whose result is a tensor of truth values."""
+    """Build a comparison, which returns a tensor of booleans."""
 
     def forward(self: Any, other: Any) -> Any:
         if other is None:
@@ -279,6 +282,7 @@ def _comparison(name: str, compute: Binary) -> Binary:
         try:
             return eager(compute(self, other))
         except ValueError as error:
+            # Shapes that do not broadcast are unequal, as in TensorFlow; other comparisons fail.
             if name in {"eq", "ne"}:
                 return eager(np.bool_(name == "ne"))
             raise invalid_argument(error) from None
@@ -308,5 +312,5 @@ for _name in ("neg", "abs", "pos", "invert"):
 
 
 def has_tensors(values: Any) -> bool:
-    """Whether there is a tensor among nested values."""
+    """Return True if nested values contain a tensor."""
     return bool(tensors_in(values))

@@ -1,4 +1,4 @@
-"""ResourceVariable: a variable of the engine that behaves and prints as TensorFlow's ``tf.Variable``."""
+"""ResourceVariable: an engine variable that behaves and prints like ``tf.Variable``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tapemagic.tf.core.tensor import Eager, eager
 from tapemagic.tf.errors import InvalidArgumentError
 
 _own_name: Any = vars(Variable)["name"]
-"""The place of a variable's name."""
+"""The engine's slot for a variable's name, which `name` below hides."""
 
 
 class VariableSynchronization(enum.Enum):
-    """The ways to synchronize copies of a variable; there is one copy here, so that they are all the same."""
+    """How to synchronize copies of a variable; there is only one copy here, so all values mean the same."""
 
     AUTO = 0
     NONE = 1
@@ -32,7 +32,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """The ways to aggregate copies of a variable; there is one copy here, so that they are all the same."""
+    """How to aggregate copies of a variable; there is only one copy here, so all values mean the same."""
 
     NONE = 0
     SUM = 1
@@ -41,31 +41,31 @@ class VariableAggregation(enum.Enum):
 
 
 class ResourceVariable(Eager, Variable):
-    """A value that may change, such as a weight: TensorFlow's ``tf.Variable``.
+    """Mutable value, such as a weight: TensorFlow's ``tf.Variable``.
 
     Parameters
     ----------
     initial_value : array_like, Tensor or callable
-        Or a function without arguments that returns one.
+        The value, or a function without arguments that returns it.
     trainable : bool, optional
-        Whether tapes watch it by themselves: True if left out.
+        Whether tapes watch it automatically. Default: True.
     name : str, optional
-        Shown with the scopes around it in front, and ``:0`` behind.
+        Shown with enclosing scopes as prefix and ``:0`` as suffix.
     dtype : dtype, optional
-        float32 or int32 for Python's numbers, NumPy's own for arrays, if left out.
+        Default: float32 or int32 for Python numbers, the array's own for arrays.
     constraint : callable, optional
-        Kept as an attribute, for optimizers.
+        Stored as an attribute, for optimizers.
     shape : sequence of int, optional
-        That of the value, which is checked.
+        Checked against the value's shape.
     validate_shape, caching_device, variable_def, import_scope, synchronization, aggregation : optional
-        Accepted, and not used: there is one device, and there are no graphs.
+        Accepted and ignored: there is one device, and there are no graphs.
 
     Raises
     ------
     InvalidArgumentError
-        If the value is a tensor of another dtype, or has another shape.
+        If the value is a tensor of another dtype, or its shape differs from `shape`.
     OptionError
-        If there is no value.
+        Without an initial value.
 
     Examples
     --------
@@ -97,12 +97,12 @@ class ResourceVariable(Eager, Variable):
     ) -> None:
         if initial_value is None:
             raise OptionError(
-                "a tf.Variable begins with a value: write tf.Variable(0.0), or tf.Variable(tf.zeros((3, 2)))"
+                "a tf.Variable needs an initial value: write tf.Variable(0.0), or tf.Variable(tf.zeros((3, 2)))"
             )
-        held = initial_value() if callable(initial_value) else initial_value
-        if isinstance(held, Traced):
-            record_exit(held, "tf.Variable()")
-        value = unwrap(tensor(held, dtype))
+        start = initial_value() if callable(initial_value) else initial_value
+        if isinstance(start, Traced):
+            record_exit(start, "tf.Variable()")
+        value = unwrap(tensor(start, dtype))
         if shape is not None and validate_shape:
             TensorShape(value.shape).assert_is_compatible_with(shape)
         Variable.__init__(self, value, trainable is None or trainable, scoped(name or "Variable"))
@@ -110,7 +110,7 @@ class ResourceVariable(Eager, Variable):
 
     @property
     def name(self) -> str:
-        """The name, with the scopes around it in front and ``:0`` behind."""
+        """Name with enclosing scopes as prefix and ``:0`` as suffix."""
         return f"{_own_name.__get__(self)}:0"
 
     @name.setter
@@ -119,25 +119,25 @@ class ResourceVariable(Eager, Variable):
 
     @property
     def synchronization(self) -> VariableSynchronization:
-        """AUTO: there is one copy."""
+        """Always AUTO, as there is only one copy."""
         return VariableSynchronization.AUTO
 
     @property
     def aggregation(self) -> VariableAggregation:
-        """NONE: there is one copy."""
+        """Always NONE, as there is only one copy."""
         return VariableAggregation.NONE
 
     @property
     def initial_value(self) -> Any:
-        """Refuse: it is not kept."""
+        """Not stored: reading it raises an error."""
         raise AttributeError(
-            "the initial value of a variable is not kept: keep it under a name of its own",
+            "a variable does not store its initial value: keep it in a variable of your own",
             name="initial_value",
             obj=self,
         )
 
     def read_value(self) -> Any:
-        """The value now, as a tensor of its own that tapes connect with this variable."""
+        """Return the current value as a tensor that tapes connect with this variable."""
         return eager(super().read_value())
 
     value = read_value
@@ -178,19 +178,19 @@ class ResourceVariable(Eager, Variable):
         return super().assign_sub(self._adopting(delta), use_locking, name, read_value)
 
     def _adopting(self, value: Any) -> Any:
-        """A value in this variable's dtype."""
+        """Check that a value fits this variable's dtype."""
         return operand(value, unwrap(self).dtype, f"the variable {self.name!r}")
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Assign `updates` to the parts that `indices` name, the last axis of which counts axes."""
+        """Assign `updates` to the parts at `indices`, whose last axis holds coordinates."""
         return self._scattered(indices, updates, name, "update")
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Add `updates` to the parts that `indices` name; those of a part that is named twice add up."""
+        """Add `updates` to the parts at `indices`; updates for a repeated index are summed."""
         return self._scattered(indices, updates, name, "add")
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtract `updates` from the parts that `indices` name."""
+        """Subtract `updates` from the parts at `indices`."""
         return self._scattered(indices, updates, name, "subtract")
 
     def _scattered(self, indices: Any, updates: Any, _name: str | None, how: str) -> Any:
@@ -201,6 +201,7 @@ class ResourceVariable(Eager, Variable):
             if how == "update":
                 changed[places] = values
             else:
+                # ufunc.at, since x[i] += y counts a repeated index once.
                 getattr(np, how).at(changed, places, values)
         except (IndexError, ValueError) as error:
             raise InvalidArgumentError(f"scatter_nd_{how} of {self.name!r}: {error}") from None
@@ -229,20 +230,21 @@ class ResourceVariable(Eager, Variable):
 
 
 def _restored(value: Any, trainable: bool, name: str, constraint: Any) -> ResourceVariable:
-    """A variable with a value and a name as they were."""
-    made = ResourceVariable(value, trainable, constraint=constraint)
-    made.name = name.removesuffix(":0")
-    return made
+    """Rebuild a pickled variable."""
+    variable = ResourceVariable(value, trainable, constraint=constraint)
+    # Set afterwards: the constructor would add the scopes in which it is called.
+    variable.name = name.removesuffix(":0")
+    return variable
 
 
 class UnreadVariable(Eager, Slice):
-    """A variable just assigned to: its new value, which tapes connect with it, and which can be assigned to again."""
+    """Result of an assignment: the new value, connected with the variable, to which it can assign again."""
 
     __slots__ = ()
 
     @property
     def name(self) -> str:
-        """TensorFlow's name for it."""
+        """TensorFlow's name for such a value."""
         return "UnreadVariable"
 
     def assign(self, *args: Any, **kwargs: Any) -> Any:

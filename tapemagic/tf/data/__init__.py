@@ -1,4 +1,4 @@
-"""tf.data: sequences of elements that are shuffled, put into batches, and handed out one after the other."""
+"""``tf.data``: datasets that are shuffled, batched and iterated over."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ experimental = SimpleNamespace(
     UNKNOWN_CARDINALITY=UNKNOWN_CARDINALITY,
     cardinality=lambda dataset: dataset.cardinality(),
 )
-"""The names from the time when tf.data was new."""
+"""Old names of the same things."""
 
 __all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "experimental"]
 __getattr__ = missing(__name__, __all__)

@@ -1,4 +1,4 @@
-"""Cardinality: the number of elements of a dataset, where it is known."""
+"""Cardinality: the number of elements of a dataset, if known."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ UNKNOWN_CARDINALITY = -2
 
 
 def of_groups(length: int, size: int, drop_remainder: bool) -> int:
-    """The number of groups of a size."""
+    """Return the number of groups of a given size."""
     if length < 0:
         return length
     return length // size if drop_remainder else -(-length // size)
 
 
 def of_shortest(lengths: list[int]) -> int:
-    """The length of what ends with the first of several."""
+    """Return the length of an iteration that ends with the shortest of several."""
     if UNKNOWN_CARDINALITY in lengths:
         return UNKNOWN_CARDINALITY
-    known = [length for length in lengths if length >= 0]
-    return min(known) if known else INFINITE_CARDINALITY
+    finite = [length for length in lengths if length >= 0]
+    return min(finite) if finite else INFINITE_CARDINALITY
 
 
 def of_repeated(length: int, count: int | None) -> int:
-    """The length of what is repeated a number of times, or without end."""
+    """Return the length of a repetition, endless if `count` is None."""
     if count == 0 or length == 0:
         return 0
     if count is None:

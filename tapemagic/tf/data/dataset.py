@@ -1,4 +1,4 @@
-"""Dataset: a sequence of elements, and the methods that make other datasets of it."""
+"""Dataset: a sequence of elements, with methods that derive other datasets."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ _INSTEAD = {
     "rejection_resample": "choose the rows with NumPy, before from_tensor_slices",
     "": "dir(tf.data.Dataset) lists what there is; from_generator takes whatever Python computes",
 }
-"""The words to write in place of methods of TensorFlow's that are missing."""
+"""Advice for TensorFlow's methods that are missing here."""
 
 
 class Dataset:
-    """A sequence of elements, each a tensor or a tuple or dict of tensors, computed when they are asked for.
+    """Sequence of elements (tensors, or tuples or dicts of tensors) that are computed on demand.
 
-    Made by one of `from_tensor_slices`, `from_tensors`, `from_generator`, `range` and `zip`; every other method gives
+    Create one with `from_tensor_slices`, `from_tensors`, `from_generator`, `range` or `zip`; every other method returns
     a new dataset.
 
     Notes
     -----
-    Functions given to `map` and `filter` are called with tensors, once for each element in each pass, and not
-    recorded by tapes. `prefetch`, `num_parallel_calls` and the like are accepted and change nothing.
+    Functions passed to `map` and `filter` are called with tensors, once per element and pass, and tapes do not record
+    them. `prefetch`, `num_parallel_calls` and similar options are accepted and have no effect.
 
     Examples
     --------
@@ -69,11 +69,11 @@ class Dataset:
         self._length = length
         self._any_length = any_length
 
-    # -- made of data -----------------------------------------------------------------------------
+    # -- from data --------------------------------------------------------------------------------
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
-        """A dataset of the rows of arrays: one array, or a tuple or dict of arrays of the same length.
+        """Return a dataset of the rows of an array, or of a tuple or dict of arrays of equal length.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Dataset:
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
-        """A dataset of one element."""
+        """Return a dataset with a single element."""
         element = arrays_of(tensors)
         return Dataset(lambda: iter([element]), 1)
 
@@ -117,18 +117,18 @@ class Dataset:
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """A dataset of what a generator function yields; it is called anew for each pass.
+        """Return a dataset of the elements that a generator function yields; each pass calls it again.
 
         Parameters
         ----------
         generator : callable
             Called with `args`; returns an iterable of elements.
         output_types : dtype, or structure of them, optional
-            The dtypes to which the parts of an element are cast.
+            Dtypes that the parts of an element are cast to.
         output_signature : TensorSpec, or structure of them, optional
-            The same with shapes.
+            Dtypes and shapes of an element.
         output_shapes, name : optional
-            Accepted for TensorFlow's sake, and not used.
+            Accepted and ignored.
         """
         if not callable(generator):
             raise OptionError(
@@ -150,21 +150,21 @@ class Dataset:
 
     @staticmethod
     def range(*args: Any, output_type: Any = np.int64, name: str | None = None) -> Dataset:
-        """A dataset of the whole numbers of Python's ``range``."""
+        """Return a dataset of the integers in Python's ``range``."""
         numbers = range(*(int(n) for n in args))
         dtype = _numpy(output_type)
         return Dataset(lambda: (np.asarray(n, dtype) for n in numbers), len(numbers))
 
     @staticmethod
     def zip(*datasets: Any, name: str | None = None) -> Dataset:
-        """A dataset of tuples of elements, one from each dataset, as long as the shortest."""
+        """Return a dataset of tuples with one element of each dataset, as long as the shortest."""
         parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], tuple) else datasets
         lengths = [len_of(part) for part in parts]
         return Dataset(
             lambda: zip(*(part._elements() for part in parts), strict=False), of_shortest(lengths)
         )
 
-    # -- made of another dataset ------------------------------------------------------------------
+    # -- from another dataset ---------------------------------------------------------------------
 
     def map(
         self,
@@ -173,17 +173,17 @@ class Dataset:
         deterministic: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """A dataset of the results of a function, which is called with the parts of a tuple as its arguments."""
+        """Apply a function to each element; the parts of a tuple are passed as separate arguments."""
         return Dataset(
             lambda: (called(map_func, element) for element in self._elements()), self._length
         )
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """A dataset of the elements for which a function returns True."""
+        """Keep the elements for which a function returns True."""
         return Dataset(lambda: (x for x in self._elements() if bool(called(predicate, x))))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """A dataset of the elements of the datasets that a function returns, one after the other."""
+        """Chain the datasets that a function returns for each element."""
 
         def elements() -> Iterator[Any]:
             for element in self._elements():
@@ -199,22 +199,22 @@ class Dataset:
         deterministic: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """A dataset of batches: consecutive elements put together along a new first axis.
+        """Stack consecutive elements along a new first axis.
 
         Parameters
         ----------
         batch_size : int
         drop_remainder : bool, optional
-            Leave out a last batch that is smaller.
+            Drop a last batch that is smaller.
         num_parallel_calls, deterministic, name : optional
-            Accepted for TensorFlow's sake, and not used.
+            Accepted and ignored.
 
         Raises
         ------
         OptionError
-            If `batch_size` is no positive whole number.
+            If `batch_size` is not a positive integer.
         ShapeError
-            If elements have different shapes; raised when they are read.
+            If shapes of elements differ; raised during iteration.
         """
         size = _positive(batch_size, "batch_size")
         return Dataset(
@@ -231,7 +231,7 @@ class Dataset:
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """A dataset of batches of elements of different lengths, filled up with zeros."""
+        """Batch elements of different lengths, padding them with zeros."""
         if padded_shapes is not None or padding_values is not None:
             raise OptionError(
                 "padded_batch fills up with zeros to the longest element of each batch here: leave padded_shapes and "
@@ -244,7 +244,7 @@ class Dataset:
         )
 
     def unbatch(self, name: str | None = None) -> Dataset:
-        """A dataset of the rows of all elements."""
+        """Split each element into its rows."""
 
         def elements() -> Iterator[Any]:
             for element in self._elements():
@@ -260,32 +260,34 @@ class Dataset:
         reshuffle_each_iteration: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """A dataset of the same elements in a random order.
+        """Shuffle the elements.
 
         Parameters
         ----------
         buffer_size : int
-            The number of elements among which the next one is chosen. From the number of all elements on every order
+            Number of elements among which the next one is drawn. If it is at least the number of elements, every order
             is equally likely.
         seed : int, optional
-            Gives the same order in every run; ``tf.random.set_seed`` does, too.
+            Makes the order reproducible, as ``tf.random.set_seed`` does.
         reshuffle_each_iteration : bool, optional
-            Take another order in every pass; True if left out.
+            Whether each pass has a different order. Default: True.
         name : str, optional
-            Accepted for TensorFlow's sake, and not used.
+            Accepted and ignored.
 
         Raises
         ------
         OptionError
-            If `buffer_size` is no positive whole number, or `seed` no seed.
+            If `buffer_size` is not a positive integer, or `seed` is invalid.
         """
         size = _positive(buffer_size, "buffer_size")
         numbers = numpy_generator(seed)
-        again = reshuffle_each_iteration in {None, True}
-        once = None if again else int(numbers.integers(2**63))
+        repeated = reshuffle_each_iteration in {None, True}
+        # Without reshuffling, one seed is drawn now and used in every pass.
+        once = None if repeated else int(numbers.integers(2**63))
 
-        def chosen(items: Iterator[Any]) -> Iterator[Any]:
+        def shuffled(items: Iterator[Any]) -> Iterator[Any]:
             rng = numbers if once is None else np.random.default_rng(once)
+            # TensorFlow's algorithm: draw from a buffer, and refill the slot with the next item.
             buffer = list(itertools.islice(items, size))
             for item in items:
                 place = int(rng.integers(len(buffer)))
@@ -294,40 +296,41 @@ class Dataset:
             for place in rng.permutation(len(buffer)):
                 yield buffer[place]
 
-        return self._reordered(chosen, self._length)
+        return self._reordered(shuffled, self._length)
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
-        """A dataset that goes through this one several times; without end if `count` is left out or -1."""
+        """Repeat the dataset `count` times; endlessly if `count` is None or -1."""
         endless = count is None or count == -1
 
-        def again() -> Iterator[Any]:
+        def repeated() -> Iterator[Any]:
             for _ in itertools.count() if endless else range(int(count or 0)):
                 empty = True
                 for item in self._items():
                     empty = False
                     yield item
+                # Repeating nothing endlessly would never return.
                 if empty:
                     return
 
         length = of_repeated(self._length, None if endless else int(count or 0))
-        return self._like(again, length)
+        return self._like(repeated, length)
 
     def take(self, count: int, name: str | None = None) -> Dataset:
-        """A dataset of the first elements; of all for -1."""
+        """Keep the first `count` elements; all for -1."""
         if count == -1:
             return self
         length = of_shortest([self._length, int(count)])
         return self._reordered(lambda items: itertools.islice(items, int(count)), length)
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
-        """A dataset of all but the first elements; of none for -1."""
+        """Skip the first `count` elements; all for -1."""
         if count == -1:
             return self.take(0)
         length = max(0, self._length - int(count)) if self._length >= 0 else self._length
         return self._reordered(lambda items: itertools.islice(items, int(count), None), length)
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
-        """A dataset of every `num_shards`-th element, beginning with the one at `index`."""
+        """Keep every `num_shards`-th element, starting at `index`."""
         step = _positive(num_shards, "num_shards")
         if not 0 <= index < step:
             raise OptionError(f"index is a number from 0 to {step - 1}, not {index}")
@@ -337,13 +340,13 @@ class Dataset:
         )
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """A dataset of the elements before the first one for which a function returns False."""
+        """Stop before the first element for which a function returns False."""
         return Dataset(
             lambda: itertools.takewhile(lambda x: bool(called(predicate, x)), self._elements())
         )
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
-        """A dataset of the elements of this one, and then of another one."""
+        """Append the elements of another dataset."""
         lengths = [self._length, len_of(dataset)]
         total = min(lengths) if min(lengths) < 0 else sum(lengths)
         if INFINITE_CARDINALITY in lengths:
@@ -351,44 +354,45 @@ class Dataset:
         return Dataset(lambda: itertools.chain(self._elements(), dataset._elements()), total)
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
-        """A dataset of pairs: the number of an element, from `start` on, and the element."""
+        """Pair each element with its number, starting at `start`."""
         return Dataset(
             lambda: ((np.asarray(n), x) for n, x in enumerate(self._elements(), int(start))),
             self._length,
         )
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:
-        """A dataset that keeps the elements of its first whole pass in memory."""
+        """Cache the elements of the first complete pass in memory."""
         if filename:
             raise OptionError(
                 "a cache in a file is not there: write cache(), which keeps it in memory"
             )
-        kept: list[Any] = []
+        cached: list[Any] = []
         complete = [False]
 
         def elements() -> Iterator[Any]:
             if complete[0]:
-                yield from kept
+                yield from cached
                 return
-            found = []
+            elements_read = []
             for element in self._elements():
-                found.append(element)
+                elements_read.append(element)
                 yield element
-            kept[:] = found
+            cached[:] = elements_read
+            # Only a complete pass is cached: a `break` must not shorten the dataset.
             complete[0] = True
 
         return Dataset(elements, self._length, self._any_length)
 
     def prefetch(self, buffer_size: Any = None, name: str | None = None) -> Dataset:
-        """The dataset itself: there is nothing that could be fetched in advance."""
+        """Return the dataset itself: nothing can be prefetched here."""
         return self
 
     def with_options(self, options: Any, name: str | None = None) -> Dataset:
-        """The dataset itself: there are no options."""
+        """Return the dataset itself: options have no effect here."""
         return self
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """The result of a function of this dataset."""
+        """Return `transformation_func(dataset)`."""
         return transformation_func(self)
 
     # -- read -------------------------------------------------------------------------------------
@@ -397,7 +401,7 @@ class Dataset:
         return (each(handed_out, element) for element in self._elements())
 
     def as_numpy_iterator(self) -> Iterator[Any]:
-        """The elements as NumPy arrays and numbers."""
+        """Iterate over the elements as NumPy arrays and scalars."""
         return (each(lambda x: x.copy()[()], element) for element in self._elements())
 
     def reduce(
@@ -406,7 +410,7 @@ class Dataset:
         reduce_func: Callable[..., Any],
         name: str | None = None,
     ) -> Any:
-        """The last state of a function of a state and an element that returns the next state."""
+        """Fold the elements: ``state = reduce_func(state, element)``."""
         state = each(handed_out, arrays_of(initial_state))
         with silence():
             for element in self:
@@ -414,22 +418,23 @@ class Dataset:
         return state
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element.
+        """Return the only element.
 
         Raises
         ------
         OptionError
-            If there is none, or more than one.
+            If the dataset does not have exactly one element.
         """
-        found = list(itertools.islice(iter(self), 2))
-        if len(found) != 1:
+        elements_read = list(itertools.islice(iter(self), 2))
+        if len(elements_read) != 1:
             raise OptionError(
-                f"get_single_element() takes a dataset of one element, and this one has {'more' if found else 'none'}"
+                "get_single_element() takes a dataset of one element, and this one has "
+                f"{'more' if elements_read else 'none'}"
             )
-        return found[0]
+        return elements_read[0]
 
     def cardinality(self) -> Any:
-        """The number of elements: -1 without end, -2 if it is not known."""
+        """Return the number of elements: -1 if infinite, -2 if unknown."""
         return eager(np.asarray(self._length))
 
     def __len__(self) -> int:
@@ -441,16 +446,17 @@ class Dataset:
         return self._length
 
     def __bool__(self) -> bool:
+        # Without this, `if dataset:` would call __len__, which may raise.
         return True
 
     @property
     def element_spec(self) -> Any:
-        """The shapes and dtypes of an element, found by computing the first one; the length of a batch is None.
+        """Shapes and dtypes of an element, from computing the first; None is the length of a batch.
 
         Raises
         ------
         OptionError
-            If there is no element.
+            If the dataset is empty.
         """
         from tapemagic.tf.ops.creation import TensorSpec
 
@@ -471,18 +477,18 @@ class Dataset:
         how = {INFINITE_CARDINALITY: "without end", UNKNOWN_CARDINALITY: "of unknown length"}
         return f"<Dataset {how.get(self._length, f'of {self._length} elements')}>"
 
-    # -- for Rows, whose elements can be told by the number of a row ----------------------------------
+    # -- overridden by Rows, whose items are row numbers ----------------------------------------------
 
     def _items(self) -> Iterator[Any]:
-        """The things of which an order is made: the elements themselves."""
+        """Return the items that are reordered: the elements themselves."""
         return self._elements()
 
     def _together(self, items: list[Any]) -> Any:
-        """A batch of several items."""
+        """Batch several items."""
         return stacked(items)
 
     def _like(self, items: Elements, length: int) -> Dataset:
-        """A dataset of some of these items in another order."""
+        """Return a dataset of selected items in another order."""
         return Dataset(items, length, self._any_length)
 
     def _reordered(self, order: Callable[[Iterator[Any]], Iterator[Any]], length: int) -> Dataset:
@@ -490,7 +496,7 @@ class Dataset:
 
 
 class Rows(Dataset):
-    """A dataset of rows of arrays, in an order that is given by their numbers; a batch is taken at once."""
+    """Dataset of rows of arrays, ordered by row numbers, so that a batch is one indexing operation."""
 
     def __init__(self, columns: Any, rows: Callable[[], Iterator[int]], length: int) -> None:
         super().__init__(lambda: (each(lambda x, n=n: x[n], columns) for n in rows()), length)
@@ -508,11 +514,11 @@ class Rows(Dataset):
 
 
 class _NoLengthError(OptionError, TypeError):
-    """A dataset without a known length was asked for it."""
+    """Raised by ``len(dataset)`` if the length is unknown."""
 
 
 def len_of(dataset: Any) -> int:
-    """The number of elements of a dataset, or -1 or -2."""
+    """Return a dataset's number of elements, or -1 or -2."""
     if not isinstance(dataset, Dataset):
         raise OptionError(
             f"this takes datasets, not {shown(dataset)}: write tf.data.Dataset.from_tensor_slices(...) around it"
@@ -532,9 +538,7 @@ def _positive(number: Any, name: str) -> int:
     except (TypeError, ValueError):
         count = 0
     if count < 1 or count != number:
-        raise OptionError(
-            f"{name} is a whole number from 1 on, not {shown(number)}: write {name}=32"
-        )
+        raise OptionError(f"{name} is a positive integer, not {shown(number)}: write {name}=32")
     return count
 
 

@@ -1,4 +1,4 @@
-"""Elements of a dataset: arrays, or tuples and dicts of them, nested as the user likes."""
+"""Elements of a dataset: arrays, or nested tuples and dicts of arrays."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tapemagic.tf.core.convert import tensor
 
 
 def arrays_of(value: Any) -> Any:
-    """A user's structure as an element: tuples and dicts stay, a list is one array, tensors become arrays."""
+    """Convert a structure to an element: tuples and dicts stay, lists and tensors become arrays."""
     return each(lambda x: np.asarray(unwrap(tensor(x))), value)
 
 
 def each(function: Callable[..., Any], element: Any, *others: Any) -> Any:
-    """A function of the arrays of one element, or of those in the same place of several, in their structure."""
+    """Apply a function to the arrays of an element, or to corresponding arrays of several elements."""
     if isinstance(element, tuple):
         parts = [each(function, *same) for same in zip(element, *others, strict=True)]
         return type(element)(*parts) if hasattr(element, "_fields") else tuple(parts)
@@ -28,19 +28,19 @@ def each(function: Callable[..., Any], element: Any, *others: Any) -> Any:
 
 
 def arrays_in(element: Any) -> list[Any]:
-    """The arrays of an element, one after the other."""
-    found: list[Any] = []
-    each(found.append, element)
-    return found
+    """List the arrays of an element."""
+    arrays: list[Any] = []
+    each(arrays.append, element)
+    return arrays
 
 
 def stacked(elements: Sequence[Any]) -> Any:
-    """Elements put together along a new first axis.
+    """Stack elements along a new first axis.
 
     Raises
     ------
     ShapeError
-        If their shapes differ.
+        If shapes differ.
     """
     return each(_stack, *elements)
 
@@ -57,7 +57,7 @@ def _stack(*arrays: Any) -> Any:
 
 
 def padded(elements: Sequence[Any]) -> Any:
-    """Elements put together along a new first axis, filled up with zeros to the largest length of each axis."""
+    """Stack elements along a new first axis, padding each axis with zeros to its maximum length."""
     return each(_pad, *elements)
 
 

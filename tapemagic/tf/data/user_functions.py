@@ -1,4 +1,4 @@
-"""Calls of the functions that users give to datasets."""
+"""Call the functions that users pass to datasets."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tapemagic.tf.data.elements import arrays_of, each
 
 
 def handed_out(array: Any) -> Any:
-    """A copy of an array as a tensor, which its owner may keep."""
+    """Return a copy of an array as a tensor, safe to keep."""
     return eager(np.array(array))
 
 
 def result_of(function: Callable[..., Any], element: Any) -> Any:
-    """The result of a user's function of an element, without any tape."""
-    given = each(handed_out, element)
+    """Call a user function with an element, hidden from all tapes."""
+    arguments = each(handed_out, element)
     with silence():
-        return function(*given) if isinstance(given, tuple) else function(given)
+        return function(*arguments) if isinstance(arguments, tuple) else function(arguments)
 
 
 def called(function: Callable[..., Any], element: Any) -> Any:
-    """The same as arrays; it must not be None."""
+    """Call a user function and convert its result to arrays; None is an error."""
     result = result_of(function, element)
     if result is None:
         name = getattr(function, "__name__", "the function")

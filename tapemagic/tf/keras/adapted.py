@@ -1,4 +1,4 @@
-"""The classes and functions of tapemagic.nn with TensorFlow's tensors and variables."""
+"""Adapt classes and functions of tapemagic.nn to TensorFlow's tensors and variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tapemagic.tf.core.variable import ResourceVariable
 
 
 def plain_in(value: Any) -> Any:
-    """A structure with the engine's own tensors and variables' values in the place of TensorFlow's tensors."""
+    """Replace EagerTensors in a structure by engine tensors, and variables by their values."""
     if isinstance(value, Eager):
         return plain(value)
     kind = value.__class__
@@ -29,7 +29,7 @@ def plain_in(value: Any) -> Any:
 
 
 def _on_eager_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a user's class that is called with TensorFlow's tensors."""
+    """Wrap a method of a user class so that it receives EagerTensors."""
 
     @wraps(method)
     def called(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -39,15 +39,15 @@ def _on_eager_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _tensors(value: Any) -> Any:
-    """A structure with TensorFlow's tensors in the place of the engine's, and of arrays."""
+    """Replace engine tensors and arrays in a structure by EagerTensors."""
     return eager(value) if isinstance(value, Traced | np.ndarray | list | tuple | dict) else value
 
 
 class Adapted:
-    """Mixed into a class of tapemagic.nn: its results are TensorFlow's tensors, and so is what a subclass is given."""
+    """Mix-in for a class of tapemagic.nn: results, and arguments of user methods, are EagerTensors."""
 
     _given_tensors: ClassVar[tuple[str, ...]] = ()
-    """The methods that a user writes, and that are called with TensorFlow's tensors."""
+    """Methods that users override, which then receive EagerTensors."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name in cls._given_tensors:
@@ -57,9 +57,9 @@ class Adapted:
         super().__init_subclass__(**kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it, with TensorFlow's tensors as results."""
-        found = super().__call__(*plain_in(args), **plain_in(kwargs))  # type: ignore[misc]
-        return eager(found)
+        """Call the object; results are EagerTensors."""
+        names = super().__call__(*plain_in(args), **plain_in(kwargs))  # type: ignore[misc]
+        return eager(names)
 
 
 class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
@@ -70,7 +70,7 @@ class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
 
     @property
     def losses(self) -> list[Any]:
-        """The terms that regularizers and `add_loss` add to the loss, of this layer and those in it."""
+        """Loss terms of regularizers and `add_loss`, of this layer and its sublayers."""
         return [eager(loss) for loss in super().losses]
 
 
@@ -92,7 +92,7 @@ class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
     _given_tensors: ClassVar[tuple[str, ...]] = ("update_state",)
 
     def result(self) -> Any:
-        """The value of the metric so far."""
+        """Return the current value of the metric."""
         return eager(super().result())
 
 
@@ -113,12 +113,12 @@ class Regularizer(Adapted, nn.regularizers.Regularizer):  # noqa: D101 (that of 
 def adapt(
     module: ModuleType, into: str, base: type | None = None, original: type | None = None
 ) -> dict[str, Any]:
-    """The public names of a module of tapemagic.nn, for a module of tf.keras of the name `into`.
+    """Adapt the public names of a module of tapemagic.nn for the tf.keras module `into`.
 
-    Subclasses of `original` get the mix-in `base`, which stands in the place of `original` itself; what functions
-    return becomes TensorFlow's tensors; everything else stays as it is.
+    `base` replaces `original`, and is mixed into its subclasses; functions return EagerTensors; all else stays
+    unchanged.
     """
-    found: dict[str, Any] = {}
+    names: dict[str, Any] = {}
     for name in module.__all__:
         value = getattr(module, name)
         if value is original:
@@ -132,5 +132,5 @@ def adapt(
             value = type(value.__name__, (base, value), members)
         elif isinstance(value, FunctionType) and name != "get":
             value = adapter(value)
-        found[name] = value
-    return found
+        names[name] = value
+    return names

@@ -6,7 +6,7 @@ from tapemagic.tf.core.missing import missing
 
 
 def clear_session() -> None:
-    """Begin anew with the automatic names of layers: the next Dense layer is called "dense" again."""
+    """Reset the automatic names of layers: the next Dense layer is called "dense" again."""
     clear_names()
 
 

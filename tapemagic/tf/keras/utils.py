@@ -1,4 +1,4 @@
-"""Helpers: ``tf.keras.utils``."""
+"""``tf.keras.utils``: helpers."""
 
 from typing import Any
 
@@ -23,24 +23,24 @@ def set_random_seed(seed: int) -> None:
 
 
 def to_categorical(x: Any, num_classes: int | None = None) -> Any:
-    """Class numbers as rows with a one in the place of the class.
+    """Convert class numbers to one-hot rows.
 
     Parameters
     ----------
     x : array_like of int
-        The classes, from 0 on.
+        The classes, starting at 0.
     num_classes : int, optional
-        One more than the largest class if left out.
+        Default: the largest class plus one.
 
     Returns
     -------
     numpy.ndarray of float64
-        Of the shape of `x`, without a last axis of length 1, and one more axis of length `num_classes`.
+        Shape of `x` (without a last axis of length 1) plus an axis of length `num_classes`.
 
     Raises
     ------
     OptionError
-        If a class is negative, no whole number, or too large.
+        If a class is negative, not an integer, or too large.
 
     Examples
     --------
@@ -49,10 +49,10 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     array([[1., 0., 0.],
            [0., 0., 1.]])
     """
-    given = np.asarray(unwrap(tensor(x)))
-    classes = given.astype(np.int64)
-    if np.any(classes != given):
-        raise OptionError("classes are whole numbers: give to_categorical the labels 0, 1, 2, ...")
+    numbers = np.asarray(unwrap(tensor(x)))
+    classes = numbers.astype(np.int64)
+    if np.any(classes != numbers):
+        raise OptionError("classes are integers: pass the labels 0, 1, 2, ... to to_categorical")
     if classes.ndim > 1 and classes.shape[-1] == 1:
         classes = classes[..., 0]
     count = int(classes.max(initial=-1)) + 1 if num_classes is None else int(num_classes)
@@ -65,7 +65,7 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
 
 
 def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
-    """An array divided by its norm along an axis; where that is 0, the array itself.
+    """Divide an array by its norm along an axis; where the norm is 0, leave it unchanged.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Questions about the way in which programs run."""
+"""Questions about how programs run."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from tapemagic.tf.core.name_scope import current
 
 
 def executing_eagerly() -> bool:
-    """True: every operation runs at once."""
+    """Return True: every operation runs immediately."""
     return True
 
 
 def inside_function() -> bool:
-    """False: there are no graphs."""
+    """Return False: there are no graphs."""
     return False
 
 
 def get_logger() -> logging.Logger:
-    """The logger of tapemagic."""
+    """Return the logger of tapemagic."""
     return logging.getLogger("tapemagic")
 
 
 def get_current_name_scope() -> str:
-    """The prefix of names, without its last slash."""
+    """Return the current prefix of names, without its last slash."""
     return current().removesuffix("/")

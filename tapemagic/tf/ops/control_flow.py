@@ -1,4 +1,4 @@
-"""Control flow as functions, which Python's own ``if`` and ``for`` can do as well: all of it runs at once."""
+"""Control flow functions, which run eagerly; Python's ``if`` and ``for`` do the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Function = Callable[..., Any]
 
 
 def _truth(pred: Any) -> bool:
-    """One truth value, of a tensor or of Python."""
+    """Convert a tensor or Python value to bool."""
     return bool(unwrap(pred))
 
 
@@ -30,7 +30,7 @@ def cond(
     false_fn: Function | None = None,
     name: str | None = None,
 ) -> Any:
-    """The result of one of two functions, the first if `pred` is true; the other one is not called.
+    """Call `true_fn` if `pred` is true, else `false_fn`; return the result.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def cond(
 
 
 def _tensors(result: Any) -> Any:
-    """A result with its numbers as tensors."""
+    """Convert the numbers in a result to tensors."""
     return pack(result, [eager(tensor(x)) if x is not None else x for x in leaves(result)])
 
 
@@ -57,7 +57,7 @@ def case(
     strict: bool = False,
     name: str = "case",
 ) -> Any:
-    """The result of the first function whose condition is true, or else of `default`."""
+    """Call the first function whose condition is true, else `default`; return the result."""
     chosen = [fn for pred, fn in pred_fn_pairs if _truth(pred)]
     if exclusive and len(chosen) > 1:
         raise InvalidArgumentError(
@@ -72,7 +72,7 @@ def case(
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Function | None = None, name: str = "switch_case"
 ) -> Any:
-    """The result of the function with a number; for a number without one, of `default`, or else of the last one."""
+    """Call the function at `branch_index`; for other indices `default`, or the last function."""
     functions = dict(branch_fns if isinstance(branch_fns, dict) else _numbered(branch_fns))
     otherwise = default if default is not None else functions[max(functions)]
     chosen: Any = functions.get(int(branch_index), otherwise)
@@ -94,7 +94,7 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Call `body` with the loop variables, which it returns anew, as long as `cond` of them is true.
+    """Replace the loop variables by ``body(*loop_vars)`` while ``cond(*loop_vars)`` is true.
 
     Examples
     --------
@@ -107,14 +107,16 @@ def while_loop(
         raise OptionError(
             "while_loop has no back_prop=False: write tf.stop_gradient around its results"
         )
-    held = _tensors(loop_vars)
+    loop_values = _tensors(loop_vars)
     rounds = 0
-    while (maximum_iterations is None or rounds < int(maximum_iterations)) and _truth(cond(*held)):
-        made = body(*held)
-        made = made if isinstance(made, (list, tuple)) else [made]
-        held = pack(held, leaves(_tensors(list(made))))
+    while (maximum_iterations is None or rounds < int(maximum_iterations)) and _truth(
+        cond(*loop_values)
+    ):
+        returned = body(*loop_values)
+        returned = returned if isinstance(returned, (list, tuple)) else [returned]
+        loop_values = pack(loop_values, leaves(_tensors(list(returned))))
         rounds += 1
-    return held
+    return loop_values
 
 
 @adapter
@@ -129,26 +131,26 @@ def map_fn(
     name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """The results of a function for each slice along the first axis, stacked."""
+    """Apply a function to each slice along the first axis and stack the results."""
     return _stacked([_tensors(fn(x)) for x in _slices(elems)])
 
 
 def vectorized_map(
     fn: Function, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """The same as `map_fn`: slice after slice."""
+    """Apply a function to each slice, like `map_fn`, without vectorization."""
     return map_fn(fn, elems)
 
 
 def _slices(elems: Any) -> list[Any]:
-    """The slices of a tensor along its first axis, or those of each tensor in a structure together."""
-    held = [eager(tensor(x)) for x in ([elems] if _is_array(elems) else leaves(elems))]
-    counts = {len(x) for x in held}
+    """List the slices along the first axis, of a tensor or of all tensors in a structure."""
+    loop_values = [eager(tensor(x)) for x in ([elems] if _is_array(elems) else leaves(elems))]
+    counts = {len(x) for x in loop_values}
     if len(counts) != 1:
         raise InvalidArgumentError(
             f"elems have first axes of the lengths {sorted(counts)}, which have to be equal"
         )
-    rows = [[x[k] for x in held] for k in builtins.range(counts.pop())]
+    rows = [[x[k] for x in loop_values] for k in builtins.range(counts.pop())]
     return [row[0] if _is_array(elems) else pack(elems, row) for row in rows]
 
 
@@ -169,19 +171,19 @@ def _stacked(rows: list[Any]) -> Any:
 
 
 def _folded(fn: Function, elems: Any, initializer: Any, from_end: bool) -> list[Any]:
-    """The values of a fold, one after the other."""
+    """List the successive values of a fold."""
     rows = _slices(elems)
     if from_end:
         rows.reverse()
     if initializer is None:
         value, rows = rows[0], rows[1:]
-        found = [value]
+        values = [value]
     else:
-        value, found = _tensors(initializer), []
+        value, values = _tensors(initializer), []
     for row in rows:
         value = _tensors(fn(value, row))
-        found.append(value)
-    return found or [value]
+        values.append(value)
+    return values or [value]
 
 
 def foldl(
@@ -193,7 +195,7 @@ def foldl(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """A value that takes up the slices along the first axis one after the other: ``fn(value, slice)``."""
+    """Fold the slices along the first axis: ``value = fn(value, slice)``."""
     return _folded(fn, elems, initializer, False)[-1]
 
 
@@ -206,7 +208,7 @@ def foldr(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The same from the last slice on."""
+    """Fold the slices along the first axis, starting with the last."""
     return _folded(fn, elems, initializer, True)[-1]
 
 
@@ -222,7 +224,7 @@ def scan(
     reverse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """All the values of a fold, stacked.
+    """Fold like `foldl`, and stack all intermediate values.
 
     Examples
     --------
@@ -235,27 +237,27 @@ def scan(
 
 
 def py_function(func: Function, inp: Any, Tout: Any = None, name: str | None = None) -> Any:
-    """The result of a function of tensors."""
+    """Call a function of tensors; return its result."""
     return _tensors(func(*[eager(tensor(x)) for x in inp]))
 
 
 def numpy_function(
     func: Function, inp: Any, Tout: Any = None, stateful: bool = True, name: str | None = None
 ) -> Any:
-    """The result of a function of plain arrays; gradients do not go through it."""
+    """Call a function of NumPy arrays; no gradient flows through the call."""
     return _tensors(func(*[eager(tensor(x)).numpy() for x in inp]))
 
 
 def group(*inputs: Any, **_options: Any) -> None:
-    """Nothing: what would be grouped has been done already."""
+    """Do nothing: the operations have already run."""
 
 
 def no_op(name: str | None = None) -> None:
-    """Nothing."""
+    """Do nothing at all."""
 
 
 class _Always:
-    """A context that changes nothing."""
+    """Context manager without effect."""
 
     def __enter__(self) -> None:
         return None
@@ -265,15 +267,15 @@ class _Always:
 
 
 def control_dependencies(control_inputs: Any) -> Any:
-    """A context that changes nothing: operations run in the order in which they stand."""
+    """Context without effect: operations run in program order."""
     return _Always()
 
 
 def init_scope() -> Any:
-    """A context that changes nothing: operations run at once."""
+    """Context without effect: operations run immediately."""
     return _Always()
 
 
 def device(device_name: Any) -> Any:
-    """A context that changes nothing: there is one device."""
+    """Context without effect: there is one device."""
     return _Always()

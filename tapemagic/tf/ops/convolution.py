@@ -1,4 +1,4 @@
-"""Convolutions, pooling and other functions of images: ``tf.nn``."""
+"""Convolutions, pooling and other image functions of ``tf.nn``."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from tapemagic.tf.ops.elementwise import checked
 
 
 def _spatial(value: Any, count: int) -> Any:
-    """Strides and their like as one number or one for each spatial axis."""
+    """Convert strides or dilations to one number, or one per spatial axis."""
+    # TensorFlow also accepts one number per axis, batch and channels included.
     if isinstance(value, int):
         return value
-    given = lengths(value)
-    if len(given) == count + 2:
-        return given[1:-1]
-    return given[0] if len(given) == 1 else given
+    sizes = lengths(value)
+    if len(sizes) == count + 2:
+        return sizes[1:-1]
+    return sizes[0] if len(sizes) == 1 else sizes
 
 
 def _padding(padding: Any) -> Any:
-    """Padding by name, or before and after each spatial axis, of TensorFlow's list for all axes."""
+    """Return a padding name, or the pairs for spatial axes out of TensorFlow's list for all axes."""
     if isinstance(padding, str):
         return padding
     return [tuple(map(int, pair)) for pair in padding][1:-1]
@@ -50,7 +51,7 @@ def _convolved(
     dilations: Any,
     *shape: Any,
 ) -> Any:
-    """A convolution over `count` axes by a function of the engine, which may take the shape of the result."""
+    """Convolve over `count` axes with an engine function, which may take the result's shape."""
     _channels_last(data_format)
     x, kernel = matched(compute.__name__, input, filters)
     return compute(
@@ -73,7 +74,7 @@ def conv2d(
     dilations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """The convolution of images with a kernel of shape (height, width, channels in, channels out).
+    """Convolve images with a kernel of shape (height, width, channels in, channels out).
 
     Examples
     --------
@@ -96,14 +97,14 @@ def conv1d(
     dilations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """The convolution of sequences with a kernel of shape (width, channels in, channels out)."""
+    """Convolve sequences with a kernel of shape (width, channels in, channels out)."""
     return _convolved(
         convolution.conv1d, 1, input, filters, stride, padding, data_format, dilations
     )
 
 
 def _transposed(compute: Any, count: int, layout: str, doc: str) -> Any:
-    """The adapter of the gradient of a convolution over `count` axes."""
+    """Build the transposed convolution over `count` axes."""
 
     def computed(
         input: Any,
@@ -143,13 +144,14 @@ def depthwise_conv2d(
     dilations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """The convolution of each channel by itself, with a kernel of shape (height, width, channels in, multiplier)."""
+    """Convolve each channel separately with a kernel (height, width, channels in, multiplier)."""
     x, kernel = matched("depthwise_conv2d", input, filter)
     if kernel.ndim != 4:
         raise InvalidArgumentError(
             f"depthwise_conv2d takes a filter with four axes, not of shape {kernel.shape}"
         )
     height, width, channels, times = kernel.shape
+    # A depthwise convolution is a grouped one, with a group for each channel.
     grouped = np.reshape(kernel, (height, width, 1, channels * times))
     return _convolved(convolution.conv2d, 2, x, grouped, strides, padding, data_format, dilations)
 
@@ -165,14 +167,14 @@ def separable_conv2d(
     dilations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """A convolution of each channel by itself, and then one of single pixels across all channels."""
+    """Convolve each channel separately, then mix the channels of each pixel."""
     deep = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
     x, kernel = matched("separable_conv2d", deep, pointwise_filter)
     return convolution.conv2d(x, kernel)
 
 
 def _pool(called: str, computes: dict[int, Any], doc: str) -> Any:
-    """The adapter of pooling over windows, by the functions of the engine for numbers of spatial axes."""
+    """Build a pooling function from engine functions, by the number of spatial axes."""
 
     def computed(
         input: Any,
@@ -216,7 +218,7 @@ avg_pool = _pool(
 def depth_to_space(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Any:
-    """Images of which each pixel becomes a block, of its channels."""
+    """Rearrange the channels of each pixel into a block of pixels."""
     _channels_last(data_format)
     x, b = tensor(input), int(block_size)
     n, h, w, c = x.shape
@@ -232,7 +234,7 @@ def depth_to_space(
 def space_to_depth(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Any:
-    """Images of which each block becomes a pixel, with all its numbers as channels."""
+    """Rearrange each block of pixels into the channels of one pixel."""
     _channels_last(data_format)
     x, b = tensor(input), int(block_size)
     n, h, w, c = x.shape
@@ -253,10 +255,11 @@ def local_response_normalization(
     beta: float = 0.5,
     name: str | None = None,
 ) -> Any:
-    """Each element divided by (bias + alpha * the sum of squares of the channels around it) to the power of beta."""
+    """Divide by (bias + alpha * sum of squares of neighboring channels) ** beta (Krizhevsky et al. 2012)."""
     x = checked("local_response_normalization", tensor(input), "f")
     squares = np.pad(np.square(x), [(0, 0)] * 3 + [(depth_radius, depth_radius)])
     count = x.shape[-1]
+    # 2r + 1 shifted slices of the padded squares: no loop over channels.
     total = squares[..., :count]
     for k in builtins.range(1, 2 * depth_radius + 1):
         total = total + squares[..., k : k + count]

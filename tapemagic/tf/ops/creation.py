@@ -1,4 +1,4 @@
-"""New tensors: from values, filled, and evenly spaced; and conversions to another dtype."""
+"""Create tensors from values, filled or evenly spaced, and cast them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tapemagic.tf.errors import InvalidArgumentError
 
 @adapter
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
-    """A tensor with the given value.
+    """Create a tensor.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     dtype : dtype, optional
         float32 or int32 for Python's numbers, NumPy's own for arrays, if left out.
     shape : sequence of int, optional
-        The shape to fill: a single number fills it, other values are laid out in it.
+        A single number fills this shape; other values are reshaped to it.
     name : str, optional
         Not used.
 
@@ -39,7 +39,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     Raises
     ------
     DtypeError, NotNumbersError, InvalidArgumentError
-        If the value does not fit into `dtype`, is not made of numbers, or does not fit into `shape`.
+        If the value does not fit `dtype` or `shape`, or does not consist of numbers.
 
     Examples
     --------
@@ -51,15 +51,15 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     """
     if shape is None:
         return _same(value, dtype)
-    found = tensor(value, dtype)
+    result = tensor(value, dtype)
     shape = lengths(shape)
-    if found.size == 1:
-        return np.broadcast_to(np.reshape(found, ()), shape)
-    if found.size != np.prod(shape):
+    if result.size == 1:
+        return np.broadcast_to(np.reshape(result, ()), shape)
+    if result.size != np.prod(shape):
         raise InvalidArgumentError(
-            f"tf.constant was given {found.size} elements for the shape {shape}: give as many as it holds, or one"
+            f"tf.constant was given {result.size} elements for the shape {shape}: give as many as it holds, or one"
         )
-    return np.reshape(found, shape)
+    return np.reshape(result, shape)
 
 
 @adapter
@@ -69,7 +69,7 @@ def convert_to_tensor(
     dtype_hint: Any = None,
     name: str | None = None,
 ) -> Any:
-    """A value as a tensor; a tensor is returned itself, of a variable its value now.
+    """Convert a value to a tensor; return a tensor itself, and a variable's current value.
 
     Examples
     --------
@@ -78,6 +78,7 @@ def convert_to_tensor(
     >>> tf.convert_to_tensor([x, 2.0 * x])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
     """
+    # A hint, unlike a dtype, is only tried.
     if dtype is None and dtype_hint is not None and not isinstance(value, Traced):
         try:
             return tensor(value, dtype_hint)
@@ -87,7 +88,7 @@ def convert_to_tensor(
 
 
 def _same(value: Any, dtype: Any) -> Any:
-    """A value as a tensor; a tensor of TensorFlow's is checked, and stays itself."""
+    """Convert a value to a tensor; check an EagerTensor and return it unchanged."""
     if isinstance(value, Traced):
         checked = tensor(value, dtype)
         return (
@@ -102,7 +103,7 @@ def _same(value: Any, dtype: Any) -> Any:
 
 @adapter
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """The same numbers in another dtype: fractions are cut off, of complex numbers the real part stays.
+    """Cast to another dtype: fractions are truncated, imaginary parts dropped.
 
     Examples
     --------
@@ -110,22 +111,22 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     >>> tf.cast([1.8, -2.2], tf.int32)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -2], dtype=int32)>
     """
-    wanted = numpy_dtype(dtype)
-    held = tensor(x)
-    if held.dtype == wanted:
+    target = numpy_dtype(dtype)
+    x_tensor = tensor(x)
+    if x_tensor.dtype == target:
         return _same(x, None)
-    if held.dtype.kind == "c" != wanted.kind:
-        held = np.real(held)
-    if wanted.kind in "iu" and held.dtype.kind == "f":
+    if x_tensor.dtype.kind == "c" != target.kind:
+        x_tensor = np.real(x_tensor)
+    if target.kind in "iu" and x_tensor.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
-            return np.astype(held, wanted)
+            return np.astype(x_tensor, target)
     with np.errstate(over="ignore"):
-        return np.astype(held, wanted)
+        return np.astype(x_tensor, target)
 
 
 @adapter
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
-    """The same numbers in another dtype; those outside its limits become the limits.
+    """Cast to another dtype, clipping to its limits.
 
     Examples
     --------
@@ -133,24 +134,25 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     >>> tf.saturate_cast([-1.0, 300.0], tf.uint8)
     <tf.Tensor: shape=(2,), dtype=uint8, numpy=array([  0, 255], dtype=uint8)>
     """
-    wanted, held = as_dtype(dtype), tensor(value)
-    if held.dtype.kind == "c" and wanted.kind != "c":
-        held = np.real(held)
-    if wanted.kind in "iuf" and held.dtype.kind in "iuf":
-        low, high = wanted.limits
-        own = as_dtype(held.dtype)
-        if own.is_floating and wanted.is_integer:
+    target, x_tensor = as_dtype(dtype), tensor(value)
+    if x_tensor.dtype.kind == "c" and target.kind != "c":
+        x_tensor = np.real(x_tensor)
+    if target.kind in "iuf" and x_tensor.dtype.kind in "iuf":
+        low, high = target.limits
+        own = as_dtype(x_tensor.dtype)
+        if own.is_floating and target.is_integer:
             with np.errstate(over="ignore"):
-                rounded = held.dtype.type(high)
+                rounded = x_tensor.dtype.type(high)
+            # The largest int64 rounds up to 2**63 in float64, which does not fit: take the float below.
             if high < float(rounded) < np.inf:
-                high = np.nextafter(rounded, held.dtype.type(0))
-        held = np.clip(held, max(low, own.min), min(high, own.max))
-    return cast(held, wanted)
+                high = np.nextafter(rounded, x_tensor.dtype.type(0))
+        x_tensor = np.clip(x_tensor, max(low, own.min), min(high, own.max))
+    return cast(x_tensor, target)
 
 
 @adapter
 def complex(real: Any, imag: Any, name: str | None = None) -> Any:
-    """Complex numbers of their real and imaginary parts."""
+    """Build complex numbers from real and imaginary parts."""
     real, imag = matched("complex", real, imag)
     wide = np.dtype(np.complex64 if real.dtype == np.float32 else np.complex128)
     if np.all(np.isfinite(unwrap(imag))):
@@ -160,10 +162,10 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
 
 @custom_gradient
 def _joined(real: Any, imag: Any) -> Any:
-    """Complex numbers of parts that need not be finite: infinity times 1j has NaN as its real part."""
-    found = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
-    found.real, found.imag = unwrap(real), unwrap(imag)
-    return engine_constant(found), lambda g: (np.real(g), np.imag(g))
+    """Join parts that may be infinite: inf * 1j would have nan as its real part."""
+    result = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
+    result.real, result.imag = unwrap(real), unwrap(imag)
+    return engine_constant(result), lambda g: (np.real(g), np.imag(g))
 
 
 def _filled(shape: Any, value: Any, dtype: Any) -> Any:
@@ -172,7 +174,7 @@ def _filled(shape: Any, value: Any, dtype: Any) -> Any:
 
 @adapter
 def zeros(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Any:
-    """A tensor of zeros.
+    """Create a tensor of zeros.
 
     Examples
     --------
@@ -185,27 +187,27 @@ def zeros(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any
 
 @adapter
 def ones(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Any:
-    """A tensor of ones."""
+    """Create a tensor filled with 1."""
     return _filled(shape, 1, dtype)
 
 
 @adapter
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
-    """Zeros of the shape and dtype of a tensor."""
-    held = tensor(input)
-    return _filled(held.shape, 0, held.dtype if dtype is None else dtype)
+    """Create zeros with a tensor's shape and dtype."""
+    x_tensor = tensor(input)
+    return _filled(x_tensor.shape, 0, x_tensor.dtype if dtype is None else dtype)
 
 
 @adapter
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
-    """Ones of the shape and dtype of a tensor."""
-    held = tensor(input)
-    return _filled(held.shape, 1, held.dtype if dtype is None else dtype)
+    """Create ones with a tensor's shape and dtype."""
+    x_tensor = tensor(input)
+    return _filled(x_tensor.shape, 1, x_tensor.dtype if dtype is None else dtype)
 
 
 @adapter
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:
-    """A tensor of one value, of which it has the dtype.
+    """Create a tensor filled with one value, with the value's dtype.
 
     Examples
     --------
@@ -213,10 +215,12 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     >>> tf.fill([2], 9)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([9, 9], dtype=int32)>
     """
-    held = tensor(value)
-    if held.ndim:
-        raise InvalidArgumentError(f"tf.fill takes one number, not a tensor of shape {held.shape}")
-    return np.broadcast_to(held, lengths(dims))
+    x_tensor = tensor(value)
+    if x_tensor.ndim:
+        raise InvalidArgumentError(
+            f"tf.fill takes one number, not a tensor of shape {x_tensor.shape}"
+        )
+    return np.broadcast_to(x_tensor, lengths(dims))
 
 
 @adapter
@@ -227,13 +231,13 @@ def eye(
     dtype: Any = float32,
     name: str | None = None,
 ) -> Any:
-    """An identity matrix, or a batch of them."""
+    """Create an identity matrix, or a batch of identity matrices."""
     columns = None if num_columns is None else int(num_columns)
-    found = np.eye(int(num_rows), columns, dtype=numpy_dtype(dtype))
+    result = np.eye(int(num_rows), columns, dtype=numpy_dtype(dtype))
     return (
-        found
+        result
         if batch_shape is None
-        else np.broadcast_to(found, lengths(batch_shape) + found.shape).copy()
+        else np.broadcast_to(result, lengths(batch_shape) + result.shape).copy()
     )
 
 
@@ -245,7 +249,7 @@ def range(
     dtype: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Numbers from `start`, 0 if left out, up to `limit`, without it, in steps of `delta`.
+    """Create numbers from `start` (default 0) up to, excluding, `limit`, in steps of `delta`.
 
     Examples
     --------
@@ -256,19 +260,19 @@ def range(
     if limit is None:
         start, limit = 0, start
     ends = [unwrap(x) if isinstance(x, Traced) else array(x) for x in (start, limit, delta)]
-    wanted = numpy_dtype(dtype)
-    if wanted is None:
-        wanted = max((x.dtype for x in ends), key=_ORDER.index)
-    first, last, step = (wanted.type(x) for x in ends)
+    target = numpy_dtype(dtype)
+    if target is None:
+        target = max((x.dtype for x in ends), key=_ORDER.index)
+    first, last, step = (target.type(x) for x in ends)
     if not step:
         raise InvalidArgumentError("tf.range takes a delta that is not 0")
-    if wanted.kind == "f":  # in the dtype itself: 0.3 / 0.1 is 3 in float32
+    if target.kind == "f":  # in this dtype, like TensorFlow: 0.3 / 0.1 is 3 in float32
         count = int(np.ceil((last - first) / step))
     else:
         count = -((first.item() - last.item()) // step.item())
     if count < 0:
         raise InvalidArgumentError(f"tf.range cannot go from {first} to {last} in steps of {step}")
-    return (first + np.arange(count) * step).astype(wanted)
+    return (first + np.arange(count) * step).astype(target)
 
 
 _ORDER = [
@@ -291,7 +295,7 @@ _ORDER = [
 
 @adapter
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
-    """Evenly spaced numbers, with both ends; of whole numbers, in float64.
+    """Create evenly spaced numbers, both ends included; float64 for integers.
 
     Examples
     --------
@@ -305,17 +309,17 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     count = int(num)
     if count < 1:
         raise InvalidArgumentError(f"tf.linspace takes one number or more, not {count}")
-    found = np.linspace(start, stop, count, axis=axes(axis))
-    return np.astype(found, start.dtype) if found.dtype != start.dtype else found
+    result = np.linspace(start, stop, count, axis=axes(axis))
+    return np.astype(result, start.dtype) if result.dtype != start.dtype else result
 
 
 class TensorSpec:
-    """The shape and dtype of a tensor, as an ``input_signature`` lists them.
+    """Shape and dtype of a tensor, for an ``input_signature``.
 
     Parameters
     ----------
     shape : sequence of int or None
-        None for a length that is not fixed; None itself for any shape.
+        None for a variable length; None itself for any shape.
     dtype : dtype, optional
     name : str, optional
 
@@ -333,11 +337,11 @@ class TensorSpec:
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """The one that a tensor has."""
+        """Return the spec of a tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a tensor, or another of these, has this dtype, and a shape that agrees."""
+        """Return True if a tensor or spec has this dtype and a compatible shape."""
         if self.dtype != spec_or_value.dtype:
             return False
         return self.shape is None or self.shape.is_compatible_with(spec_or_value.shape)
@@ -357,5 +361,5 @@ class TensorSpec:
 
 
 def is_number(value: Any) -> bool:
-    """Whether something is a Python number, an array or a list of numbers, and so can become a tensor."""
+    """Return True for a Python number, a NumPy scalar or an array."""
     return isinstance(value, (*PYTHON_NUMBERS, np.ndarray, np.generic))

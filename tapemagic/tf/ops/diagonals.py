@@ -16,11 +16,11 @@ from tapemagic.tf.ops.matrices import require_matrices
 
 @adapter
 def trace(x: Any, name: str | None = None) -> Any:
-    """The sum of the diagonal of each matrix."""
-    held = tensor(x)
-    require_matrices("trace", held)
-    kept = {"dtype": held.dtype} if held.dtype.kind in "iu" else {}
-    return np.trace(held, axis1=-2, axis2=-1, **kept)
+    """Sum the diagonal of each matrix."""
+    matrix = tensor(x)
+    require_matrices("trace", matrix)
+    inside = {"dtype": matrix.dtype} if matrix.dtype.kind in "iu" else {}
+    return np.trace(matrix, axis1=-2, axis2=-1, **inside)
 
 
 @adapter
@@ -31,7 +31,7 @@ def diag_part(
     padding_value: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Any:
-    """A diagonal of each matrix: the main one, or the k-th above it."""
+    """Extract the k-th diagonal of each matrix; 0 is the main diagonal."""
     x = tensor(input)
     require_matrices("diag_part", x)
     return np.diagonal(x, _single(k), -2, -1)
@@ -39,7 +39,7 @@ def diag_part(
 
 def _single(k: Any) -> int:
     if np.ndim(k):
-        raise UnsupportedArgumentError("one diagonal at a time: give k as a whole number")
+        raise UnsupportedArgumentError("one diagonal at a time: pass k as an integer")
     return int(k)
 
 
@@ -53,7 +53,7 @@ def diag(
     padding_value: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Any:
-    """Matrices with the given diagonal, the main one or the k-th above it, and 0 elsewhere."""
+    """Create matrices with the given k-th diagonal and zeros elsewhere."""
     if (num_rows, num_cols, padding_value) != (-1, -1, 0):
         raise UnsupportedArgumentError(
             "tf.linalg.diag makes square matrices of zeros here: give the diagonal and k"
@@ -73,7 +73,7 @@ def diag(
 def set_diag(
     input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Any:
-    """Matrices with another diagonal, the main one or the k-th above it."""
+    """Replace the k-th diagonal of each matrix."""
     x, new = matched("set_diag", input, diagonal)
     require_matrices("set_diag", x)
     shift = _single(k)
@@ -91,14 +91,14 @@ def set_diag(
 
 @adapter
 def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
-    """A tensor with twice as many axes, and the given values on its diagonal."""
+    """Create a tensor with twice as many axes and the given values on its diagonal."""
     x = tensor(diagonal)
     return np.reshape(np.diag(np.ravel(x)), x.shape * 2)
 
 
 @adapter
 def tensor_diag_part(input: Any, name: str | None = None) -> Any:
-    """The diagonal of a tensor whose first half of axes is as long as its second."""
+    """Extract the diagonal of a tensor whose second half of axes repeats the first."""
     x = tensor(input)
     half = x.shape[: x.ndim // 2]
     if x.ndim % 2 or half != x.shape[x.ndim // 2 :]:
@@ -111,10 +111,10 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
 
 @adapter
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:
-    """Matrices of which a number of diagonals below and above the main one are kept, all for -1."""
+    """Keep a number of diagonals below and above the main one, all for -1; zero the rest."""
     x = tensor(input)
     require_matrices("band_part", x)
     low, high = int(num_lower), int(num_upper)
     distance = np.arange(x.shape[-1]) - np.arange(x.shape[-2])[:, None]
-    kept = ((low < 0) | (-distance <= low)) & ((high < 0) | (distance <= high))
-    return np.where(kept, x, x.dtype.type(0))
+    inside = ((low < 0) | (-distance <= low)) & ((high < 0) | (distance <= high))
+    return np.where(inside, x, x.dtype.type(0))

@@ -1,4 +1,4 @@
-"""Functions of each element by itself: the part of ``tf.math`` that NumPy and the engine have."""
+"""Element-wise functions of ``tf.math``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tapemagic.tf.errors import InvalidArgumentError
 Function = Callable[..., Any]
 
 KINDS = {
-    "b": "truth values",
-    "i": "whole numbers",
-    "u": "whole numbers",
+    "b": "booleans",
+    "i": "integers",
+    "u": "integers",
     "f": "real numbers",
     "c": "complex numbers",
 }
 
 
 def checked(name: str, x: Any, kinds: str) -> Any:
-    """A tensor of one of the kinds of numbers that a function takes.
+    """Check that a function accepts a tensor's kind of numbers.
 
     Raises
     ------
@@ -78,6 +78,8 @@ def _quotient(x: Any, y: Any) -> Any:
     return x / y
 
 
+# In the *_no_nan functions and in xdivy and xlogy, the inner where keeps the branch that is not chosen finite: its
+# gradient, although multiplied by 0, would be nan otherwise.
 def _divide_no_nan(x: Any, y: Any) -> Any:
     zero = y == 0
     return np.where(zero, x.dtype.type(0), x / np.where(zero, y.dtype.type(1), y))
@@ -99,7 +101,7 @@ def _xlogy(x: Any, y: Any) -> Any:
 
 
 def _dividing(compute: Function) -> Function:
-    """A division of whole numbers that does not take a zero below."""
+    """Wrap a division so that integer division by zero is an error."""
 
     def divided(x: Any, y: Any) -> Any:
         if y.dtype.kind in "iu" and not np.all(y):
@@ -128,7 +130,7 @@ _REAL, _COMPLEX, _ANY = "f", "fc", "iufc"
 
 
 def _of_x(name: str, compute: Function, kinds: str, doc: str) -> Any:
-    """The adapter of a function of one tensor, whose argument is called x."""
+    """Adapt a function of one tensor; TensorFlow calls the argument `x`."""
 
     def computed(x: Any, name: str | None = None) -> Any:
         return compute(checked(called, tensor(x), kinds))
@@ -138,7 +140,7 @@ def _of_x(name: str, compute: Function, kinds: str, doc: str) -> Any:
 
 
 def _of_input(name: str, compute: Function, kinds: str, doc: str) -> Any:
-    """The same, where the argument is called input."""
+    """Adapt a function of one tensor; TensorFlow calls the argument `input`."""
 
     def computed(input: Any, name: str | None = None) -> Any:
         return compute(checked(called, tensor(input), kinds))
@@ -148,7 +150,7 @@ def _of_input(name: str, compute: Function, kinds: str, doc: str) -> Any:
 
 
 def _of_features(name: str, compute: Function, kinds: str, doc: str) -> Any:
-    """The same, where the argument is called features."""
+    """Adapt a function of one tensor; TensorFlow calls the argument `features`."""
 
     def computed(features: Any, name: str | None = None) -> Any:
         return compute(checked(called, tensor(features), kinds))
@@ -158,7 +160,7 @@ def _of_features(name: str, compute: Function, kinds: str, doc: str) -> Any:
 
 
 def _of_two(name: str, compute: Function, kinds: str, doc: str) -> Any:
-    """The adapter of a function of two tensors of one dtype, called x and y."""
+    """Adapt a function of two tensors of one dtype, `x` and `y`."""
 
     def computed(x: Any, y: Any, name: str | None = None) -> Any:
         x, y = matched(called, x, y)
@@ -194,19 +196,19 @@ exp = _of_x("exp", np.exp, _COMPLEX, "e to the power of each element.")
 expm1 = _of_x("expm1", np.expm1, _COMPLEX, "e to the power of each element, minus 1.")
 floor = _of_x("floor", np.floor, _REAL, "Each element rounded down; without gradient.")
 imag = _of_input("imag", np.imag, _ANY, "The imaginary part of each element.")
-is_finite = _of_x("is_finite", np.isfinite, _REAL, "Whether each element is neither infinite nor NaN.")
-is_inf = _of_x("is_inf", np.isinf, _REAL, "Whether each element is infinite.")
-is_nan = _of_x("is_nan", np.isnan, _REAL, "Whether each element is NaN.")
+is_finite = _of_x("is_finite", np.isfinite, _REAL, "True where an element is neither infinite nor NaN.")
+is_inf = _of_x("is_inf", np.isinf, _REAL, "True where an element is infinite.")
+is_nan = _of_x("is_nan", np.isnan, _REAL, "True where an element is NaN.")
 log = _of_x("log", np.log, _COMPLEX, "The natural logarithm of each element.")
 log1p = _of_x("log1p", np.log1p, _COMPLEX, "The natural logarithm of 1 plus each element.")
 log_sigmoid = _of_x("log_sigmoid", logistic.log_sigmoid, _REAL, "The logarithm of the sigmoid of each element.")
-logical_not = _of_x("logical_not", np.logical_not, "b", "Whether each element is false.")
+logical_not = _of_x("logical_not", np.logical_not, "b", "True where an element is false.")
 negative = _of_x("negative", np.negative, _ANY, "Each element with the other sign.")
 real = _of_input("real", np.real, _ANY, "The real part of each element.")
 reciprocal = _of_x("reciprocal", _reciprocal, _COMPLEX, "1 divided by each element.")
 reciprocal_no_nan = _of_x("reciprocal_no_nan", _reciprocal_no_nan, _COMPLEX, "1 divided by each element; 0 where that is 0.")
-rint = _of_x("rint", np.rint, _REAL, "The next whole number, the even one halfway; without gradient.")
-round = _of_x("round", _round, _ANY, "The next whole number, the even one halfway; without gradient.")
+rint = _of_x("rint", np.rint, _REAL, "The nearest integer, the even one halfway; without gradient.")
+round = _of_x("round", _round, _ANY, "The nearest integer, the even one halfway; without gradient.")
 rsqrt = _of_x("rsqrt", _rsqrt, _COMPLEX, "1 divided by the square root of each element.")
 sigmoid = _of_x("sigmoid", logistic.sigmoid, _REAL, "1 / (1 + exp(-x)) for each element x.")
 sign = _of_x("sign", np.sign, _ANY, "-1, 0 or 1, by the sign of each element; of complex x, x / abs(x).")
@@ -222,56 +224,56 @@ relu = _of_features("relu", _relu, "iuf", "max(x, 0) for each element x.")
 relu6 = _of_features("relu6", _relu6, "iuf", "min(max(x, 0), 6) for each element x.")
 elu = _of_features("elu", activations.elu, _REAL, "exp(x) - 1 for each element x below 0, otherwise x.")
 selu = _of_features("selu", activations.selu, _REAL, "The scaled exponential linear unit: scale * elu(x, alpha) for each element x.")
-add = _of_two("add", np.add, _ANY, "x + y, element by element.")
-subtract = _of_two("subtract", np.subtract, _ANY, "x - y, element by element.")
-multiply = _of_two("multiply", np.multiply, _ANY, "x * y, element by element.")
-maximum = _of_two("maximum", np.maximum, "iuf", "The larger of x and y, element by element; where they are equal, the gradient goes to x.")
-minimum = _of_two("minimum", np.minimum, "iuf", "The smaller of x and y, element by element; where they are equal, the gradient goes to x.")
-squared_difference = _of_two("squared_difference", _squared_difference, _ANY, "(x - y) * conj(x - y), element by element.")
-truediv = _of_two("truediv", _quotient, _ANY, "x / y, element by element; of whole numbers in float64, of short ones in float32.")
-divide_no_nan = _of_two("divide_no_nan", _divide_no_nan, _COMPLEX, "x / y, element by element; 0 where y is 0.")
-multiply_no_nan = _of_two("multiply_no_nan", _multiply_no_nan, _COMPLEX, "x * y, element by element; 0 where y is 0, also if x is infinite or NaN.")
-floordiv = _of_two("floordiv", _floordiv, "iuf", "x / y rounded down, element by element; without gradient.")
-floormod = _of_two("floormod", _floormod, "iuf", "The remainder of x / y, with the sign of y, element by element.")
-pow = _of_two("pow", _power, _ANY, "x to the power of y, element by element.")
-greater = _of_two("greater", np.greater, "iuf", "x > y, element by element.")
-greater_equal = _of_two("greater_equal", np.greater_equal, "iuf", "x >= y, element by element.")
-less = _of_two("less", np.less, "iuf", "x < y, element by element.")
-less_equal = _of_two("less_equal", np.less_equal, "iuf", "x <= y, element by element.")
-equal = _of_two("equal", np.equal, "biufc", "x == y, element by element.")
-not_equal = _of_two("not_equal", np.not_equal, "biufc", "x != y, element by element.")
-logical_and = _of_two("logical_and", np.logical_and, "b", "Whether x and y are true, element by element.")
-logical_or = _of_two("logical_or", np.logical_or, "b", "Whether x or y is true, element by element.")
-logical_xor = _of_two("logical_xor", np.logical_xor, "b", "Whether one of x and y is true, element by element.")
-xdivy = _of_two("xdivy", _xdivy, _COMPLEX, "x / y, element by element; 0 where x is 0.")
-xlogy = _of_two("xlogy", _xlogy, _COMPLEX, "x * log(y), element by element; 0 where x is 0.")
+add = _of_two("add", np.add, _ANY, "x + y, element-wise.")
+subtract = _of_two("subtract", np.subtract, _ANY, "x - y, element-wise.")
+multiply = _of_two("multiply", np.multiply, _ANY, "x * y, element-wise.")
+maximum = _of_two("maximum", np.maximum, "iuf", "The larger of x and y, element-wise; where they are equal, the gradient goes to x.")
+minimum = _of_two("minimum", np.minimum, "iuf", "The smaller of x and y, element-wise; where they are equal, the gradient goes to x.")
+squared_difference = _of_two("squared_difference", _squared_difference, _ANY, "(x - y) * conj(x - y), element-wise.")
+truediv = _of_two("truediv", _quotient, _ANY, "x / y, element-wise; of integers in float64, of short integers in float32.")
+divide_no_nan = _of_two("divide_no_nan", _divide_no_nan, _COMPLEX, "x / y, element-wise; 0 where y is 0.")
+multiply_no_nan = _of_two("multiply_no_nan", _multiply_no_nan, _COMPLEX, "x * y, element-wise; 0 where y is 0, also if x is infinite or NaN.")
+floordiv = _of_two("floordiv", _floordiv, "iuf", "x / y rounded down, element-wise; without gradient.")
+floormod = _of_two("floormod", _floormod, "iuf", "The remainder of x / y, with the sign of y, element-wise.")
+pow = _of_two("pow", _power, _ANY, "x to the power of y, element-wise.")
+greater = _of_two("greater", np.greater, "iuf", "x > y, element-wise.")
+greater_equal = _of_two("greater_equal", np.greater_equal, "iuf", "x >= y, element-wise.")
+less = _of_two("less", np.less, "iuf", "x < y, element-wise.")
+less_equal = _of_two("less_equal", np.less_equal, "iuf", "x <= y, element-wise.")
+equal = _of_two("equal", np.equal, "biufc", "x == y, element-wise.")
+not_equal = _of_two("not_equal", np.not_equal, "biufc", "x != y, element-wise.")
+logical_and = _of_two("logical_and", np.logical_and, "b", "True where x and y are true, element-wise.")
+logical_or = _of_two("logical_or", np.logical_or, "b", "True where x or y is true, element-wise.")
+logical_xor = _of_two("logical_xor", np.logical_xor, "b", "True where exactly one of x and y is true, element-wise.")
+xdivy = _of_two("xdivy", _xdivy, _COMPLEX, "x / y, element-wise; 0 where x is 0.")
+xlogy = _of_two("xlogy", _xlogy, _COMPLEX, "x * log(y), element-wise; 0 where x is 0.")
 # fmt: on
 
 
 @adapter
 def atan2(y: Any, x: Any, name: str | None = None) -> Any:
-    """The angle of the point (x, y), in radians, element by element."""
+    """Return the angle of the point (x, y) in radians, element-wise."""
     y, x = matched("atan2", y, x)
     return np.arctan2(checked("atan2", y, "f"), x)
 
 
 @adapter
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Any:
-    """The next number after x1 in the direction of x2, element by element."""
+    """Return the next number after x1 in the direction of x2, element-wise."""
     a, b = matched("nextafter", x1, x2)
     return np.nextafter(checked("nextafter", a, "f"), b)
 
 
 @adapter
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
-    """A number times a tensor."""
-    held = tensor(x)
-    return tensor(operand(scalar, held.dtype, "scalar_mul"), held.dtype) * held
+    """Multiply a tensor by a scalar."""
+    x_tensor = tensor(x)
+    return tensor(operand(scalar, x_tensor.dtype, "scalar_mul"), x_tensor.dtype) * x_tensor
 
 
 @adapter
 def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
-    """The polynomial with the given coefficients, that of the highest power first, at each element."""
+    """Evaluate a polynomial, highest power first, by Horner's rule."""
     at = tensor(x)
     total = np.zeros(at.shape, at.dtype)
     for coefficient in coeffs:

@@ -1,4 +1,4 @@
-"""Fourier transforms: NumPy's, under TensorFlow's names."""
+"""Fourier transforms of ``tf.signal``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.ops.elementwise import checked
 
 
-def _narrow(found: Any, x: Any) -> Any:
-    """A result in the precision of what was given."""
+def _narrow(result: Any, x: Any) -> Any:
+    """Cast a result back to the precision of the input (NumPy may return double)."""
     single = x.dtype.itemsize <= (8 if x.dtype.kind == "c" else 4)
-    wanted = np.dtype({"c": "F" if single else "D", "f": "f" if single else "d"}[found.dtype.kind])
-    return found if found.dtype == wanted else np.astype(found, wanted)
+    target = np.dtype({"c": "F" if single else "D", "f": "f" if single else "d"}[result.dtype.kind])
+    return result if result.dtype == target else np.astype(result, target)
 
 
 def _over(x: Any, count: int, called: str) -> tuple[int, ...]:
@@ -29,7 +29,7 @@ def _over(x: Any, count: int, called: str) -> tuple[int, ...]:
 
 
 def _complex(called: str, transform: Any, count: int) -> Any:
-    """A transform of complex numbers along the last axes."""
+    """Build a transform of complex numbers along the last axes."""
 
     def computed(input: Any, name: str | None = None) -> Any:
         x = checked(called, tensor(input), "c")
@@ -43,7 +43,7 @@ def _complex(called: str, transform: Any, count: int) -> Any:
 
 
 def _real(called: str, transform: Any, count: int, kinds: str) -> Any:
-    """A transform between real numbers and the half of their spectrum, along the last axes."""
+    """Build a transform between real numbers and half of their spectrum, along the last axes."""
 
     def computed(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
         narrow = {"c": "complex64", "f": "float32"}[kinds] if is_python(input_tensor) else None
@@ -77,13 +77,13 @@ irfft3d = _real("irfft3d", np.fft.irfftn, 3, "c")
 
 @adapter
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
-    """The spectrum with frequency 0 in the middle."""
+    """Shift frequency 0 to the middle of the spectrum."""
     return np.fft.fftshift(tensor(x), axes=_axes(axes))
 
 
 @adapter
 def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
-    """The inverse of `fftshift`."""
+    """Undo `fftshift`."""
     return np.fft.ifftshift(tensor(x), axes=_axes(axes))
 
 
@@ -95,6 +95,7 @@ def _window(called: str, a: float, doc: str) -> Any:
         window_length: Any, periodic: bool = True, dtype: Any = "float32", name: str | None = None
     ) -> Any:
         count = int(window_length)
+        # TensorFlow makes windows of odd length symmetric, even if periodic.
         steps = count if periodic and not count % 2 else count - 1
         if count == 1:
             return np.ones(1, numpy_dtype(dtype))

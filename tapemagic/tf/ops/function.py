@@ -1,4 +1,4 @@
-"""tf.function: a function that becomes a program, as by tapemagic.function."""
+"""tf.function: functions that become programs, as with tapemagic.function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tapemagic.tf.errors import InvalidArgumentError
 
 
 class Function:
-    """A function decorated with ``tf.function``.
+    """Function decorated with ``tf.function``.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Function:
     Attributes
     ----------
     python_function : callable
-        The function itself.
+        The undecorated function.
     """
 
     __tape_unwatched__ = frozenset({"_traced"})
@@ -47,48 +47,48 @@ class Function:
 
     @property
     def programs(self) -> list[Any]:
-        """The programs that calls so far have led to."""
+        """Programs of the calls so far."""
         return self._traced.programs  # type: ignore[no-any-return]
 
     @property
     def why_eager(self) -> str:
-        """The reasons why calls run without a program, with their lines; empty if all have one."""
+        """Why calls run without a program, with lines; empty if every call has a program."""
         return self._traced.why_eager  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the function, with its arrays and numbers as tensors."""
-        given = self._given(args, kwargs)
+        """Call the function, converting arrays to tensors, and numbers in the result as well."""
+        arguments = self._given(args, kwargs)
         run = self.python_function if functions_run_eagerly() else self._traced
-        result = run(*given[0], **given[1])
+        result = run(*arguments[0], **arguments[1])
         return pack(result, map(_result, leaves(result)))
 
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """The program for arguments like these, as NumPy source; without arguments, all programs there are."""
+        """Return the NumPy source of the program for such arguments; without arguments, of all programs."""
         if not args and not kwargs:
             return str(self._traced.source())
-        given = self._given(args, kwargs)
-        return str(self._traced.source(*given[0], **given[1]))
+        arguments = self._given(args, kwargs)
+        return str(self._traced.source(*arguments[0], **arguments[1]))
 
     def _given(self, args: Any, kwargs: Any) -> Any:
-        """The arguments as the function is handed them."""
+        """Convert arguments to what the function receives."""
         if self.input_signature is not None:
             args = self._signed(args)
         return pack((args, kwargs), map(_argument, leaves((args, kwargs))))
 
     def _signed(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Arguments as tensors of the shapes and dtypes of the input signature."""
-        wanted = self.input_signature or ()
-        if len(args) != len(wanted):
+        """Convert arguments to tensors and check them against the input signature."""
+        specs = self.input_signature or ()
+        if len(args) != len(specs):
             raise TypeError(
-                f"{self.__name__}() has an input_signature for {len(wanted)} arguments, and was given {len(args)}"  # type: ignore[attr-defined]
+                f"{self.__name__}() has an input_signature for {len(specs)} arguments, and was given {len(args)}"  # type: ignore[attr-defined]
             )
         return tuple(
             pack(spec, map(_matching, leaves(x), leaves(spec)))
-            for x, spec in zip(args, wanted, strict=True)
+            for x, spec in zip(args, specs, strict=True)
         )
 
     def get_concrete_function(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        """Refuse: there are no graphs."""
+        """Raise an error, because there are no graphs."""
         raise UnsupportedArgumentError(
             "tf.function makes no graph here, and so has no concrete functions: call the function itself"
         )
@@ -105,12 +105,12 @@ def _result(x: Any) -> Any:
 
 
 def _matching(x: Any, spec: Any) -> Any:
-    held = eager(tensor(x, None if isinstance(x, Traced) else spec.dtype))
-    if not spec.is_compatible_with(held):
+    x_tensor = eager(tensor(x, None if isinstance(x, Traced) else spec.dtype))
+    if not spec.is_compatible_with(x_tensor):
         raise InvalidArgumentError(
-            f"the argument {shown(x)} has shape {held.shape} and dtype {held.dtype.name}, and not {spec}"
+            f"the argument {shown(x)} has shape {x_tensor.shape} and dtype {x_tensor.dtype.name}, and not {spec}"
         )
-    return held
+    return x_tensor
 
 
 def function(
@@ -125,28 +125,27 @@ def function(
     experimental_compile: bool | None = None,
     **options: Any,
 ) -> Any:
-    """Make a function a program of NumPy calls, where TensorFlow makes a graph; see `tapemagic.function`.
+    """Turn a function into a program of NumPy calls (TensorFlow builds a graph); see `tapemagic.function`.
 
-    Its first two calls with arguments of some shapes and dtypes are traced, and others replay the program. What prints
-    or draws random numbers runs as it stands at each call: so ``print`` happens each time, where TensorFlow has it once
-    for each graph. Values and gradients are the same. Arrays are handed over as tensors, and numbers returned as
-    tensors, as in TensorFlow.
+    The first two calls with new shapes and dtypes are traced; later calls replay the program. A function that prints or
+    draws random numbers runs eagerly: ``print`` happens at every call, in TensorFlow only once per graph. Values and
+    gradients are the same. Arrays are passed as tensors, and numbers are returned as tensors, as in TensorFlow.
 
     Parameters
     ----------
     func : callable, optional
-        Without it, a decorator is returned.
+        If omitted, a decorator is returned.
     input_signature : sequence of TensorSpec, optional
-        The shapes and dtypes of the arguments, which are checked.
+        Shapes and dtypes that the arguments are checked against.
     jit_compile : bool, optional
-        True is refused: XLA is not here.
+        True is refused, because there is no XLA here.
     autograph, reduce_retracing, experimental_implements : optional
-        Accepted, and not used.
+        Accepted and ignored.
 
     Returns
     -------
     Function
-        With `programs`, and `why_eager`: the reason for which calls run as they stand, if there is one.
+        With `programs`, and `why_eager`: why calls run eagerly, if they do.
 
     Raises
     ------
@@ -158,7 +157,7 @@ def function(
     Warns
     -----
     EagerWarning
-        Once, if calls of a function cannot be a program.
+        Once, if a function can't become a program.
 
     Examples
     --------
@@ -188,10 +187,10 @@ _eagerly = [False]
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Let functions run as they stand from now on, such as under a debugger; False for programs again."""
+    """Run functions eagerly from now on, for example under a debugger; False undoes it."""
     _eagerly[0] = bool(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
-    """Whether functions run as they stand."""
+    """Return True if functions run eagerly."""
     return _eagerly[0]

@@ -1,4 +1,4 @@
-"""Values taken out of a tensor at indices, put in at indices, and put together by indices."""
+"""Gather, scatter and segment operations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def gather(
     batch_dims: Any = 0,
     name: str | None = None,
 ) -> Any:
-    """The slices of a tensor at indices along an axis; gradients are dense.
+    """Gather slices of a tensor along an axis; gradients are dense.
 
     Examples
     --------
@@ -33,21 +33,21 @@ def gather(
     >>> print(tf.gather([10.0, 20.0, 30.0], [2, 0]))
     tf.Tensor([30. 10.], shape=(2,), dtype=float32)
     """
-    held, places, batch = tensor(params), plain(indices), int(batch_dims)
+    base, places, batch = tensor(params), plain(indices), int(batch_dims)
     batch += places.ndim if batch < 0 else 0
-    along = batch if axis is None else axes(axis) % max(held.ndim, 1)
+    along = batch if axis is None else axes(axis) % max(base.ndim, 1)
     if not batch:
-        return gathering.gather(held, places, along)
-    moved = np.moveaxis(held, along, batch)
-    _inside(places, moved.shape[batch])
+        return gathering.gather(base, places, along)
+    moved = np.moveaxis(base, along, batch)
+    _require_in_range(places, moved.shape[batch])
     grid = np.indices(places.shape, sparse=True)[:batch]
-    found = moved[(*grid, places)]
+    result = moved[(*grid, places)]
     return np.moveaxis(
-        found, list(range(batch, places.ndim)), list(range(along, along + places.ndim - batch))
+        result, list(range(batch, places.ndim)), list(range(along, along + places.ndim - batch))
     )
 
 
-def _inside(places: Any, length: int) -> None:
+def _require_in_range(places: Any, length: int) -> None:
     wrong = (places < 0) | (places >= length)
     if wrong.any():
         raise InvalidArgumentError(f"indices has {places[wrong][0]}, which is not in [0, {length})")
@@ -55,13 +55,13 @@ def _inside(places: Any, length: int) -> None:
 
 @adapter
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None) -> Any:
-    """The elements, or slices, of a tensor at places, whose coordinates are the last axis of `indices`."""
+    """Gather elements or slices at coordinates in the last axis of `indices`."""
     return gathering.gather_nd(tensor(params), plain(indices), int(batch_dims))
 
 
 @adapter
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
-    """Zeros with `updates` added at places, whose coordinates are the last axis of `indices`.
+    """Add `updates` to zeros at coordinates in the last axis of `indices`.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 def tensor_scatter_nd_update(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Any:
-    """The tensor with `updates` in the place of its elements, or slices, at `indices`; of several the last one.
+    """Replace elements or slices at `indices` by `updates`; the last update of an index wins.
 
     Examples
     --------
@@ -84,66 +84,67 @@ def tensor_scatter_nd_update(
     >>> print(tf.tensor_scatter_nd_update([1.0, 2.0, 3.0], [[1]], [9.0]))
     tf.Tensor([1. 9. 3.], shape=(3,), dtype=float32)
     """
-    held, new = matched("tensor_scatter_nd_update", tensor, updates)
+    base, new = matched("tensor_scatter_nd_update", tensor, updates)
     places = plain(indices)
     depth = places.shape[-1]
-    rows, outer = places.reshape(-1, depth), held.shape[:depth]
+    rows, outer = places.reshape(-1, depth), base.shape[:depth]
     for k in range(depth):
-        _inside(rows[:, k], outer[k])
+        _require_in_range(rows[:, k], outer[k])
+    # As a gather: differentiable, and with repeated indices the last one wins, as in the loop of the assignment.
     source = np.full(outer, -1)
     source[tuple(rows.T)] = np.arange(len(rows))
-    slices = np.reshape(new, (len(rows), *held.shape[depth:]))
+    slices = np.reshape(new, (len(rows), *base.shape[depth:]))
     if not len(rows):
-        return np.copy(held)
+        return np.copy(base)
     taken = slices[np.maximum(source, 0)]
-    hit = (source >= 0).reshape(outer + (1,) * (held.ndim - depth))
-    return np.where(hit, taken, held)
+    hit = (source >= 0).reshape(outer + (1,) * (base.ndim - depth))
+    return np.where(hit, taken, base)
 
 
-def _added(called: str, held: Any, indices: Any, updates: Any, sign: int) -> Any:
-    held, new = matched(called, held, updates)
-    total = gathering.scatter_nd(plain(indices), new, held.shape)
-    return held + total if sign > 0 else held - total
+def _scatter_sum(called: str, base: Any, indices: Any, updates: Any, sign: int) -> Any:
+    base, new = matched(called, base, updates)
+    total = gathering.scatter_nd(plain(indices), new, base.shape)
+    return base + total if sign > 0 else base - total
 
 
 @adapter
 def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
-    """The tensor with `updates` added to its elements, or slices, at `indices`."""
-    return _added("tensor_scatter_nd_add", tensor, indices, updates, 1)
+    """Add `updates` to elements or slices at `indices`."""
+    return _scatter_sum("tensor_scatter_nd_add", tensor, indices, updates, 1)
 
 
 @adapter
 def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
-    """The tensor with `updates` subtracted from its elements, or slices, at `indices`."""
-    return _added("tensor_scatter_nd_sub", tensor, indices, updates, -1)
+    """Subtract `updates` from elements or slices at `indices`."""
+    return _scatter_sum("tensor_scatter_nd_sub", tensor, indices, updates, -1)
 
 
-def _chosen(called: str, held: Any, indices: Any, updates: Any, of: Any) -> Any:
-    """A tensor, with the largest or smallest of its elements, or slices, and the updates of each."""
-    held, new = matched(called, held, updates)
+def _scatter_extremes(called: str, base: Any, indices: Any, updates: Any, of: Any) -> Any:
+    """Take the maximum or minimum of elements or slices and their updates."""
+    base, new = matched(called, base, updates)
     places = plain(indices)
-    outer = held.shape[: places.shape[-1]]
+    outer = base.shape[: places.shape[-1]]
     for k, length in enumerate(outer):
-        _inside(places[..., k], length)
+        _require_in_range(places[..., k], length)
     ids = np.ravel_multi_index(tuple(np.moveaxis(places, -1, 0)), outer).ravel()
-    count, inner = math.prod(outer), held.shape[len(outer) :]
-    rows = np.concatenate([np.reshape(held, (count, *inner)), np.reshape(new, (ids.size, *inner))])
+    count, inner = math.prod(outer), base.shape[len(outer) :]
+    rows = np.concatenate([np.reshape(base, (count, *inner)), np.reshape(new, (ids.size, *inner))])
     return np.reshape(
-        _together(rows, np.concatenate([np.arange(count), ids]), count, False, of, _zero),
-        held.shape,
+        _reduce_segments(rows, np.concatenate([np.arange(count), ids]), count, False, of, _zero),
+        base.shape,
     )
 
 
 @adapter
 def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
-    """The tensor with the larger ones of its elements, or slices, at `indices` and of `updates`."""
-    return _chosen("tensor_scatter_nd_max", tensor, indices, updates, np.max)
+    """Take the maximum of elements or slices at `indices` and `updates`."""
+    return _scatter_extremes("tensor_scatter_nd_max", tensor, indices, updates, np.max)
 
 
 @adapter
 def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
-    """The tensor with the smaller ones of its elements, or slices, at `indices` and of `updates`."""
-    return _chosen("tensor_scatter_nd_min", tensor, indices, updates, np.min)
+    """Take the minimum of elements or slices at `indices` and `updates`."""
+    return _scatter_extremes("tensor_scatter_nd_min", tensor, indices, updates, np.min)
 
 
 @adapter
@@ -154,28 +155,28 @@ def reverse_sequence(
     batch_axis: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """The tensor with the first elements along an axis in the reverse order, as many as a length says for each row."""
-    held, counts = tensor(input), plain(seq_lengths)
-    moved = np.moveaxis(held, (int(batch_axis or 0), int(seq_axis or 0)), (0, 1))
+    """Reverse the first `seq_lengths[k]` elements of row k."""
+    base, counts = tensor(input), plain(seq_lengths)
+    moved = np.moveaxis(base, (int(batch_axis or 0), int(seq_axis or 0)), (0, 1))
     steps = np.arange(moved.shape[1])
     places = np.where(steps < counts[:, None], counts[:, None] - 1 - steps, steps)
-    found = moved[np.arange(len(counts))[:, None], places]
-    return np.moveaxis(found, (0, 1), (int(batch_axis or 0), int(seq_axis or 0)))
+    result = moved[np.arange(len(counts))[:, None], places]
+    return np.moveaxis(result, (0, 1), (int(batch_axis or 0), int(seq_axis or 0)))
 
 
-# -- segments: rows with the same id, put together ------------------------------------------------
+# -- segments: groups of rows with the same id ----------------------------------------------------
 
 
 def _segments(
     data: Any, segment_ids: Any, num_segments: Any, is_sorted: bool
 ) -> tuple[Any, list[Any]]:
-    """The rows of a tensor, and the places of those of each segment."""
-    held, ids = tensor(data), plain(segment_ids)
-    if held.shape[: ids.ndim] != ids.shape:
+    """Return the rows of a tensor, and the row numbers of each segment."""
+    base, ids = tensor(data), plain(segment_ids)
+    if base.shape[: ids.ndim] != ids.shape:
         raise InvalidArgumentError(
-            f"segment_ids has shape {ids.shape}, and data {held.shape}: give each row an id"
+            f"segment_ids has shape {ids.shape}, and data {base.shape}: give each row an id"
         )
-    held, ids = np.reshape(held, (ids.size, *held.shape[ids.ndim :])), ids.ravel()
+    base, ids = np.reshape(base, (ids.size, *base.shape[ids.ndim :])), ids.ravel()
     if is_sorted and (np.any(np.diff(ids) < 0) or np.any(ids < 0)):
         raise InvalidArgumentError(
             "segment ids are not increasing: sort them, or use tf.math.unsorted_segment_sum"
@@ -185,19 +186,19 @@ def _segments(
         raise InvalidArgumentError(f"segment_ids has {ids.max()}, which is not in [0, {count})")
     order = np.argsort(ids, kind="stable")
     ends = np.searchsorted(ids[order], np.arange(count + 1))
-    return held, [order[a:b] for a, b in pairwise(ends)]
+    return base, [order[a:b] for a, b in pairwise(ends)]
 
 
-def _together(
+def _reduce_segments(
     data: Any, segment_ids: Any, num_segments: Any, is_sorted: bool, of: Any, empty: Any
 ) -> Any:
-    """The results of a function for the rows of each segment; for one without rows, a number."""
-    held, segments = _segments(data, segment_ids, num_segments, is_sorted)
-    fill = np.full(held.shape[1:], empty(held.dtype), held.dtype)
+    """Reduce the rows of each segment; an empty segment gets the value `empty(dtype)`."""
+    base, segments = _segments(data, segment_ids, num_segments, is_sorted)
+    fill = np.full(base.shape[1:], empty(base.dtype), base.dtype)
     if not segments:
-        return np.zeros((0, *held.shape[1:]), held.dtype)
-    kept = {"dtype": held.dtype} if held.dtype.kind in "iu" and of in {np.sum, np.prod} else {}
-    return np.stack([of(held[rows], axis=0, **kept) if rows.size else fill for rows in segments])
+        return np.zeros((0, *base.shape[1:]), base.dtype)
+    options = {"dtype": base.dtype} if base.dtype.kind in "iu" and of in {np.sum, np.prod} else {}
+    return np.stack([of(base[rows], axis=0, **options) if rows.size else fill for rows in segments])
 
 
 def _limits(dtype: Any) -> Any:
@@ -214,13 +215,14 @@ def _one(_dtype: Any) -> int:
 
 def _mean(x: Any, axis: int) -> Any:
     if x.dtype.kind in "iu":
+        # TensorFlow rounds integer means towards zero.
         return np.trunc(np.sum(x, axis=axis) / len(x)).astype(x.dtype)
     return np.mean(x, axis=axis)
 
 
 @adapter
 def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """The sums of the rows with the same id; ids are in order.
+    """Sum the rows with the same id; ids must be sorted.
 
     Examples
     --------
@@ -228,65 +230,65 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     >>> print(tf.math.segment_sum([1.0, 2.0, 4.0], [0, 0, 1]))
     tf.Tensor([3. 4.], shape=(2,), dtype=float32)
     """
-    return _together(data, segment_ids, None, True, np.sum, _zero)
+    return _reduce_segments(data, segment_ids, None, True, np.sum, _zero)
 
 
 @adapter
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """The means of the rows with the same id; ids are in order."""
-    return _together(data, segment_ids, None, True, _mean, _zero)
+    """Average the rows with the same id; ids must be sorted."""
+    return _reduce_segments(data, segment_ids, None, True, _mean, _zero)
 
 
 @adapter
 def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """The products of the rows with the same id; ids are in order."""
-    return _together(data, segment_ids, None, True, np.prod, _one)
+    """Multiply the rows with the same id; ids must be sorted."""
+    return _reduce_segments(data, segment_ids, None, True, np.prod, _one)
 
 
 @adapter
 def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """The largest elements of the rows with the same id; ids are in order."""
-    return _together(data, segment_ids, None, True, np.max, _zero)
+    """Take the maximum of the rows with the same id; ids must be sorted."""
+    return _reduce_segments(data, segment_ids, None, True, np.max, _zero)
 
 
 @adapter
 def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """The smallest elements of the rows with the same id; ids are in order."""
-    return _together(data, segment_ids, None, True, np.min, _zero)
+    """Take the minimum of the rows with the same id; ids must be sorted."""
+    return _reduce_segments(data, segment_ids, None, True, np.min, _zero)
 
 
 @adapter
 def unsorted_segment_sum(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
-    """The sums of the rows with the same id; rows with a negative one are left out."""
-    return _together(data, segment_ids, num_segments, False, np.sum, _zero)
+    """Sum the rows with the same id; rows with a negative id are ignored."""
+    return _reduce_segments(data, segment_ids, num_segments, False, np.sum, _zero)
 
 
 @adapter
 def unsorted_segment_mean(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
-    """The means of the rows with the same id; of whole numbers, in float64."""
-    held = tensor(data)
-    data = np.astype(held, np.float64) if held.dtype.kind in "iu" else held
-    return _together(data, segment_ids, num_segments, False, _mean, _zero)
+    """Average the rows with the same id; integers in float64."""
+    base = tensor(data)
+    data = np.astype(base, np.float64) if base.dtype.kind in "iu" else base
+    return _reduce_segments(data, segment_ids, num_segments, False, _mean, _zero)
 
 
 @adapter
 def unsorted_segment_prod(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
-    """The products of the rows with the same id."""
-    return _together(data, segment_ids, num_segments, False, np.prod, _one)
+    """Multiply the rows with the same id."""
+    return _reduce_segments(data, segment_ids, num_segments, False, np.prod, _one)
 
 
 @adapter
 def unsorted_segment_max(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
-    """The largest elements of the rows with the same id; of none, the smallest number of the dtype."""
-    return _together(
+    """Take the maximum of the rows with the same id; an empty segment gets the dtype's minimum."""
+    return _reduce_segments(
         data, segment_ids, num_segments, False, np.max, lambda dtype: _limits(dtype).min
     )
 
@@ -295,8 +297,8 @@ def unsorted_segment_max(
 def unsorted_segment_min(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
-    """The smallest elements of the rows with the same id; of none, the largest number of the dtype."""
-    return _together(
+    """Take the minimum of the rows with the same id; an empty segment gets the dtype's maximum."""
+    return _reduce_segments(
         data, segment_ids, num_segments, False, np.min, lambda dtype: _limits(dtype).max
     )
 
@@ -305,8 +307,8 @@ def unsorted_segment_min(
 def unsorted_segment_sqrt_n(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
-    """The sums of the rows with the same id, each divided by the square root of their number."""
-    return _together(
+    """Sum the rows with the same id and divide by the square root of their number."""
+    return _reduce_segments(
         data,
         segment_ids,
         num_segments,
@@ -320,21 +322,21 @@ def unsorted_segment_sqrt_n(
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: Any, name: str | None = None
 ) -> Any:
-    """The rows of a tensor shared out: a list with a tensor for each number from 0."""
-    held, ids = tensor(data), np.asarray(unwrap(tensor(partitions)))
-    _inside(ids, int(num_partitions))
-    return [held[ids == k] for k in builtins.range(int(num_partitions))]
+    """Distribute the rows of a tensor to a list of tensors, by partition number."""
+    base, ids = tensor(data), np.asarray(unwrap(tensor(partitions)))
+    _require_in_range(ids, int(num_partitions))
+    return [base[ids == k] for k in builtins.range(int(num_partitions))]
 
 
 @adapter
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
-    """Rows put together in the order of their indices: what `dynamic_partition` has shared out."""
+    """Merge rows in the order of their indices: the inverse of `dynamic_partition`."""
     places = [plain(x) for x in indices]
-    held = matched("dynamic_stitch", *data)
+    base = matched("dynamic_stitch", *data)
     flat = np.concatenate([x.ravel() for x in places])
-    inner = held[0].shape[places[0].ndim :]
+    inner = base[0].shape[places[0].ndim :]
     rows = np.concatenate(
-        [np.reshape(x, (p.size, *inner)) for x, p in zip(held, places, strict=True)]
+        [np.reshape(x, (p.size, *inner)) for x, p in zip(base, places, strict=True)]
     )
     source = np.zeros(int(flat.max(initial=-1)) + 1, int)
     source[flat] = np.arange(flat.size)

@@ -1,4 +1,4 @@
-"""Functions with gradients of their own, which give TensorFlow's tensors."""
+"""Custom gradients and related functions of ``tf``."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ def custom_gradient(f: Function | None = None) -> Any:
     Parameters
     ----------
     f : callable
-        ``f(*args)`` returns a pair: its result, and a function that turns the gradient of the result into those of
-        `args`.
+        ``f(*args)`` returns its result, and a function that maps the gradient of the result to those of `args`.
 
     Returns
     -------
     callable
-        Without `f`, a decorator.
+        If `f` is omitted, a decorator.
 
     Examples
     --------
@@ -54,7 +53,7 @@ def custom_gradient(f: Function | None = None) -> Any:
 
 
 class _Eager:
-    """A function of the engine, or a method, whose results are TensorFlow's tensors."""
+    """Engine function or method whose results become EagerTensors."""
 
     def __init__(self, inner: Any, function: Function) -> None:
         self._inner = inner
@@ -71,7 +70,7 @@ class _Eager:
 
 
 def _on_eager(f: Function) -> Function:
-    """A function for the engine's custom_gradient: its result and its gradients are the engine's tensors."""
+    """Wrap a function for the engine's custom_gradient, which expects engine tensors."""
 
     @wraps(f)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -93,17 +92,17 @@ def _gradient_function(grad_fn: Function) -> Function:
 
 
 def _plain_answer(answer: Any) -> Any:
-    """Gradients as the engine's tensors; None and numbers as they are."""
+    """Convert gradients to engine tensors; None and numbers stay unchanged."""
     return pack(answer, [plain(x) if isinstance(x, Traced) else x for x in leaves(answer)])
 
 
 def _tensors(result: Any) -> Any:
-    """A structure of numbers and tensors with tensors of TensorFlow's dtypes in it."""
+    """Convert numbers in a structure to tensors with TensorFlow's dtypes."""
     return pack(result, [tensor(x) if x is not None else x for x in leaves(result)])
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Any:
-    """The same values as constants, through which no gradient passes.
+    """Return the values as constants, through which no gradient flows.
 
     Examples
     --------
@@ -118,7 +117,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
 
 
 def recompute_grad(f: Function) -> Function:
-    """Compute a function again for its gradient, in the place of keeping its intermediate values.
+    """Recompute a function for its gradient instead of storing its intermediate values.
 
     Examples
     --------
@@ -138,7 +137,7 @@ def recompute_grad(f: Function) -> Function:
 
 
 def grad_pass_through(f: Function) -> Function:
-    """Let gradients pass a function as if it were the identity: a straight-through estimator.
+    """Pass gradients through a function as if it were the identity (straight-through estimator).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Decompositions and solutions of matrices: ``tf.linalg``."""
+"""Matrix decompositions and linear systems of ``tf.linalg``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tapemagic.tf.core.adapter import adapter
 from tapemagic.tf.core.convert import matched, tensor
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.ops.elementwise import checked
-from tapemagic.tf.ops.matrices import require_matrices, turned
+from tapemagic.tf.ops.matrices import maybe_transposed, require_matrices
 
 _tensor = tensor
 
 
 def _one(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
-    """The adapter of a function of one batch of matrices."""
+    """Adapt a function of one batch of matrices."""
 
     def computed(input: Any, name: str | None = None) -> Any:
         x = checked(called, tensor(input), kinds)
@@ -38,10 +38,11 @@ det = _one("det", np.linalg.det, "The determinant of each matrix.")
 
 
 def _cholesky(x: Any) -> Any:
-    """The factor of a matrix of which the lower triangle is read; its gradient is symmetric, as TensorFlow's is."""
+    """Factor a matrix reading only its lower triangle; the gradient is symmetric, as in TensorFlow."""
     symmetric = (x + np.conj(np.swapaxes(x, -1, -2))) / 2
     lower = np.tril(unwrap(x))
     read = lower + np.conj(np.swapaxes(np.tril(lower, -1), -1, -2))
+    # Values from the lower triangle, gradient from the symmetric part: the difference is a constant to tapes.
     difference = read - unwrap(symmetric)
     return np.linalg.cholesky(symmetric + difference if np.any(difference) else symmetric)
 
@@ -57,7 +58,7 @@ logdet = _one(
 
 
 class LogDet(NamedTuple):
-    """The sign of a determinant, and the logarithm of its absolute value."""
+    """Sign of a determinant, and the logarithm of its absolute value."""
 
     sign: Any
     log_abs_determinant: Any
@@ -71,7 +72,7 @@ slogdet = _one(
 
 
 def _complex_of(x: Any) -> Any:
-    """Eigenvalues and eigenvectors as TensorFlow gives them: complex numbers, in any case."""
+    """Convert eigenvalues or eigenvectors to complex, as TensorFlow always returns them."""
     return (
         x if x.dtype.kind == "c" else np.astype(x, np.dtype("F" if x.dtype.itemsize <= 4 else "D"))
     )
@@ -91,7 +92,7 @@ eigvals = _one(
 
 @adapter
 def eigh(tensor: Any, name: str | None = None) -> Any:
-    """The eigenvalues, in order, and eigenvectors of each Hermitian matrix, of which the lower triangle is read."""
+    """Return sorted eigenvalues and eigenvectors of Hermitian matrices, reading the lower triangle."""
     x = checked("eigh", _tensor(tensor), "fc")
     require_matrices("eigh", x)
     return tuple(np.linalg.eigh(x))
@@ -99,13 +100,13 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
 
 @adapter
 def eigvalsh(tensor: Any, name: str | None = None) -> Any:
-    """The eigenvalues of each Hermitian matrix, in order."""
+    """Return the sorted eigenvalues of each Hermitian matrix."""
     return np.linalg.eigvalsh(checked("eigvalsh", _tensor(tensor), "fc"))
 
 
 @adapter
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
-    """The inverse of each matrix.
+    """Invert each matrix.
 
     Examples
     --------
@@ -118,18 +119,18 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     x = checked("inv", tensor(input), "fc")
     require_matrices("inv", x)
     try:
-        return np.linalg.inv(turned(x, False, adjoint))
+        return np.linalg.inv(maybe_transposed(x, False, adjoint))
     except np.linalg.LinAlgError:
         raise InvalidArgumentError("Input is not invertible.") from None
 
 
 @adapter
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
-    """The solution x of ``matrix @ x = rhs``."""
+    """Solve ``matrix @ x = rhs`` for x."""
     a, b = matched("solve", matrix, rhs)
     require_matrices("solve", a, b)
     try:
-        return np.linalg.solve(turned(a, False, adjoint), b)
+        return np.linalg.solve(maybe_transposed(a, False, adjoint), b)
     except np.linalg.LinAlgError:
         raise InvalidArgumentError("Input matrix is not invertible.") from None
 
@@ -138,33 +139,34 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 def triangular_solve(
     matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Any:
-    """The solution x of ``matrix @ x = rhs``, where only the lower, or the upper, triangle of the matrix counts."""
+    """Solve ``matrix @ x = rhs``, reading only the lower or upper triangle of the matrix."""
     a, b = matched("triangular_solve", matrix, rhs)
     require_matrices("triangular_solve", a, b)
-    return np.linalg.solve(turned(np.tril(a) if lower else np.triu(a), False, adjoint), b)
+    return np.linalg.solve(maybe_transposed(np.tril(a) if lower else np.triu(a), False, adjoint), b)
 
 
 @adapter
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
-    """The solution x of ``chol @ chol^H @ x = rhs``."""
+    """Solve ``chol @ chol^H @ x = rhs`` for x."""
     a, b = matched("cholesky_solve", chol, rhs)
     require_matrices("cholesky_solve", a, b)
     lower = np.tril(a)
-    return np.linalg.solve(turned(lower, False, True), np.linalg.solve(lower, b))
+    return np.linalg.solve(maybe_transposed(lower, False, True), np.linalg.solve(lower, b))
 
 
 @adapter
 def lstsq(
     matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
 ) -> Any:
-    """The x with the smallest squared error of ``matrix @ x = rhs``, plus the regularizer times its squared norm."""
+    """Minimize ``|matrix @ x - rhs|**2 + l2_regularizer * |x|**2``."""
     a, b = matched("lstsq", matrix, rhs)
     require_matrices("lstsq", a, b)
-    conjugate = turned(a, False, True)
+    conjugate = maybe_transposed(a, False, True)
     if not l2_regularizer:
         return np.matmul(np.linalg.pinv(a), b)
     rows, columns = a.shape[-2:]
     extra = l2_regularizer * np.eye(builtins.min(rows, columns), dtype=a.dtype)
+    # The smaller of the two normal equations; both have the same solution (push-through identity).
     if rows >= columns:
         return np.linalg.solve(conjugate @ a + extra, conjugate @ b)
     return conjugate @ np.linalg.solve(a @ conjugate + extra, b)
@@ -172,15 +174,16 @@ def lstsq(
 
 @adapter
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
-    """The pseudo-inverse of each matrix."""
+    """Return the pseudoinverse of each matrix."""
     x = checked("pinv", tensor(a), "fc")
+    # TensorFlow's default cutoff.
     least = 10 * builtins.max(x.shape[-2:]) * np.finfo(x.dtype).eps if rcond is None else rcond
     return np.linalg.pinv(x, rcond=least)
 
 
 @adapter
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
-    """A matrix with orthonormal columns, and an upper triangular one, whose product is the given one."""
+    """Factor each matrix into one with orthonormal columns and an upper triangular one."""
     return tuple(
         np.linalg.qr(checked("qr", tensor(input), "fc"), "complete" if full_matrices else "reduced")
     )
@@ -190,43 +193,43 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
 def svd(
     tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
 ) -> Any:
-    """The singular values, from the largest, and the matrices u and v of ``u @ diag(s) @ v^H``."""
+    """Return s (descending), u and v of the decomposition ``u @ diag(s) @ v^H``."""
     x = checked("svd", _tensor(tensor), "fc")
     require_matrices("svd", x)
     if not compute_uv:
         return np.linalg.svdvals(x)
     u, s, vh = np.linalg.svd(x, full_matrices=full_matrices)
-    return s, u, turned(vh, False, True)
+    return s, u, maybe_transposed(vh, False, True)
 
 
 @adapter
 def matrix_rank(
     a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
 ) -> Any:
-    """The number of singular values above a limit."""
+    """Count the singular values above a tolerance."""
     x = np.asarray(unwrap(tensor(a)))
     return np.asarray(np.linalg.matrix_rank(x, tol), np.int32)
 
 
 @adapter
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
-    """The transpose of the last two axes."""
+    """Transpose the last two axes."""
     x = tensor(a)
     require_matrices("matrix_transpose", x)
-    return turned(x, not conjugate, conjugate)
+    return maybe_transposed(x, not conjugate, conjugate)
 
 
 @adapter
 def adjoint(matrix: Any, name: str | None = None) -> Any:
-    """The conjugate transpose of the last two axes."""
+    """Conjugate and transpose the last two axes."""
     x = tensor(matrix)
     require_matrices("adjoint", x)
-    return turned(x, False, True)
+    return maybe_transposed(x, False, True)
 
 
 @adapter
 def expm(input: Any, name: str | None = None) -> Any:
-    """The exponential of each square matrix, by scaling, a Padé approximation and squaring.
+    """Compute the matrix exponential by scaling, Padé approximation and squaring.
 
     N. J. Higham, The scaling and squaring method for the matrix exponential revisited, SIAM J. Matrix Anal. Appl. 26
     (2005), with the approximation of order 13.
@@ -236,6 +239,7 @@ def expm(input: Any, name: str | None = None) -> Any:
     if not x.size:
         return np.copy(x)
     largest = float(np.max(np.sum(np.abs(np.asarray(unwrap(x))), axis=-2), initial=0))
+    # 5.37 is theta_13 of the paper: up to this 1-norm the approximation is exact to double precision.
     squarings = (
         builtins.max(0, int(np.ceil(np.log2(largest / 5.37))))
         if largest > 0 and np.isfinite(largest)
@@ -253,10 +257,10 @@ def expm(input: Any, name: str | None = None) -> Any:
     even = (
         x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2) + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
     )
-    found = np.linalg.solve(even - odd, even + odd)
+    result = np.linalg.solve(even - odd, even + odd)
     for _ in builtins.range(squarings):
-        found = found @ found
-    return found
+        result = result @ result
+    return result
 
 
 _PADE = (

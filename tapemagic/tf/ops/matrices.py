@@ -1,4 +1,4 @@
-"""Checks and transposes of matrices that several operations share."""
+"""Checks and transposes of matrices."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tapemagic.errors import OptionError
 from tapemagic.tf.errors import InvalidArgumentError
 
 
-def turned(x: Any, transpose: bool, adjoint: bool) -> Any:
-    """The transpose, or the conjugate transpose, of the last two axes."""
+def maybe_transposed(x: Any, transpose: bool, adjoint: bool) -> Any:
+    """Transpose, or conjugate and transpose, the last two axes."""
     if transpose and adjoint:
-        raise OptionError("one of transpose and adjoint may be True, not both")
+        raise OptionError("transpose and adjoint can't both be True")
     if transpose or adjoint:
         x = np.swapaxes(x, -1, -2)
     return np.conj(x) if adjoint and x.dtype.kind == "c" else x
 
 
 def require_matrices(called: str, *xs: Any) -> None:
-    """Refuse tensors with fewer than two axes."""
+    """Raise an error for tensors with fewer than two axes."""
     for x in xs:
         if x.ndim < 2:
             raise InvalidArgumentError(

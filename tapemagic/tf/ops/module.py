@@ -1,4 +1,4 @@
-"""Module: variables found through the attributes of an object, in TensorFlow's order."""
+"""Module: finds variables through an object's attributes, in TensorFlow's order."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _NAME = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")
 
 
 def _snake_case(name: str) -> str:
-    """A class name in lower case, words joined by underscores."""
+    """Convert a class name to snake case."""
     name = re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)(?<!_)[A-Z](?=[a-z]))", r"_\1", name)
     return name.lower()
 
 
 class Module:
-    """An object whose attributes hold variables: a model, or a part of one.
+    """Object whose attributes hold variables: a model or a part of a model.
 
     Parameters
     ----------
     name : str, optional
-        The name of the class in lower case, if left out.
+        Default: the class name in snake case.
 
     Notes
     -----
-    Variables are listed by the names of the attributes that hold them, in alphabetical order; first those that an
-    object holds itself, also in lists, tuples and dicts, then those of the modules among its attributes.
+    Variables are listed in alphabetical order of the attributes that hold them: first those of the object itself, also
+    in lists, tuples and dicts, then those of submodules.
 
     Examples
     --------
@@ -63,41 +63,41 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The name."""
+        """Name of the module."""
         return getattr(self, "_name", None) or _snake_case(type(self).__name__)
 
     @property
     def name_scope(self) -> name_scope:
-        """The scope of this module's name, for a ``with`` block."""
+        """Name scope of this module, for a ``with`` block."""
         return name_scope(getattr(self, "_scope_name", f"{self.name}/"))
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        """All variables of this module and those in it."""
+        """Variables of this module and its submodules."""
         return tuple(self._flatten(Variable))
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
-        """Those variables that tapes watch by themselves."""
+        """Variables that tapes watch automatically."""
         return tuple(v for v in self.variables if v.trainable)
 
     @property
     def non_trainable_variables(self) -> tuple[Any, ...]:
-        """The other ones."""
+        """Variables that tapes do not watch automatically."""
         return tuple(v for v in self.variables if not v.trainable)
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """The modules in this one, and those in them."""
+        """Submodules, recursively."""
         return tuple(self._flatten(Module))
 
     def _flatten(self, kind: type) -> Iterator[Any]:
-        """The things of a kind in this module: first its own, then those of the modules in it."""
+        """Yield objects of a class in this module, then those of its submodules."""
         return _flattened(self, kind, {id(self)})
 
     @classmethod
     def with_name_scope(cls, method: F) -> F:
-        """Run a method in the scope of the module's name.
+        """Run a method in the module's name scope.
 
         Examples
         --------
@@ -119,7 +119,7 @@ class Module:
 
 
 def _flattened(module: Module, kind: type, seen: set[int]) -> Iterator[Any]:
-    """The things of a kind in a module; a module belongs to the one that was first found to hold it."""
+    """Yield objects of a class in a module; a shared object belongs to the module found first."""
     attributes = vars(module)
     inner = []
     for name in sorted(attributes):
@@ -136,7 +136,7 @@ def _flattened(module: Module, kind: type, seen: set[int]) -> Iterator[Any]:
 
 
 def _leaves(value: Any, inside: set[int]) -> Iterator[Any]:
-    """The things in nested lists, tuples and dicts, of which the values count in the order of sorted keys."""
+    """Yield the leaves of nested lists, tuples and dicts (keys sorted)."""
     if not isinstance(value, (list, tuple, Mapping)):
         yield value
     elif id(value) not in inside:

@@ -1,4 +1,4 @@
-"""Activations, normalizations, losses and other parts of neural networks: ``tf.nn``."""
+"""Activations, normalizations, losses and other functions of ``tf.nn``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tapemagic.tf.ops.elementwise import checked
 
 @adapter
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
-    """exp(x) / sum(exp(x)) along an axis, the last one if none is given.
+    """Compute exp(x) / sum(exp(x)) along an axis, by default the last.
 
     Examples
     --------
@@ -33,14 +33,14 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
 
 @adapter
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
-    """The logarithm of softmax, without overflow."""
+    """Compute log(softmax(x)) without overflow."""
     x = checked("log_softmax", tensor(logits), "f")
     return exponentials.log_softmax(x, axis=-1 if axis is None else axes(axis))
 
 
 @adapter
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
-    """x above 0, and alpha * x below."""
+    """Compute x if x > 0, else alpha * x."""
     x = checked("leaky_relu", tensor(features), "iuf")
     x = np.astype(x, np.float32) if x.dtype.kind in "iu" else x
     return activations.leaky_relu(x, operand(alpha, x.dtype, "leaky_relu"))
@@ -48,13 +48,13 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
 
 @adapter
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Any:
-    """x times the probability that a standard normal number is below x."""
+    """Compute x * P(Z < x) for a standard normal Z."""
     return activations.gelu(checked("gelu", tensor(features), "f"), approximate)
 
 
 @adapter
 def silu(features: Any, beta: Any = 1.0) -> Any:
-    """x * sigmoid(beta * x)."""
+    """Compute x * sigmoid(beta * x)."""
     x = checked("silu", tensor(features), "f")
     if isinstance(beta, (int, float)) and beta == 1:
         return activations.silu(x)
@@ -67,14 +67,14 @@ swish = silu
 
 @adapter
 def crelu(features: Any, axis: Any = -1, name: str | None = None) -> Any:
-    """relu(x) and relu(-x), joined along an axis."""
+    """Concatenate relu(x) and relu(-x) along an axis."""
     x = checked("crelu", tensor(features), "f")
     return np.concatenate([activations.relu(x), activations.relu(-x)], axis=axes(axis))
 
 
 @adapter
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
-    """The sum of a tensor and a vector along the last axis; with "NC..." as `data_format`, along the second one."""
+    """Add a vector along the last axis; for a `data_format` "NC...", along the second axis."""
     x, b = matched("bias_add", value, bias)
     if b.ndim != 1 or x.ndim < 2:
         raise InvalidArgumentError(
@@ -89,31 +89,33 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 def dropout(
     x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
 ) -> Any:
-    """The tensor with elements set to 0 at random, with probability `rate`, and the others divided by 1 - rate."""
-    held = checked("dropout", tensor(x), "f")
+    """Set elements to 0 with probability `rate`; divide the others by 1 - rate."""
+    elements = checked("dropout", tensor(x), "f")
     part = float(unwrap(rate))
     if not 0 <= part < 1:
-        raise OptionError(
-            f"rate is the part that is dropped, from 0 up to 1, without it, not {part}"
-        )
+        raise OptionError(f"rate is the fraction to drop, in [0, 1), not {part}")
     if not part:
-        return held
+        return elements
     size = (
-        held.shape
+        elements.shape
         if noise_shape is None
-        else [n if k is None else k for k, n in zip(noise_shape, held.shape, strict=True)]
+        else [n if k is None else k for k, n in zip(noise_shape, elements.shape, strict=True)]
     )
     drawn = np.asarray(random.uniform(size, seed=seed))
-    return np.where(drawn >= part, held * held.dtype.type(1 / (1 - part)), held.dtype.type(0))
+    return np.where(
+        drawn >= part, elements * elements.dtype.type(1 / (1 - part)), elements.dtype.type(0)
+    )
 
 
 @adapter
 def moments(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The mean and the variance along axes."""
-    held, along = checked("moments", tensor(x), "fc"), _axes(axes)
-    return np.mean(held, axis=along, keepdims=keepdims), np.var(held, axis=along, keepdims=keepdims)
+    """Return mean and variance along axes."""
+    elements, along = checked("moments", tensor(x), "fc"), _axes(axes)
+    return np.mean(elements, axis=along, keepdims=keepdims), np.var(
+        elements, axis=along, keepdims=keepdims
+    )
 
 
 _axes = axes
@@ -123,12 +125,12 @@ _axes = axes
 def weighted_moments(
     x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The mean and the variance along axes, with a weight for each element."""
-    held, weights = matched("weighted_moments", x, frequency_weights)
-    weights, along = np.broadcast_to(weights, held.shape), _axes(axes)
+    """Return weighted mean and variance along axes."""
+    elements, weights = matched("weighted_moments", x, frequency_weights)
+    weights, along = np.broadcast_to(weights, elements.shape), _axes(axes)
     total = np.sum(weights, axis=along, keepdims=True)
-    mean = np.sum(weights * held, axis=along, keepdims=True) / total
-    variance = np.sum(weights * np.square(held - mean), axis=along, keepdims=True) / total
+    mean = np.sum(weights * elements, axis=along, keepdims=True) / total
+    variance = np.sum(weights * np.square(elements - mean), axis=along, keepdims=True) / total
     return (mean, variance) if keepdims else (np.squeeze(mean, along), np.squeeze(variance, along))
 
 
@@ -142,7 +144,7 @@ def batch_normalization(
     variance_epsilon: Any,
     name: str | None = None,
 ) -> Any:
-    """scale * (x - mean) / sqrt(variance + epsilon) + offset; offset and scale may be None."""
+    """Compute scale * (x - mean) / sqrt(variance + epsilon) + offset; offset and scale are optional."""
     x, mean, variance = matched("batch_normalization", x, mean, variance)
     factor = 1 / np.sqrt(variance + operand(variance_epsilon, x.dtype))
     if scale is not None:
@@ -155,22 +157,22 @@ def batch_normalization(
 
 @adapter
 def l2_loss(t: Any, name: str | None = None) -> Any:
-    """Half the sum of the squares."""
+    """Compute sum(t**2) / 2."""
     x = checked("l2_loss", tensor(t), "f")
     return np.sum(np.square(x)) / x.dtype.type(2)
 
 
 @adapter
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
-    """The rows of a table with the given numbers."""
+    """Look up rows of a table by their indices."""
     if max_norm is not None:
         raise UnsupportedArgumentError(
             "embedding_lookup has no max_norm here: write tf.clip_by_norm around it"
         )
-    held, places = tensor(params), plain(ids)
-    if ((places < 0) | (places >= held.shape[0])).any():
-        raise InvalidArgumentError(f"ids has a number that is not in [0, {held.shape[0]})")
-    return np.take(held, places, axis=0)
+    elements, places = tensor(params), plain(ids)
+    if ((places < 0) | (places >= elements.shape[0])).any():
+        raise InvalidArgumentError(f"ids has a number that is not in [0, {elements.shape[0]})")
+    return np.take(elements, places, axis=0)
 
 
 # -- losses ----------------------------------------------------------------------------------------
@@ -180,7 +182,7 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
 def softmax_cross_entropy_with_logits(
     labels: Any, logits: Any, axis: Any = -1, name: str | None = None
 ) -> Any:
-    """The cross-entropy between probabilities and the softmax of logits, for each example."""
+    """Compute the cross-entropy of probabilities and softmax(logits) for each example."""
     y = tensor(logits)
     return losses.softmax_cross_entropy(tensor(operand(labels, y.dtype), y.dtype), y, axes(axis))
 
@@ -189,7 +191,7 @@ def softmax_cross_entropy_with_logits(
 def sparse_softmax_cross_entropy_with_logits(
     labels: Any, logits: Any, name: str | None = None
 ) -> Any:
-    """The cross-entropy between the numbers of classes and the softmax of logits, for each example.
+    """Compute the cross-entropy of class indices and softmax(logits) for each example.
 
     Examples
     --------
@@ -204,7 +206,7 @@ def sparse_softmax_cross_entropy_with_logits(
 def sigmoid_cross_entropy_with_logits(
     labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Any:
-    """The cross-entropy between probabilities and the sigmoid of logits, for each element."""
+    """Compute the cross-entropy of probabilities and sigmoid(logits) for each element."""
     y = tensor(logits)
     return losses.sigmoid_cross_entropy(tensor(operand(labels, y.dtype), y.dtype), y)
 
@@ -213,10 +215,11 @@ def sigmoid_cross_entropy_with_logits(
 def weighted_cross_entropy_with_logits(
     labels: Any, logits: Any, pos_weight: Any, name: str | None = None
 ) -> Any:
-    """The same, with a weight for what is positive: (1 - z) x + (1 + (q - 1) z) log(1 + exp(-x))."""
+    """Weight positive labels: (1 - z) x + (1 + (q - 1) z) log(1 + exp(-x))."""
     x = tensor(logits)
     z, q = (tensor(operand(v, x.dtype), x.dtype) for v in (labels, pos_weight))
     weight = 1 + (q - 1) * z
+    # log(1 + exp(-x)) = log1p(exp(-|x|)) + relu(-x) does not overflow.
     return (1 - z) * x + weight * (np.log1p(np.exp(-np.abs(x))) + activations.relu(-x))
 
 
@@ -224,11 +227,12 @@ def weighted_cross_entropy_with_logits(
 def log_poisson_loss(
     targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
 ) -> Any:
-    """exp(c) - z * c for each element, of targets z and logarithms c; with Stirling's approximation if it is full."""
+    """Compute exp(c) - z * c for targets z and log inputs c; the full loss adds Stirling's approximation."""
     z, c = matched("log_poisson_loss", targets, log_input)
     loss = np.exp(c) - c * z
     if not compute_full_loss:
         return loss
+    # log(0) in the branch that is not chosen would make its gradient nan.
     safe = np.where(z > 1, z, 1)
     stirling = safe * np.log(safe) - safe + 0.5 * np.log(2 * np.pi * safe)
     return loss + np.where(z > 1, stirling, z.dtype.type(0))
@@ -238,15 +242,17 @@ def log_poisson_loss(
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Any:
-    """The sum of the losses of examples, divided by their number."""
-    held = tensor(per_example_loss)
+    """Sum the losses of examples and divide by their number."""
+    elements = tensor(per_example_loss)
     if sample_weight is not None:
-        held = held * tensor(operand(sample_weight, held.dtype), held.dtype)
-    count = held.shape[0] if global_batch_size is None and held.ndim else global_batch_size or 1
-    return np.sum(held) / held.dtype.type(unwrap(count))
+        elements = elements * tensor(operand(sample_weight, elements.dtype), elements.dtype)
+    count = (
+        elements.shape[0] if global_batch_size is None and elements.ndim else global_batch_size or 1
+    )
+    return np.sum(elements) / elements.dtype.type(unwrap(count))
 
 
 @adapter
 def scale_regularization_loss(regularization_loss: Any) -> Any:
-    """The sum of losses; there is one device, so that nothing is divided."""
+    """Sum losses; with a single device nothing is divided."""
     return np.sum(tensor(regularization_loss))

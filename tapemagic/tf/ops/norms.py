@@ -1,4 +1,4 @@
-"""Norms, and tensors that are made shorter."""
+"""Norms, normalization and clipping."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _tensor = tensor
 
 
 def norm_of(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
-    """A norm of vectors or matrices."""
+    """Compute a norm of vectors or matrices."""
     x = checked("norm", x, "fc")
-    axis, kept = axes(axis), bool(keepdims)
+    axis, keeps = axes(axis), bool(keepdims)
     if ord == "euclidean" or (ord == "fro" and axis is None):
-        return _vector_norm(x, axis=axis, keepdims=kept)
+        return _vector_norm(x, axis=axis, keepdims=keeps)
     if isinstance(axis, tuple):
-        return np.linalg.norm(x, ord=ord, axis=axis, keepdims=kept)
-    return _vector_norm(x, ord=ord, axis=axis, keepdims=kept)
+        return np.linalg.norm(x, ord=ord, axis=axis, keepdims=keeps)
+    return _vector_norm(x, ord=ord, axis=axis, keepdims=keeps)
 
 
 _vector_norm: Any = np.linalg.vector_norm
@@ -37,9 +37,9 @@ def norm(
     keepdims: bool | None = None,
     name: str | None = None,
 ) -> Any:
-    """The norm of all elements, of the vectors along an axis, or of the matrices in two axes.
+    """Compute the norm of all elements, of vectors along one axis, or of matrices in two axes.
 
-    At 0 the gradient is 0, which TensorFlow has as NaN.
+    At 0 the gradient is 0; in TensorFlow it is nan.
     """
     return norm_of(_tensor(tensor), ord, axis, keepdims)
 
@@ -48,32 +48,32 @@ def norm(
 def normalize(
     tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
 ) -> Any:
-    """A tensor divided by its norm, and the norm."""
-    held = _tensor(tensor)
-    size = norm_of(held, ord, axis, True)
-    return held / size, size
+    """Divide a tensor by its norm; return quotient and norm."""
+    elements = _tensor(tensor)
+    size = norm_of(elements, ord, axis, True)
+    return elements / size, size
 
 
 @adapter
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Any:
-    """A tensor divided by its length along axes, or by the root of `epsilon` where that is larger."""
+    """Divide a tensor by its Euclidean norm along axes, but at least by sqrt(epsilon)."""
     return norms.l2_normalize(tensor(x), axes(axis), epsilon)
 
 
 @adapter
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
-    """A tensor, made shorter if its norm is above a limit."""
-    held = tensor(t)
+    """Scale a tensor down if its norm exceeds `clip_norm`."""
+    elements = tensor(t)
     return norms.clip_by_norm(
-        held,
-        tensor(clip_norm, held.dtype) if not isinstance(clip_norm, (int, float)) else clip_norm,
+        elements,
+        tensor(clip_norm, elements.dtype) if not isinstance(clip_norm, (int, float)) else clip_norm,
         _axes(axes),
     )
 
 
 @adapter
 def global_norm(t_list: Any, name: str | None = None) -> Any:
-    """The norm of all elements of several tensors; those that are None do not count."""
+    """Compute the norm of all elements of several tensors, ignoring None."""
     squares = [np.sum(np.square(np.abs(tensor(x)))) for x in t_list if x is not None]
     total: Any = squares[0]
     for part in squares[1:]:
@@ -85,7 +85,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 def clip_by_global_norm(
     t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> Any:
-    """Tensors made shorter by one factor if the norm of all their elements is above a limit, and that norm.
+    """Scale several tensors down by one factor if their global norm exceeds `clip_norm`; return them and the norm.
 
     Examples
     --------
@@ -94,8 +94,8 @@ def clip_by_global_norm(
     >>> print(clipped, norm, none)
     tf.Tensor([0.6 0.8], shape=(2,), dtype=float32) tf.Tensor(5.0, shape=(), dtype=float32) None
     """
-    held = [None if x is None else tensor(x) for x in t_list]
+    elements = [None if x is None else tensor(x) for x in t_list]
     size = tensor(global_norm(t_list) if use_norm is None else use_norm)
     limit = size.dtype.type(clip_norm) if isinstance(clip_norm, (int, float)) else tensor(clip_norm)
     factor = limit * np.minimum(1 / size, 1 / limit)
-    return [None if x is None else x * factor for x in held], size
+    return [None if x is None else x * factor for x in elements], size

@@ -1,4 +1,4 @@
-"""tf.print: values written as TensorFlow writes them, by default to the error stream."""
+"""tf.print: print values like TensorFlow, by default to stderr."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def print(
     end: str = "\n",
     name: str | None = None,
 ) -> None:
-    """Write values, of tensors the first and last three numbers of each axis.
+    """Print values; for tensors, the first and last three numbers of each axis.
 
     Parameters
     ----------
     *inputs : object
-        Tensors, and lists and dicts of them, are written as numbers; anything else as Python prints it.
+        Tensors, and lists and dicts of tensors, are printed as numbers; other objects as in Python.
     output_stream : file, str, optional
-        ``sys.stderr`` if left out, as in TensorFlow; or ``"file://"`` and a path, to which lines are added.
+        Default: ``sys.stderr``, as in TensorFlow. A string ``"file://"`` plus a path appends to that file.
     summarize : int, optional
-        How many numbers from each end of an axis; all for -1.
+        Number of elements at each end of an axis; -1 for all.
     sep, end : str, optional
-        What stands between values, and behind the last.
+        Text between values, and after the last one.
 
     Examples
     --------
@@ -71,5 +71,5 @@ def _text(x: Any, summarize: int) -> str:
 
 
 def _quoted(x: Any, summarize: int) -> str:
-    """A value inside of a structure, text in quotation marks."""
+    """Format a value inside a structure, strings in quotation marks."""
     return repr(x) if isinstance(x, str) else _text(x, summarize)

@@ -11,7 +11,7 @@ from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.tf.core.adapter import adapter, axes
 from tapemagic.tf.core.convert import matched
 from tapemagic.tf.errors import InvalidArgumentError
-from tapemagic.tf.ops.matrices import require_matrices, turned
+from tapemagic.tf.ops.matrices import maybe_transposed, require_matrices
 
 _axes = axes
 
@@ -31,7 +31,7 @@ def matmul(
     grad_b: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The matrix product of the last two axes.
+    """Multiply matrices in the last two axes.
 
     Examples
     --------
@@ -43,7 +43,9 @@ def matmul(
         raise UnsupportedArgumentError("matmul has no output_type here: write tf.cast around it")
     a, b = matched("matmul", a, b)
     require_matrices("matmul", a, b)
-    return np.matmul(turned(a, transpose_a, adjoint_a), turned(b, transpose_b, adjoint_b))
+    return np.matmul(
+        maybe_transposed(a, transpose_a, adjoint_a), maybe_transposed(b, transpose_b, adjoint_b)
+    )
 
 
 @adapter
@@ -56,15 +58,15 @@ def matvec(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The product of matrices and vectors."""
+    """Multiply matrices by vectors."""
     a, b = matched("matvec", a, b)
     require_matrices("matvec", a)
-    return np.matmul(turned(a, transpose_a, adjoint_a), b[..., None])[..., 0]
+    return np.matmul(maybe_transposed(a, transpose_a, adjoint_a), b[..., None])[..., 0]
 
 
 @adapter
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
-    """The sum of products over axes: the last of `a` with the first of `b` for a number, or those that are named."""
+    """Sum products over axes: the last n of `a` and first n of `b`, or the named ones."""
     a, b = matched("tensordot", a, b)
     if np.ndim(_nested(axes)):
         first, second = _nested(axes)
@@ -78,7 +80,7 @@ def _nested(value: Any) -> Any:
 
 @adapter
 def einsum(equation: str, *inputs: Any, **options: Any) -> Any:
-    """Sums of products by an equation, such as ``"ij,jk->ik"``.
+    """Sum products as an equation such as ``"ij,jk->ik"`` says.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def einsum(equation: str, *inputs: Any, **options: Any) -> Any:
 
 @adapter
 def cross(a: Any, b: Any, name: str | None = None) -> Any:
-    """The cross product of vectors of three elements."""
+    """Compute the cross product of vectors with three elements."""
     a, b = matched("cross", a, b)
     if a.shape[-1:] != (3,) or b.shape != a.shape:
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""Sums, means, extremes and other values of whole axes: ``tf.reduce_*`` and their kin."""
+"""Reductions and cumulative functions: ``tf.reduce_*`` and similar."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBERS = "iufc"
 
 
 def summed(x: Any, axis: Any, keepdims: Any = False) -> Any:
-    """The sum in the dtype of the elements."""
+    """Sum in the dtype of the elements."""
     if x.dtype.kind in "iu":
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     inside = None if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, x.ndim)
@@ -29,7 +29,7 @@ def summed(x: Any, axis: Any, keepdims: Any = False) -> Any:
 def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The sum along axes; of all elements if no axis is given.
+    """Sum along axes, by default all.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def reduce_sum(
 def reduce_mean(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The mean along axes; of whole numbers, the quotient rounded towards zero, as in TensorFlow.
+    """Average along axes; for integers, rounded towards zero as in TensorFlow.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def reduce_mean(
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The product along axes."""
+    """Multiply along axes."""
     x = checked("reduce_prod", tensor(input_tensor), _NUMBERS)
-    kept = {"dtype": x.dtype} if x.dtype.kind in "iu" else {}
-    return np.prod(x, axis=axes(axis), keepdims=keepdims, **kept)
+    options = {"dtype": x.dtype} if x.dtype.kind in "iu" else {}
+    return np.prod(x, axis=axes(axis), keepdims=keepdims, **options)
 
 
 def _extreme(x: Any, axis: Any, keepdims: Any, of: Any, none: Any) -> Any:
-    """The largest or smallest element; that of no elements is the other end of the dtype."""
+    """Reduce to the largest or smallest element; without elements, the opposite limit of the dtype."""
     axis = axes(axis)
     if not x.size:
         limits = np.iinfo(x.dtype) if x.dtype.kind in "iu" else None
@@ -83,7 +83,7 @@ def _extreme(x: Any, axis: Any, keepdims: Any, of: Any, none: Any) -> Any:
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The largest element along axes; several that are equal share its gradient."""
+    """Take the maximum along axes; tied elements share the gradient."""
     x = checked("reduce_max", tensor(input_tensor), "iuf")
     return _extreme(x, axis, keepdims, np.max, lambda limits: limits.min if limits else -np.inf)
 
@@ -92,24 +92,24 @@ def reduce_max(
 def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The smallest element along axes; several that are equal share its gradient."""
+    """Take the minimum along axes; tied elements share the gradient."""
     x = checked("reduce_min", tensor(input_tensor), "iuf")
     return _extreme(x, axis, keepdims, np.min, lambda limits: limits.max if limits else np.inf)
 
 
 def _truths(called: str, x: Any) -> Any:
-    """Truth values; an empty list counts as one of them."""
-    held = tensor(x)
-    if not held.size and is_python(x):
-        return np.zeros(held.shape, bool)
-    return checked(called, held, "b")
+    """Check for booleans; an empty list counts as boolean."""
+    elements = tensor(x)
+    if not elements.size and is_python(x):
+        return np.zeros(elements.shape, bool)
+    return checked(called, elements, "b")
 
 
 @adapter
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """Whether all elements along axes are true."""
+    """Return True where every element along axes is true."""
     return np.all(_truths("reduce_all", input_tensor), axis=axes(axis), keepdims=keepdims)
 
 
@@ -117,7 +117,7 @@ def reduce_all(
 def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """Whether an element along axes is true."""
+    """Return True where any element along axes is true."""
     return np.any(_truths("reduce_any", input_tensor), axis=axes(axis), keepdims=keepdims)
 
 
@@ -125,7 +125,7 @@ def reduce_any(
 def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The mean squared distance from the mean, along axes."""
+    """Compute the variance along axes."""
     x = checked("reduce_variance", tensor(input_tensor), "fc")
     return np.var(x, axis=axes(axis), keepdims=keepdims)
 
@@ -134,7 +134,7 @@ def reduce_variance(
 def reduce_std(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The square root of the variance along axes; where that is 0, so is the gradient, which TensorFlow has as NaN."""
+    """Compute the standard deviation along axes; at 0 the gradient is 0 (in TensorFlow nan)."""
     x = checked("reduce_std", tensor(input_tensor), "fc")
     return np.std(x, axis=axes(axis), keepdims=keepdims)
 
@@ -143,7 +143,7 @@ def reduce_std(
 def reduce_logsumexp(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The logarithm of the sum of exponentials along axes, without overflow."""
+    """Compute log(sum(exp(x))) along axes without overflow."""
     x = checked("reduce_logsumexp", tensor(input_tensor), "f")
     return exponentials.logsumexp(x, axis=axes(axis), keepdims=keepdims)
 
@@ -152,24 +152,24 @@ def reduce_logsumexp(
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The square root of the sum of squares along axes; at 0 the gradient is 0, which TensorFlow has as NaN."""
+    """Compute the Euclidean norm along axes; at 0 the gradient is 0 (in TensorFlow nan)."""
     x = checked("reduce_euclidean_norm", tensor(input_tensor), "fc")
-    found = np.linalg.vector_norm(x, axis=axes(axis), keepdims=keepdims)
-    return np.astype(found, x.dtype) if x.dtype.kind == "c" else found
+    result = np.linalg.vector_norm(x, axis=axes(axis), keepdims=keepdims)
+    return np.astype(result, x.dtype) if x.dtype.kind == "c" else result
 
 
 @adapter
 def count_nonzero(
     input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = int64, name: str | None = None
 ) -> Any:
-    """The number of elements along axes that are not 0."""
+    """Count nonzero elements along axes."""
     nonzero = plain(input) != 0
     return np.sum(nonzero, axis=axes(axis), keepdims=bool(keepdims), dtype=numpy_dtype(dtype))
 
 
 @adapter
 def zero_fraction(value: Any, name: str | None = None) -> Any:
-    """The fraction of elements that are 0, in float32."""
+    """Return the fraction of zero elements, in float32."""
     return np.mean(plain(value) == 0, dtype=np.float32)
 
 
@@ -177,13 +177,13 @@ def _place(of: Any, input: Any, axis: Any, output_type: Any) -> Any:
     x = plain(input)
     if x.dtype.kind == "f":
         x = np.where(np.isnan(x), -np.inf if of is np.argmax else np.inf, x)
-    found = of(x, axis=0 if axis is None else axes(axis))
-    return found.astype(numpy_dtype(output_type), copy=False)
+    result = of(x, axis=0 if axis is None else axes(axis))
+    return result.astype(numpy_dtype(output_type), copy=False)
 
 
 @adapter
 def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:
-    """The place of the largest element along an axis, the first if none is given; NaN is passed over.
+    """Return the index of the largest element along an axis (default: the first); nan is ignored.
 
     Examples
     --------
@@ -196,34 +196,34 @@ def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | N
 
 @adapter
 def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:
-    """The place of the smallest element along an axis, the first if none is given; NaN is passed over."""
+    """Return the index of the smallest element along an axis (default: the first); nan is ignored."""
     return _place(np.argmin, input, axis, output_type)
 
 
 def _accumulated(of: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, first: Any) -> Any:
-    """Partial sums or products along an axis: from its end if `reverse`, without the element itself if `exclusive`."""
+    """Accumulate along an axis: from its end if `reverse`, without the element itself if `exclusive`."""
     x = checked(of.__name__, tensor(x), _NUMBERS)
     axis = axes(axis)
     if not -x.ndim <= axis < x.ndim:
         raise InvalidArgumentError(f"axis {axis} is not there in a tensor of shape {x.shape}")
     axis %= x.ndim
     x = np.flip(x, axis) if reverse else x
-    kept = {"dtype": x.dtype} if x.dtype.kind in "iu" else {}
-    found = of(x, axis=axis, **kept)
+    options = {"dtype": x.dtype} if x.dtype.kind in "iu" else {}
+    result = of(x, axis=axis, **options)
     if exclusive:
         before = (*(slice(None),) * axis, slice(0, -1))
         start = np.full(
             (*x.shape[:axis], min(x.shape[axis], 1), *x.shape[axis + 1 :]), first, x.dtype
         )
-        found = np.concatenate([start, found[before]], axis=axis)
-    return np.flip(found, axis) if reverse else found
+        result = np.concatenate([start, result[before]], axis=axis)
+    return np.flip(result, axis) if reverse else result
 
 
 @adapter
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
-    """The partial sums along an axis."""
+    """Compute cumulative sums along an axis."""
     return _accumulated(np.cumsum, x, axis, exclusive, reverse, 0)
 
 
@@ -231,7 +231,7 @@ def cumsum(
 def cumprod(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
-    """The partial products along an axis; with a 0 among the elements, gradients are the true ones."""
+    """Compute cumulative products along an axis; gradients are exact even with zeros."""
     return _accumulated(np.cumprod, x, axis, exclusive, reverse, 1)
 
 
@@ -239,15 +239,14 @@ def cumprod(
 def cumulative_logsumexp(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
-    """The logarithms of the partial sums of exponentials along an axis."""
+    """Compute log(cumsum(exp(x))) along an axis."""
     x = checked("cumulative_logsumexp", tensor(x), "f")
     axis = axes(axis) % x.ndim
     x = np.flip(x, axis) if reverse else x
     ahead = (slice(None),) * axis
+    # Doubling (Hillis and Steele 1986): log2(n) whole-array steps instead of n, each free of overflow.
     smooth, reach = x, 1
-    while (
-        reach < x.shape[axis]
-    ):  # each element is of the last `reach` ones then, and of all in the end
+    while reach < x.shape[axis]:
         start, rest = smooth[*ahead, :reach], smooth[*ahead, reach:]
         smooth = np.concatenate([start, np.logaddexp(rest, smooth[*ahead, :-reach])], axis=axis)
         reach *= 2
@@ -262,7 +261,7 @@ def cumulative_logsumexp(
 
 @adapter
 def add_n(inputs: Any, name: str | None = None) -> Any:
-    """The sum of several tensors of one shape.
+    """Add tensors of one shape.
 
     Examples
     --------
@@ -301,7 +300,7 @@ def bincount(
     dtype: Any = "int32",
     name: str | None = None,
 ) -> Any:
-    """The number of times that each whole number from 0 occurs, or the sum of the weights there."""
+    """Count each integer from 0, or sum the weights of its occurrences."""
     places = plain(arr).ravel()
     places = places if places.size else places.astype(int)
     least = 0 if minlength is None else int(minlength)
@@ -310,8 +309,8 @@ def bincount(
         places, weights = places[inside], None if weights is None else tensor(weights)[inside]
     if weights is None:
         return np.bincount(places, minlength=least).astype(numpy_dtype(dtype))
-    held = tensor(weights)
-    return np.bincount(places, np.ravel(held), minlength=least).astype(held.dtype)
+    elements = tensor(weights)
+    return np.bincount(places, np.ravel(elements), minlength=least).astype(elements.dtype)
 
 
 @adapter
@@ -323,7 +322,7 @@ def confusion_matrix(
     dtype: Any = "int32",
     name: str | None = None,
 ) -> Any:
-    """The number of examples of each label, in rows, with each prediction, in columns."""
+    """Count examples by label (rows) and prediction (columns)."""
     rows, columns = np.asarray(tensor(labels)), np.asarray(tensor(predictions))
     largest = max([*rows.ravel(), *columns.ravel()], default=-1) + 1
     count = int(largest if num_classes is None else num_classes)
@@ -331,10 +330,10 @@ def confusion_matrix(
         raise InvalidArgumentError(
             f"a label or prediction is {largest - 1}, and num_classes is {count}"
         )
-    found = np.zeros((count, count), as_dtype(dtype).dtype)
+    result = np.zeros((count, count), as_dtype(dtype).dtype)
     np.add.at(
-        found,
+        result,
         (rows.astype(int), columns.astype(int)),
         1 if weights is None else np.asarray(tensor(weights)),
     )
-    return found
+    return result

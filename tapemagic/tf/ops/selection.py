@@ -1,4 +1,4 @@
-"""Choice, order and counts of elements: where, one_hot, sort, unique and their kin."""
+"""Selecting, sorting and counting elements: where, one_hot, sort, unique and similar."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tapemagic.tf.errors import InvalidArgumentError
 
 
 def _condition(condition: Any) -> Any:
-    """Truth values, as an array."""
-    held = unwrap(tensor(condition))
-    if held.dtype.kind != "b":
+    """Return a condition as a boolean array."""
+    elements = unwrap(tensor(condition))
+    if elements.dtype.kind != "b":
         raise InvalidArgumentError(
-            f"the condition is made of truth values, not of {held.dtype}: compare, as in x > 0"
+            f"the condition must be boolean, not {elements.dtype}: compare, as in x > 0"
         )
-    return held
+    return elements
 
 
 @adapter
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """`x` where a condition holds, `y` elsewhere; without these, the places where it holds, one a row.
+    """Choose `x` where a condition is true, else `y`; without both, return the true indices, one per row.
 
     Examples
     --------
@@ -38,8 +38,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     tf.Tensor([1. 0.], shape=(2,), dtype=float32)
     """
     if x is None and y is None:
-        held = np.asarray(unwrap(tensor(condition)))
-        return np.argwhere(held != 0)
+        elements = np.asarray(unwrap(tensor(condition)))
+        return np.argwhere(elements != 0)
     if x is None or y is None:
         raise OptionError("tf.where takes both x and y, or neither of them")
     return np.where(_condition(condition), *matched("where", x, y))
@@ -55,7 +55,7 @@ def one_hot(
     dtype: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Rows that are 1 at one place and 0 elsewhere; a place outside of the row leaves it 0.
+    """Encode indices as rows with a single 1; an index out of range gives zeros.
 
     Examples
     --------
@@ -65,14 +65,14 @@ def one_hot(
     [[1. 0. 0.]
      [0. 0. 1.]], shape=(2, 3), dtype=float32)
     """
-    given = [x for x in (on_value, off_value) if x is not None]
-    otherwise = common_dtype(given) if given else float32.dtype
-    wanted = otherwise if dtype is None else numpy_dtype(dtype)
+    fill_values = [x for x in (on_value, off_value) if x is not None]
+    otherwise = common_dtype(fill_values) if fill_values else float32.dtype
+    target = otherwise if dtype is None else numpy_dtype(dtype)
     hot = np.expand_dims(plain(indices), -1) == np.arange(int(depth))
-    on = wanted.type(1) if on_value is None else _number(on_value, wanted)
-    off = wanted.type(0) if off_value is None else _number(off_value, wanted)
-    found = np.where(hot, on, off)
-    return found if axis in {None, -1} else np.moveaxis(found, -1, axes(axis))
+    on = target.type(1) if on_value is None else _number(on_value, target)
+    off = target.type(0) if off_value is None else _number(off_value, target)
+    result = np.where(hot, on, off)
+    return result if axis in {None, -1} else np.moveaxis(result, -1, axes(axis))
 
 
 def _number(value: Any, dtype: Any) -> Any:
@@ -81,7 +81,7 @@ def _number(value: Any, dtype: Any) -> Any:
 
 @adapter
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Any:
-    """The elements, or slices from `axis` on, at which a mask is true.
+    """Select elements, or slices starting at `axis`, where a mask is true.
 
     Examples
     --------
@@ -89,15 +89,15 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     >>> print(tf.boolean_mask([1.0, 2.0, 3.0], [True, False, True]))
     tf.Tensor([1. 3.], shape=(2,), dtype=float32)
     """
-    held, chosen = _tensor(tensor), _condition(mask)
-    first = 0 if axis is None else axes(axis) % max(held.ndim, 1)
+    elements, chosen = _tensor(tensor), _condition(mask)
+    first = 0 if axis is None else axes(axis) % max(elements.ndim, 1)
     if not chosen.ndim:
         raise InvalidArgumentError("boolean_mask takes a mask with one axis or more")
-    if held.shape[first : first + chosen.ndim] != chosen.shape:
+    if elements.shape[first : first + chosen.ndim] != chosen.shape:
         raise InvalidArgumentError(
-            f"a mask of shape {chosen.shape} does not fit a tensor of shape {held.shape}"
+            f"a mask of shape {chosen.shape} does not fit a tensor of shape {elements.shape}"
         )
-    return held[(*(builtins.slice(None),) * first, chosen)]
+    return elements[(*(builtins.slice(None),) * first, chosen)]
 
 
 _tensor = tensor
@@ -105,7 +105,7 @@ _tensor = tensor
 
 @adapter
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    """The elements, those outside the limits moved to them: to the lower one if it is above the upper one."""
+    """Clip elements to limits; the lower limit wins if the limits cross."""
     t, low, high = matched("clip_by_value", t, clip_value_min, clip_value_max)
     if np.any(unwrap(low) > unwrap(high)):
         high = np.maximum(high, low)
@@ -122,7 +122,7 @@ def _descending(direction: str, called: str) -> bool:
 
 @adapter
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
-    """The elements in order along an axis."""
+    """Sort along an axis."""
     if not _descending(direction, "sort"):
         return np.sort(tensor(values), axis=axes(axis))
     places = unwrap(argsort(values, axis, direction)).astype(np.intp)
@@ -137,20 +137,21 @@ def argsort(
     stable: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The places of the elements in order along an axis; those of equal ones in the order in which they stand."""
-    held = plain(values)
+    """Return the indices that sort along an axis; ties keep their order."""
+    elements = plain(values)
     axis = axes(axis)
     if not _descending(direction, "argsort"):
-        return np.argsort(held, axis=axis, kind="stable").astype(np.int32)
-    back = np.argsort(np.flip(held, axis), axis=axis, kind="stable")
-    return np.flip(held.shape[axis] - 1 - back, axis).astype(np.int32)
+        return np.argsort(elements, axis=axis, kind="stable").astype(np.int32)
+    # Sorting the reversed array and reversing again keeps ties in their order.
+    back = np.argsort(np.flip(elements, axis), axis=axis, kind="stable")
+    return np.flip(elements.shape[axis] - 1 - back, axis).astype(np.int32)
 
 
 @adapter
 def top_k(
     input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
 ) -> Any:
-    """The `k` largest elements of each row, and their places.
+    """Return the `k` largest elements of each row and their indices.
 
     Examples
     --------
@@ -158,13 +159,13 @@ def top_k(
     >>> tf.math.top_k([1.0, 5.0, 3.0], k=2).indices.numpy()
     array([1, 2], dtype=int32)
     """
-    held = tensor(input)
-    found = selection.top_k(held, int(k), sorted)
-    return TopKV2(found.values, found.indices.astype(numpy_dtype(index_type), copy=False))
+    elements = tensor(input)
+    result = selection.top_k(elements, int(k), sorted)
+    return TopKV2(result.values, result.indices.astype(numpy_dtype(index_type), copy=False))
 
 
 class TopKV2(NamedTuple):
-    """The largest elements, and their places."""
+    """Largest elements and their indices."""
 
     values: Any
     indices: Any
@@ -172,7 +173,7 @@ class TopKV2(NamedTuple):
 
 @adapter
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
-    """Whether the prediction for each target is among the `k` largest of its row."""
+    """Return True where a target's prediction is among the `k` largest of its row."""
     rows = plain(predictions)
     places = plain(targets)
     inside = (places >= 0) & (places < rows.shape[1])
@@ -181,14 +182,14 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 
 
 class Unique(NamedTuple):
-    """The different elements in the order in which they first occur, and the place of each element among them."""
+    """Unique elements in order of first occurrence, and the index of each element among these."""
 
     y: Any
     idx: Any
 
 
 class UniqueWithCounts(NamedTuple):
-    """The same, and the number of times that each occurs."""
+    """Unique elements, their indices and their counts."""
 
     y: Any
     idx: Any
@@ -196,13 +197,13 @@ class UniqueWithCounts(NamedTuple):
 
 
 def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
-    held = tensor(x)
-    if held.ndim != 1:
+    elements = tensor(x)
+    if elements.ndim != 1:
         raise InvalidArgumentError(
-            f"unique expects a 1D vector, not a tensor of shape {held.shape}"
+            f"unique expects a 1D vector, not a tensor of shape {elements.shape}"
         )
     _, first, places, counts = np.unique(
-        np.asarray(unwrap(held)),
+        np.asarray(unwrap(elements)),
         return_index=True,
         return_inverse=True,
         return_counts=True,
@@ -211,12 +212,12 @@ def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     order = np.argsort(first)
     rank = np.argsort(order)
     dtype = numpy_dtype(out_idx)
-    return held[first[order]], rank[places].astype(dtype), counts[order].astype(dtype)
+    return elements[first[order]], rank[places].astype(dtype), counts[order].astype(dtype)
 
 
 @adapter
 def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
-    """The different elements in the order in which they first occur, and the place of each element among them.
+    """Return the unique elements in order of first occurrence, and each element's index among these.
 
     Examples
     --------
@@ -245,16 +246,16 @@ def searchsorted(
     """The places at which values would be put into sorted rows."""
     rows, sought = (np.asarray(unwrap(x)) for x in matched("searchsorted", sorted_sequence, values))
     flat = rows.reshape(-1, rows.shape[-1])
-    wanted = sought.reshape(len(flat), -1) if flat.size or sought.size else sought
-    found = [np.searchsorted(row, of, side) for row, of in zip(flat, wanted, strict=True)]  # type: ignore[call-overload]
-    return np.array(found, numpy_dtype(out_type)).reshape(sought.shape)
+    target = sought.reshape(len(flat), -1) if flat.size or sought.size else sought
+    result = [np.searchsorted(row, of, side) for row, of in zip(flat, target, strict=True)]  # type: ignore[call-overload]
+    return np.array(result, numpy_dtype(out_type)).reshape(sought.shape)
 
 
 @adapter
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None
 ) -> Any:
-    """Rows that are true up to a length each."""
+    """Create rows that are True up to a length each."""
     counts = plain(lengths)
     longest = int(counts.max(initial=0)) if maxlen is None else int(maxlen)
     return (np.arange(longest) < counts[..., None]).astype(numpy_dtype(dtype))
@@ -264,7 +265,7 @@ def sequence_mask(
 def histogram_fixed_width(
     values: Any, value_range: Any, nbins: Any = 100, dtype: Any = int32, name: str | None = None
 ) -> Any:
-    """The number of values in each of `nbins` equal parts of a range; the outer ones take what lies outside."""
+    """Count values in `nbins` equal bins of a range; the outer bins also count values outside."""
     low, high = (float(x) for x in np.asarray(unwrap(tensor(value_range))))
     count = int(nbins)
     with np.errstate(invalid="ignore"):
@@ -275,21 +276,21 @@ def histogram_fixed_width(
 
 @adapter
 def is_non_decreasing(x: Any, name: str | None = None) -> Any:
-    """Whether no element is smaller than the one before it."""
-    held = np.ravel(unwrap(tensor(x)))
-    return np.all(held[1:] >= held[:-1])
+    """Return True if no element is smaller than its predecessor."""
+    elements = np.ravel(unwrap(tensor(x)))
+    return np.all(elements[1:] >= elements[:-1])
 
 
 @adapter
 def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
-    """Whether each element is larger than the one before it."""
-    held = np.ravel(unwrap(tensor(x)))
-    return np.all(held[1:] > held[:-1])
+    """Return True if every element is larger than its predecessor."""
+    elements = np.ravel(unwrap(tensor(x)))
+    return np.all(elements[1:] > elements[:-1])
 
 
 @adapter
 def invert_permutation(x: Any, name: str | None = None) -> Any:
-    """The permutation that undoes another one."""
+    """Invert a permutation."""
     order = plain(x)
     if sorted(order.tolist()) != list(builtins.range(order.size)):
         raise InvalidArgumentError(f"{order.tolist()} is no permutation of 0 to {order.size - 1}")
@@ -298,6 +299,6 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
 
 @adapter
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
-    """The coordinates, one axis a row, of places in a flat tensor."""
+    """Convert flat indices to coordinates, one row per axis."""
     places = plain(indices)
     return np.array(np.unravel_index(places, lengths(dims)), places.dtype)

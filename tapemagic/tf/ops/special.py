@@ -1,4 +1,4 @@
-"""Special functions, which SciPy computes: the gamma function, Bessel functions and their kin."""
+"""Special functions computed by SciPy: gamma, Bessel and related functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tapemagic.tf.ops.elementwise import checked
 
 
 def scipy_function(name: str, needed: str) -> Callable[..., Any]:
-    """A function of ``scipy.special``, which is asked for when it is first needed."""
+    """Return a function of ``scipy.special``, importing it on first use."""
     try:
         from scipy import special
     except ImportError:
@@ -26,18 +26,18 @@ def scipy_function(name: str, needed: str) -> Callable[..., Any]:
     function = getattr(special, name)
 
     def in_own_dtype(*args: Any) -> Any:
-        found, dtype = function(*args), unwrap(args[-1]).dtype
+        result, dtype = function(*args), unwrap(args[-1]).dtype
         return (
-            np.astype(found, dtype)
-            if dtype == np.float16 and not isinstance(found, tuple)
-            else found
+            np.astype(result, dtype)
+            if dtype == np.float16 and not isinstance(result, tuple)
+            else result
         )
 
     return in_own_dtype
 
 
 def _one(called: str, of_scipy: str, doc: str) -> Any:
-    """The adapter of a function of one tensor."""
+    """Adapt a function of one tensor."""
 
     def computed(x: Any, name: str | None = None) -> Any:
         return scipy_function(of_scipy, called)(checked(called, tensor(x), "f"))
@@ -48,7 +48,7 @@ def _one(called: str, of_scipy: str, doc: str) -> Any:
 
 
 def _two(called: str, of_scipy: str, doc: str) -> Any:
-    """The adapter of a function of two tensors."""
+    """Adapt a function of two tensors."""
 
     def computed(x: Any, y: Any, name: str | None = None) -> Any:
         a, b = matched(called, x, y)
@@ -76,9 +76,9 @@ xlog1py = _two("xlog1py", "xlog1py", "x * log(1 + y), element by element; 0 wher
 bessel_j0 = _one("bessel_j0", "j0", "The Bessel function of the first kind of order 0.")
 bessel_j1 = _one("bessel_j1", "j1", "The Bessel function of the first kind of order 1.")
 bessel_k0 = _one("bessel_k0", "k0", "The modified Bessel function of the second kind of order 0.")
-bessel_k0e = _one("bessel_k0e", "k0e", "The same times exp(x).")
+bessel_k0e = _one("bessel_k0e", "k0e", "The Bessel function times exp(x).")
 bessel_k1 = _one("bessel_k1", "k1", "The modified Bessel function of the second kind of order 1.")
-bessel_k1e = _one("bessel_k1e", "k1e", "The same times exp(x).")
+bessel_k1e = _one("bessel_k1e", "k1e", "The Bessel function times exp(x).")
 bessel_y0 = _one("bessel_y0", "y0", "The Bessel function of the second kind of order 0.")
 bessel_y1 = _one("bessel_y1", "y1", "The Bessel function of the second kind of order 1.")
 dawsn = _one(
@@ -92,45 +92,46 @@ spence = _one(
 
 @adapter
 def fresnel_sin(x: Any, name: str | None = None) -> Any:
-    """The integral of sin(pi t**2 / 2) from 0 to x."""
+    """Compute the integral of sin(pi t**2 / 2) from 0 to x."""
     return scipy_function("fresnel", "fresnel_sin")(checked("fresnel_sin", tensor(x), "f"))[0]
 
 
 @adapter
 def fresnel_cos(x: Any, name: str | None = None) -> Any:
-    """The integral of cos(pi t**2 / 2) from 0 to x."""
+    """Compute the integral of cos(pi t**2 / 2) from 0 to x."""
     return scipy_function("fresnel", "fresnel_cos")(checked("fresnel_cos", tensor(x), "f"))[1]
 
 
 @adapter
 def igamma(a: Any, x: Any, name: str | None = None) -> Any:
-    """The regularized lower incomplete gamma function."""
+    """Compute the regularized lower incomplete gamma function."""
     a, x = matched("igamma", a, x)
     return scipy_function("gammainc", "igamma")(checked("igamma", a, "f"), x)
 
 
 @adapter
 def igammac(a: Any, x: Any, name: str | None = None) -> Any:
-    """The regularized upper incomplete gamma function."""
+    """Compute the regularized upper incomplete gamma function."""
     a, x = matched("igammac", a, x)
     return scipy_function("gammaincc", "igammac")(checked("igammac", a, "f"), x)
 
 
 @adapter
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
-    """The regularized incomplete beta function."""
+    """Compute the regularized incomplete beta function."""
     a, b, x = matched("betainc", a, b, x)
     return scipy_function("betainc", "betainc")(checked("betainc", a, "f"), b, x)
 
 
 @adapter
 def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
-    """The derivative of order `a` of digamma, by the Hurwitz zeta function: DLMF 5.15 and 25.11.12."""
+    """Compute the `a`-th derivative of digamma by the Hurwitz zeta function (DLMF 5.15, 25.11.12)."""
     a, x = matched("polygamma", a, x)
     checked("polygamma", x, "f")
     order = np.asarray(unwrap(a))
     if not np.all((order >= 0) & (order == np.round(order))):
-        raise InvalidArgumentError("the order of polygamma is a whole number that is not negative")
+        raise InvalidArgumentError("the order of polygamma must be a nonnegative integer")
+    # Order 0 is digamma itself, which the formula does not cover: zeta(1, x) diverges.
     n = np.maximum(order, 1)
     factor = -np.cos(np.pi * n) * scipy_function("gamma", "polygamma")(n + 1)
     higher = factor.astype(x.dtype) * scipy_function("zeta", "polygamma")(n + 1, x)
@@ -139,14 +140,14 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
 
 @adapter
 def zeta(x: Any, q: Any, name: str | None = None) -> Any:
-    """The Hurwitz zeta function."""
+    """Compute the Hurwitz zeta function."""
     x, q = matched("zeta", x, q)
     return scipy_function("zeta", "zeta")(checked("zeta", x, "f"), q)
 
 
 @adapter
 def lbeta(x: Any, name: str | None = None) -> Any:
-    """The logarithm of the absolute value of the beta function of the last axis."""
-    held = checked("lbeta", tensor(x), "f")
+    """Compute log|B(x)| of the beta function along the last axis."""
+    x_tensor = checked("lbeta", tensor(x), "f")
     lgamma_of = scipy_function("gammaln", "lbeta")
-    return np.sum(lgamma_of(held), axis=-1) - lgamma_of(np.sum(held, axis=axes(-1)))
+    return np.sum(lgamma_of(x_tensor), axis=-1) - lgamma_of(np.sum(x_tensor, axis=axes(-1)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.programs.passes import rewritten, simplified
-from tapemagic.programs.passes.dead_code import without_dead_code
+from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.program import Constant, Guard, Node, Program, replaced
 from tapemagic.programs.symbol import held
 from tapemagic.programs.trace import tracing

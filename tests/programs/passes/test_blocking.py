@@ -14,8 +14,8 @@ from tapemagic.kernels import aligned_like
 from tapemagic.programs.passes import cutting
 from tapemagic.programs.passes.blocking import in_blocks
 from tapemagic.programs.program import Constant, Guard, Input, Loop, Node, Program, kind_of
-from tapemagic.programs.source import Retrace, Text
 from tapemagic.programs.symbol import method
+from tapemagic.programs.text.source import Retrace, Text
 from tests.programs.running import in_driver
 
 
@@ -65,7 +65,7 @@ def loops(program: Program) -> list[Loop]:
 
 
 def both(build: Builder, *results: Node) -> tuple[Program, Any, Any]:
-    """The program in blocks, and what it gives without and with them."""
+    """Return the program in blocks, and the results without and with blocks."""
     program = build.program(*results)
     blocked = in_blocks(program, least=8000)
     return blocked, run(program, build.values), run(blocked, build.values)
@@ -86,7 +86,7 @@ def check_same(build: Builder, *results: Node, count: int = 1) -> Program:
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 256 numbers."""
-    monkeypatch.setattr(cutting, "BLOCK", 2048)
+    monkeypatch.setattr(cutting, "MAX_BLOCK_BYTES", 2048)
 
 
 def numbers(*shape: int, dtype: Any = float, seed: int = 0) -> Any:
@@ -133,7 +133,7 @@ def test_rows_columns_and_masks(shape: tuple[int, ...]) -> None:
     "change", [np.asfortranarray, lambda x: x[:, ::2], lambda x: x[::-1], lambda x: x.T.copy().T]
 )
 def test_layouts_stay(change: Any) -> None:
-    """A result lies in memory as that of whole arrays does, also of strided and transposed ones."""
+    """Results have the same memory layout as without blocks, for strided and transposed arrays too."""
     build = Builder(change(numbers(1500, 4)))
     x = build.inputs[0]
     check_same(
@@ -145,7 +145,7 @@ def test_layouts_stay(change: Any) -> None:
 
 @pytest.mark.parametrize("change", [np.asfortranarray, lambda x: x[:, ::2], lambda x: x])
 def test_the_method_copy_lies_in_the_usual_order(change: Any) -> None:
-    """Its order is "C", unlike that of np.copy, and so is that of what is computed from it."""
+    """The method copies in C order, unlike np.copy, and results computed from the copy follow."""
     build = Builder(change(numbers(1500, 4)))
     x = build(np.exp, build.inputs[0])
     check_same(
@@ -225,7 +225,7 @@ def test_no_call_moves_before_its_guard() -> None:
 
 
 def test_results_twice_and_constants_and_views() -> None:
-    """Results that were one array stay one; a view of a result is one."""
+    """Results that were a single array stay so, and a view of a result stays a view."""
     build = Builder(numbers(3000))
     x = build.inputs[0]
     known = build.constant(numbers(3000, seed=3))

@@ -55,7 +55,7 @@ def test_a_buffer_is_written_into_where_it_is_read_last() -> None:
 
 
 def test_a_named_value_keeps_its_own_statement() -> None:
-    """So does the adjoint of one."""
+    """A value with a name, and an adjoint of one, isn't merged into an augmented assignment."""
     t = call(np.sin, x)
     named = call(np.add, t, y, name="named")
     adjoint = call(np.add, named, y, back=Back(x, 1, named))
@@ -129,7 +129,7 @@ def test_the_last_block_takes_a_part_of_the_buffers() -> None:
 
 
 def test_aligned_arrays_lie_in_memory_as_others_do() -> None:
-    """They differ from those of ``np.empty_like`` in where they begin alone."""
+    """Only the start address differs from that of ``np.empty_like``."""
     base = np.ones((6, 4, 5))
     for like in (base, base.T, base[::2, ::-1], base.transpose(1, 0, 2), base[:0], base[0, 0, 0]):
         for dtype in (None, np.int8, np.complex128):

@@ -16,11 +16,11 @@ from tapemagic.programs.passes import (
     identities,
     reductions,
     rewritten,
+    scalar_operands,
+    shape_rules,
     simplified,
 )
-from tapemagic.programs.passes import scalar_operands as literals
-from tapemagic.programs.passes import shape_rules as shapes
-from tapemagic.programs.passes.dead_code import without_dead_code
+from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.program import Program
 from tests.programs.passes.small_programs import calls, interpreted, same_bits, traced
 from tests.shares import each
@@ -32,8 +32,8 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "identities": lambda program: rewritten(program, identities.RULES),
     "factors": lambda program: rewritten(program, factors.RULES),
     "reductions": lambda program: rewritten(program, reductions.RULES),
-    "shapes": lambda program: rewritten(program, shapes.RULES),
-    "literals": lambda program: rewritten(program, literals.RULES),
+    "shapes": lambda program: rewritten(program, shape_rules.RULES),
+    "literals": lambda program: rewritten(program, scalar_operands.RULES),
     "all": simplified,
 }
 
@@ -65,7 +65,7 @@ REDUCTIONS += [lambda x, **k: x.mean(**k)]
 
 
 def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
-    """An array, or a number, in some memory layout, with special numbers among ordinary ones."""
+    """Draw a number, or an array in some memory layout, with some special numbers."""
     made = rng.normal(size=shape) * 10.0 ** rng.integers(-2, 3)
     if rng.random() < 0.6:
         made = np.where(rng.random(shape) < 0.5, rng.choice(SPECIAL, shape), made)
@@ -80,7 +80,7 @@ def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
 
 
 def constant(rng: np.random.Generator) -> Any:
-    """A number, of Python's or NumPy's, or an array of it."""
+    """Draw a Python number, a NumPy scalar, or an array that repeats a number."""
     number = NUMBERS[rng.integers(len(NUMBERS))]
     chance = rng.random()
     if chance < 0.5:
@@ -171,7 +171,7 @@ def _other(rng: np.random.Generator, x: Any) -> Any:
 
 
 def calls_of(program: Program) -> str:
-    """A program as one line, or how long it is."""
+    """Return a program as one line, or its length."""
     try:
         return "; ".join(calls(program))
     except (IndexError, AttributeError):
@@ -180,11 +180,11 @@ def calls_of(program: Program) -> str:
 
 @pytest.mark.thorough
 def test_random_programs_stay_the_same_to_the_bit() -> None:
-    """Each pass alone, and all of them."""
+    """Each pass, and all passes together, keep every bit."""
     assert [] == [each for seed in range(60) for each in differences(seed)]
 
 
 @pytest.mark.thorough
 def test_many_random_programs_stay_the_same_to_the_bit() -> None:
-    """The same for a thousand programs, or a third of them."""
+    """Each pass keeps every bit of a thousand programs, or of a third of them."""
     assert [] == [found for seed in range(60, 1000, each(1)) for found in differences(seed)]

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.programs.expressions import POWERS_ARE_PRODUCTS
 from tapemagic.programs.passes import (
     constant_folding,
     factors,
     identities,
     reductions,
     rewritten,
+    scalar_operands,
+    shape_rules,
     simplified,
 )
-from tapemagic.programs.passes import scalar_operands as literals
-from tapemagic.programs.passes import shape_rules as shapes
-from tapemagic.programs.passes.dead_code import without_dead_code
+from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.passes.separate_results import with_separate_results
 from tapemagic.programs.program import Back, Constant, Guard, Input, Node, Program, kind_of
+from tapemagic.programs.text.expressions import POWERS_ARE_PRODUCTS
 from tests.programs.passes.small_programs import alone, calls, interpreted, passed, traced
 from tests.programs.running import both_ways
 
@@ -61,7 +61,7 @@ def test_dead_code() -> None:
 
 
 def test_common_subexpressions() -> None:
-    """The same call is made once, in either order of summands and factors; 2 and 2.0 are not the same."""
+    """Equal calls become one call, in either order of summands and factors. Powers keep 2 and 2.0 apart."""
 
     def f(x: Any, y: Any) -> Any:
         first, second = np.sin(x) * y, y * np.sin(x)
@@ -165,7 +165,7 @@ def test_identities(f: Callable[..., Any], rest: str) -> None:
 
 
 def test_a_negative_product_next_to_the_product_itself() -> None:
-    """It is the product, subtracted, even if the negative factor is needed elsewhere."""
+    """A negative product is merged with the product, even if another call reads the negative factor."""
 
     def f(x: Any) -> Any:
         less = -x
@@ -199,7 +199,7 @@ def test_powers_of_numbers_by_the_operator_stay() -> None:
 
 
 def test_complex_products_with_one_stay() -> None:
-    """They multiply infinities by zero."""
+    """A complex product with 1 multiplies infinities by zero."""
     assert len(passed(lambda x: np.sin(x) * 1, x=X.astype(complex))) == 3
 
 
@@ -258,7 +258,7 @@ def test_reductions(f: Callable[..., Any], rest: str) -> None:
 
 
 def test_a_sum_of_one_number() -> None:
-    """It is that number, but that -0.0 becomes 0.0."""
+    """A sum of one number is the number, except that -0.0 becomes 0.0."""
 
     def f(function: Any) -> str:
         return left(lambda x: np.add.reduce(function(x), axis=0), reductions.RULES, x=M[:1])
@@ -287,12 +287,12 @@ def test_a_sum_of_one_number() -> None:
 )  # fmt: skip
 def test_shapes(f: Callable[..., Any], rest: str) -> None:
     """A call that changes nothing is left out, if the values are known to lie in memory alike."""
-    assert left(f, shapes.RULES, x=M) == rest
+    assert left(f, shape_rules.RULES, x=M) == rest
 
 
 def test_a_number_that_was_made_an_array() -> None:
-    """It is the number."""
-    assert left(lambda x: np.copy(x)[()], shapes.RULES, x=ONE) == "return x"
+    """An array of a number, indexed by (), is the number."""
+    assert left(lambda x: np.copy(x)[()], shape_rules.RULES, x=ONE) == "return x"
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_a_number_that_was_made_an_array() -> None:
 )
 def test_literals(f: Callable[..., Any], x: Any, rest: str) -> None:
     """A number is written as Python's only where it keeps its dtype."""
-    assert left(f, literals.RULES, x=x) == rest
+    assert left(f, scalar_operands.RULES, x=x) == rest
 
 
 def test_results_stay_apart() -> None:
@@ -452,7 +452,7 @@ def test_the_negative_of_a_product_that_is_read_twice_stays() -> None:
 
 
 def test_differences_of_matrices_lie_in_memory_as_the_sums_did() -> None:
-    """A product of matrices is as contiguous as its negative, whatever the other summand is."""
+    """A matrix product is as contiguous as its negative, for any other summand."""
 
     def f(x: Any, y: Any) -> Any:
         return x.T + -(x @ y), x.T + -y.T

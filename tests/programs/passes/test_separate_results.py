@@ -38,7 +38,7 @@ VIEWS: list[Callable[[Any], Any]] = [
 def test_a_result_shares_with_an_argument_what_it_shares_without_a_program(
     f: Callable[[Any], Any], step: int
 ) -> None:
-    """It is the argument, a view of it, one that is protected, or an array of its own."""
+    """A result stays the argument, a view of it, a read-only view, or a separate array."""
     traced = tm.function(f)
 
     def seen(g: Callable[[Any], Any], k: int) -> Any:

@@ -19,7 +19,7 @@ from tapemagic.programs.recorded import (
     text_of,
 )
 from tapemagic.programs.rerun import Mark, Words
-from tapemagic.programs.statements import statements_in
+from tapemagic.programs.text.statements import statements_in
 from tapemagic.report.subject import Subject
 from tapemagic.report.tabs.gradients.derivatives import failure_reason
 from tapemagic.report.tabs.trace.trace_step import TraceStep

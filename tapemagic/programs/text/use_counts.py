@@ -1,4 +1,4 @@
-"""Uses of values: what reads each node of a program, and how often."""
+"""Counts of the readers of each node of a program."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from tapemagic.programs.program import Constant, Loop, Node, Program, arguments_of, nodes_in
 
-LONG = 200
-"""The number of calls and loops above which a program is long."""
+MAX_SHORT_PROGRAM = 200
+"""Maximum number of calls and loops of a program that counts as short."""
 
 
 class Uses:
@@ -18,15 +18,15 @@ class Uses:
     Attributes
     ----------
     outputs : list
-        What the program returns: its results, and the new values of Variables.
+        The values that the program returns: its results, and the new values of Variables.
     parts : dict of Node to dict of int to Node
-        The results of each call that has several, where nothing reads them together.
+        For each call with several results that are only read one by one, its results by position.
     unpacked : set of Node
-        All of these results.
+        All results in `parts`.
     constants : list of Constant
-        In the order in which they are read, those with a name first.
+        In the order in which they are read, constants with a name first.
     freed : list of Node
-        Those that were read for the last time, until their names are given back.
+        Nodes whose last reader is written, until their names are released.
     """
 
     def __init__(self, program: Program) -> None:
@@ -49,18 +49,18 @@ class Uses:
         self.constants = sorted(constants, key=lambda node: not node.name)
 
     def entries(self) -> list[Any]:
-        """All nodes, guards and stores, also those in loops."""
+        """Return the nodes, guards and stores of the program, including those in loops."""
         return self._entries
 
     def names(self) -> set[str]:
-        """The user's names for values: inputs, constants that are read, and what is computed."""
+        """Return the user's names for inputs, constants and computed values."""
         computed = [entry for entry in self._entries if isinstance(entry, Node)]
         return {node.name for node in (*self._program.inputs, *self._left, *computed) if node.name}
 
     @property
     def is_long(self) -> bool:
-        """Whether a program is too long to be read at a glance."""
-        return len(self._program.body) > LONG
+        """Return True if a program is too long to be read at a glance."""
+        return len(self._program.body) > MAX_SHORT_PROGRAM
 
     def _count(self) -> None:
         left, readers = self._left, self._readers
@@ -73,41 +73,41 @@ class Uses:
             self._readers[node] = None
 
     def _find_parts(self) -> dict[Node, dict[int, Node]]:
-        found: dict[Node, dict[int, Node]] = {}
+        by_call: dict[Node, dict[int, Node]] = {}
         for entry in self.entries():
             if isinstance(entry, Node) and _is_part(entry):
-                found.setdefault(entry.args[0], {})[entry.args[1]] = entry
+                by_call.setdefault(entry.args[0], {})[entry.args[1]] = entry
         return {
             node: parts
-            for node, parts in found.items()
+            for node, parts in by_call.items()
             if self._left[node] == len(parts) and len(parts) > 1
         }
 
     def only_reader(self, node: Node) -> Any:
-        """The entry of the body that alone reads a node; None if there are more, or it is an output."""
+        """Return the only entry of the body that reads a node, if any. Outputs are read by the caller."""
         return self._readers.get(node) if self._left.get(node) == 1 else None
 
     def is_kept(self, node: Node | None) -> bool:
-        """Whether a node is still to be read, or its name stands in that of its derivative."""
+        """Return True if a later line reads a node, or if its name is part of the name of its derivative."""
         return node is not None and (
             self._left.get(node, 0) > 0 or (not node.name and node in self._differentiated)
         )
 
     def done(self, reads: Iterable[Node]) -> None:
-        """Note that nodes were read."""
+        """Count one read of each node."""
         for node in reads:
             self._left[node] -= 1
             if not self._left[node]:
                 self.freed.append(node)
 
     def keep(self, nodes: Iterable[Node]) -> None:
-        """Note that nodes are to be read once more."""
+        """Expect one more read of each node."""
         for node in nodes:
             self._left[node] = self._left.get(node, 0) + 1
 
 
 def _is_part(node: Node) -> bool:
-    """Whether a node is one of the results of a call that has several."""
+    """Return True if a node is a single result of a call with several results."""
     if node.function is not operator.getitem or type(node.args[1]) is not int:
         return False
     return isinstance(node.args[0], Node) and type(node.args[0].kind) is tuple

@@ -1,4 +1,4 @@
-"""Writing of a program as Python statements: which values have one of their own, and what stands around them."""
+"""Writing of a program as Python statements: which values get a statement, and where comments and blocks go."""
 
 from __future__ import annotations
 
@@ -8,20 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.comments import Comments, NoComments
-from tapemagic.programs.expressions import (
-    ATOM,
-    AUGMENTED,
-    Expression,
-    Expressions,
-    calls_numpy_alone,
-    takes_float,
-)
-from tapemagic.programs.formatting import WIDTH, laid_out
-from tapemagic.programs.literals import literal, quoted
-from tapemagic.programs.local_names import LocalNames
-from tapemagic.programs.module_names import ModuleNames
-from tapemagic.programs.naming import identifier, returned
+from tapemagic.programs.passes.separate_results import base
 from tapemagic.programs.program import (
     Constant,
     Guard,
@@ -34,22 +21,34 @@ from tapemagic.programs.program import (
     arguments_of,
     statement_of,
 )
-from tapemagic.programs.use_counts import Uses
+from tapemagic.programs.text.comments import Comments, NoComments
+from tapemagic.programs.text.expressions import (
+    ATOM,
+    AUGMENTED,
+    Expression,
+    Expressions,
+    calls_numpy_alone,
+    takes_float,
+)
+from tapemagic.programs.text.formatting import WIDTH, laid_out
+from tapemagic.programs.text.literals import literal, quoted
+from tapemagic.programs.text.local_names import LocalNames, ModuleNames
+from tapemagic.programs.text.naming import identifier, returned
+from tapemagic.programs.text.use_counts import Uses
 
-LONGEST = 72
-"""The number of characters above which an expression is not written into another one."""
+MAX_LENGTH = 72
+"""Maximum number of characters of an expression with nested expressions."""
 
-DEEPEST = 10
-"""The depth to which calls and operators are nested in one statement."""
-
+MAX_DEPTH = 10
+"""Maximum depth of calls and operators in one statement."""
 
 UNREAD = "# nothing reads this value, but its call may raise an error"
-"""The comment above a call of which only the error matters."""
+"""The comment above a call whose result isn't read."""
 
 
 @dataclass(slots=True)
 class Line:
-    """A line of the source, the user's statement behind it, and the nodes that it computes."""
+    """A line of the source, the user's statement it comes from, and the nodes that it computes."""
 
     text: str
     site: Site | None = None
@@ -58,14 +57,14 @@ class Line:
 
 @dataclass(slots=True)
 class Pending:
-    """A node, or a guard or store, whose expression waits for the one that reads it.
+    """A node, guard or store whose expression may be nested in another expression.
 
     Attributes
     ----------
     reads : list of Node
         The values that the expression names.
     inside : sequence of Node
-        Those whose expressions stand inside of it.
+        The nodes whose expressions are nested in this one.
     """
 
     node: Any
@@ -81,23 +80,22 @@ class Writer:
     ----------
     program : Program
     bare : bool, optional
-        Whether to write the same statements without comments, each on one line, and with functions by names of their
-        own: so they run.
+        Whether to write the statements as they run: without comments, each on one line, with global function names.
     module : ModuleNames, optional
-        The names above other functions, for one that stands below the same.
+        The names above other functions, if the function shares them.
 
     Attributes
     ----------
     parameters : list of str
-        The names of the inputs, in their order, and of constants that are not written down.
+        The names of the inputs, in their order, and of constants without a literal.
     fixed : list of Constant
-        These constants.
-    made : dict of str to array
-        Constants that stand above the function.
+        The constants without a literal.
+    arrays : dict of str to array
+        Constants that are defined above the function.
     body : list of Line
-        The statements, without that which returns the results.
+        The statements, with ``return`` unless `bare`.
     returned : list of str
-        The expressions of the results, in the order of the program; the text returns them in that of the user.
+        The expressions of the results in the order of the program. ``return`` has the user's order.
     """
 
     def __init__(
@@ -111,7 +109,7 @@ class Writer:
         self._bare = bare
         self.fixed: list[Constant] = []
         self.parameters: list[str] = []
-        self.made: dict[str, Any] = {}
+        self.arrays: dict[str, Any] = {}
         self.body: list[Line] = []
         self.guards = 0
         self._usual: dict[str, str] = program.notes.get("errstate", {})
@@ -122,11 +120,12 @@ class Writer:
         self._floats: dict[Node, str] = {}
         self._several = several_floats(self.uses.entries()) if bare else set()
         as_float = self._as_float if bare else None
-        self._write = Expressions(self._read, self.names.function, self.names.thing, as_float)
+        self._write = Expressions(self._read, self.names.function, self.names.object_name, as_float)
         self.name = self.names.reserve_above(identifier(program.name) or "program")
         for entry in self.uses.entries():
             if isinstance(entry, Node) and not calls_numpy_alone(entry):
-                self._write.call(entry)  # names functions before values
+                # Functions and imports get their names first. A value of the user's called `relu` becomes `relu_2`.
+                self._write.call(entry)
         self._name_parameters()
         for entry in program.body:
             self._add(entry)
@@ -136,21 +135,21 @@ class Writer:
             self._return()
 
     def objects(self) -> dict[str, Any]:
-        """All that the names in the statements stand for, beside the inputs."""
+        """Return the functions, constants and other objects by their names in the statements."""
         module = self.names.module
         fixed = self.parameters[len(self.program.inputs) :]
         constants = zip(fixed, (node.value for node in self.fixed), strict=True)
-        return {**module.namespace, **(module.bound or {}), **self.made, **dict(constants)}
+        return {**module.namespace, **(module.bound or {}), **self.arrays, **dict(constants)}
 
     def text(self, x: Any) -> str:
-        """The text of a result."""
+        """Return the expression of a result."""
         return self._write.value(x).text
 
     def _name_parameters(self) -> None:
         for node in self.program.inputs:
-            self.parameters.append(self.names.give(node, identifier(node.name) or "x"))
-            self.uses.keep([node])
-        known = self.names.module.constants
+            self.parameters.append(self.names.assign_name(node, identifier(node.name) or "x"))
+            self.uses.keep([node])  # until all parameters have names, so that no two share one
+        shared = self.names.module.constants
         for constant in self.uses.constants:
             text = None if constant.by_reference else literal(constant.value)
             if text is None:
@@ -159,13 +158,13 @@ class Writer:
                 self.fixed.append(constant)
             elif not isinstance(constant.value, np.ndarray):
                 continue
-            elif text in known:
-                name = known[text]
+            elif text in shared:
+                name = shared[text]
             else:
                 written = self.program.notes.get("statements", {}).values()
                 name = identifier(constant.name) or plain_name(constant, text, written)
-                name = known[text] = self.names.reserve_above(name)
-                self.made[name] = constant.value
+                name = shared[text] = self.names.reserve_above(name)
+                self.arrays[name] = constant.value
             self.names.share(constant, name)
         self._take_floats(self.program.inputs)
         self.uses.done(self.program.inputs)
@@ -179,20 +178,20 @@ class Writer:
         return Expression(name or "u1")  # without a name only while functions are named
 
     def _as_float(self, node: Node, text: str) -> str:
-        """The text of a float64 number as a float of Python's."""
+        """Return the text of a float64 number as a Python float."""
         return self._floats.get(node) or f"float({text})"
 
     def _take_floats(self, nodes: Iterable[Node]) -> None:
-        """Write down once, as floats of Python's, the numbers that several functions take as such."""
+        """Convert numbers that several functions take as Python floats once."""
         for node in [x for x in nodes if x in self._several]:
             name = self.names.of(node)
             self._floats[node] = self.names.reserve(f"{name}_float")
             self._line(f"{self._floats[node]} = float({name})", node.site)
 
-    # What stands where.
+    # Entries of the body, and nested expressions.
 
     def _add(self, entry: Any) -> None:
-        """Write an entry of the body, or keep a node's expression for the one that reads it."""
+        """Write an entry of the body, or keep a node's expression for its reader."""
         if not isinstance(entry, Node):
             write: dict[Any, Any] = {Guard: self._guard, Loop: self._loop, Store: self._store}
             write[type(entry)](entry)
@@ -208,19 +207,19 @@ class Writer:
         self._assign(composed)
 
     def _composed(self, entry: Any) -> Pending:
-        """The expression of a node or a guard, with those of its arguments inside of it that were kept."""
+        """Return the expression of a node, guard or store, with nested expressions of arguments."""
         arguments = arguments_of(entry)
         taken = self._take(arguments) if self._pending else []
         if taken:
             self._inlined = {part.node: part.expression for part in taken}
-            found = self._expression(entry)
+            expression = self._expression(entry)
             self._inlined = {}
-            if len(found.text) <= LONGEST and found.depth <= DEEPEST:
+            if len(expression.text) <= MAX_LENGTH and expression.depth <= MAX_DEPTH:
                 inside = {part.node for part in taken}
                 reads = [node for node in arguments if node not in inside]
                 reads += [node for part in taken for node in part.reads]
                 nodes = [node for part in taken for node in (part.node, *part.inside)]
-                return Pending(entry, found, reads, nodes)
+                return Pending(entry, expression, reads, nodes)
             self._pending += taken
             self._flush()
         return Pending(entry, self._expression(entry), arguments)
@@ -231,21 +230,23 @@ class Writer:
         return self._read(entry.value if isinstance(entry, Store) else entry.condition)
 
     def _take(self, arguments: list[Node]) -> list[Pending]:
-        """Take the kept expressions of arguments, as far as they are the last ones, in the order of the arguments."""
+        """Take kept expressions of arguments: the last ones, if they have the order of the arguments."""
+        # Python evaluates arguments from left to right, and so runs nested calls in the order of the arguments. Nesting
+        # kept expressions in another order would reorder calls, and with them their errors and warnings.
         kept = [part.node for part in self._pending]
         waiting = set(kept)
-        wanted = [node for node in arguments if node in waiting]
-        count = len(wanted)
-        while kept[len(kept) - count :] != wanted[len(wanted) - count :]:
+        nested = [node for node in arguments if node in waiting]
+        count = len(nested)
+        while kept[len(kept) - count :] != nested[len(nested) - count :]:
             count -= 1
         taken = self._pending[len(kept) - count :]
         del self._pending[len(kept) - count :]
-        if count < len(wanted):
+        if count < len(nested):
             self._flush()
         return taken
 
     def _stands_inside(self, node: Node) -> bool:
-        """Whether a value has no statement of its own."""
+        """Return True if the expression of a value is nested in the expression of its reader."""
         reader = self.uses.only_reader(node)
         if node.name or reader is None or node in self.uses.parts or node.function in AUGMENTED:
             return False
@@ -253,6 +254,7 @@ class Writer:
             return False
         if not self._is_intermediate(node, reader):
             return False
+        # A nested call runs under the np.errstate of its reader, and below the comment of the reader's statement.
         if isinstance(reader, Guard):
             return bool(reader.site == node.site and node.errstate is None)
         if isinstance(reader, Store):
@@ -262,14 +264,14 @@ class Writer:
 
     @staticmethod
     def _is_intermediate(node: Node, reader: Any) -> bool:
-        """Whether a value is no adjoint of a value with a name, or only a part of one that the reader completes."""
+        """Return True if a value isn't the adjoint of a value with a name, or if its reader completes the adjoint."""
         to = node.back and node.back.to
         if to is None or not (to.name or isinstance(to, Input)):
             return True
         return isinstance(reader, Node) and reader.back is not None and reader.back.to is to
 
     def _flush(self) -> None:
-        """Write the expressions that were kept, each as a statement."""
+        """Write each kept expression as a statement."""
         pending, self._pending = self._pending, []
         for each in pending:
             self._assign(each)
@@ -280,7 +282,7 @@ class Writer:
         node = composed.node
         self.uses.done(composed.reads)
         line = composed.expression.text
-        if not self._has_memory(node):
+        if not self._reuse_name(node):
             line = f"{self._target(node)} = {line}"
         self._begin(node, line)
         if line.startswith("_ = ") and not self._bare:
@@ -288,32 +290,36 @@ class Writer:
         self._line(line, node.site, [node, *composed.inside])
         self._take_floats([node])
 
-    def _has_memory(self, node: Node) -> bool:
-        """Whether a value needs no name of its own: it is written into an array, whose name it has if that has one."""
+    def _reuse_name(self, node: Node) -> bool:
+        """Name a value after the array it's written into, and return True, unless it needs a new name."""
         is_statement = node.function in AUGMENTED
         written = node.args[0] if is_statement else node.kwargs.get("out")
-        if written is None or (self.names.wanted(node) and not is_statement):
+        if written is None or (self.names.preferred_name(node) and not is_statement):
             return False
+        # A part of an array, such as y[part], has no name. Its value needs one only if something reads it.
         if self.names.of(written) is None:
             return not self.uses.is_kept(node)
         self.names.pass_on(written, node)
         return True
 
     def _target(self, node: Node) -> str:
-        """The name of a value, or the names of several; those that nobody reads were computed for their errors."""
+        """Return the names of the results of a call, with _ for results that nothing reads."""
         parts = self.uses.parts.get(node)
         if parts is None:
-            return self.names.give(node) if self.uses.is_kept(node) else "_"
-        found = (parts.get(k) for k in range(len(node.kind)))
-        return ", ".join(self.names.give(x) if x and self.uses.is_kept(x) else "_" for x in found)
+            return self.names.assign_name(node) if self.uses.is_kept(node) else "_"
+        results = (parts.get(k) for k in range(len(node.kind)))
+        return ", ".join(
+            self.names.assign_name(x) if x and self.uses.is_kept(x) else "_" for x in results
+        )
 
     def _begin(self, node: Node, line: str) -> None:
-        """Write what stands above a node's line: its comment, and the head of a block of np.errstate."""
+        """Write the comment above a node's line, and the head of a ``with np.errstate`` block."""
         errstate: dict[str, str] = {}
         if node.errstate:
             errstate = {k: v for k, v in node.errstate.items() if self._usual.get(k) != v}
+        # A comment of a new statement ends the block of np.errstate, because comments are outside it.
         if self._errstate and (
-            errstate != self._errstate or statement_of(node) != self.comments.said
+            errstate != self._errstate or statement_of(node) != self.comments.statement
         ):
             self._errstate = {}
         for text in self.comments.above(node, self._margin, "" if errstate else line):
@@ -330,7 +336,7 @@ class Writer:
         self._flush()
         self.uses.done(composed.reads)
         self._errstate = {}
-        self.guards += 1
+        self.guards += 1  # Retrace reports the number of the guard, from 1
         site, expression = guard.site, composed.expression
         self.body += [Line(text, site) for text in self.comments.above_guard(guard, self._margin)]
         condition = expression.within(ATOM) if guard.expected else expression.text
@@ -338,12 +344,13 @@ class Writer:
         self._line(f"    raise Retrace({self.guards})", site)
 
     def _loop(self, loop: Loop) -> None:
-        """Write a loop over blocks; what it reads from outside keeps its name until its end."""
+        """Write a loop over blocks."""
+        # Values from outside the loop are read in each iteration, so their names stay in use until its end.
         self._flush()
         kept = [*arguments_of(loop), loop.start, loop.part]
         self.uses.keep(kept)
-        start, part = self.names.give(loop.start), self.names.give(loop.part)
-        self._errstate, self.comments.said = {}, None
+        start, part = self.names.assign_name(loop.start), self.names.assign_name(loop.part)
+        self._errstate, self.comments.statement = {}, None
         self._line(f"for {start} in range(0, {loop.count:_}, {loop.step:_}):")
         self._indent += "    "
         self._line(f"{part} = slice({start}, {start} + {loop.step:_})")
@@ -351,12 +358,12 @@ class Writer:
         for entry in loop.body:
             self._add(entry)
         self._flush()
-        self._errstate, self.comments.said = {}, None
+        self._errstate, self.comments.statement = {}, None
         self._indent = self._indent[4:]
         self.uses.done(kept)
 
     def _shorten(self, loop: Loop, start: str) -> None:
-        """Write that the last block takes a part of the buffers, if it is shorter than the others."""
+        """Write that a shorter last block uses a part of the buffers."""
         rest = loop.count % loop.step
         if not rest or not loop.buffers:
             return
@@ -368,7 +375,7 @@ class Writer:
         self._indent = self._indent[4:]
 
     def _store(self, store: Store) -> None:
-        """Write down what one round of a loop computed."""
+        """Write the line that stores the result of one iteration of a loop."""
         composed = self._composed(store)
         self._flush()
         self.uses.done(composed.reads)
@@ -385,8 +392,8 @@ class Writer:
         order += range(len(order), len(self.returned))
         text = ", ".join(self.returned[k] for k in order) or "()"
         if len(text) > WIDTH - len("    return "):
-            text = f"({text})"
-        if self.comments.said is not None and len(self.body) > 3:
+            text = f"({text})"  # `laid_out` breaks lines at brackets only
+        if self.comments.statement is not None and len(self.body) > 3:
             self.body.append(Line(""))
         self._line(f"return {text}")
 
@@ -402,7 +409,8 @@ class Writer:
 
 
 def several_floats(entries: Iterable[Any]) -> set[Node]:
-    """The float64 numbers that several calls take as floats of Python's."""
+    """Return the float64 numbers that several calls take as Python floats."""
+    # A number that one call takes is converted in that call: a line saved.
     once: set[Node] = set()
     several: set[Node] = set()
     for entry in entries:
@@ -413,23 +421,24 @@ def several_floats(entries: Iterable[Any]) -> set[Node]:
 
 
 MAKERS = {"zeros": ("zeros",), "ones": ("ones",), "eye": ("eye", "identity")}
-"""Names for constants, and the functions of NumPy's that make such."""
+"""Names for constants, and the NumPy functions that create them."""
 
 
 def plain_name(constant: Constant, text: str = "", written: Iterable[str] = ()) -> str:
-    """A name for a constant that has none in the user's program.
+    """Return a name for a constant without a user's name.
 
     Parameters
     ----------
     constant : Constant
     text : str
-        Its literal.
+        The literal of the constant.
     written : iterable of str
-        The user's statements: an array of theirs is called ones only if they call np.ones, or else these are its
-        numbers by chance.
+        The user's statements. A user's array is only called ``ones`` if they call np.ones: its numbers may be 1 by
+        chance.
     """
     if constant.kind.dtype == bool:
         return "mask"
+    # "zeros" or "ones", also for np.broadcast_to(0.0, 3), which repeats one element in memory.
     word = text.partition("(")[0].removeprefix("np.")
     if word == "broadcast_to":
         word = {0: "zeros", 1: "ones"}.get(constant.value.flat[0], "")
@@ -440,14 +449,7 @@ def plain_name(constant: Constant, text: str = "", written: Iterable[str] = ()) 
     return "constant" if by_chance else word
 
 
-VIEWS: frozenset[Any] = frozenset(
-    {np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.ravel}
-    | {np.broadcast_to, np.real, np.imag, np.diagonal, np.asarray, np.flip, np.atleast_1d}
-)
-
-
 def shares_memory(x: Any) -> bool:
-    """Whether a result is an array of the program's own, or may be a view of one, that the caller could write into."""
-    while isinstance(x, Node) and x.function in VIEWS and x.args:
-        x = x.args[0]
-    return isinstance(x, Constant) and not x.by_reference and x.kind.is_array
+    """Return True if a result is, or may be a view of, an array of the program that the caller could write into."""
+    root = base(x) if isinstance(x, Node) else None
+    return isinstance(root, Constant) and not root.by_reference and root.kind.is_array

@@ -1,4 +1,4 @@
-"""Literals: arrays, NumPy scalars, dtypes and Python's own constants as text that gives the same to the bit."""
+"""Literals: arrays, NumPy scalars, dtypes and Python constants as text that evaluates to the same bits."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-LONGEST = 76
-"""The number of characters above which an array is no literal."""
+MAX_LENGTH = 76
+"""Maximum number of characters of an array literal."""
 
-MOST_ELEMENTS = 16
-"""The number of elements above which an array is no list of numbers."""
+MAX_ELEMENTS = 16
+"""Maximum number of elements of an array literal with a list of numbers."""
 
-MOST_BITS = 200
-"""The number of bits from which an int is no literal."""
+MAX_BITS = 200
+"""Ints of this many bits or more have no literal."""
 
 TYPES = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "bytes"}
 
 
 def literal(x: Any) -> str | None:
-    """The text of a constant of Python's, of a dtype, a NumPy scalar or an array; None if there is no short one.
+    """Return the text of a Python constant, a dtype, a NumPy scalar or an array, or None if no short text exists.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def literal(x: Any) -> str | None:
     'np.broadcast_to(np.ones((3, 1)), (2, 3, 4))'
     """
     kind = type(x)
-    if x is None or kind in (bool, range) or (kind is int and x.bit_length() < MOST_BITS):
+    if x is None or kind in (bool, range) or (kind is int and x.bit_length() < MAX_BITS):
         return repr(x)
     if kind is str or kind is bytes:
         return quoted(x)
@@ -47,29 +47,32 @@ def literal(x: Any) -> str | None:
     if isinstance(x, type):
         return TYPES.get(x)
     if kind is np.ndarray:
-        return next((text for text in _array(x) if len(text) <= LONGEST and gives(text, x)), None)
+        return next(
+            (text for text in _array(x) if len(text) <= MAX_LENGTH and gives(text, x)), None
+        )
     if isinstance(x, np.generic):
         return _scalar(x)
     return None
 
 
 def gives(text: str, value: Any) -> bool:
-    """Whether the text of a literal gives an array, as it lies in memory, or a NumPy scalar to the bit."""
+    """Return True if a text evaluates to the same bits and strides as an array or a NumPy scalar."""
+    # Strides count: the order in which NumPy adds up an array, and so the rounding, depends on its memory layout.
     try:
-        found = eval(text, {"np": np})  # noqa: S307 (the text is our own)
+        result = eval(text, {"np": np})  # noqa: S307 (the text is our own)
     except (ValueError, TypeError, OverflowError, SyntaxError):
         return False
     return (
-        type(found) is type(value)
-        and found.dtype == value.dtype
-        and found.shape == value.shape
-        and found.strides == value.strides
-        and found.tobytes() == value.tobytes()
+        type(result) is type(value)
+        and result.dtype == value.dtype
+        and result.shape == value.shape
+        and result.strides == value.strides
+        and result.tobytes() == value.tobytes()
     )
 
 
 def quoted(x: str | bytes) -> str:
-    """A string in double quotation marks, unless it has some itself."""
+    """Return a string in double quotation marks, unless it contains double quotation marks."""
     text = repr(x)
     if text[-1] == '"' or '"' in text:
         return text
@@ -81,6 +84,7 @@ def _float(x: float) -> str | None:
         return repr(x).replace("e+", "e")
     if math.isinf(x):
         return "np.inf" if x > 0 else "-np.inf"
+    # A nan has 2**52 bit patterns (its payload), and only the usual pattern has a literal.
     same = struct.pack("d", x) == struct.pack("d", math.copysign(math.nan, x))
     return ("np.nan" if math.copysign(1, x) > 0 else "-np.nan") if same else None
 
@@ -89,6 +93,7 @@ def _complex(x: complex) -> str | None:
     parts = _float(x.real), _float(x.imag)
     if None in parts:
         return None
+    # The literal 2.0j has the real part 0.0. A sum such as -0.0 + 2.0j is computed, and loses the sign of -0.0.
     if math.isfinite(x.imag) and struct.pack("d", x.real) == struct.pack("d", 0.0):
         return f"{parts[1]}j" if math.copysign(1, x.imag) > 0 else f"complex(0.0, {parts[1]})"
     return f"complex({parts[0]}, {parts[1]})"
@@ -115,7 +120,7 @@ def _scalar(x: np.generic) -> str | None:
 
 
 def _number(x: Any) -> str | None:
-    """The shortest number that becomes a NumPy scalar when it is cast to its dtype."""
+    """Return the shortest number that casts to a NumPy scalar of the same bits."""
     kind = x.dtype.kind
     if kind in "iu":
         return str(int(x))
@@ -125,11 +130,12 @@ def _number(x: Any) -> str | None:
         return _complex(complex(x))
     if kind != "f":
         return None
+    # str(x) is the shortest text that identifies a number of this dtype: 0.1 for np.float32(0.1).
     return str(x).replace("e+", "e") if np.isfinite(x) else _float(float(x))
 
 
 def _parsed(number: str) -> Any:
-    """The number of which Python code is a literal."""
+    """Return the number that a literal denotes."""
     try:
         return float(number) if "." in number or "e" in number else int(number)
     except ValueError:
@@ -137,11 +143,12 @@ def _parsed(number: str) -> Any:
 
 
 def _array(x: Any) -> Any:
-    """Texts that may give an array, the shortest first."""
+    """Yield texts that may evaluate to an array, the shortest first."""
     if x.dtype.kind not in "biufc" or not x.dtype.isnative:
         return
     dtype = _dtype(x.dtype)
     shape = str(x.shape[0]) if x.ndim == 1 else repr(x.shape)
+    # An array that repeats elements (stride 0) must stay one, see `gives`.
     if x.size and x.ndim and not any(x.strides):
         number = literal(x.flat[0].item() if x.dtype == np.float64 else x.flat[0])
         yield f"np.broadcast_to({number}, {shape})"
@@ -169,10 +176,10 @@ def _array(x: Any) -> Any:
     if x.ndim == 2 and x.shape[0] == x.shape[1] and x.shape[0] > 1:
         yield f"np.eye({x.shape[0]})"
         yield f"np.eye({x.shape[0]}, dtype={dtype})"
-        diagonal = _items(np.diagonal(x)) if x.shape[0] <= MOST_ELEMENTS else None
+        diagonal = _items(np.diagonal(x)) if x.shape[0] <= MAX_ELEMENTS else None
         if x.shape[0] > 2 and diagonal is not None:
             yield f"np.diag({diagonal})"
-    if x.size <= MOST_ELEMENTS:
+    if x.size <= MAX_ELEMENTS:
         items = _items(x)
         if items is not None:
             yield f"np.array({items})"
@@ -190,7 +197,7 @@ def _items(x: Any) -> str | None:
 
 @cache
 def _dtypes(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The dtypes in which a ufunc computes; a Python type stands for a literal of Python's."""
+    """Return the dtypes in which a ufunc computes, or None. A Python type as an operand is a Python number."""
     try:
         return ufunc.resolve_dtypes((*operands, *[None] * ufunc.nout))
     except TypeError:
@@ -200,18 +207,18 @@ def _dtypes(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[Any, ...] | Non
 def weak_literal(
     x: Any, ufunc: Any, operands: tuple[Any, ...], place: int, kind: Any = None
 ) -> str | None:
-    """A Python number that can stand for a NumPy scalar among the operands of a ufunc, with the same result.
+    """Return a Python number that can replace a NumPy scalar among the operands of a ufunc, if any.
 
     Parameters
     ----------
     x : NumPy scalar, or array without axes
     ufunc : numpy.ufunc
     operands : tuple of dtype or type
-        The dtypes of the operands; int, float or complex for Python's numbers.
+        The dtypes of the operands; int, float or complex for Python numbers.
     place : int
-        Where among them the scalar stands.
+        The position of the scalar.
     kind : Kind, optional
-        That of the result.
+        The kind of the result.
 
     Examples
     --------
@@ -219,10 +226,11 @@ def weak_literal(
     >>> weak_literal(np.float32(0.1), np.multiply, (f4, f4), 1), weak_literal(np.float64(0.1), np.multiply, (f4, f8), 1)
     ('0.1', None)
     """
+    # NEP 50: a Python number takes the dtype of the array that it meets; a NumPy scalar keeps its dtype.
     value = x[()]
     number_type = {"i": int, "u": int, "f": float, "c": complex}.get(value.dtype.kind)
-    others = [d for k, d in enumerate(operands) if k != place]
-    if number_type is None or not any(isinstance(d, np.dtype) for d in others):
+    rest = [d for k, d in enumerate(operands) if k != place]
+    if number_type is None or not any(isinstance(d, np.dtype) for d in rest):
         return None
     weak = (*operands[:place], number_type, *operands[place + 1 :])
     strong = _dtypes(ufunc, operands)

@@ -1,4 +1,4 @@
-"""Derivatives: their names, and in words what they are."""
+"""Names and descriptions of derivatives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tapemagic.programs.program import Constant, Input, Node, Program
 
 
 def derivative_name(order: int, name: str) -> str:
-    """The name of a derivative with respect to a value.
+    """Return the name of a derivative with respect to a value.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def derivative_name(order: int, name: str) -> str:
 
 
 def meaning(node: Node) -> str:
-    """Of which value a result is the derivative; empty if of none that has a name."""
+    """Describe a result as the derivative with respect to a value. Return '' if no value with a name is known."""
     back = node.back
     if back is None or back.to is None or not back.to.name:
         return ""
@@ -31,19 +31,19 @@ def meaning(node: Node) -> str:
 
 
 def _in_words(names: Sequence[str]) -> str:
-    """Names as in a sentence.
+    """Join names as in a sentence.
 
     Examples
     --------
     >>> _in_words([]), _in_words(["w"]), _in_words(["w", "b", "c"])
     ('', 'w', 'w, b and c')
     """
-    *others, last = names or [""]
-    return f"{', '.join(others)} and {last}" if others else last
+    *first, last = names or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def keep_meanings(program: Program, before: Program) -> None:
-    """Let results be what they were before the passes, which may have found a value of another name, or of none."""
+    """Describe and name the results as before the passes, which may have replaced a node by an equal node."""
     meanings: list[Any] = program.notes.setdefault("results", [""] * len(program.results))
     for k, (x, old) in enumerate(zip(program.results, before.results, strict=True)):
         if not isinstance(x, Node) or not isinstance(old, Node) or meanings[k]:

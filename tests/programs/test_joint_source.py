@@ -68,7 +68,7 @@ def test_rounds_of_a_loop_are_counted():
 
 
 def test_programs_of_another_value_that_is_read_say_which():
-    """Calls with one signature lead to several programs where what the function reads is another one."""
+    """Calls with one signature lead to several programs if a value that the function reads changes."""
     factor = 2.0
 
     @tm.function
@@ -113,3 +113,24 @@ def test_defaults_that_other_calls_give_are_said():
         "q_2 is for t: float64; k = 5.0; how = 'up' "
         "q_3 is for t: float64; how = 'down'; k = 3.0"
     )
+
+
+def test_programs_without_arguments_that_read_one_variable():
+    """Labels name the value that differs. The Variable is neither compared nor hashed."""
+    w, data, rate = tm.Variable([1.0, 2.0]), np.ones(2), 0.1
+
+    @tm.function
+    def step():
+        w.assign_sub(rate * data)
+        return w * rate
+
+    for k in range(4):
+        rate = 0.1 if k < 2 else 0.2
+        step()
+    text = step.source()
+    assert labels(text).startswith("step is for rate = 0.1")
+    assert "step_2 is for rate = 0.2" in labels(text)
+    names = pasted(text)
+    for name, factor in ("step", 0.1), ("step_2", 0.2):
+        for found in names[name](np.ones(2), np.ones(2)):
+            np.testing.assert_allclose(found, (1 - factor) * (factor if found[0] < 0.5 else 1))

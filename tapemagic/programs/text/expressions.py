@@ -1,4 +1,4 @@
-"""Expressions: the text of one call of a program, with operators where they compute the same to the bit."""
+"""Expressions: the text of one call of a program, with operators where they compute the same bits."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic import kernels
-from tapemagic.programs.literals import LONGEST, literal, weak_literal
 from tapemagic.programs.program import Constant, Kind, Node
 from tapemagic.programs.symbol import Method, method
+from tapemagic.programs.text.literals import MAX_LENGTH, literal, weak_literal
 
 ATOM, POWER, SIGN = 20, 15, 14
 
@@ -36,7 +36,7 @@ SIGNS: dict[Any, tuple[str, int]] = {
     np.less: ("<", 6), np.less_equal: ("<=", 6), np.greater: (">", 6),
     np.greater_equal: (">=", 6), np.equal: ("==", 6), np.not_equal: ("!=", 6),
 }  # fmt: skip
-"""Functions with an operator, and how tightly it binds."""
+"""Functions with an operator: its text, and its precedence."""
 
 PREFIXES: dict[Any, str] = {
     np.negative: "-", np.invert: "~", operator.neg: "-", operator.invert: "~", operator.pos: "+",
@@ -45,40 +45,40 @@ PREFIXES: dict[Any, str] = {
 AUGMENTED: dict[Any, str] = {
     operator.iadd: "+=", operator.isub: "-=", operator.imul: "*=", operator.itruediv: "/=",
 }  # fmt: skip
-"""Functions that write into their first argument: statements, which are no part of an expression."""
+"""Functions that write into their first argument: statements, which can't be nested in an expression."""
 
 PYTHON = frozenset(f for f in (*SIGNS, *PREFIXES) if not isinstance(f, np.ufunc))
-"""Python's own operators."""
+"""Python operators, which also compute with plain numbers."""
 
 POWERS_ARE_PRODUCTS = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
-"""Whether ``np.power(x, 2)`` of real arrays computes products, as ``x ** 2`` does."""
+"""Whether ``np.power(x, 2)`` computes products for real arrays. Before NumPy 2.4 only ``x ** 2`` does."""
 
 REDUCTIONS: dict[Any, str] = {
     np.add.reduce: "sum", np.multiply.reduce: "prod",
     np.maximum.reduce: "max", np.minimum.reduce: "min",
 }  # fmt: skip
-"""The methods of arrays that do nothing but call these."""
+"""Reductions, and the methods of arrays that only call them."""
 
 COMPARISON = 6
 FLOAT64 = Kind((), np.dtype(np.float64), False)
 SCALING = frozenset({"*", "/"})
-"""Operators that bind as tightly as @, so that one would have to know that they are read from the left."""
+"""Operators of the precedence of @. Parentheses make clear that Python evaluates from the left."""
 
 NUMBERS = frozenset({bool, int, float, complex})
 OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
-"""Functions that compute the same with two real NumPy scalars as their operators do."""
+"""Functions that return the same bits for two real NumPy scalars as their operators."""
 
 SWAPS = {np.swapaxes, method("swapaxes")}
 TRANSPOSES = {np.transpose, method("transpose"), *SWAPS}
 
 SIMPLE = re.compile(r"-?(?:\d[\w.]*(?:e[+-]\d+)?|[^\W\d][\w.]*)")
-"""An operand of ** that stands without blanks, as formatters have it."""
+"""An operand of ** that formatters write without blanks."""
 
 HOMES = "numpy", "numpy.linalg", "numpy.fft", "tapemagic", kernels.__name__, "scipy.special"
-"""Modules in which a function is looked for, before the one in which it says it was defined."""
+"""Modules that are searched for a function before the module in its ``__module__``."""
 
 CALLED_BY = {"_zeta": ("scipy.special", "zeta")}
-"""Ufuncs that nobody imports, and the functions that call nothing else for two arguments."""
+"""Private ufuncs, and the public functions that only call them for two arguments."""
 
 
 @dataclass(slots=True)
@@ -89,11 +89,11 @@ class Expression:
     ----------
     text : str
     rank : int
-        How tightly its outermost operator binds.
+        The precedence of its outermost operator.
     depth : int
-        How deep calls and operators are nested in it.
+        The depth to which calls and operators are nested.
     sign : str
-        Its outermost operator, if that has two operands.
+        The outermost operator, if it has two operands, else ''.
     """
 
     text: str
@@ -102,12 +102,12 @@ class Expression:
     sign: str = ""
 
     def within(self, rank: int) -> str:
-        """The text as a part of what binds as tightly as `rank`."""
+        """Return the text, in parentheses if its precedence is below `rank`."""
         return self.text if self.rank >= rank else f"({self.text})"
 
 
 def number(text: str) -> Expression:
-    """A literal as an expression: one with a minus binds as the sign does."""
+    """Return a literal as an expression. A minus sign lowers its precedence."""
     return Expression(text, SIGN if text.startswith("-") else ATOM)
 
 
@@ -117,29 +117,30 @@ class Expressions:
     Parameters
     ----------
     read : callable
-        The expression of a node that is an argument.
+        Returns the expression of a node among the arguments.
     function : callable
-        The text by which a function is called.
-    thing : callable
-        The name of anything else that has no literal.
+        Returns the text of a function.
+    object_name : callable
+        Returns the name of any other object that has no literal.
     as_float : callable, optional
-        The text of one float64 number, given with its text, as a float of Python's; without it numbers stay NumPy's.
+        Returns the text of a float64 number, given as node and text, as a Python float. By default, numbers stay
+        NumPy scalars.
     """
 
     def __init__(
         self,
         read: Callable[[Node], Expression],
         function: Callable[[Any], str],
-        thing: Callable[[Any, str], str],
+        object_name: Callable[[Any, str], str],
         as_float: Callable[[Node, str], str] | None = None,
     ) -> None:
         self._as_float = as_float
         self._read = read
         self._function = function
-        self._thing = thing
+        self._object_name = object_name
 
     def call(self, node: Node) -> Expression:
-        """The expression of a node."""
+        """Return the expression of a node."""
         function = node.function
         if function in SIGNS and not node.kwargs and len(node.args) == 2 and operates(node):
             return self._binary(node)
@@ -170,18 +171,21 @@ class Expressions:
             gap = "" if all(SIMPLE.fullmatch(x) for x in power) else " "
             text = f"{power[0]}{gap}**{gap}{power[1]}"
         else:
+            # Python chains comparisons: a < b < c means (a < b) and (b < c).
             apart = rank == COMPARISON or (sign == "@" and left.sign in SCALING)
             text = f"{left.within(rank + apart)} {sign} {right.within(rank + 1)}"
         return Expression(text, rank, 1 + max(left.depth, right.depth), sign)
 
     def _prefixed(self, node: Node) -> Expression:
         inner, sign = self.value(node.args[0]), PREFIXES[node.function]
+        # Python reads --x and -x**2 as -(-x) and -(x**2); the parentheses spare readers the doubt.
         apart = inner.text.startswith(sign) or inner.rank == POWER
         text = inner.within(ATOM if apart else SIGN)
         return Expression(f"{sign}{text}", SIGN, inner.depth + 1)
 
     def _reduced(self, node: Node) -> Expression:
-        """A reduction as a method of the array, which by default takes all axes."""
+        """Return a reduction as a method of the array."""
+        # A ufunc's `reduce` takes axis 0 by default, the method of an array takes all axes.
         options = {"axis": node.kwargs.get("axis", 0), **node.kwargs}
         axis = options["axis"]
         if axis is None or (node.args[0].kind.shape == () and axis == ()):
@@ -190,7 +194,7 @@ class Expressions:
             options["axis"] = axis[0]
         text = ", ".join(f"{key}={self.value(x).text}" for key, x in options.items())
         of, name = self.value(node.args[0]), REDUCTIONS[node.function]
-        if node.args[0].function is list:
+        if node.args[0].function is list:  # lists have no method `sum`
             return Expression(f"np.{name}({', '.join(filter(None, [of.text, text]))})", depth=1)
         return Expression(f"{of.within(ATOM)}.{name}({text})", depth=self._depth(node))
 
@@ -213,25 +217,25 @@ class Expressions:
         return Expression(f"{called}({', '.join(texts)})", ATOM, 1 + max(depths, default=0))
 
     def _operands(self, node: Node) -> list[Expression]:
-        """The arguments by position, NumPy scalars as Python's numbers where this makes no difference."""
+        """Return the positional arguments, with NumPy scalars as Python numbers where the result is the same."""
         constants = Constant in map(type, node.args)
         if not constants or not isinstance(node.function, np.ufunc) or "dtype" in node.kwargs:
             return [self._read(x) if isinstance(x, Node) else self.value(x) for x in node.args]
         kinds = tuple(_operand(x) for x in node.args)
         numbers = [is_number(x) for x in node.args]
-        found = []
+        operands = []
         for place, x in enumerate(node.args):
             text = None
             if isinstance(x, Constant) and numbers[place] and not all(numbers):
                 text = weak_literal(x.value, node.function, kinds, place, node.kind)
-            found.append(number(text) if text is not None else self.value(x))
-        return found
+            operands.append(number(text) if text is not None else self.value(x))
+        return operands
 
     def _depth(self, node: Node) -> int:
         return 1 + self.value(node.args[0]).depth
 
     def value(self, x: Any) -> Expression:
-        """The expression of any argument."""
+        """Return the expression of any argument."""
         if isinstance(x, Node):
             return self._read(x)
         if x.__class__ is tuple:
@@ -254,14 +258,14 @@ class Expressions:
             fields = ", ".join(self.value(part).text for part in x)
             return Expression(f"{self._function(type(x))}({fields})", depth=1)
         short = literal(x)
-        if short is not None and len(short) <= LONGEST:
+        if short is not None and len(short) <= MAX_LENGTH:
             return number(short)
         if callable(x):
             return Expression(self._function(x))
-        return Expression(self._thing(x, type(x).__name__.lower()))
+        return Expression(self._object_name(x, type(x).__name__.lower()))
 
     def index(self, x: Any) -> str:
-        """The text of an index between its brackets."""
+        """Return the text of an index without its brackets."""
         if x.__class__ is tuple and x:
             return ", ".join(self._axis(part) for part in x) + "," * (len(x) == 1)
         return self._axis(x)
@@ -277,12 +281,12 @@ class Expressions:
 
 
 def is_array(x: Any) -> bool:
-    """Whether an argument is an array, or a list of numbers or arrays."""
+    """Return True if an argument is an array, or a list of numbers or arrays."""
     return isinstance(x, Node) and getattr(x.kind, "is_array", False)
 
 
 def is_plain_transpose(node: Node) -> bool:
-    """Whether a call swaps the axes of a matrix."""
+    """Return True if a call swaps the axes of a matrix."""
     if node.function not in TRANSPOSES or not is_array(node.args[0]) or node.kwargs:
         return False
     axes = node.args[1:]
@@ -302,21 +306,22 @@ def _is_static(x: Any) -> bool:
 
 
 def is_number(x: Any) -> bool:
-    """Whether an argument is a number that is the same at each call."""
+    """Return True if an argument is a number that is the same at each call."""
     if isinstance(x, Node):
         return isinstance(x, Constant) and not x.by_reference and x.kind.shape == ()
     return isinstance(x, bool | int | float | complex)
 
 
 def _operand(x: Any) -> Any:
-    """The dtype of an operand, or its type, if it is, or may be, a number of Python's."""
+    """Return the dtype of an operand, or its Python type if it is, or may be, a Python number."""
     if isinstance(x, Node):
         return type(x.kind.dtype.type(0).item()) if may_be_python(x) else x.kind.dtype
     return type(x) if type(x) in (int, float, complex) else np.asarray(x).dtype
 
 
 def may_be_python(node: Node) -> bool:
-    """Whether a value is a plain number of Python's, as far as is known, and no NumPy scalar."""
+    """Return True if a value may be a plain Python number, not a NumPy scalar."""
+    # Python operators return a NumPy scalar or array as soon as one operand is known to be one.
     if node.function not in PYTHON or node.kind.is_array:
         return False
     return not any(
@@ -327,10 +332,11 @@ def may_be_python(node: Node) -> bool:
 
 
 def takes_float(node: Node) -> bool:
-    """Whether a call is that of a ufunc on one float64 number, which NumPy takes in less time from a float of Python's.
+    """Return True if a call is that of a ufunc on one float64 number, which is faster with a Python float.
 
-    It makes an array of a number of its own first. The results are the same to the bit, and of the same class.
+    The results have the same bits and the same class.
     """
+    # A ufunc converts a NumPy scalar to an array first: 8 % of the time of "two gradients" in benchmarks.programs.
     if len(node.args) != 1 or node.kwargs or not isinstance(node.function, np.ufunc):
         return False
     x = node.args[0]
@@ -338,10 +344,9 @@ def takes_float(node: Node) -> bool:
 
 
 def operates(node: Node) -> bool:
-    """Whether the operator of a node's function computes the same as the function does.
-
-    NumPy takes its own ways for operators between scalars, and for some powers of arrays.
-    """
+    """Return True if the operator of a node's function returns the same bits as the function."""
+    # Operators between NumPy scalars don't call the ufunc (NumPy's `scalarmath` code), and the ** of arrays has fast
+    # paths for some exponents.
     function, args = node.function, node.args
     if function in PYTHON:
         return True
@@ -353,10 +358,10 @@ def operates(node: Node) -> bool:
         return True
     if function is np.power:
         base, exponent = args
-        known = exponent.value if isinstance(exponent, Constant) else exponent
+        value = exponent.value if isinstance(exponent, Constant) else exponent
         real = isinstance(base, Node) and base.kind.dtype.kind != "c"
         special = (0.5, -1) if real and POWERS_ARE_PRODUCTS else (-1, 0, 0.5, 1, 2)
-        if isinstance(known, Node) or np.ndim(known) or known in special:
+        if isinstance(value, Node) or np.ndim(value) or value in special:
             return False
         return isinstance(base, Node) and base.kind.is_array and base.kind.shape != ()
     real = complex not in numbers
@@ -368,7 +373,7 @@ def operates(node: Node) -> bool:
 
 
 def negates(node: Node) -> bool:
-    """Whether the sign in front of an operand computes the same as the function of a node does."""
+    """Return True if a sign before the operand returns the same bits as the function of a node."""
     kind = node.args[0].kind if isinstance(node.args[0], Node) else None
     return node.function in PYTHON or (
         kind is not None and ((kind.is_array and kind.shape != ()) or kind.dtype.kind in "fc")
@@ -376,7 +381,7 @@ def negates(node: Node) -> bool:
 
 
 def calls_numpy_alone(node: Node) -> bool:
-    """Whether a call of a ufunc of NumPy's needs no other names than those of its arguments."""
+    """Return True if a call is that of a NumPy ufunc whose arguments are only nodes and numbers."""
     if node.kwargs or not is_numpys(node.function):
         return False
     numbers = {x.__class__ for x in node.args if not isinstance(x, Node)}
@@ -384,7 +389,7 @@ def calls_numpy_alone(node: Node) -> bool:
 
 
 def is_numpys(function: Any) -> bool:
-    """Whether a function is a ufunc that NumPy has under its own name."""
+    """Return True if a function is a ufunc that ``numpy`` has under the ufunc's name."""
     return function.__class__ is np.ufunc and _is_in_numpy(function)
 
 
@@ -394,7 +399,7 @@ def _is_in_numpy(function: Any) -> bool:
 
 
 def home_of(function: Any) -> tuple[str, str] | None:
-    """The module from which a function can be imported, and its name there.
+    """Return the module from which a function can be imported, and the name to import.
 
     Examples
     --------
@@ -408,15 +413,15 @@ def home_of(function: Any) -> tuple[str, str] | None:
     for module in (*HOMES, own):
         if not isinstance(module, str) or module == "__main__" or "<" in module:
             continue
-        found = sys.modules.get(module)
-        if found is None:
+        loaded = sys.modules.get(module)
+        if loaded is None:
             continue
-        known = vars(found).get(name)
-        if known is function or (known is None and _lazy(found, name) is function):
+        member = vars(loaded).get(name)
+        if member is function or (member is None and _lazy(loaded, name) is function):
             return module, name
     return CALLED_BY.get(name) if isinstance(function, np.ufunc) else None
 
 
 def _lazy(module: Any, name: str) -> Any:
-    """The value of a name that a module loads when it is asked for."""
+    """Return the value of a name that a module loads on first use."""
     return getattr(module, name, None) if name in getattr(module, "__all__", ()) else None

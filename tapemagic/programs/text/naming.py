@@ -1,4 +1,4 @@
-"""The user's names for the values of a traced function, and the lines of the source from which they come."""
+"""The user's names for values of a traced function, and the source lines that compute the values."""
 
 from __future__ import annotations
 
@@ -21,32 +21,33 @@ from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.programs.program import Input, Node, Program, Site
 from tapemagic.programs.signature import LEAF, is_single, taken_apart
-from tapemagic.programs.statements import Statement, statements
 from tapemagic.programs.symbol import Symbol
+from tapemagic.programs.text.statements import Statement, statements
 
-LONGEST = 60
-"""The number of characters of a name above which it is cut off."""
+MAX_LENGTH = 60
+"""Maximum number of characters of a name."""
 
 UNSHARED = frozenset(dir(builtins)) | {"np", "Retrace", "l", "O", "I", "_"}
-"""Names that a value of a program never has: the last of them are hardly told from digits."""
+"""Names that a value of a program never gets. In many fonts, l, O and I look like digits (PEP 8)."""
 
 PLAIN = (type(None), bool, int, float, complex, str)
-"""The types of defaults that are told."""
+"""The types of defaults that a label of a program mentions."""
 
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
 @cache
 def identifier(text: str) -> str:
-    """A name for a value, made of any text; empty if nothing of it can be a name.
+    """Return a name for a value from any text, or '' if no part of the text can be a name.
 
     Examples
     --------
     >>> identifier("dense/kernel:0"), identifier("lambda"), identifier("sum"), identifier("...")
     ('dense_kernel_0', 'lambda_', 'sum_', '')
     """
+    # Python normalizes identifiers to NFKC, so "ﬁ" and "fi" are one name.
     text = unicodedata.normalize("NFKC", text)
-    name = re.sub(r"\W+_*", "_", text)[:LONGEST].strip("_")
+    name = re.sub(r"\W+_*", "_", text)[:MAX_LENGTH].strip("_")
     if not name or not name.isprintable():
         return ""
     if not name.isidentifier():
@@ -55,18 +56,20 @@ def identifier(text: str) -> str:
 
 
 class Call:
-    """A call of one of the user's functions, while it is traced.
+    """A call of a user function while it is traced.
 
     Attributes
     ----------
     frame : frame
     number : int
-        How many calls began before it.
+        The position of the call among all calls, from 1.
     lines : dict of int to Statement
     statement : Statement or None
-        The one that runs.
+        The statement that runs.
     site : Site or None
-        Its place.
+        The place of the statement.
+    before : dict of str to Node
+        The nodes under the names that the statement assigns, before it ran.
     """
 
     __slots__ = ("before", "frame", "lasti", "lines", "number", "site", "statement", "time")
@@ -83,16 +86,16 @@ class Call:
 
 
 class Names:
-    """The names that the user's statements give to values, read while a function is traced.
+    """The names that user statements assign to values, collected while a function is traced.
 
     Attributes
     ----------
     texts : dict of (str, int) to str
         The user's statements by their files and first lines.
     times : dict of (str, int) to int
-        How often each of them has begun.
+        The number of runs of each statement.
     functions : dict of (str, int) to str
-        The names of the functions in which they stand.
+        The names of the functions that contain the statements.
     """
 
     def __init__(self) -> None:
@@ -104,35 +107,38 @@ class Names:
         self.times: dict[tuple[str, int], int] = {}
 
     def site(self, frame: Any) -> Site:
-        """The statement that runs in a frame; what earlier ones of this frame assigned gets its name before."""
+        """Return the place of the statement that runs in a frame, and name the values that the last one assigned."""
+        # A statement has begun again if the bytecode offset (f_lasti) didn't grow, except inside a comprehension. With
+        # an equal offset, as in a loop of one statement, only an assigned name tells.
         call = self._calls.get(id(frame)) or self._begun(frame)
         lasti, line = frame.f_lasti, frame.f_lineno
         file = frame.f_code.co_filename
-        now = call.lines.get(line) or self._unknown(file, line)
+        statement = call.lines.get(line) or self._unknown(file, line)
         earlier = call.statement
-        again = now is not earlier or (lasti < call.lasti and not now.repeats)
+        again = statement is not earlier or (lasti < call.lasti and not statement.repeats)
         if lasti <= call.lasti or again:
             assigned = earlier is not None and self._read(call, earlier)
-            again = again or (assigned and lasti == call.lasti and not now.repeats)
+            again = again or (assigned and lasti == call.lasti and not statement.repeats)
         call.lasti = lasti
         if again or call.site is None:
-            self._begin(call, now, file)
-            call.site = Site(file, now.line, call.number, call.time)
+            self._begin(call, statement, file)
+            call.site = Site(file, statement.line, call.number, call.time)
         return call.site
 
     def finish(self, constant: Callable[[Any], Node | None]) -> None:
-        """Read the names under which values are known when their functions have returned, and forget the functions.
+        """Read the names of values after their functions have returned, and forget the functions.
 
         Parameters
         ----------
         constant : callable
-            The node of an array that is the same at each call; None for anything else.
+            Returns the node of an array that is the same at each call, and None for other values.
         """
         for call in self._calls.values():
             if call.statement is not None:
                 self._read(call, call.statement)
+        # Values that get a name only from a parameter or a global name.
         for call in self._calls.values():
-            for name, value in _known(call.frame):
+            for name, value in _variables(call.frame):
                 give_names(name, value)
                 node = constant(value._value if is_tensor(value) else value)
                 if node is not None:
@@ -140,7 +146,7 @@ class Names:
         self.forget()
 
     def forget(self) -> None:
-        """Let go of the functions that were called."""
+        """Drop the frames of the calls, which keep their variables alive."""
         self._calls.clear()
 
     def _begun(self, frame: Any) -> Call:
@@ -151,8 +157,10 @@ class Names:
         call = self._calls[id(frame)] = Call(frame, len(self._calls) + 1, lines)
         return call
 
-    def _begin(self, call: Call, now: Statement, file: str) -> None:
-        place = file, now.line
+    def _begin(self, call: Call, statement: Statement, file: str) -> None:
+        place = file, statement.line
+        # A generator expression has a frame, and before Python 3.12 (PEP 709) any comprehension. Its iterations don't
+        # count as runs of the statement.
         if call.frame.f_code.co_name in COMPREHENSIONS:
             self._inner.add(place)
             self.times.setdefault(place, 1)
@@ -161,31 +169,33 @@ class Names:
         else:
             self.times[place] = self.times.get(place, 0) + 1
         call.time = self.times[place]
-        call.statement = now
-        self.texts[place] = now.text
+        call.statement = statement
+        self.texts[place] = statement.text
         self.functions[place] = call.frame.f_code.co_name
-        call.before = {name: held_node(value) for name, value in _values(call.frame, now.names)}
+        call.before = {
+            name: held_node(value) for name, value in _values(call.frame, statement.names)
+        }
 
     def _unknown(self, file: str, line: int) -> Statement:
         return Statement(self.texts.get((file, line), ""), (), line)
 
     @staticmethod
     def _read(call: Call, statement: Statement) -> bool:
-        """Give the names that a statement assigned to their values; whether it assigned any."""
-        found = False
+        """Name the values that a statement assigned, and return True if it assigned any."""
+        assigned = False
         for name, value in _values(call.frame, statement.names):
             node = held_node(value)
             if node is None:
                 give_names(name, value)
             elif node is not call.before.get(name):
-                found = True
+                assigned = True
                 call.before[name] = node
                 give_name(node, name)
-        return found
+        return assigned
 
 
-def _known(frame: Any) -> Iterator[tuple[str, Any]]:
-    """The variables of a function, and the global names that it reads."""
+def _variables(frame: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the variables of a frame, and the global names that its code reads."""
     code, values = frame.f_code, frame.f_globals
     if code.co_name != "<module>":
         yield from list(frame.f_locals.items())
@@ -194,17 +204,18 @@ def _known(frame: Any) -> Iterator[tuple[str, Any]]:
 
 def _values(frame: Any, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     if names:
-        held = frame.f_locals
-        yield from ((name, held[name]) for name in names if name in held)
+        variables = frame.f_locals
+        yield from ((name, variables[name]) for name in names if name in variables)
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value, which may be any object of the user's, is a tensor, and no Variable."""
+    """Return True if a value is a tensor, but not a Variable."""
+    # `isinstance` would read `__class__`, which user objects may override.
     return issubclass(type(value), Tensor) and not issubclass(type(value), Variable)
 
 
 def held_node(value: Any) -> Node | None:
-    """The node of the program for a tensor or symbol."""
+    """Return the node of a tensor or symbol, if any."""
     kind = type(value)
     if kind is not Symbol:
         if kind is not Tensor and not is_tensor(value):
@@ -214,13 +225,13 @@ def held_node(value: Any) -> Node | None:
 
 
 def give_name(node: Node, name: str) -> None:
-    """Name a node, if it has no name."""
+    """Name a node that has no name."""
     if not node.name:
         node.name = identifier(name)
 
 
 def give_names(name: str, value: Any) -> None:
-    """Name a value, or those in a structure: ``h_0``, ``h_1``; adjoints are named by what they belong to."""
+    """Name a value, or the values in a structure (``h_0``, ``h_1``). Adjoints are named after their value."""
     node = held_node(value)
     if node is not None:
         if node.back is None or node.back.to is None:
@@ -234,7 +245,7 @@ def give_names(name: str, value: Any) -> None:
 
 
 def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None:
-    """Name the arguments of a program by the parameters of its function, and Variables as the user knows them."""
+    """Name the arguments of a program after parameters, and Variables by the user's names."""
     names = program.notes["arguments"] = argument_names(function, args, kwargs)
     program.notes["defaults"] = defaults(function, args, kwargs)
     for node in program.inputs:
@@ -244,24 +255,28 @@ def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None
             node.name = identifier(names[node.origin])
     for variable, value in program.assigned:
         if not value.name and not isinstance(value, Input):
-            held = next((x.name for x in program.inputs if x.origin is variable), "")
-            give_name(value, f"new_{held or variable.name}")
+            name = next((x.name for x in program.inputs if x.origin is variable), "")
+            give_name(value, f"new_{name or variable.name}")
 
 
 def name_results(program: Program) -> None:
-    """Name the results that have no name: ``result``, or ``result_w`` for the value of a dictionary at "w"."""
+    """Name the results without a name: ``result``, or ``result_w`` for the value under the key "w"."""
     paths = _paths(program.notes["structure"], "result")
-    for x, path in zip(program.results, paths, strict=False):  # of a result that is none, one path
+    for x, path in zip(
+        program.results, paths, strict=False
+    ):  # a result None is no leaf, but has a path
         if not isinstance(x, Node) or x.name or x.function is None:
             continue
         if x.function is np.conjugate and x.back is None and isinstance(x.args[0], Node):
-            x.back = x.args[0].back  # as the gradient of a complex number is given to the user
+            x.back = x.args[
+                0
+            ].back  # a complex gradient is returned as the conjugate of the adjoint
         if x.back is None or x.back.to is None:
             give_name(x, path)
 
 
 def _paths(structure: Any, path: str) -> Iterator[str]:
-    """The path of dictionaries' keys to each leaf of a structure."""
+    """Yield the path of dict keys to each leaf of a structure."""
     if structure == LEAF:
         yield path
         return
@@ -274,10 +289,10 @@ def _paths(structure: Any, path: str) -> Iterator[str]:
 
 
 def returned(program: Program) -> list[tuple[int, str]]:
-    """The positions of a program's results in the order in which the user's function returns them, and their keys.
+    """Return the positions of a program's results in the order of the user's dicts, with their keys.
 
-    That is the order of the user's dicts, where `Program.results` has that of sorted keys. The keys are in words:
-    ``under the key 'w' of 'gradients'``; empty outside of dicts.
+    `Program.results` has the order of sorted keys. Keys are described as ``under the key 'w' of 'gradients'``, and ''
+    outside dicts.
     """
     structure = program.notes.get("structure", LEAF)
     if structure == LEAF:
@@ -292,16 +307,16 @@ def _returned(structure: Any, positions: Iterator[int], keys: str) -> Iterator[t
         for part in structure[1:]:
             yield from _returned(part, positions, keys)
     else:
-        found = {}
+        by_key = {}
         for key, part in zip(ordered(dict.fromkeys(structure[1])), structure[2:], strict=True):
             words = f"{shown(key)} of {keys}" if keys else shown(key)
-            found[key] = list(_returned(part, positions, words))
+            by_key[key] = list(_returned(part, positions, words))
         for key in structure[1]:
-            yield from found[key]
+            yield from by_key[key]
 
 
-def variable_name(variable: Variable, known_as: str, function: Any) -> str:
-    """The name under which the user knows a Variable: his own for it, or its path in a model, if it has one.
+def variable_name(variable: Variable, users_name: str, function: Any) -> str:
+    """Return the user's name for a Variable if the function's code contains it, or the path in a model.
 
     Examples
     --------
@@ -310,14 +325,14 @@ def variable_name(variable: Variable, known_as: str, function: Any) -> str:
     ('dense/kernel', 'k')
     """
     code = getattr(function, "__code__", None)
-    direct = code is not None and known_as in {*code.co_names, *code.co_freevars}
-    if known_as and (direct or "/" not in variable.name):
-        return known_as
+    direct = code is not None and users_name in {*code.co_names, *code.co_freevars}
+    if users_name and (direct or "/" not in variable.name):
+        return users_name
     return variable.name
 
 
 def argument_names(function: Any, args: Any, kwargs: Any) -> list[str]:
-    """A name for each leaf of the arguments of a call, made of its parameter and the path to it.
+    """Return a name for each leaf of the arguments of a call: its parameter, and the path inside the argument.
 
     Examples
     --------
@@ -325,23 +340,23 @@ def argument_names(function: Any, args: Any, kwargs: Any) -> list[str]:
     ['x_b', 'x_w', 'rest_0', 'rest_1', 'k']
     """
     if type(function) is FunctionType and not kwargs and not hasattr(function, "__wrapped__"):
-        known = function.__code__.co_varnames[: function.__code__.co_argcount]
-        if len(args) <= len(known) and all(map(is_leaf, args)):
-            return list(known[: len(args)])
-    found: list[Any] = []
-    taken_apart((args, kwargs), found)
-    names = [""] * len(found)
-    numbered_args, numbered_kwargs = pack((args, kwargs), range(len(found)), is_single)
+        # The common case, without inspect.signature, which takes longer than the rest.
+        parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+        if len(args) <= len(parameters) and all(map(is_leaf, args)):
+            return list(parameters[: len(args)])
+    leaves: list[Any] = []
+    taken_apart((args, kwargs), leaves)
+    names = [""] * len(leaves)
+    numbered_args, numbered_kwargs = pack((args, kwargs), range(len(leaves)), is_single)
+    kinds: dict[str, Any] = {}
     try:
-        bound = inspect.signature(function).bind(*numbered_args, **numbered_kwargs).arguments
-    except (TypeError, ValueError):
+        signature = inspect.signature(function)
+        kinds = {name: x.kind for name, x in signature.parameters.items()}
+        bound = signature.bind(*numbered_args, **numbered_kwargs).arguments
+    except (TypeError, ValueError):  # built-in functions may have no signature
         bound = {"x": numbered_args, **numbered_kwargs}
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        parameters = {}  # type: ignore[assignment]
     for name, value in bound.items():
-        kind = getattr(parameters.get(name), "kind", None)
+        kind = kinds.get(name)
         if kind is inspect.Parameter.VAR_KEYWORD:
             for key, part in value.items():
                 _name_leaves(str(key), part, names)
@@ -351,7 +366,7 @@ def argument_names(function: Any, args: Any, kwargs: Any) -> list[str]:
 
 
 def defaults(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The parameters that a call leaves out, and their values, if these are numbers, texts or None.
+    """Return the numbers, strings and None among the defaults that a call uses.
 
     Examples
     --------
@@ -362,10 +377,10 @@ def defaults(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
         return {}
     try:
         signature = inspect.signature(function)
-        given = signature.bind(*args, **kwargs).arguments
+        passed = signature.bind(*args, **kwargs).arguments
     except (TypeError, ValueError):
         return {}
-    left = ((name, x.default) for name, x in signature.parameters.items() if name not in given)
+    left = ((name, x.default) for name, x in signature.parameters.items() if name not in passed)
     return {name: value for name, value in left if isinstance(value, PLAIN)}
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from weakref import ref
 
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.derivatives import meaning
-from tapemagic.programs.formatting import WIDTH
-from tapemagic.programs.naming import returned
 from tapemagic.programs.program import Constant, Input, Node, Program
+from tapemagic.programs.text.derivatives import meaning
+from tapemagic.programs.text.formatting import WIDTH
+from tapemagic.programs.text.naming import returned
 from tapemagic.programs.trace_comparison import GivenVariable
 
 
@@ -23,19 +23,19 @@ def docstring(
     fixed: Sequence[Node],
     text: Callable[[Any], str],
 ) -> list[str]:
-    """The lines of the docstring of a program.
+    """Write the docstring of a program, by lines.
 
     Parameters
     ----------
     program : Program
     name : str
-        That of the function.
+        The name of the function.
     parameters : sequence of str
-        Their names: those of the inputs of the program, then those of `fixed`.
+        The names of the inputs of the program, then of `fixed`.
     fixed : sequence of Node
         Arrays that are the same at each call.
     text : callable
-        The text of a result.
+        Returns the expression of a result.
     """
     summary = program.notes.get("summary") or _summary(program, name)
     lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
@@ -51,24 +51,25 @@ def docstring(
 
 
 def _summary(program: Program, name: str) -> str:
-    """The first sentence, where nothing else is known."""
+    """Return the first sentence for programs whose notes have no summary."""
     what = [f"what {name} returns"] * bool(program.results)
     what += ["the new values of the Variables that it assigns"] * bool(program.assigned)
     return f"Compute {', and '.join(what) or 'nothing'}, without a tape."
 
 
 def _closed(lines: list[str], notes: dict[str, Any]) -> list[str]:
-    """The lines of a docstring with its notes, and its quotation marks."""
+    """Append the notes of a program to its docstring, and add the quotation marks."""
     for k, note in enumerate(notes.get("notes", [])):
         lines += ["", "    Notes", "    -----"] if not k else [""]
         lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
+    # `_harmless` replaces quotation marks, so the opening ones are "..." until here.
     first, *rest = map(_harmless, lines)
     first = first.replace("...", '"""', 1)
     return [first, *rest, '    """'] if rest else [f'{first}"""']
 
 
 def described(node: Node) -> str:
-    """The shape and dtype of a value.
+    """Describe the shape and dtype of a value.
 
     Examples
     --------
@@ -88,9 +89,9 @@ def _origin(program: Program, node: Input) -> str:
 
 
 def _always(program: Program) -> str:
-    """The words for what no argument changes."""
+    """Return the words for values that no argument changes."""
     if program.notes.get("read"):
-        return "as it was when this was recorded"
+        return "the value when this was recorded"
     return "the same at each call"
 
 
@@ -99,29 +100,31 @@ def _results(
 ) -> Iterator[tuple[str, str]]:
     meanings: list[str] = program.notes.get("results") or [""] * len(program.results)
     for k, keys in returned(program):
-        x, known = program.results[k], meanings[k]
-        written, words, kind = text(x), known or _always(program), ""
+        x, description = program.results[k], meanings[k]
+        written, words, kind = text(x), description or _always(program), ""
         if isinstance(x, Node):
-            words = known or meaning(x) or _always(program) * isinstance(x, Constant)
+            words = description or meaning(x) or _always(program) * isinstance(x, Constant)
             kind = described(x) if _is_name(written) else ""
         yield written, ", ".join(filter(None, (kind, words, keys)))
     names = {_key(x.origin): name for x, name in zip(program.inputs, parameters, strict=False)}
     assigned: list[Any] = program.assigned
     for variable, node in assigned:
-        held = variable() if isinstance(variable, ref) else variable
-        name = names.get(_key(variable)) or getattr(held, "name", "a Variable")
+        target = variable() if isinstance(variable, ref) else variable
+        name = names.get(_key(variable)) or getattr(target, "name", "a Variable")
         yield text(node), f"{described(node)}, the new value of {name}"
 
 
 def _key(origin: Any) -> Any:
-    """The identity of a Variable, or of the one weak reference to it; or its place among the arguments."""
+    """Return a key for a Variable: its place among the arguments, or its identity."""
+    # Python makes one weak reference without a callback for each object, so its id identifies the Variable. The
+    # reference itself is no key: it hashes its Variable, which raises UnhashableError.
     return origin if isinstance(origin, GivenVariable) else id(origin)
 
 
 def _section(title: str, items: Sequence[tuple[str, str]]) -> list[str]:
-    """A section of a docstring in NumPy's style, with successive names of one kind in one line.
+    """Write a section of a docstring in NumPy's style, with successive names of one kind on one line.
 
-    A result without a name, such as None, stands for itself.
+    A result without a name, such as None, is written as its value.
     """
     if not items:
         return []
@@ -145,5 +148,5 @@ def _is_name(text: str) -> bool:
 
 
 def _harmless(line: str) -> str:
-    """A line of a docstring that neither ends it nor escapes anything."""
+    """Return a line with escaped backslashes, and without quotation marks that would end the docstring."""
     return line.replace("\\", "\\\\").replace('"""', "...")

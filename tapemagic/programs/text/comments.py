@@ -1,4 +1,4 @@
-"""Comments of a program: the user's statements above the lines that come from them."""
+"""Comments of a program: above a group of lines, the statement of the user's code that they compute."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.formatting import WIDTH
 from tapemagic.programs.program import Guard, Node, Program, Site, statement_of
+from tapemagic.programs.text.formatting import WIDTH
 
 ALLOCATIONS = frozenset({np.empty, np.empty_like, list})
-"""Functions that make what a loop writes into."""
+"""Functions that allocate the arrays and lists that a loop writes into."""
 
 ORDERS = {1: "", 2: "second derivative, ", 3: "third derivative, "}
 
@@ -20,49 +20,50 @@ class Comments:
 
     Attributes
     ----------
-    said : object
-        What the last comment says, in the form of `statement_of`; None if the next line needs one in any case.
+    statement : object
+        The statement in the last comment, in the form of `statement_of`. If it is None, the next line gets a comment.
     """
 
     def __init__(self, program: Program) -> None:
-        self.said: Any = None
+        self.statement: Any = None
         self._statements: dict[Any, str] = program.notes.get("statements", {})
         self._times: dict[Any, int] = program.notes.get("times", {})
 
     def above(self, node: Node, margin: str, line: str = "") -> list[str]:
-        """The lines to write above a node's line, unless the last comment, or the line itself, says the same."""
+        """Return the comment above a node's line: no lines if the last comment or the line itself says the same."""
         key = statement_of(node)
-        if key == self.said or node.function in ALLOCATIONS:
+        if key == self.statement or node.function in ALLOCATIONS:
             return []
         place, order = key
-        gap = [""] if self.said is not None and order != self.said[1] else []
-        self.said = key
+        gap = [""] if self.statement is not None and order != self.statement[1] else []
+        self.statement = key
         if place is None:
             return gap
         file, number, time = place
+        # A line of a custom gradient is the statement itself, although the sweep computes it.
         own = node.back is not None and node.back.own
         comment = self._comment("" if own else _back(order), Site(file, number, 0, time), margin)
         says_it = comment == [f"{margin}# {self._spaced(file, number, line)}"]
         return gap if says_it else gap + comment
 
     def above_guard(self, guard: Guard, margin: str) -> list[str]:
-        """The lines to write above a guard: the statement that branched, and which way the program is."""
-        before, self.said = self.said, statement_of_guard(guard)
-        place, order = self.said
+        """Return the comment above a guard: the statement that branched, and its value in this program."""
+        before, self.statement = self.statement, statement_of_guard(guard)
+        place, order = self.statement
         if place is None:
             return []
         site = Site(place[0], place[1], 0, place[2])
         gap = [""] if before is not None and order != before[1] else []
         text = self._statements.get((site.file, site.line), "")
-        return gap + self._comment(_back(order), site, margin, _way(text, guard.expected, order))
+        return gap + self._comment(_back(order), site, margin, _remark(text, guard.expected, order))
 
     def _spaced(self, file: str, number: int, line: str) -> str:
-        """A line of the program with the blanks of the user's statement, if there is no other difference."""
+        """Return the user's statement if a line of the program differs from it only in blanks, else ''."""
         text = self._statements.get((file, number), "")
         return text if text.replace(" ", "") == line.replace(" ", "") else ""
 
     def _comment(self, before: str, site: Site, margin: str, after: str = "") -> list[str]:
-        """The user's statement, which time of several it is, and something before and after it."""
+        """Return a comment with the user's statement, its run ("2 of 3"), and text before and after the statement."""
         text = self._statements.get((site.file, site.line), "")
         if not text:
             return []
@@ -76,52 +77,54 @@ class Comments:
 
 
 class NoComments:
-    """Stands for the comments of a program where these are not written."""
+    """Replacement for `Comments` in the program that runs, which has no comments."""
+
+    # `above` is called for every node. The statement of a node is only computed when `statement` is read.
 
     def __init__(self) -> None:
-        self._said: Any = None
+        self._statement: Any = None
         self._last: Node | None = None
 
     @property
-    def said(self) -> Any:
+    def statement(self) -> Any:
         """The statement of the last node, in the form of `statement_of`."""
         if self._last is not None:
-            self._said, self._last = statement_of(self._last), None
-        return self._said
+            self._statement, self._last = statement_of(self._last), None
+        return self._statement
 
-    @said.setter
-    def said(self, said: Any) -> None:
-        self._said, self._last = said, None
+    @statement.setter
+    def statement(self, statement: Any) -> None:
+        self._statement, self._last = statement, None
 
-    def above(self, node: Node, margin: str, line: str = "") -> list[str]:  # noqa: ARG002 (as of `Comments`)
-        """Nothing stands above a node."""
+    def above(self, node: Node, margin: str, line: str = "") -> list[str]:  # noqa: ARG002 (the signature of `Comments`)
+        """Return no comment for a node."""
         self._last = node
         return []
 
-    def above_guard(self, guard: Guard, margin: str) -> list[str]:  # noqa: ARG002 (as of `Comments`)
-        """Nothing stands above a guard."""
-        self.said = statement_of_guard(guard)
+    def above_guard(self, guard: Guard, margin: str) -> list[str]:  # noqa: ARG002 (the signature of `Comments`)
+        """Return no comment for a guard."""
+        self.statement = statement_of_guard(guard)
         return []
 
 
 def _back(order: int) -> str:
-    """The words before a statement whose derivative follows; none for the statement itself."""
+    """Return the words before a statement whose derivative follows, or '' for the statement itself."""
     return f"{ORDERS.get(order, f'derivative of order {order}, ')}back through: " if order else ""
 
 
 def statement_of_guard(guard: Guard) -> tuple[tuple[str, int, int] | None, int]:
-    """The user's statement that branched, or whose derivative did, in the form of `statement_of`."""
+    """Return the user's statement that branched, or whose derivative did, in the form of `statement_of`."""
     site = guard.site
     if guard.condition.back is not None:
         return statement_of(guard.condition)
     return None if site is None else (site.file, site.line, site.time), 0
 
 
-def _way(statement: str, expected: bool, order: int) -> str:
-    """A remark on a condition: it is that of a statement, or a part of it, or a check of a function's."""
+def _remark(statement: str, expected: bool, order: int) -> str:
+    """Return a remark on a condition: the condition of a statement, a part of it, or a check inside a function."""
     words = statement.split()
-    whole = not order and words[:1] and words[0] in {"if", "elif", "while", "assert"}
-    what = "" if whole else "a check that is "
+    is_condition = not order and words[:1] and words[0] in {"if", "elif", "while", "assert"}
+    what = "" if is_condition else "a check that is "
     if not order and {"and", "or", "not", "if"} & set(words[1:]):
         what = "a part of it is "
     return f"{what}{str(expected).lower()} in this program"

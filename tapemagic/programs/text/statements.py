@@ -1,4 +1,4 @@
-"""Statements of the user's source: the text of each, and the names that it assigns."""
+"""Statements of user code: their texts, and the names that they assign."""
 
 from __future__ import annotations
 
@@ -11,31 +11,30 @@ from typing import Any, NamedTuple
 from tapemagic.engine.events import source_lines
 
 BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
-"""Parts of statements that hold others."""
+"""Fields of compound statements that contain statements."""
 
-LONGEST = 200
-"""The number of characters of a statement above which it is cut off."""
+MAX_LENGTH = 200
+"""Maximum number of characters of a statement."""
 
-
-MOST = 256
-"""The number of functions of which the statements are kept."""
+MAX_CACHED_FUNCTIONS = 256
+"""Maximum number of functions whose statements are cached."""
 
 _by_code: dict[int, tuple[CodeType, dict[int, Statement]]] = {}
 
 
 class Statement(NamedTuple):
-    """A statement of the user's source.
+    """A statement of user code.
 
     Attributes
     ----------
     text : str
-        On one line; of a compound statement its head alone, such as ``while x > 0:``.
+        The statement on one line. For a compound statement, its head: ``while x > 0:``.
     names : tuple of str
-        Those that it assigns.
+        The names that it assigns.
     line : int
-        Its first.
+        Its first line.
     repeats : bool
-        Whether a part of it may run several times, as in ``[f(x) for x in xs]``.
+        Whether a part of it may run several times, like ``f(x)`` in ``[f(x) for x in xs]``.
     """
 
     text: str
@@ -45,24 +44,25 @@ class Statement(NamedTuple):
 
 
 def statements(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
-    """The statements of a function, or of a whole module, by each of their lines; none if there is no source.
+    """Return the statements of a function or a module by line. The dict is empty if there is no source.
 
     Parameters
     ----------
     code : code
-        That of the function.
+        The code of the function.
     module : dict
         The global names of the function, by which Python finds its source in an archive.
     """
-    known = _by_code.get(id(code))
-    if known is not None and known[0] is code:
-        return known[1]
-    found = _read(code, module)
-    if len(_by_code) >= MOST:
+    # The key is an id, because hashing a code object reads its bytecode each time. Keeping the code keeps the id valid.
+    cached = _by_code.get(id(code))
+    if cached is not None and cached[0] is code:
+        return cached[1]
+    by_line = _read(code, module)
+    if len(_by_code) >= MAX_CACHED_FUNCTIONS:
         _by_code.clear()
-    if found:
-        _by_code[id(code)] = code, found
-    return found
+    if by_line:
+        _by_code[id(code)] = code, by_line
+    return by_line
 
 
 def _read(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
@@ -72,16 +72,17 @@ def _read(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
         first, last = 1, len(lines)
     else:
         last = min(_last_line(code), len(lines))
-    for end in range(last, min(last + 30, len(lines)) + 1):  # brackets are closed further down
-        found = _found("".join(lines[first - 1 : end]), first)
-        if found is not None:
-            return found
+    # The line table ends with the last line that has code, so closing brackets may follow further down.
+    for end in range(last, min(last + 30, len(lines)) + 1):
+        by_line = _parsed("".join(lines[first - 1 : end]), first)
+        if by_line is not None:
+            return by_line
     return {}
 
 
 def statements_in(lines: list[str]) -> dict[int, Statement]:
-    """The statements of a text by each of their lines; none if it is no Python."""
-    return _found("".join(lines), 1) or {}
+    """Return the statements of a text by line. The dict is empty if the text isn't Python."""
+    return _parsed("".join(lines), 1) or {}
 
 
 def _last_line(code: CodeType) -> int:
@@ -91,29 +92,30 @@ def _last_line(code: CodeType) -> int:
 
 
 @lru_cache(maxsize=256)
-def _found(text: str, first: int) -> dict[int, Statement] | None:
-    """The statements in a part of a file that begins with line `first`; None if it is no whole statement."""
+def _parsed(text: str, first: int) -> dict[int, Statement] | None:
+    """Return the statements by line of a part of a file that starts at line `first`, if it can be parsed."""
+    # An indented function, such as a method, parses only inside a block.
     margin = text[: len(text) - len(text.lstrip(" \t"))]
     text = f"if True:\n{text}" if margin else text
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    found: dict[int, Statement] = {}
+    by_line: dict[int, Statement] = {}
     shift = first - 1 - bool(margin)
     lines = text.split("\n")
     todo: list[ast.AST] = [*(tree.body[0].body if margin else tree.body)]  # type: ignore[attr-defined]
     for node in todo:
         if isinstance(node, ast.stmt):
-            made, end = _statement(node, lines, shift)
-            found |= dict.fromkeys(range(made.line, end + 1), made)
+            statement, end = _statement(node, lines, shift)
+            by_line |= dict.fromkeys(range(statement.line, end + 1), statement)
         for part in BLOCKS:
             todo += getattr(node, part, ())
-    return found
+    return by_line
 
 
 def _statement(node: ast.stmt, lines: list[str], shift: int) -> tuple[Statement, int]:
-    """A statement, and its last line, or that of its head."""
+    """Return a statement, and its last line or the last line of its head."""
     body = getattr(node, "body", None) or getattr(node, "cases", None)
     start, line = node.lineno, lines[node.lineno - 1]
     end = max(start, _first_line(body[0]) - 1 if body else node.end_lineno or start)
@@ -121,8 +123,9 @@ def _statement(node: ast.stmt, lines: list[str], shift: int) -> tuple[Statement,
     if not body and end > start:
         text = ast.unparse(node).partition("\n")[0]
     elif not body and ";" not in text:
-        text = line.encode()[node.col_offset : node.end_col_offset].decode()
+        text = line.encode()[node.col_offset : node.end_col_offset].decode()  # ast counts bytes
     else:
+        # The columns of a head, or of one of several statements on a line, don't say where a comment starts.
         text = text.partition("  #")[0].rstrip()
     inner = _inside(getattr(node, "value", None) or getattr(node, "test", None), lines)
     names = [*_assigned(node), *(x.target.id for x in inner if isinstance(x, ast.NamedExpr))]
@@ -134,22 +137,23 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _inside(value: ast.expr | None, lines: list[str]) -> list[ast.AST]:
-    """The parts of a statement's value, if its lines show that a comprehension or an assignment may be among them."""
+    """Return the parts of a statement's value if a comprehension or := may be among its parts, else []."""
     if value is None:
         return []
+    # ast.walk is slow, and few statements have either.
     text = "\n".join(lines[value.lineno - 1 : value.end_lineno])
     return [*ast.walk(value)] if "for" in text or ":=" in text else []
 
 
 def _first_line(node: Any) -> int:
-    """The line of a statement's first decorator, or of the statement; of a case, that of its pattern."""
+    """Return the line of a statement's first decorator, of the statement, or of the pattern of a case."""
     node = getattr(node, "pattern", node)
     lines: list[int] = [node.lineno, *(x.lineno for x in getattr(node, "decorator_list", ()))]
     return min(lines)
 
 
 def _assigned(node: ast.stmt) -> Iterator[str]:
-    """The names to which a statement assigns as a whole."""
+    """Yield the names that a statement assigns."""
     targets: list[ast.AST] = [*getattr(node, "targets", ())]
     targets += [x for x in (getattr(node, "target", None),) if x is not None]
     targets += [x.optional_vars for x in getattr(node, "items", ()) if x.optional_vars]
@@ -160,7 +164,7 @@ def _assigned(node: ast.stmt) -> Iterator[str]:
 
 
 def _shown(text: str) -> str:
-    """A text on one line, free of characters that are not seen."""
+    """Return a text on one line, without unprintable characters."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() else " " for c in text)
-    return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
+    return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 4] + " ..."

@@ -1,4 +1,4 @@
-"""Formatting of long statements over several lines, as the formatters Black and ruff lay them out."""
+"""Line breaks in long statements, in the style of the formatters Black and ruff."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ OPENING = {"(": ")", "[": "]", "{": "}"}
 
 
 def laid_out(text: str, margin: str = "", end: str = "", width: int = WIDTH) -> list[str]:
-    """The lines of a statement, or of a part of one, that ends in `end`.
+    """Break a statement, or a part of a statement that ends in `end`, into lines.
 
-    What is too long is broken after its last opening bracket: the parts between commas stand on one line of their
-    own, or on one each, if that is too long, or if the bracket is that of a list or a tuple.
+    A line that is too long is broken after its last outermost opening bracket. The parts between commas share one line;
+    if that is too long, or the bracket is that of a list or a tuple, each part has a line.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def laid_out(text: str, margin: str = "", end: str = "", width: int = WIDTH) -> 
 
 
 def _scan(text: str) -> Iterator[tuple[int, str, int]]:
-    """The characters of a text outside of quotation marks, with their places and depths of brackets."""
+    """Yield the place, character and depth of brackets of each character outside quotation marks."""
     depth, quote, escaped = 0, "", False
     for k, c in enumerate(text):
         if quote:
@@ -61,18 +61,18 @@ def _scan(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def _last_bracket(text: str) -> tuple[int, int] | None:
-    """The places of the last pair of outermost brackets with something in it."""
-    found = start = None
+    """Return the places of the last pair of outermost brackets that aren't empty, if any."""
+    last = start = None
     for k, c, depth in _scan(text):
         if depth == 0 and c in OPENING:
             start = k
         elif depth == 0 and c in ")]}" and start is not None and k > start + 1:
-            found = start, k
-    return found
+            last = start, k
+    return last
 
 
 def _parts(body: str) -> Iterator[str]:
-    """The parts of a text between its outermost commas."""
+    """Yield the parts of a text between its outermost commas."""
     start = 0
     for k, c, depth in _scan(body):
         if depth == 0 and c == ",":

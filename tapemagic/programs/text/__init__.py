@@ -1,0 +1,1 @@
+"""The text of a program: its names, expressions, comments and docstring."""
