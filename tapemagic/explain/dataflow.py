@@ -52,7 +52,7 @@ PASSES = 4
 
 
 class Certainty(IntEnum):
-    """How certain it is that a plain value is used in another value."""
+    """The certainty that a plain value is used in another value."""
 
     NO = 0
     PERHAPS = 1
