@@ -1,4 +1,4 @@
-"""GradientTape: TensorFlow's, on NumPy, with explanations of its gradients."""
+"""GradientTape: TensorFlow's tape on NumPy, which can explain its gradients and write them as programs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tapemagic.engine.tape.tape import Tape
 
 
 class GradientTape(Tape):
-    """Records operations on watched tensors, and differentiates what it recorded.
+    """Records operations on watched tensors, and differentiates the recorded operations.
 
     Parameters
     ----------
     persistent : bool, optional
-        Keep the records after the first gradient, so that more can be taken.
+        Keep the records after the first gradient, so that you can compute more gradients.
     watch_accessed_variables : bool, optional
-        Watch every trainable `Variable` as soon as it is read.
+        Watch every trainable `Variable` when it is read.
 
     Notes
     -----
-    An operation is recorded while the tape is entered, on the thread that entered it, if one of its inputs is a
-    real or complex tensor that was watched, or that was computed from such a one.
+    The tape records the operations inside its ``with`` block, on the thread that entered it, if an input is a watched
+    real or complex tensor, or was computed from one.
 
     Examples
     --------
@@ -35,25 +35,26 @@ class GradientTape(Tape):
     """
 
     def explain(self, target: Any, source: Any) -> Any:
-        """Say why a gradient is None, or along which paths it came about.
+        """Explain why a gradient is None, or which paths it adds up.
 
         Parameters
         ----------
         target : object
-            What was, or would be, differentiated: a tensor, or whatever became of it. Of a list, tuple or dict of
-            tensors each is explained in turn.
+            The value to differentiate: a tensor, or a value that became plain. Tensors in lists, tuples and dicts are
+            explained one by one.
         source : object
-            What with respect to; the same.
+            The value to differentiate with respect to, like `target`.
 
         Returns
         -------
         Explanation
-            Prints as text: the reason and what to write instead, or the chain rule, written out. Its `cause` names
-            the reason in a word or two, and is empty where there is a gradient; `missing` says what that lacks.
+            Prints as text: the reason and what to write instead, or the chain rule, written out. Its `cause` names the
+            reason in a word or two, and is empty if there is a gradient. Its `missing` names a part that the
+            gradient ignores.
 
         Notes
         -----
-        The tape is not consumed. One that is used up remembers enough to explain a None, but not the paths.
+        This doesn't consume the tape. A consumed tape can still explain a None, but not the paths.
 
         Examples
         --------
@@ -62,7 +63,7 @@ class GradientTape(Tape):
         >>> with tm.GradientTape(persistent=True) as tape:
         ...     y = w * w
         >>> tape.explain(y, x)
-        dy/dx is None: x was not read while the tape recorded; it depends on w
+        dy/dx is None: x wasn't used while the tape recorded; y depends on w.
         >>> tape.explain(y, w)
         dy/dw = 6.0, the sum over 2 paths
           w → multiply = y:  3.0 = 3.0
@@ -73,12 +74,12 @@ class GradientTape(Tape):
         return explain_here(self, target, source)
 
     def source(self, target: Any, sources: Any, order: int = 1) -> str:
-        """The derivative of what was recorded, as the text of a NumPy program.
+        """Write the derivative of the recorded operations as a NumPy program.
 
         Parameters
         ----------
         target : Tensor, Variable, or nested structure of them
-            The values to differentiate; of several, the derivative is that of their sum, as for `gradient`.
+            The values to differentiate. Several are added up, as in `gradient`.
         sources : Tensor, Variable, or nested structure of them
             The values to differentiate with respect to.
         order : int, optional
@@ -88,30 +89,29 @@ class GradientTape(Tape):
         Returns
         -------
         str
-            The text of a function. Its parameters are the sources, then what else the target was computed from, by
-            name: other watched values, and arrays. It returns the targets, and then for each order the derivatives
-            with respect to all sources, each of its source's shape and dtype; None where there is none.
+            The text of a function. Its parameters are the sources, and then by name all other inputs of the target:
+            watched values and arrays. It returns the targets, and then for each order the derivatives with respect to
+            all sources, in the shape and dtype of the source, or None.
 
         Raises
         ------
         ConsumedTapeError
-            If the tape is not persistent, and has given a set of gradients before.
+            If the tape isn't persistent, and has already given its gradients.
         NotATensorError
-            If a target or source is no tensor.
+            If a target or source isn't a tensor.
         NotRecordingError
             If the tape was never entered.
         OptionError
-            If `order` is no whole number from 1 to 9.
+            If `order` isn't an integer from 1 to 9.
         SourceError
-            If what was recorded cannot be written as a program.
+            If the recorded operations can't be written as a program.
 
         Notes
         -----
-        The tape is not consumed. The program computes what the tape recorded: where the function that was recorded
-        branched on a number, the program takes the branch that was recorded. The gradient of a function with
-        `custom_gradient` is written as that function computes it, with the numbers that it computed outside of
-        tensors as they were. What left the tape, such as the result of a comparison, is a constant; a note in the
-        docstring of the program says so.
+        This doesn't consume the tape. The program computes the recorded operations: it always takes the recorded
+        branches. The gradient of a function with `custom_gradient` is written as that function computes it, with its
+        plain numbers as constants. Other values that weren't tracked, such as results of comparisons, are constants as
+        well; the docstring of the program says so.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class GradientTape(Tape):
 
 
 def _rename(function: Any, name: str) -> None:
-    """Give a method the name by which users know it, for Python's own error messages and for ``help``."""
+    """Give a method its public name, for Python's error messages and ``help``."""
     function.__qualname__ = name
     if hasattr(function, "__wrapped__"):
         _rename(function.__wrapped__, name)
