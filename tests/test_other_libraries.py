@@ -168,8 +168,8 @@ def test_scipys_python_functions_name_a_way() -> None:
         )
     )
 
-    assert "write tapemagic.softmax(x, axis)" in found[0]
-    assert "write tapemagic.logsumexp(x, axis)" in found[1]
+    assert "Write tapemagic.softmax(x, axis)" in found[0]
+    assert "Write tapemagic.logsumexp(x, axis)" in found[1]
     assert "scipy.special.zeta(n + 1, x)" in found[2]
     assert "scipy.special.binom(n, k)" in found[3]
 
@@ -192,7 +192,7 @@ def test_poly1d_given_to_numpy_names_a_way() -> None:
         p = np.poly1d(x)
         a = w * np.polyval(p, 2.0)
 
-    assert "or give them p.coeffs" in on_one_line(tape.explain(a, x))
+    assert "or pass p.coeffs to the functions" in on_one_line(tape.explain(a, x))
 
 
 # -- pandas ------------------------------------------------------------------------------------------
