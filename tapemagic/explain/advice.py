@@ -55,12 +55,10 @@ MATH_REPLACEMENTS = {
 USE_SMOOTH = "Use a smooth function instead"
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal")
 SMOOTH = {
-    "histogram histogram2d histogramdd bincount digitize searchsorted": "Counts and positions change in "
-    "jumps. A smooth count of the values near c is np.sum(np.exp(-(((x - c) / width) ** 2)))",
-    "argmax argmin": "A position changes in jumps. tapemagic.softmax(x) weighs all positions smoothly",
-    " ".join(
-        COMPARISONS
-    ): "A comparison changes in jumps. tapemagic.sigmoid((x - a) / width) is a smooth step",
+    "histogram histogram2d histogramdd bincount digitize searchsorted": "A smooth "
+    "count of the values near c is np.sum(np.exp(-(((x - c) / width) ** 2)))",
+    "argmax argmin": "Write tapemagic.softmax(x), which weighs all positions smoothly",
+    " ".join(COMPARISONS): "Write tapemagic.sigmoid((x - a) / width), which is a smooth step",
 }
 """Advice for functions whose results change in steps."""
 
