@@ -2,17 +2,27 @@
 
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
-UNIT := $(PYTEST) -n 2 -p no:nbval  # nbval imports nbformat in each process, which takes seconds
+SLOWEST := --durations=20
+LESSONS = $(shell ls -r notebooks/*.ipynb)# the longest ones are the last: two processes that begin with them end together
+# nbval imports nbformat in each process, which takes seconds. With worksteal, a module mostly stays in one process, so
+# its fixtures (kernels, environments) are made once.
+UNIT := $(PYTEST) -n 2 -p no:nbval --dist worksteal
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 unexport PYTHONDONTWRITEBYTECODE  # the tests start hundreds of interpreters, and pytest rewrites hundreds of files
+unexport MPLBACKEND  # where it is set, a notebook does not show the plots of matplotlib
+
+# Two processes run side by side, and threads of BLAS that wait for each other cost CPU: the course took 101 s of it,
+# 61 s with one thread each (two cores, 2026-11-28). No number in a test depends on it.
+doctest unit test-fast test-lowest course browser rule-table: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test side-by-side test-fast test-lowest lint style types format front-end build doctest tests course docs binder browser notebooks \
-        table figure gallery animation coverage bench bench-browser crosscheck rule-table clean course-ready dev-ready chromium-ready browser-ready
-ifneq ($(MAKECMDGOALS),side-by-side)
+.PHONY: help demo lab test checks static tests unit course browser test-fast test-lowest lint style types format \
+        front-end build doctest docs binder notebooks table figure gallery animation coverage bench bench-browser \
+        crosscheck rule-table clean course-ready dev-ready chromium-ready browser-ready fonts-ready
+ifneq ($(MAKECMDGOALS),static)
 .NOTPARALLEL:
 endif
 
@@ -25,14 +35,18 @@ demo: course-ready  ## run the quickstart notebook, print its reports, write a p
 lab: course-ready  ## open the course in JupyterLab
 	$(PY) -m jupyterlab $(ROOT_FLAG) notebooks/01-quickstart.ipynb
 
-test:  ## everything that CI checks
-	@echo "Two at a time, each shown when it is done: installations, front end, types, docs, doctests, style"
-	@$(MAKE) --no-print-directory --jobs 2 $(OUTPUT_SYNC) side-by-side
-	@$(MAKE) --no-print-directory tests course browser
+test: ALSO := chromium-ready  # its installation takes no CPU, so it goes beside the checks
+test: checks tests course browser  ## everything that CI checks, in these four parts
 
-side-by-side: dev-ready front-end chromium-ready types docs doctest style  # the installations, and what takes one core
+checks: dev-ready  ## types, style, the front end, and the documentation site, two at a time
+	@echo "Two at a time, each shown when it is done: documentation, types, front end, style"
+	@$(MAKE) --no-print-directory --jobs 2 $(OUTPUT_SYNC) static ALSO=$(ALSO)
 
-test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser, nothing that takes its time
+static: $(ALSO) docs types front-end style
+
+tests: doctest unit  ## the examples in docstrings and the unit tests; the slowest twenty at the end
+
+test-fast: dev-ready  ## the quick unit tests: no kernel, notebook or browser, under a minute
 	$(UNIT) -m "not kernel and not browser and not thorough" --ignore tests/browser
 
 test-lowest:  ## the tests with the lowest versions that pyproject.toml allows, in .venv-lowest
@@ -53,12 +67,12 @@ style: dev-ready
 types: dev-ready
 	$(PY) -m mypy
 
-format: dev-ready  ## let ruff put the code in order
+format: dev-ready  ## format the code
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 	tools/npm.sh run format
 
-front-end:  ## types, lint and tests of front_end/, and whether the committed files are its build
+front-end:  ## types, lint and tests of front_end/; its build must equal the committed files
 	@tools/npm.sh run check
 
 build:  ## build tapemagic/report/live/static/ from front_end/
@@ -67,47 +81,48 @@ build:  ## build tapemagic/report/live/static/ from front_end/
 doctest: dev-ready
 	$(PYTEST) -p no:nbval --doctest-modules tapemagic
 
-tests: dev-ready
-	$(UNIT) --ignore tests/browser
+unit: dev-ready fonts-ready
+	$(UNIT) $(SLOWEST) --ignore tests/browser
 
-course: dev-ready
+course: dev-ready fonts-ready  ## run the notebooks with other fonts, and compare their outputs with the stored ones
 	$(PY) tools/badges.py --check
 	$(PY) tools/notebooks.py --check
-	$(PYTEST) -n 2 --dist loadfile --nbval --nbval-current-env notebooks
+	$(PY) tools/fonts.py --engine pygraphviz liberation \
+		$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder $(SLOWEST) --nbval --nbval-current-env $(LESSONS)
 
-docs: dev-ready  ## build the documentation site in build/docs; LINKS=1 also asks for the pages of others
+docs: dev-ready  ## build the documentation site in build/docs; LINKS=1 also checks links to other sites
 	$(PY) -m tools.docs $(if $(LINKS),--links)
 
-binder: dev-ready  ## build the environment of binder/ in a fresh place, and run every notebook in it
+binder: dev-ready  ## build the environment of binder/ in an empty folder, and run every notebook in it
 	$(PY) tools/binder.py
 
-browser: dev-ready browser-ready
-	$(UNIT) --dist loadfile -m browser tests/browser
+browser: dev-ready browser-ready fonts-ready  ## every lesson and every report in JupyterLab, in a headless Chromium
+	$(PYTEST) -n 2 -p no:nbval --dist loadgroup $(SLOWEST) -m browser tests/browser
 
-notebooks: dev-ready  ## execute all notebooks in place, without widget state
+notebooks: dev-ready  ## run all notebooks in place, without widget state
 	$(PY) tools/badges.py
 	$(PY) tools/notebooks.py
 
-table: dev-ready  ## write docs/coverage.md: which functions of NumPy are differentiable
+table: dev-ready  ## write docs/coverage.md: the functions of NumPy that are differentiable
 	$(PY) tools/coverage_table.py
 
-figure: dev-ready  ## draw docs/architecture.svg: which part of the package imports which
+figure: dev-ready  ## draw docs/architecture.svg: the imports between the parts of the package
 	$(PY) tools/architecture.py
 
-gallery: dev-ready  ## write docs/gallery.md: cells with their reports; LOOK=1 also pictures, in build/gallery
+gallery: dev-ready  ## write docs/gallery.md: cells with their reports; LOOK=1 also takes pictures, in build/gallery
 	@$(if $(LOOK),tools/setup_system.sh chromium)
 	$(PY) -m tools.gallery $(if $(LOOK),--look)
 
-animation: dev-ready browser-ready  ## renew docs/animation.gif and docs/code.png, taken in JupyterLab
+animation: dev-ready browser-ready  ## record docs/animation.gif and docs/code.png in JupyterLab
 	$(PY) -m tools.animation
 
-coverage: dev-ready  ## the lines and branches which the unit tests reach
+coverage: dev-ready  ## the lines and branches that the unit tests reach
 	$(PY) -m coverage erase
 	$(PY) -m coverage run -m pytest -q -m "not kernel and not browser"
 	$(PY) -m coverage combine -q
 	$(PY) -m coverage report
 
-bench:  ## compare with other libraries, in an environment of its own (.venv-bench)
+bench:  ## compare with other libraries, in a separate environment (.venv-bench)
 	tools/setup_venv.sh benchmarks .venv-bench
 	.venv-bench/bin/python -m benchmarks.run
 	.venv-bench/bin/python -m benchmarks.matrices
@@ -122,20 +137,20 @@ bench:  ## compare with other libraries, in an environment of its own (.venv-ben
 bench-browser: dev-ready browser-ready  ## milliseconds of steps, selections, openings and sliders in JupyterLab
 	$(PY) -m benchmarks.browser
 
-crosscheck:  ## compare random programs with JAX and PyTorch, in an environment of its own (.venv-bench), and under tm.function
+crosscheck:  ## compare random programs with JAX, PyTorch and tm.function, in a separate environment (.venv-bench)
 	tools/setup_venv.sh benchmarks .venv-bench
 	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
 	.venv-bench/bin/python -m benchmarks.crosscheck --function $(ARGS)
 
-# All that reads tests/shares.py.
-rule-table: dev-ready  ## every case of the rule table in every way, of which `make test` takes a share; the column of docs/coverage.md
+# Every test that reads tests/shares.py.
+rule-table: dev-ready  ## every case of the rule table in every test (`make test` takes a share); the column of docs/coverage.md
 	TAPEMAGIC_ALL_CASES=1 $(UNIT) tests/rules tests/report/test_every_rule.py tests/report/test_trace_steps.py \
 		tests/lazy/test_rule_table.py tests/lazy/test_reports.py \
 		tests/programs/test_traced_rules.py tests/programs/test_leftovers.py tests/programs/passes/test_random_programs.py
 	$(PY) tools/dask_table.py
 	$(PY) tools/coverage_table.py
 
-clean:  ## remove what was built, and caches; .venv stays
+clean:  ## remove builds and caches; .venv stays
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
 	find tapemagic tests tools notebooks -name __pycache__ -o -name .ipynb_checkpoints | xargs rm -rf
 
@@ -146,6 +161,9 @@ course-ready:
 dev-ready:
 	@tools/setup_system.sh dot
 	@tools/setup_venv.sh dev
+
+fonts-ready:
+	@tools/setup_system.sh dejavu liberation
 
 chromium-ready:
 	@tools/setup_system.sh chromium

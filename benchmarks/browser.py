@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from benchmarks.report import SETUP, loop, straight
-from tests.browser.conftest import OPTIONS, found
+from tests.browser.conftest import OPTIONS, chromium_path
 from tests.browser.jupyter import Lab, report_of, serving
 from tests.browser.looks import turn_to
 
@@ -127,7 +127,7 @@ def main() -> int:
     with (
         sync_playwright() as driver,
         tempfile.TemporaryDirectory() as place,
-        driver.chromium.launch(executable_path=found(), args=OPTIONS) as chromium,
+        driver.chromium.launch(executable_path=chromium_path(), args=OPTIONS) as chromium,
         serving(Path(place), chromium) as lab,
     ):
         in_the_browser(lab)

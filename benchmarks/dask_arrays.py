@@ -23,7 +23,7 @@ from typing import Any
 import dask
 import numpy as np
 
-from benchmarks.dask_workloads import CHUNK, WORKLOADS, data, ways
+from benchmarks.dask_workloads import CHUNK, ROWS, WORKLOADS, data, ways
 
 THREADS = 2
 FEW, MANY = 16, 64
@@ -37,23 +37,23 @@ def status(key: str) -> float:
     return int(found.split()[1]) * 1024
 
 
-def step(name: str, way: str, chunks: int) -> list[Any]:
+def step(name: str, way: str, chunks: int, rows: int = ROWS) -> list[Any]:
     """Loss and gradients, computed by the current scheduler."""
-    return list(map(np.asarray, dask.compute(*ways(name)[way](*data(chunks)))))
+    return list(map(np.asarray, dask.compute(*ways(name)[way](*data(chunks, rows)))))
 
 
-def peaks(name: str, way: str, few: int, many: int) -> list[float]:
+def peaks(name: str, way: str, few: int, many: int, rows: int = ROWS) -> list[float]:
     """By how many chunks the memory of this process grows in steps on few and on many of them, after one on very few.
 
     What the few take at most, the many take, too, as the peak is that of the process.
     """
     with dask.config.set(SCHEDULER):
-        step(name, way, THREADS)
+        step(name, way, THREADS, rows)
         before = status("VmRSS")
         found = []
         for chunks in (few, many):
-            step(name, way, chunks)
-            found.append((status("VmHWM") - before) / CHUNK)
+            step(name, way, chunks, rows)
+            found.append((status("VmHWM") - before) / (CHUNK * rows / ROWS))
         return found
 
 

@@ -34,9 +34,9 @@ def _targets(block_info: Any = None) -> Any:
     return np.arange(start, stop) % 13 / 13
 
 
-def data(chunks: int) -> tuple[Any, Any]:
-    """X and y in so many chunks."""
-    rows = (ROWS,) * chunks
+def data(chunks: int, length: int = ROWS) -> tuple[Any, Any]:
+    """X and y in `chunks` chunks of `length` rows."""
+    rows = (length,) * chunks
     x = da.map_blocks(_rows, chunks=(rows, (COLUMNS,)), dtype=float, meta=np.empty((0, 0)))
     y = da.map_blocks(_targets, chunks=(rows,), dtype=float, meta=np.empty(0))
     return x, y

@@ -19,7 +19,8 @@ import tapemagic as tm
 from benchmarks.workloads import TORCH
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.explain.program_text import sources
-from tapemagic.report.findings import examine
+from tapemagic.report.analysis import analyze
+from tapemagic.report.request import ReportRequest
 
 if TORCH:
     import torch
@@ -284,7 +285,7 @@ def _(n: int) -> Any:
         y = x
         for _ in range(n):
             y = np.sin(y)
-    return examine(observer, [("y", y)], [("x", x)])
+    return analyze(observer, ReportRequest([("y", y)], [("x", x)]))
 
 
 @own("sources of a cell, their report")
@@ -293,7 +294,7 @@ def _(n: int) -> Any:
     observer = Observer()
     with observer:
         y = sum(x * x for _, x in sources)
-    return examine(observer, [("y", y)], sources)
+    return analyze(observer, ReportRequest([("y", y)], sources))
 
 
 @own("operations of straight-line code, names from which it makes a value")

@@ -20,8 +20,8 @@ from benchmarks import program_workloads as workloads
 from benchmarks import threads
 from benchmarks.program_workloads import JAX, TORCH, Runs
 from benchmarks.run import arrays
+from tapemagic.programs.code_names import names_in
 from tapemagic.programs.function import function
-from tapemagic.programs.reading import names_in
 from tapemagic.programs.text import statements
 from tapemagic.programs.text.naming import identifier
 

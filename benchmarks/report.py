@@ -26,9 +26,9 @@ from traitlets.config import Config
 
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.live.front_end import STORED
-from tapemagic.report.tabs.graph import graph_view
-from tapemagic.report.tabs.trace.trace import Trace
-from tapemagic.report.tabs.trace.trace_steps import Steps, steps_of
+from tapemagic.report.tabs.graph import find as graph
+from tapemagic.report.tabs.trace.find import Trace
+from tapemagic.report.tabs.trace.steps import Steps, steps_of
 
 RUNS = 15
 BOUNDS = {10: 40, 100: 100, 1_000: 150, 10_000: 500}
@@ -188,7 +188,7 @@ def steps(book: Notebook, body: str, runs: int) -> float:
         taken.append((cpu() - start) * 1e3)
         return found
 
-    with patch.object(graph_view, "steps_of", timed):
+    with patch.object(graph, "steps_of", timed):
         for _ in range(max(3, runs // 3)):
             book.report(body)
     return min(taken)
@@ -200,7 +200,7 @@ def added(book: Notebook, body: str, runs: int) -> float:
     for _ in range(runs):
         taken[True].append(book.milliseconds(body)[0])
         with (
-            patch.object(graph_view, "steps_of", lambda *_: Steps(Trace(()), ())),
+            patch.object(graph, "steps_of", lambda *_: Steps(Trace(()), ())),
             patch.object(TapeReport, "_widget", lambda *_: {}),
         ):
             taken[False].append(book.milliseconds(body)[0])

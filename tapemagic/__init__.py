@@ -1,4 +1,4 @@
-"""See automatic differentiation: tf.GradientTape on NumPy, and a %%tape cell magic that shows it.
+"""Visualize automatic differentiation: tf.GradientTape on NumPy, and a %%tape cell magic that shows the report.
 
 Examples
 --------
@@ -23,7 +23,7 @@ from tapemagic.version import __version__ as __version__
 
 
 def _load_gate() -> Any:
-    """The gate for Dask's arrays, loaded when the first of them is met."""
+    """Load the gate for Dask arrays, at the first lazy tensor."""
     return import_module("tapemagic.lazy.gate").GATE
 
 
@@ -32,19 +32,20 @@ _laziness.LOAD.append(_load_gate)
 
 @cache
 def _modules() -> dict[str, str]:
-    """The module of each public name, as the stub ``__init__.pyi`` states it, in alphabetical order."""
+    """Return the module of each public name, as the stub ``__init__.pyi`` declares it, in alphabetical order."""
     stub = __spec__.loader.get_data(f"{__file__.rpartition('.')[0]}.pyi")
-    found = {}
+    modules = {}
     for node in ast.parse(stub).body:
         if isinstance(node, ast.ImportFrom):
-            found.update((alias.name, node.module) for alias in node.names if alias.asname)
+            modules.update((alias.name, node.module) for alias in node.names if alias.asname)
         elif isinstance(node, ast.FunctionDef):
-            found[node.name] = __name__
-    return dict(sorted(found.items()))
+            modules[node.name] = __name__
+    return dict(sorted(modules.items()))
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name, or the list of all of them, when it is first used."""
+    """Import a public name, or the list of all public names, at its first use."""
+    # PEP 562: Python calls this only for names that the module doesn't have yet, so a loaded name costs nothing.
     if name == "__all__":
         return list(_modules())
     module = _modules().get(name)

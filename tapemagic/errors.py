@@ -3,43 +3,38 @@
 ::
 
     TapeError
-    ├── ConsumedTapeError (RuntimeError)       a second gradient of a non-persistent tape
-    ├── NotRecordingError (RuntimeError)       a tape that was never entered, or a pause of a consumed one
-    ├── TapeStateError (ValueError)            the tape is, or is not, recording just now
-    ├── OptionError (ValueError)               a value that an option does not take
-    ├── ShapeError (ValueError)                arrays whose shapes do not match
-    │   └── RankError (TypeError)              an array in place of one number, or the other way round
-    ├── DtypeError (TypeError)                 a dtype that tensors cannot have, or into which a value does not fit
-    ├── NotATensorError (TypeError)            a target, source or output gradient that is no tensor
-    │   ├── NotWatchableError (ValueError)     something that is no tensor, given to watch
-    │   └── NotNumbersError (ValueError)       text, None, objects or ragged lists in place of numbers
-    ├── UnhashableError (TypeError)            a tensor in a set, or as a key of a dict
-    ├── FunctionError (ValueError)             a function that cannot be differentiated, such as one that returns None
-    ├── CustomGradientError (ValueError)       a function for custom_gradient that breaks its contract
-    │   └── VariablesKeywordError (TypeError)  its gradient function does not take the variables that it reads
-    ├── NotComputedError (TypeError)            a use of a lazy value, a Dask array, that needs its numbers
-    ├── UnsupportedArgumentError (TypeError)   an argument of a NumPy function that its derivative rule does not support
-    ├── ImmutableError (TypeError)             writing into a tensor
-    │   └── ImmutableVariableError (RuntimeError)   ``v += 1`` on a Variable
-    ├── NoDerivativeError (LookupError)        a NumPy function without a derivative rule
-    ├── GradientError (AssertionError)         a derivative that differs from the difference quotient
-    ├── ModelError (ValueError)                a model that is not complete, not built or not compiled
-    ├── WeightsError (ValueError)              weights of another model, or a file that holds none
-    ├── NonFiniteError (ArithmeticError)       a loss or gradient in training that is nan or infinite
-    ├── SourceError (ValueError)               a recording that cannot be written as a program
-    ├── SaveError (OSError)                    a report that cannot be written to a file
-    ├── DataFileError (ValueError)             a data file that is truncated, corrupt, or another than was asked for
-    ├── MissingDataError (FileNotFoundError)   a data file that is not there
-    ├── DownloadError (OSError)                a data file that cannot be downloaded
-    └── RuleError (RuntimeError)               a derivative rule that returned a value that is no gradient
+    ├── ConsumedTapeError (RuntimeError)       a second gradient of a non-persistent tape ├── NotRecordingError
+    (RuntimeError)       a tape that was never entered, or a pause of a consumed tape ├── TapeStateError (ValueError)
+    the tape is recording and mustn't be, or isn't recording and must be ├── OptionError (ValueError)               an
+    invalid value of an option ├── ShapeError (ValueError)                arrays whose shapes don't match │   └──
+    RankError (TypeError)              an array instead of a single number, or vice versa ├── DtypeError (TypeError)
+    a dtype that tensors can't have, or into which a value doesn't fit ├── NotATensorError (TypeError)            a
+    target, source or output gradient that isn't a tensor │   ├── NotWatchableError (ValueError)     watch() with an
+    argument that isn't a tensor │   └── NotNumbersError (ValueError)       text, None, objects or ragged lists
+    instead of numbers ├── UnhashableError (TypeError)            a tensor in a set, or as a key of a dict ├──
+    FunctionError (ValueError)             a function that can't be differentiated, such as one that returns None ├──
+    CustomGradientError (ValueError)       a function for custom_gradient that breaks its contract │   └──
+    VariablesKeywordError (TypeError)  its gradient function doesn't accept the variables that it reads ├──
+    NotComputedError (TypeError)           a use of a lazy value, a Dask array, that needs its numbers ├──
+    UnsupportedArgumentError (TypeError)   an argument of a NumPy function that its derivative rule doesn't support
+    ├── ImmutableError (TypeError)             writing into a tensor │   └── ImmutableVariableError (RuntimeError)
+    ``v += 1`` on a Variable ├── NoDerivativeError (LookupError)        a NumPy function without a derivative rule ├──
+    GradientError (AssertionError)         a derivative that differs from finite differences ├── ModelError
+    (ValueError)                a model that isn't complete, not built or not compiled ├── WeightsError (ValueError)
+    weights of another model, or a file without weights ├── NonFiniteError (ArithmeticError)       a loss or gradient
+    in training that is nan or infinite ├── SourceError (ValueError)               a recording that can't be written
+    as a program ├── SaveError (OSError)                    a report that can't be written to a file ├── DataFileError
+    (ValueError)             a data file that is truncated, corrupt, or not the requested one ├── MissingDataError
+    (FileNotFoundError)   a data file that doesn't exist ├── DownloadError (OSError)                a data file that
+    can't be downloaded └── RuleError (RuntimeError)               a derivative rule whose result can't be a gradient
 
-One warning is not an error:
+One class is a warning, not an error:
 
 ::
 
     EagerWarning (UserWarning)                 a function under tapemagic.function that runs without a program
 
-Each also derives from the built-in exception which TensorFlow, or NumPy, raises in its place.
+Each error also derives from the built-in exception that TensorFlow or NumPy raises in the same situation.
 """
 
 
@@ -48,63 +43,63 @@ class TapeError(Exception):
 
 
 class ConsumedTapeError(TapeError, RuntimeError):
-    """A non-persistent tape was asked for a second set of gradients."""
+    """A second set of gradients was requested from a non-persistent tape."""
 
 
 class NotRecordingError(TapeError, RuntimeError):
-    """A tape that was never entered was asked for a gradient or a pause, or a consumed tape for a pause."""
+    """A gradient or a pause was requested from a tape that was never entered, or a pause from a consumed tape."""
 
 
 class TapeStateError(TapeError, ValueError):
-    """The tape is recording where it must not, or is not recording where it must."""
+    """The tape is recording and mustn't be, or isn't recording and must be."""
 
 
 class OptionError(TapeError, ValueError):
-    """An option was given a value that it does not take."""
+    """An option received an invalid value."""
 
 
 class ShapeError(TapeError, ValueError):
-    """The shapes of two arrays do not match."""
+    """The shapes of two arrays don't match."""
 
 
 class RankError(ShapeError, TypeError):
-    """An array was given in place of one number, or one number in place of an array."""
+    """An array was passed instead of a single number, or a single number instead of an array."""
 
 
 class DtypeError(TapeError, TypeError):
-    """A dtype is none that tensors can have, or a value does not fit into it."""
+    """A dtype can't be the dtype of a tensor, or a value doesn't fit into it."""
 
 
 class NotATensorError(TapeError, TypeError):
-    """Something that is no tensor was given in place of a tensor."""
+    """An argument that must be a tensor isn't a tensor."""
 
 
 class NotWatchableError(NotATensorError, ValueError):
-    """Something that is no tensor was given to ``watch``."""
+    """An argument of ``watch`` isn't a tensor."""
 
 
 class NotNumbersError(NotATensorError, ValueError):
-    """Text, None, an object or lists of different lengths were given in place of numbers."""
+    """Text, None, an object or lists of different lengths were passed instead of numbers."""
 
 
 class UnhashableError(TapeError, TypeError):
-    """A tensor was put into a set, or made a key of a dict."""
+    """A tensor was put into a set, or used as a key of a dict."""
 
 
 class FunctionError(TapeError, ValueError):
-    """A function to be differentiated returned None, or was called in a way that has no gradient."""
+    """A function to differentiate returned None, or was called in a way that has no gradient."""
 
 
 class CustomGradientError(TapeError, ValueError):
-    """A function given to ``custom_gradient`` did not return a value and a gradient function, or wrong gradients."""
+    """A function for ``custom_gradient`` didn't return a value and a gradient function, or returned wrong gradients."""
 
 
 class VariablesKeywordError(CustomGradientError, TypeError):
-    """A function given to ``custom_gradient`` reads variables, but its gradient function does not take them."""
+    """A function for ``custom_gradient`` reads variables, but its gradient function doesn't accept them."""
 
 
 class NotComputedError(TapeError, TypeError):
-    """Numbers are asked for of a tensor with a Dask array inside, which are not computed yet.
+    """A use of a lazy tensor, which contains a Dask array, needs its numbers, which aren't computed yet.
 
     Attributes
     ----------
@@ -121,14 +116,14 @@ class UnsupportedArgumentError(TapeError, TypeError):
     Attributes
     ----------
     wanted_by : str
-        Of an error about a lazy value, the function that the message names.
+        For an error about a lazy value, the function that the message names.
     """
 
     wanted_by = ""
 
 
 class ImmutableError(TapeError, TypeError):
-    """A tensor cannot be written into."""
+    """A call would write into a tensor."""
 
 
 class ImmutableVariableError(ImmutableError, RuntimeError):
@@ -140,26 +135,26 @@ class NoDerivativeError(TapeError, LookupError):
 
 
 class GradientError(TapeError, AssertionError):
-    """A derivative by the tape differs from the difference quotient."""
+    """A derivative by the tape differs from finite differences."""
 
 
 class ModelError(TapeError, ValueError):
-    """A model was put together wrongly, or used before it was built or compiled."""
+    """A model was constructed wrongly, or used before it was built or compiled."""
 
 
 class WeightsError(TapeError, ValueError):
-    """Weights belong to another model, or a file holds none."""
+    """The weights belong to another model, or a file contains no weights."""
 
 
 class NonFiniteError(TapeError, ArithmeticError):
-    """The loss of a step of training, or one of its gradients, is nan or infinite.
+    """The loss of a training step, or one of its gradients, is nan or infinite.
 
     Attributes
     ----------
     epoch, batch : int or None
-        The step in which it arose, both numbers from 0 on; None outside of `fit`.
+        The step, both numbers counted from 0, or None outside of `fit`.
     row : int or None
-        The place in the batch of an example that is not finite itself.
+        The index in the batch of an example that is nan or infinite itself.
     """
 
     epoch: int | None = None
@@ -168,28 +163,28 @@ class NonFiniteError(TapeError, ArithmeticError):
 
 
 class SourceError(TapeError, ValueError):
-    """A recording that cannot be written as a program."""
+    """A recording can't be written as a program."""
 
 
 class SaveError(TapeError, OSError):
-    """A report cannot be written to a file."""
+    """A report can't be written to a file."""
 
 
 class DataFileError(TapeError, ValueError):
-    """A data file is truncated or corrupt, or holds something else than was asked for."""
+    """A data file is truncated or corrupt, or isn't the requested file."""
 
 
 class MissingDataError(TapeError, FileNotFoundError):
-    """A data file is not where it was looked for."""
+    """A data file doesn't exist at the expected path."""
 
 
 class DownloadError(TapeError, OSError):
-    """A data file cannot be downloaded, or another file came in its place."""
+    """A data file can't be downloaded, or the server sent another file."""
 
 
 class RuleError(TapeError, RuntimeError):
-    """A derivative rule returned a value that cannot be a gradient of its argument."""
+    """A derivative rule returned a value that can't be a gradient of its argument."""
 
 
 class EagerWarning(UserWarning):
-    """A function under `tapemagic.function` cannot be a program, and runs as it is written; the text says why."""
+    """A function under `tapemagic.function` can't be a program, so it runs as ordinary Python; the text says why."""

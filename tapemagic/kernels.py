@@ -1,6 +1,6 @@
-"""Kernels: functions of NumPy arrays, beside NumPy's own, that the programs of `tapemagic.function` call.
+"""Kernels: functions of NumPy arrays that programs of `tapemagic.function` call in addition to NumPy's functions.
 
-Such a program imports from here what it needs when it is pasted into a script.
+A program that is pasted into a script imports its kernels from here.
 
 Examples
 --------
@@ -10,7 +10,7 @@ Examples
 array([1., 2., 0., 0.])
 """
 
-# ruff: noqa: PLC0414 (offered here)
+# ruff: noqa: PLC0414 (re-exported on purpose)
 
 from tapemagic.engine.operations.common import where_mask as where_mask
 from tapemagic.engine.operations.convolving import convolution as convolution

@@ -1,7 +1,7 @@
 """A pytest plug-in: ``pytest --nbval`` compares the reports of %%tape to the letter, except for the drawings.
 
-Graphviz draws the same graph a little differently from version to version, and matplotlib the same curves. Numbers,
-tables, and the words that stand for each picture stay the same, and are compared.
+Graphviz draws the same graph a little differently from version to version, and curves have fewer points on a slow
+machine. Numbers, tables, and the words that stand for each picture stay the same, and are compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""GradientTape: TensorFlow's tape on NumPy, which can explain its gradients and write them as programs."""
+"""GradientTape: TensorFlow's tape on NumPy, with explanations of its gradients."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tapemagic.engine.tape.tape import Tape
 
 
 class GradientTape(Tape):
-    """Records operations on watched tensors, and differentiates the recorded operations.
+    """Records operations on watched tensors, and differentiates them.
 
     Parameters
     ----------
     persistent : bool, optional
-        Keep the records after the first gradient, so that you can compute more gradients.
+        Keep the records after the first gradient, so that more gradients can be computed.
     watch_accessed_variables : bool, optional
-        Watch every trainable `Variable` when it is read.
+        Watch every trainable `Variable` at its first read.
 
     Notes
     -----
-    The tape records the operations inside its ``with`` block, on the thread that entered it, if an input is a watched
-    real or complex tensor, or was computed from one.
+    Inside its block, on the thread that entered it, the tape records an operation if an input is a real or complex
+    tensor that is watched, or that was computed from watched tensors.
 
     Examples
     --------
@@ -35,26 +35,26 @@ class GradientTape(Tape):
     """
 
     def explain(self, target: Any, source: Any) -> Any:
-        """Explain why a gradient is None, or which paths it adds up.
+        """Explain why a gradient is None, or along which paths it arises.
 
         Parameters
         ----------
         target : object
-            The value to differentiate: a tensor, or a value that became plain. Tensors in lists, tuples and dicts are
-            explained one by one.
+            A differentiated value: a tensor, or a value converted from a tensor. For a list, tuple or dict of tensors,
+            each tensor is explained.
         source : object
-            The value to differentiate with respect to, like `target`.
+            The value to differentiate with respect to, of the same types.
 
         Returns
         -------
         Explanation
-            Prints as text: the reason and what to write instead, or the chain rule, written out. Its `cause` names the
-            reason in a word or two, and is empty if there is a gradient. Its `missing` names a part that the
-            gradient ignores.
+            Prints as text: the reason and what to write instead, or the chain rule. Its `cause` names the reason in
+            one or two words, and is empty if there is a gradient; `missing` describes what the gradient lacks.
 
         Notes
         -----
-        This doesn't consume the tape. A consumed tape can still explain a None, but not the paths.
+        The tape isn't consumed. After its first gradient, a non-persistent tape can still explain None, but not the
+        paths.
 
         Examples
         --------
@@ -74,31 +74,31 @@ class GradientTape(Tape):
         return explain_here(self, target, source)
 
     def source(self, target: Any, sources: Any, order: int = 1) -> str:
-        """Write the derivative of the recorded operations as a NumPy program.
+        """Write the derivative of the recorded operations as the source code of a NumPy function.
 
         Parameters
         ----------
         target : Tensor, Variable, or nested structure of them
-            The values to differentiate. Several are added up, as in `gradient`.
+            The values to differentiate. For several targets, the function differentiates their sum, as in `gradient`.
         sources : Tensor, Variable, or nested structure of them
             The values to differentiate with respect to.
         order : int, optional
-            The highest order of derivatives, from 1 to 9: the second is the gradient of the sum of the elements of the
-            first, with respect to the same source, as nested tapes give it.
+            The highest order of derivatives, from 1 to 9. The second derivative is the gradient of the sum of the
+            elements of the first, with respect to the same source, as with nested tapes.
 
         Returns
         -------
         str
-            The text of a function. Its parameters are the sources, and then by name all other inputs of the target:
-            watched values and arrays. It returns the targets, and then for each order the derivatives with respect to
-            all sources, in the shape and dtype of the source, or None.
+            The source code of a function. Its parameters are the sources, and then the other inputs of the target by
+            name: watched values, and arrays. It returns the targets, and then, for each order, the derivatives with
+            respect to all sources, with the shape and dtype of the source, or None for an unconnected source.
 
         Raises
         ------
         ConsumedTapeError
-            If the tape isn't persistent, and has already given its gradients.
+            If the tape isn't persistent, and has computed gradients before.
         NotATensorError
-            If a target or source isn't a tensor.
+            If a target or a source isn't a tensor.
         NotRecordingError
             If the tape was never entered.
         OptionError
@@ -108,10 +108,10 @@ class GradientTape(Tape):
 
         Notes
         -----
-        This doesn't consume the tape. The program computes the recorded operations: it always takes the recorded
-        branches. The gradient of a function with `custom_gradient` is written as that function computes it, with its
-        plain numbers as constants. Other values that weren't tracked, such as results of comparisons, are constants as
-        well; the docstring of the program says so.
+        The tape isn't consumed. The program computes what the tape recorded: if the function branched on a number,
+        the program takes the recorded branch. The gradient of a function with `custom_gradient` is written as this
+        function computes it, with unchanged numbers that weren't tensors. Values that the tape lost track of, such as
+        the result of a comparison, are constants; a note in the docstring of the program says so.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class GradientTape(Tape):
 
 
 def _rename(function: Any, name: str) -> None:
-    """Give a method its public name, for Python's error messages and ``help``."""
+    """Set the name under which users know a method, for Python's error messages and for ``help``."""
     function.__qualname__ = name
     if hasattr(function, "__wrapped__"):
         _rename(function.__wrapped__, name)

@@ -27,9 +27,9 @@ TEXTS, WITH_NONE = ["a", "b", "c"], [None, 1.0, 2.0]
 WORDS = np.array(TEXTS)
 MASK = np.array([True, False, True])
 RNG = np.random.default_rng
-IN_PLACE = "writes into an array, where no tape can follow, and tensors are immutable: "
-KNOWINGLY = "and tensors hold numbers: convert it with .astype(float), or leave the tape knowingly, with x.numpy()"
-OUT = "would write into an array, where no tape can follow: leave 'out' out, and bind the result to a name"
+IN_PLACE = "writes into an array, which no tape can track, and tensors are immutable: "
+KNOWINGLY = "but tensors hold numbers: convert it with .astype(float), or write x.numpy() if you need no gradient"
+OUT = "would write into an array, which no tape can track: omit 'out', and assign the result to a name"
 
 NUMPY: dict[str, Case] = {
     "out": (lambda u: np.sin(u.c, out=u.a), ImmutableError, f"sin(..., out=...) {OUT}"),
@@ -80,9 +80,9 @@ NUMPY: dict[str, Case] = {
     "objects on the right": (
         lambda u: u.c + OBJECTS,
         NotNumbersError,
-        f"add was given array([1.0, None, 3.0], dtype=object) of dtype object, {KNOWINGLY}",
+        f"add received array([1.0, None, 3.0], dtype=object) of dtype object, {KNOWINGLY}",
     ),
-    "objects on the left": (lambda u: OBJECTS + u.c, NotNumbersError, "add was given array("),
+    "objects on the left": (lambda u: OBJECTS + u.c, NotNumbersError, "add received array("),
     "objects that are numbers": (
         lambda u: u.c * u.a.astype(object),
         NotNumbersError,
@@ -91,26 +91,26 @@ NUMPY: dict[str, Case] = {
     "objects to a function": (
         lambda u: np.arctan2(u.c, OBJECTS),
         NotNumbersError,
-        "arctan2 was given array([1.0, None, 3.0], dtype=object)",
+        "arctan2 received array([1.0, None, 3.0], dtype=object)",
     ),
     "text on the right": (
         lambda u: u.c + WORDS,
         NotNumbersError,
-        f"add was given array(['a', 'b', 'c'], dtype='<U1') of dtype <U1, {KNOWINGLY}",
+        f"add received array(['a', 'b', 'c'], dtype='<U1') of dtype <U1, {KNOWINGLY}",
     ),
-    "text on the left": (lambda u: WORDS * u.c, NotNumbersError, "multiply was given array(['a'"),
-    "a list of text": (lambda u: u.c + TEXTS, NotNumbersError, "add was given array(['a"),
+    "text on the left": (lambda u: WORDS * u.c, NotNumbersError, "multiply received array(['a'"),
+    "a list of text": (lambda u: u.c + TEXTS, NotNumbersError, "add received array(['a"),
     "None in a list": (lambda u: u.c + WITH_NONE, NotNumbersError, "array([None, 1.0, 2.0]"),
     "a ragged list": (lambda u: u.c + RAGGED, NotNumbersError, NO_ARRAY),
     "a ragged list of tensors": (
         lambda u: u.c * [[u.s], [u.s, u.s]],
         NotNumbersError,
-        "is no array, since its rows differ in length or depth: pad them to one length",
+        "isn't an array, because its rows differ in length or depth: pad them to one length",
     ),
     "a date": (
         lambda u: u.c + np.datetime64("2020"),
         NotNumbersError,
-        "add was given np.datetime64('2020') of dtype datetime64[Y]",
+        "add received np.datetime64('2020') of dtype datetime64[Y]",
     ),
     "text to a function": (
         lambda u: np.add(u.c, "abc"),
@@ -239,7 +239,7 @@ def _of_numbers(f: Any) -> dict[str, Case]:
         "complex": (
             lambda u: f(u.c * 1j),
             UnsupportedArgumentError,
-            f"{reals} complex128: give it np.real(x) or np.abs(x)",
+            f"{reals} complex128: pass np.real(x) or np.abs(x)",
         ),
         **_in_lists(f),
         "an unknown keyword": (
@@ -253,12 +253,12 @@ def _of_numbers(f: Any) -> dict[str, Case]:
 def _in_lists(f: Any) -> dict[str, Case]:
     return {
         "ragged": (lambda _: f(RAGGED), NotNumbersError, NO_ARRAY),
-        "ragged tensors": (lambda u: f([[u.s], [u.s, u.s]]), NotNumbersError, "is no array"),
+        "ragged tensors": (lambda u: f([[u.s], [u.s, u.s]]), NotNumbersError, "isn't an array"),
         "None beside a tensor": (lambda u: f([u.s, None]), NotNumbersError, "stack gave array([2."),
     }
 
 
-GIVEN_HERE = "numbers, an array or a tensor have to be given here, not"
+GIVEN_HERE = "expected numbers, an array or a tensor, not"
 
 
 def _of_arrays(f: Any, but: str = "") -> dict[str, Case]:
@@ -323,7 +323,7 @@ NEURAL |= {
         "epsilon text": (
             lambda u: tm.l2_normalize(u.c, epsilon="a"),
             OptionError,
-            "the epsilon of l2_normalize is a small number, not 'a': write epsilon=1e-12",
+            "the epsilon of l2_normalize must be a small number, not 'a': write epsilon=1e-12",
         ),
     },
     "layer_norm": _of_arrays(tm.layer_norm)
@@ -342,7 +342,7 @@ NEURAL |= {
         "epsilon None": (
             lambda u: tm.layer_norm(u.c, epsilon=None),  # type: ignore[arg-type]
             OptionError,
-            "the epsilon of layer_norm is a small number, not None",
+            "the epsilon of layer_norm must be a small number, not None",
         ),
     },
     "batch_norm": _of_arrays(lambda x: tm.batch_norm(x, 0.0, 1.0))
@@ -366,7 +366,7 @@ NEURAL |= {
         "epsilon text": (
             lambda u: tm.batch_norm(u.c, 0.0, 1.0, epsilon="a"),  # type: ignore[arg-type]
             OptionError,
-            "the epsilon of batch_norm is a small number, not 'a'",
+            "the epsilon of batch_norm must be a small number, not 'a'",
         ),
     },
     "dropout": _of_arrays(lambda x: tm.dropout(x, 0.5, RNG(0)))
@@ -437,10 +437,10 @@ NEURAL |= {
         "to an unknown dtype": (
             lambda u: tm.cast(u.c, "flot"),
             DtypeError,
-            "data type 'flot' not understood: write one of numbers, such as 'float64'",
+            "data type 'flot' not understood: write a numeric dtype, such as 'float64'",
         ),
-        "to text": (lambda u: tm.cast(u.c, str), DtypeError, "a tensor cannot have the dtype <U0"),
-        "to objects": (lambda u: tm.cast(u.c, object), DtypeError, "cannot have the dtype object"),
+        "to text": (lambda u: tm.cast(u.c, str), DtypeError, "a tensor can't have the dtype <U0"),
+        "to objects": (lambda u: tm.cast(u.c, object), DtypeError, "can't have the dtype object"),
     },
     "top_k": _of_arrays(tm.top_k)
     | {
@@ -452,30 +452,30 @@ NEURAL |= {
         "k text": (
             lambda u: tm.top_k(u.c, "a"),  # type: ignore[arg-type]
             OptionError,
-            "the k of top_k has to be a whole number, and not negative: 'a' is not",
+            "the k of top_k must be a non-negative integer, not 'a'",
         ),
-        "k a fraction": (lambda u: tm.top_k(u.c, 1.5), OptionError, "1.5 is not"),  # type: ignore[arg-type]
-        "one number": (lambda u: tm.top_k(u.s), ShapeError, "along the last axis, and a single"),
+        "k a fraction": (lambda u: tm.top_k(u.c, 1.5), OptionError, "not 1.5"),  # type: ignore[arg-type]
+        "one number": (lambda u: tm.top_k(u.s), ShapeError, "along the last axis, but a single"),
         "complex": (lambda u: tm.top_k(u.c * 1j), UnsupportedArgumentError, "that have an order"),
     },
     "one_hot": {
         "fractions": (
             lambda u: tm.one_hot(u.c, 3),
             UnsupportedArgumentError,
-            "indices of one_hot have to be whole numbers, not float64",
+            "indices of one_hot must be integers, not float64",
         ),
         "None": (lambda _: tm.one_hot(None, 3), UnsupportedArgumentError, "not object"),
         "ragged": (
             lambda _: tm.one_hot([[0], [0, 1]], 3),
             NotNumbersError,
-            "[[0], [0, 1]] is no array",
+            "[[0], [0, 1]] isn't an array",
         ),
         "a negative depth": (
             lambda u: tm.one_hot(u.n, -2),
             OptionError,
-            "the depth of one_hot has to be a whole number, and not negative: -2 is not",
+            "the depth of one_hot must be a non-negative integer, not -2",
         ),
-        "depth None": (lambda u: tm.one_hot(u.n, None), OptionError, "None is not"),  # type: ignore[arg-type]
+        "depth None": (lambda u: tm.one_hot(u.n, None), OptionError, "not None"),  # type: ignore[arg-type]
         "an axis too far": (
             lambda u: tm.one_hot(u.n, 3, axis=4),
             np.exceptions.AxisError,
@@ -498,9 +498,13 @@ NEURAL |= {
         "fractions": (
             lambda u: tm.gather(u.c, u.c),
             UnsupportedArgumentError,
-            "indices of gather have to be whole numbers, not float64",
+            "indices of gather must be integers, not float64",
         ),
-        "ragged indices": (lambda u: tm.gather(u.c, [[0], [0, 1]]), NotNumbersError, "no array"),
+        "ragged indices": (
+            lambda u: tm.gather(u.c, [[0], [0, 1]]),
+            NotNumbersError,
+            "isn't an array",
+        ),
         "an axis too far": (
             lambda u: tm.gather(u.c, [0], axis=1),
             np.exceptions.AxisError,
@@ -517,9 +521,13 @@ NEURAL |= {
         "indices None": (
             lambda u: tm.gather_nd(u.c, None),
             UnsupportedArgumentError,
-            "indices of gather_nd have to be whole numbers, not object",
+            "indices of gather_nd must be integers, not object",
         ),
-        "ragged indices": (lambda u: tm.gather_nd(u.c, [[0], [0, 1]]), NotNumbersError, "no array"),
+        "ragged indices": (
+            lambda u: tm.gather_nd(u.c, [[0], [0, 1]]),
+            NotNumbersError,
+            "isn't an array",
+        ),
         "rows too long": (
             lambda u: tm.gather_nd(u.c, [[0, 0]]),
             ShapeError,
@@ -528,7 +536,7 @@ NEURAL |= {
         "batch_dims text": (
             lambda u: tm.gather_nd(u.c, [[0]], batch_dims="a"),  # type: ignore[arg-type]
             OptionError,
-            "the batch_dims of gather_nd has to be a whole number, and not negative: 'a' is not",
+            "the batch_dims of gather_nd must be a non-negative integer, not 'a'",
         ),
     },
     "scatter_nd": _of_arrays(lambda x: tm.scatter_nd([[0]], x, (3,)))
@@ -541,12 +549,12 @@ NEURAL |= {
         "shape None": (
             lambda u: tm.scatter_nd([[0]], u.c[:1], None),
             OptionError,
-            "each length in the shape of scatter_nd has to be a whole number, and not negative: None is not",
+            "each length in the shape of scatter_nd must be a non-negative integer, not None",
         ),
         "a negative length": (
             lambda u: tm.scatter_nd([[0]], u.c[:1], (-3,)),
             OptionError,
-            "-3 is not",
+            "not -3",
         ),
         "an index too large": (
             lambda u: tm.scatter_nd([[4]], u.c[:1], (3,)),
@@ -577,7 +585,7 @@ NEURAL |= {
         "too few numbers": (
             lambda u: tm.segment_sum(u.c, [0, 1]),
             ShapeError,
-            "segment_sum of data of shape (3,) with segment_ids of shape (2,): give one number for each slice",
+            "segment_sum of data of shape (3,) with segment_ids of shape (2,): pass one number for each slice",
         ),
         "a negative number": (
             lambda u: tm.segment_sum(u.c, [0, -1, 1]),
@@ -587,24 +595,24 @@ NEURAL |= {
         "numbers None": (
             lambda u: tm.segment_sum(u.c, None),
             UnsupportedArgumentError,
-            "segment_ids have to be whole numbers, not object",
+            "segment_ids must be integers, not object",
         ),
         "how many as text": (
             lambda u: tm.segment_sum(u.c, u.n, "a"),  # type: ignore[arg-type]
             OptionError,
-            "the num_segments of segment_sum has to be a whole number",
+            "the num_segments of segment_sum must be a non-negative integer",
         ),
     },
     "softmax_cross_entropy": {
         "labels of another shape": (
             lambda u: tm.softmax_cross_entropy(np.ones(2), u.c),
             ShapeError,
-            "softmax_cross_entropy of labels of shape (2,) and logits of shape (3,): give one label for each logit",
+            "softmax_cross_entropy of labels of shape (2,) and logits of shape (3,): pass one label for each logit",
         ),
         "labels and logits exchanged": (
             lambda u: tm.softmax_cross_entropy(u.c, u.n),
             UnsupportedArgumentError,
-            "takes logits that are real numbers, not int64: write 1.0 for 1, and give the labels first",
+            "takes real numbers as logits, not int64: write 1.0 for 1, and pass the labels first",
         ),
         "an axis too far": (
             lambda u: tm.softmax_cross_entropy(u.c, u.c, axis=2),
@@ -632,12 +640,12 @@ NEURAL |= {
         "labels of another shape": (
             lambda u: tm.sparse_softmax_cross_entropy([1, 1, 1], u.m),
             ShapeError,
-            "the labels' shape has to be that of the logits without the last axis, which counts the classes",
+            "the labels must have the shape of the logits without the last axis, which counts the classes",
         ),
         "probabilities": (
             lambda u: tm.sparse_softmax_cross_entropy(u.m, u.m),
             UnsupportedArgumentError,
-            "labels of sparse_softmax_cross_entropy have to be whole numbers, not float64",
+            "labels of sparse_softmax_cross_entropy must be integers, not float64",
         ),
     },
     "sigmoid_cross_entropy": {

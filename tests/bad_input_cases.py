@@ -38,9 +38,9 @@ Table = dict[str, dict[str, Case]]
 
 OBJECTS = np.array([1.0, None, 3.0], dtype=object)
 RAGGED = [[1.0], [2.0, 3.0]]
-NO_ARRAY = "[[1.0], [2.0, 3.0]] is no array, since its rows differ in length or depth: pad them to one length"
-NO_NUMBERS = "give numbers, nested lists of them, or an array, with .astype(float) if need be"
-NO_FUNCTION = "of type Tensor: give f itself, and not its value f(x)"
+NO_ARRAY = "[[1.0], [2.0, 3.0]] isn't an array, because its rows differ in length or depth: pad them to one length"
+NO_NUMBERS = "pass numbers, nested lists of numbers, or an array, if necessary with .astype(float)"
+NO_FUNCTION = "of type Tensor: pass f itself, not its value f(x)"
 
 
 def square(x: Any) -> Any:
@@ -141,27 +141,27 @@ SOURCES: dict[str, Case] = {
     "a set of others": (
         lambda u: u.tape.gradient(u.y, {1.0}),
         NotATensorError,
-        "a source has to be a Tensor or a Variable, not {1.0} of type set. Give several as a list, a tuple or a dict.",
+        "a source must be a Tensor or a Variable, not {1.0} of type set. Pass several tensors as a list",
     ),
     "a generator": (
         lambda u: u.tape.gradient(u.y, generated(u.w)),
         NotATensorError,
-        "of type generator. Give several as a list, a tuple or a dict.",
+        "of type generator. Pass several tensors as a list, a tuple or a dict.",
     ),
     "the values of a dict": (
         lambda u: u.tape.gradient(u.y, {"w": u.w}.values()),
         NotATensorError,
-        "of type dict_values. Give several as a list, a tuple or a dict.",
+        "of type dict_values. Pass several tensors as a list, a tuple or a dict.",
     ),
     "None": (
         lambda u: u.tape.gradient(u.y, None),
         NotATensorError,
-        "a source has to be a Tensor or a Variable, not None",
+        "a source must be a Tensor or a Variable, not None",
     ),
     "an array": (
         lambda u: u.tape.gradient(u.y, u.a),
         NotATensorError,
-        "of type ndarray. A plain array can't be tracked. Write x = tapemagic.Variable(x) above the tape.",
+        "of type ndarray. Plain arrays aren't on the tape: write x = tapemagic.Variable(x) above the tape.",
     ),
     "an array of objects": (
         lambda u: u.tape.gradient(u.y, OBJECTS),
@@ -177,17 +177,17 @@ SOURCES: dict[str, Case] = {
     "a function": (
         lambda u: u.tape.gradient(u.y, square),
         NotATensorError,
-        "of type function. Give what it returns, or differentiate the function with tapemagic.grad.",
+        "of type function. Pass its result, or differentiate the function with tapemagic.grad.",
     ),
     "a reference": (
         lambda u: u.tape.gradient(u.y, [u.w.ref()]),
         NotATensorError,
-        "of type Reference. Give what it stands for, with .deref().",
+        "of type Reference. Pass its tensor, with .deref().",
     ),
     "None deep inside": (
         lambda u: u.tape.gradient(u.y, {"w": u.w, "b": [(u.c, None)]}),
         NotATensorError,
-        "a source has to be a Tensor or a Variable, not None",
+        "a source must be a Tensor or a Variable, not None",
     ),
     "a dict that contains itself": (
         lambda u: u.tape.gradient(u.y, {"w": u.w, "more": endless(u.w)}),
@@ -202,7 +202,7 @@ SOURCES: dict[str, Case] = {
     "something that cannot be shown": (
         lambda u: u.tape.gradient(u.y, Mute()),
         NotATensorError,
-        "a source has to be a Tensor or a Variable, not <Mute> of type Mute",
+        "a source must be a Tensor or a Variable, not <Mute> of type Mute",
     ),
     "another tape": (
         lambda u: u.tape.gradient(u.y, u.tape),
@@ -220,32 +220,32 @@ TARGETS: dict[str, Case] = {
     "target None in a list": (
         lambda u: u.tape.gradient([u.y, None], u.w),
         NotATensorError,
-        "a target has to be a Tensor or a Variable, not None of type NoneType. A gradient that is None cannot",
+        "a target must be a Tensor or a Variable, not None of type NoneType. A gradient that is None can't",
     ),
     "target an array": (
         lambda u: u.tape.gradient(u.y.numpy(), u.w),
         NotATensorError,
-        "Comparisons, argmax and similar functions return plain arrays, because they have no derivative.",
+        "Comparisons and argmax return plain arrays, because they have no derivative.",
     ),
     "target a comparison": (
         lambda u: u.tape.gradient(u.y > 1.0, u.w),
         NotATensorError,
-        "a target has to be a Tensor or a Variable, not array([False,",
+        "a target must be a Tensor or a Variable, not array([False,",
     ),
     "target a function": (
         lambda u: u.tape.gradient(lambda: u.y, u.w),
         NotATensorError,
-        "Give what it returns, or differentiate the function with tapemagic.grad.",
+        "Pass its result, or differentiate the function with tapemagic.grad.",
     ),
     "target that contains itself": (
         lambda u: u.tape.gradient(endless(u.y), u.w),
         NotATensorError,
-        "a list of tensors contains itself, or is nested too deeply: give the tensors in a flat list",
+        "a list of tensors contains itself, or is nested too deeply: pass the tensors in a flat list",
     ),
     "target a generator": (
         lambda u: u.tape.gradient(generated(u.y), u.w),
         NotATensorError,
-        "a target has to be a Tensor or a Variable",
+        "a target must be a Tensor or a Variable",
     ),
 }
 
@@ -253,7 +253,7 @@ WEIGHTS: dict[str, Case] = {
     "weights of another length": (
         lambda u: u.tape.gradient(u.y, u.w, np.ones(2)),
         ShapeError,
-        "output_gradients has shape (2,) for a target of shape (3,): they have to be the same",
+        "output_gradients has shape (2,) for a target of shape (3,): the shapes must be equal",
     ),
     "weights of another rank": (
         lambda u: u.tape.gradient(u.y, u.w, np.ones((1, 3))),
@@ -263,7 +263,7 @@ WEIGHTS: dict[str, Case] = {
     "one vector for two": (
         lambda u: u.tape.gradient([u.y, [u.y, u.y]], u.w, [[1.0, 1.0, 1.0]]),
         ShapeError,
-        "output_gradients is [[1.0, 1.0, 1.0]], of which it is not clear what belongs to which of 3 targets: give",
+        "output_gradients is [[1.0, 1.0, 1.0]], which can't be assigned to 3 targets: pass",
     ),
     "weights that contain themselves": (
         lambda u: u.tape.gradient(u.y, u.w, endless(u.w)),
@@ -273,7 +273,7 @@ WEIGHTS: dict[str, Case] = {
     "two numbers for one": (
         lambda u: u.tape.gradient(np.sum(u.y), u.w, [1.0, 2.0]),
         ShapeError,
-        "output_gradients has 2 entries for 1 targets: give one for each target",
+        "output_gradients has 2 entries for 1 targets: pass one for each target",
     ),
     "no weights": (
         lambda u: u.tape.gradient(u.y, u.w, []),
@@ -283,7 +283,7 @@ WEIGHTS: dict[str, Case] = {
     "too many weights": (
         lambda u: u.tape.gradient(u.y, u.w, [np.ones(3), np.ones(3)]),
         ShapeError,
-        "output_gradients has 2 entries for 1 targets: give one for each target",
+        "output_gradients has 2 entries for 1 targets: pass one for each target",
     ),
     "too few weights": (
         lambda u: u.tape.gradient([u.y, u.y], u.w, [np.ones(3)]),
@@ -303,32 +303,32 @@ WEIGHTS: dict[str, Case] = {
     "complex weights": (
         lambda u: u.tape.gradient(u.y, u.w, np.ones(3) * 1j),
         ShapeError,
-        "output_gradients is complex128 for a target that is float64: give real weights",
+        "output_gradients is complex128 for a target that is float64: pass real weights",
     ),
     "weights of text": (
         lambda u: u.tape.gradient(u.y, u.w, "abc"),
         NotATensorError,
-        "output_gradients has to hold numbers, not 'abc' of type str",
+        "output_gradients must contain numbers, not 'abc' of type str",
     ),
     "weights of objects": (
         lambda u: u.tape.gradient(u.y, u.w, OBJECTS),
         NotATensorError,
-        "output_gradients has to hold numbers, not array([1.0, None, 3.0], dtype=object)",
+        "output_gradients must contain numbers, not array([1.0, None, 3.0], dtype=object)",
     ),
     "weights a set": (
         lambda u: u.tape.gradient(u.y, u.w, {1.0}),
         NotATensorError,
-        "output_gradients has to hold numbers, not {1.0} of type set",
+        "output_gradients must contain numbers, not {1.0} of type set",
     ),
     "weights a generator": (
         lambda u: u.tape.gradient(u.y, u.w, generated(1.0, 1.0, 1.0)),
         NotATensorError,
-        "output_gradients has to hold numbers, not <generator object",
+        "output_gradients must contain numbers, not <generator object",
     ),
     "weights ragged": (
         lambda u: u.tape.gradient(u.y, u.w, RAGGED),
         NotATensorError,
-        "output_gradients has to hold numbers, not [[1.0], [2.0, 3.0]] of type list",
+        "output_gradients must contain numbers, not [[1.0], [2.0, 3.0]] of type list",
     ),
 }
 
@@ -356,17 +356,17 @@ TAPES: Table = {
         "persistent text": (
             lambda _: tm.GradientTape("no"),
             OptionError,
-            "persistent is True or False, not 'no': write persistent=True",
+            "persistent must be True or False, not 'no': write persistent=True",
         ),
         "persistent a tensor": (
             lambda u: tm.GradientTape(u.w),
             OptionError,
-            "persistent is True or False, not Variable([1., 2., 3.], name='w')",
+            "persistent must be True or False, not Variable([1., 2., 3.], name='w')",
         ),
         "watch_accessed_variables a list": (
             lambda u: tm.GradientTape(watch_accessed_variables=[u.w]),
             OptionError,
-            "watch_accessed_variables is True or False, not [Variable(",
+            "watch_accessed_variables must be True or False, not [Variable(",
         ),
         "an unknown option": (
             lambda _: tm.GradientTape(presistent=True),  # type: ignore[call-arg]
@@ -378,12 +378,16 @@ TAPES: Table = {
         "an array": (
             lambda u: u.tape.watch(u.a),
             NotWatchableError,
-            "what a tape watches has to be a Tensor or a Variable, not array([1., 2., 3.]) of type ndarray",
+            "the argument of watch() must be a Tensor or a Variable, not array([1., 2., 3.]) of type ndarray",
         ),
         "None": (lambda u: u.tape.watch(None), NotWatchableError, "not None of type NoneType"),
         "text": (lambda u: u.tape.watch("w"), NotWatchableError, "not 'w' of type str"),
         "a number": (lambda u: u.tape.watch(1.0), NotWatchableError, "not 1.0 of type float"),
-        "a set": (lambda u: u.tape.watch({1.0}), NotWatchableError, "Give several as a list"),
+        "a set": (
+            lambda u: u.tape.watch({1.0}),
+            NotWatchableError,
+            "Pass several tensors as a list",
+        ),
         "a dict that contains itself": (
             lambda u: u.tape.watch(endless_dict()),
             NotWatchableError,
@@ -392,7 +396,7 @@ TAPES: Table = {
         "a generator": (
             lambda u: u.tape.watch(generated(u.w)),
             NotWatchableError,
-            "Give several as a list, a tuple or a dict.",
+            "Pass several tensors as a list, a tuple or a dict.",
         ),
         "an array deep inside": (
             lambda u: u.tape.watch([u.w, {"a": (u.c, u.a)}]),
@@ -425,7 +429,7 @@ TAPES: Table = {
         "row by row an array": (
             lambda u: u.tape.jacobian(u.y, u.w, experimental_use_pfor=np.ones(2)),
             OptionError,
-            f"experimental_use_pfor is True or False, not array([1., 1.]): {PFOR}",
+            f"experimental_use_pfor must be True or False, not array([1., 1.]): {PFOR}",
         ),
         "two targets": (
             lambda u: u.tape.jacobian([u.y, u.y], u.w),
@@ -445,14 +449,14 @@ TAPES: Table = {
         "source an array": (
             lambda u: u.tape.jacobian(u.y, [u.a]),
             NotATensorError,
-            "a source has to be a Tensor or a Variable, not array([1., 2., 3.])",
+            "a source must be a Tensor or a Variable, not array([1., 2., 3.])",
         ),
         "source a set": (
             lambda u: u.tape.jacobian(u.y, {1}),
             NotATensorError,
             "not {1} of type set",
         ),
-        "source None": (lambda u: u.tape.jacobian(u.y, None), NotATensorError, "a source has to"),
+        "source None": (lambda u: u.tape.jacobian(u.y, None), NotATensorError, "a source must"),
         "unconnected": (
             lambda u: u.tape.jacobian(u.y, u.w, "zeros"),
             OptionError,
@@ -485,7 +489,7 @@ TAPES: Table = {
         "row by row text": (
             lambda u: u.tape.batch_jacobian(u.b, u.m, experimental_use_pfor="no"),
             OptionError,
-            f"experimental_use_pfor is True or False, not 'no': {PFOR}",
+            f"experimental_use_pfor must be True or False, not 'no': {PFOR}",
         ),
         "target of one axis": (
             lambda u: u.tape.batch_jacobian(u.y, u.m),
@@ -583,7 +587,7 @@ LIVE: Table = {
         "a variable as axis": (
             lambda u: np.sum(u.m, axis=u.s),
             UnsupportedArgumentError,
-            "sum(..., axis=...) has no derivative in 'axis': give it as a plain value, with x.numpy()",
+            "sum(..., axis=...) has no derivative in 'axis': pass it as a plain value, with x.numpy()",
         ),
     },
     "GradientTape": {
@@ -625,7 +629,9 @@ NOT_PERSISTENT: Table = {
 }
 """What is wrong of a tape that is not persistent."""
 
-TWICE = "can only be used to compute one set of gradients (or jacobians): ask for all of them in one call"
+TWICE = (
+    "can only be used to compute one set of gradients (or jacobians): get all of them in one call"
+)
 
 USED_UP: dict[str, Case] = {
     "gradient": (lambda u: u.tape.gradient(u.y, u.w), ConsumedTapeError, TWICE),
@@ -634,17 +640,17 @@ USED_UP: dict[str, Case] = {
     "watch": (
         lambda u: u.tape.watch(u.w),
         TapeStateError,
-        "watch() cannot be called: This tape was already used. A non-persistent tape gives one set of gradients: use",
+        "watch() on a tape that was already used. A non-persistent tape gives one set of gradients: use",
     ),
     "stop_recording": (
         lambda u: u.tape.stop_recording().__enter__(),
         NotRecordingError,
-        "Trying to stop recording a tape which is not recording: This tape was already used. A non-persistent tape",
+        "Trying to stop recording a tape which is not recording: it was already used. A non-persistent tape gives",
     ),
     "reset": (
         lambda u: u.tape.reset(),
         TapeStateError,
-        "Tape is not recording: This tape was already used. A non-persistent tape gives one set of gradients: use",
+        "Tape is not recording: it was already used. A non-persistent tape gives one set of gradients: use",
     ),
     "a bad option": (
         lambda u: u.tape.gradient(u.y, u.w, None, "nonsense"),
@@ -678,28 +684,28 @@ def _made(make: Any) -> dict[str, Case]:
         "an unknown dtype": (
             lambda _: make(1.0, dtype="flot"),
             DtypeError,
-            "a tensor cannot have the dtype 'flot': write one of numbers, such as dtype='float64'",
+            "a tensor can't have the dtype 'flot': write a numeric dtype, such as dtype='float64'",
         ),
         "a dtype of text": (lambda _: make(1.0, dtype="U8"), DtypeError, "have the dtype 'U8'"),
         "a dtype of objects": (
             lambda _: make([1.0], dtype=object),
             DtypeError,
-            "cannot have the dtype <class 'object'>",
+            "can't have the dtype <class 'object'>",
         ),
         "complex as a float": (
             lambda _: make(1j, dtype=float),
             DtypeError,
-            "1j does not fit into the dtype float64: leave the dtype out, or convert the value first",
+            "1j does not fit into the dtype float64: omit the dtype, or convert the value first",
         ),
         "NaN as an integer": (
             lambda _: make(np.nan, dtype=int),
             DtypeError,
-            "nan does not fit into int64: that holds whole numbers from -9223372036854775808 to 9223372036854775807",
+            "nan does not fit into int64: its range is -9223372036854775808 to 9223372036854775807",
         ),
         "a fraction as an integer": (
             lambda _: make([1.0, 2.7], dtype="int64"),
             DtypeError,
-            "2.7 does not fit into int64: round it first, with np.round; or take another dtype",
+            "2.7 does not fit into int64: round it first, with np.round; or use another dtype",
         ),
         "an array of fractions as integers": (
             lambda _: make(np.array([[0.5]]), dtype="int64"),
@@ -709,12 +715,12 @@ def _made(make: Any) -> dict[str, Case]:
         "too large for its dtype": (
             lambda _: make(300, dtype="int8"),
             DtypeError,
-            "300 does not fit into int8: that holds whole numbers from -128 to 127; or take another dtype",
+            "300 does not fit into int8: its range is -128 to 127; or use another dtype",
         ),
         "negative without a sign": (
             lambda _: make(-1, dtype="uint8"),
             DtypeError,
-            "-1 does not fit into uint8: that holds whole numbers from 0 to 255",
+            "-1 does not fit into uint8: its range is 0 to 255",
         ),
         "infinity as an integer": (
             lambda _: make([np.inf], dtype=int),
@@ -734,26 +740,24 @@ def _made(make: Any) -> dict[str, Case]:
         "a tensor for a dtype": (
             lambda u: make(1.7, dtype=u.n),
             DtypeError,
-            "a tensor cannot have the dtype Tensor([0, 1, 2]): write one of numbers, such as dtype='float64'",
+            "a tensor can't have the dtype Tensor([0, 1, 2]): write a numeric dtype, such as dtype='float64'",
         ),
         "an array for a dtype": (lambda u: make(1.7, dtype=u.a), DtypeError, "the dtype array([1"),
         "an endless dict for a dtype": (
             lambda _: make(1.0, dtype=endless_dict()),
             DtypeError,
-            "a tensor cannot have the dtype {'a': {...}}",
+            "a tensor can't have the dtype {'a': {...}}",
         ),
         "an endless list": (
             lambda _: make(DEEP),
             NotNumbersError,
-            "<list> is no array, since its rows differ in length or depth",
+            "<list> isn't an array, because its rows differ in length or depth",
         ),
         "something that cannot be shown": (lambda _: make(Mute()), NotNumbersError, "as <Mute>:"),
     }
 
 
-LAID_OUT = (
-    "give a tuple of whole numbers that holds as many numbers, or a single number to fill it with"
-)
+LAID_OUT = "pass a tuple of integers with as many elements, or a single number to fill it with"
 
 TENSORS: Table = {
     "constant": _made(tm.constant)
@@ -761,7 +765,7 @@ TENSORS: Table = {
         "another shape": (
             lambda u: tm.constant(u.a, shape=(2, 2)),
             ShapeError,
-            f"cannot lay a value of shape (3,) out in shape (2, 2): {LAID_OUT}",
+            f"cannot reshape a value of shape (3,) to shape (2, 2): {LAID_OUT}",
         ),
         "a tensor with fractions as integers": (
             lambda u: tm.constant(u.c, dtype="int64"),
@@ -771,18 +775,18 @@ TENSORS: Table = {
         "an endless shape": (
             lambda _: tm.constant(1.0, shape=DEEP),
             ShapeError,
-            f"cannot lay a value of shape () out in shape <list>: {LAID_OUT}",
+            f"cannot reshape a value of shape () to shape <list>: {LAID_OUT}",
         ),
         "a negative length": (lambda _: tm.constant(1.0, shape=(-1,)), ShapeError, LAID_OUT),
         "a fraction for a shape": (lambda _: tm.constant(1.0, shape=2.5), ShapeError, "shape 2.5"),
-        "text for a shape": (lambda _: tm.constant(1.0, shape="ab"), ShapeError, "in shape 'ab'"),
+        "text for a shape": (lambda _: tm.constant(1.0, shape="ab"), ShapeError, "to shape 'ab'"),
     },
     "Tensor": _made(tm.Tensor)
     | {
         "a tensor for astype": (
             lambda u: u.c.astype(u.n),
             DtypeError,
-            "a tensor cannot have the dtype Tensor([0, 1, 2]): write one of numbers",
+            "a tensor can't have the dtype Tensor([0, 1, 2]): write a numeric dtype",
         ),
         "writing": (
             lambda u: u.c.__setitem__(0, 1.0),
@@ -805,20 +809,24 @@ TENSORS: Table = {
         "float of several": (
             lambda u: float(u.c),
             RankError,
-            "float() is for one number, and this Tensor has shape (3,): take one element, x[0]",
+            "float() needs a single number, but this Tensor has shape (3,): take one element, x[0]",
         ),
-        "int of several": (lambda u: int(u.c), RankError, "int() is for one number, and this"),
-        "complex of several": (lambda u: complex(u.c), RankError, "complex() is for one number"),
-        "index of several": (lambda u: [1.0][u.n], RankError, "int() is for one number"),
+        "int of several": (lambda u: int(u.c), RankError, "int() needs a single number, but this"),
+        "complex of several": (
+            lambda u: complex(u.c),
+            RankError,
+            "complex() needs a single number",
+        ),
+        "index of several": (lambda u: [1.0][u.n], RankError, "int() needs a single number"),
         "index that is no whole number": (
             lambda u: [1.0, 2.0][u.c[1]],
             DtypeError,
-            "a Tensor of float64 is no whole number: write int(x) to use it as one",
+            "a Tensor of float64 isn't an integer: write int(x) to use it as an index",
         ),
         "format of several": (
             lambda u: f"{u.c:.2f}",
             RankError,
-            "the format '.2f' is for one number, and this tensor has shape (3,)",
+            "the format '.2f' is for a single number, but this tensor has shape (3,)",
         ),
         "length of one": (
             lambda u: len(u.c[0]),
@@ -836,17 +844,17 @@ TENSORS: Table = {
         "trainable text": (
             lambda _: tm.Variable(1.0, "float32"),  # type: ignore[arg-type]
             OptionError,
-            "trainable is True or False, not 'float32': write trainable=True, and other options by name",
+            "trainable must be True or False, not 'float32': write trainable=True, and other options by name",
         ),
         "trainable an array": (
             lambda u: tm.Variable(1.0, trainable=u.a),
             OptionError,
-            "trainable is True or False, not array([1., 2., 3.])",
+            "trainable must be True or False, not array([1., 2., 3.])",
         ),
         "a name that is no text": (
             lambda _: tm.Variable(1.0, name=3),  # type: ignore[arg-type]
             OptionError,
-            "a variable's name is text, not 3: write name='w'",
+            "a variable's name must be a string, not 3: write name='w'",
         ),
         "assign another shape": (
             lambda u: u.w.assign([1.0, 2.0]),
@@ -861,22 +869,22 @@ TENSORS: Table = {
         "assign complex": (
             lambda u: u.w.assign([1j, 0.0, 0.0]),
             DtypeError,
-            "cannot assign a value of complex128 to 'w', which is float64: give it np.real(...)",
+            "cannot assign a value of complex128 to 'w', which is float64: assign np.real(...)",
         ),
         "assign a fraction": (
             lambda _: tm.Variable([1, 2]).assign([3.0, 2.7]),
             DtypeError,
-            "2.7 does not fit into int64: round it first, with np.round; or take another dtype",
+            "2.7 does not fit into int64: round it first, with np.round; or use another dtype",
         ),
         "assign NaN to a whole number": (
             lambda _: tm.Variable(1).assign(np.nan),
             DtypeError,
-            "nan does not fit into int64: that holds whole numbers from",
+            "nan does not fit into int64: its range is",
         ),
         "assign too large a number": (
             lambda _: tm.Variable(1, dtype="int8").assign(300),
             DtypeError,
-            "300 does not fit into int8: that holds whole numbers from -128 to 127",
+            "300 does not fit into int8: its range is -128 to 127",
         ),
         "assign_add a fraction": (
             lambda _: tm.Variable(1).assign_add(0.9),
@@ -976,37 +984,37 @@ CUSTOM: Table = {
         "no function": (
             lambda u: tm.custom_gradient(u.y),
             CustomGradientError,
-            f"a function is to be given here, not Tensor([ 1., 8., 36.]) {NO_FUNCTION}",
+            f"expected a function, not Tensor([ 1., 8., 36.]) {NO_FUNCTION}",
         ),
         "no pair": (
             lambda u: tm.custom_gradient(square)(u.c),
             CustomGradientError,
-            "the result and a function for its gradient: return y, grad; it returned Tensor([0.25, 1. , 4. ])",
+            "its result and a gradient function: write return y, grad. It returned Tensor([0.25, 1. , 4. ])",
         ),
         "nothing": (
             lambda u: tm.custom_gradient(nothing)(u.c),
             CustomGradientError,
-            "return y, grad; it returned None",
+            "return y, grad. It returned None",
         ),
         "a gradient, not a function": (
             lambda u: tm.custom_gradient(lambda x: (x, x))(u.c),
             CustomGradientError,
-            "has to return a pair, the result and a function for its gradient",
+            "must return a pair, its result and a gradient function",
         ),
         "text as the result": (
             lambda u: tm.custom_gradient(lambda _: ("abc", square))(u.c),
             CustomGradientError,
-            "<lambda> has to return tensors, numbers or structures of them; it returned 'abc'",
+            "<lambda> must return tensors, numbers or structures of them, not 'abc'",
         ),
         "None as the result": (
             lambda u: tm.custom_gradient(lambda _: (None, square))(u.c),
             CustomGradientError,
-            "has to return tensors, numbers or structures of them; it returned None",
+            "must return tensors, numbers or structures of them, not None",
         ),
         "a tensor by keyword": (
             lambda u: tm.custom_gradient(lambda x, b: (x * b, square))(u.c, b=u.c),
             CustomGradientError,
-            "<lambda>(b=...) gives a tensor by keyword, for which grad_fn returns no gradient",
+            "<lambda>(b=...) passes a tensor by keyword, but grad_fn returns gradients",
         ),
         "too few gradients": (
             lambda u: pulled(u, lambda g: g, u.c, u.w),
@@ -1026,32 +1034,32 @@ CUSTOM: Table = {
         "a gradient of another shape": (
             lambda u: pulled(u, lambda g: g[0]),
             CustomGradientError,
-            "returned a gradient of shape () for argument 0 of shape (3,): they have to be the same",
+            "returned a gradient of shape () for argument 0 of shape (3,): the shapes must be equal",
         ),
         "a gradient of text": (
             lambda u: pulled(u, lambda _: "abc"),
             CustomGradientError,
-            "returned 'abc' of type str for argument 0, which is no gradient: return a tensor, an array or a number",
+            "returned 'abc' of type str as the gradient of argument 0: return a tensor, an array or a number",
         ),
         "a set of gradients": (
             lambda u: pulled(u, lambda _: {1.0}),
             CustomGradientError,
-            "returned {1.0} of type set for argument 0, which is no gradient",
+            "returned {1.0} of type set as the gradient of argument 0",
         ),
         "grad_fn without upstream": (
             lambda u: pulled(u, lambda: None),
             CustomGradientError,
-            "an upstream gradient for each tensor that <lambda> returned, of which there are 1: write def grad(g0)",
+            "an upstream gradient for each tensor that <lambda> returned, here 1: write def grad(g0)",
         ),
         "grad_fn with too many": (
             lambda u: pulled(u, lambda a, b: a * b),
             CustomGradientError,
-            "of which there are 1: write def grad(g0)",
+            "here 1: write def grad(g0)",
         ),
         "a variable behind grad_fn's back": (
             lambda u: captured(u, lambda g: g),
             VariablesKeywordError,
-            "variables that are not among its arguments: 'w'. Write def grad(upstream, variables=None) and return",
+            "variables that aren't among its arguments: 'w'. Write def grad(upstream, variables=None), and return",
         ),
         "a variable and a grad_fn in C": (
             lambda u: captured(u, max),
@@ -1061,7 +1069,7 @@ CUSTOM: Table = {
         "no gradients of variables": (
             lambda u: captured(u, lambda g, variables: g),  # noqa: ARG005
             CustomGradientError,
-            "has to return a pair, the gradients of the arguments and a list of those of the variables, not Tensor(",
+            "must return a pair, the gradients of the arguments and a list of the variables' gradients, not Tensor(",
         ),
         "too few gradients of variables": (
             lambda u: captured(u, lambda g, variables: (g, [])),  # noqa: ARG005
@@ -1080,7 +1088,7 @@ CUSTOM: Table = {
         "no function": (
             lambda u: tm.grad_pass_through(u.y),
             FunctionError,
-            f"a function is to be given here, not Tensor([ 1., 8., 36.]) {NO_FUNCTION}",
+            f"expected a function, not Tensor([ 1., 8., 36.]) {NO_FUNCTION}",
         ),
         "another shape": (
             lambda u: gradient_of(u, tm.grad_pass_through(np.sum)),
@@ -1090,7 +1098,7 @@ CUSTOM: Table = {
         "nothing": (
             lambda u: tm.grad_pass_through(nothing)(u.c),
             CustomGradientError,
-            "nothing has to return tensors, numbers or structures of them; it returned None",
+            "nothing must return tensors, numbers or structures of them, not None",
         ),
     },
     "recompute_grad": {
@@ -1098,17 +1106,17 @@ CUSTOM: Table = {
         "nothing": (
             lambda u: tm.recompute_grad(nothing)(u.c),
             CustomGradientError,
-            "nothing has to return tensors, numbers or structures of them; it returned None",
+            "nothing must return tensors, numbers or structures of them, not None",
         ),
         "text": (
             lambda u: tm.recompute_grad(lambda _: "abc")(u.c),
             CustomGradientError,
-            "it returned 'abc' of type str",
+            "not 'abc' of type str",
         ),
         "something else the second time": (
             lambda u: gradient_of(u, tm.recompute_grad(changeable(square, lambda x: x[:2]))),
             FunctionError,
-            "function returned shapes [(3,)], and [(2,)] when it was computed again for its gradient: what",
+            "function returned shapes [(3,)], and [(2,)] when it was computed again for its gradient: a",
         ),
     },
 }
@@ -1116,13 +1124,13 @@ CUSTOM: Table = {
 # -- derivatives of functions -----------------------------------------------------------------------
 
 WITHOUT_TENSOR = (
-    "returned 1.0 of type float, and no tensor: compute it with NumPy from its arguments, without float() "
-    "or .numpy()"
+    "returned 1.0 of type float, not a tensor: compute it with NumPy from its arguments, without float() or "
+    ".numpy()"
 )
 
 
 def _argument(what: str) -> str:
-    return f"argument 0 of square is {what}, and no number or array"
+    return f"argument 0 of square must be a number or an array, not {what}"
 
 
 def _of_arguments(f: Any) -> dict[str, Case]:
@@ -1139,12 +1147,12 @@ def _of_arguments(f: Any) -> dict[str, Case]:
         "returns None in a list": (
             lambda u: f(lambda x: [x, None])(u.c),
             NotATensorError,
-            "<lambda> returned None of type NoneType, and no tensor",
+            "<lambda> returned None of type NoneType, not a tensor",
         ),
         "arguments by keyword": (
             lambda u: f(square)(x=u.c),
             FunctionError,
-            "Functions to be differentiated cannot receive keyword arguments. Give x by position",
+            "Functions to be differentiated cannot receive keyword arguments. Pass x by position",
         ),
         "text": (lambda _: f(square)("ab"), NotNumbersError, _argument("'ab' of type str")),
         "None": (lambda _: f(square)(None), NotNumbersError, _argument("None of type NoneType")),
@@ -1173,23 +1181,23 @@ def _of_arguments(f: Any) -> dict[str, Case]:
         "a name that is not given": (
             lambda u: f(lambda x, y=2.0: x * y, ["y"])(u.c),
             OptionError,
-            "params names 'y', which <lambda> was not given: give it by position",
+            "params names 'y', which <lambda> did not receive: pass it by position",
         ),
         "names of a function in C": (
             lambda u: f(max, ["x"])(u.c),
             OptionError,
-            "params has names, and Python does not know those of max: give positions",
+            "params has names, but Python can't inspect the parameters of max: use positions",
         ),
         "a position too far": (
             lambda u: f(square, [1])(u.c),
             OptionError,
-            "params has the position 1, but square was given 1 arguments",
+            "params has the position 1, but square received 1 arguments",
         ),
         "a fraction": (lambda u: f(square, [0.5])(u.c), OptionError, "all integers; got [0.5]."),
         "one position": (
             lambda u: f(square, 0)(u.c),
             OptionError,
-            "params is a list of names or positions, not 0: write params=[0], or params=['x']",
+            "params must be a list of names or positions, not 0: write params=[0], or params=['x']",
         ),
         "one name": (lambda u: f(square, "x")(u.c), OptionError, "names or positions, not 'x'"),
         "a set of positions": (lambda u: f(square, {0})(u.c), OptionError, "positions, not {0}"),
@@ -1211,7 +1219,7 @@ def _weighed(f: Any) -> dict[str, Case]:
         "weights of text": (
             lambda u: f(square)(u.c, dy="abc"),
             NotATensorError,
-            "output_gradients has to hold numbers, not 'abc'",
+            "output_gradients must contain numbers, not 'abc'",
         ),
     }
 
@@ -1247,7 +1255,7 @@ FUNCTIONAL: Table = {
         "persistent text": (
             lambda u: tm.make_vjp(square, persistent="no")(u.c),  # type: ignore[arg-type]
             OptionError,
-            "persistent is True or False, not 'no'",
+            "persistent must be True or False, not 'no'",
         ),
     },
     "gradients_function": _of_arguments(tm.gradients_function) | _weighed(tm.gradients_function),
@@ -1259,7 +1267,7 @@ FUNCTIONAL: Table = {
     "implicit_val_and_grad": _of_variables(tm.implicit_val_and_grad),
 }
 
-WHOLE = "and only real and complex numbers have derivatives: write"
+WHOLE = "but only real and complex numbers have derivatives: write"
 
 
 def _transformed(f: Any) -> dict[str, Case]:
@@ -1292,19 +1300,27 @@ def _transformed(f: Any) -> dict[str, Case]:
         "argnums text": (
             lambda u: f(square, "x")(u.c),
             OptionError,
-            "argnums is 'x': give a position, or a tuple of positions",
+            "argnums must be a position, or a tuple of positions, not 'x'",
         ),
-        "argnums a list": (lambda u: f(square, [0])(u.c), OptionError, "argnums is [0]: give"),
-        "argnums a fraction": (lambda u: f(square, 0.0)(u.c), OptionError, "argnums is 0.0: give"),
+        "argnums a list": (
+            lambda u: f(square, [0])(u.c),
+            OptionError,
+            "argnums must be a position, or a tuple of positions, not [0]",
+        ),
+        "argnums a fraction": (
+            lambda u: f(square, 0.0)(u.c),
+            OptionError,
+            "argnums must be a position, or a tuple of positions, not 0.0",
+        ),
         "argnums too far": (
             lambda u: f(square, 1)(u.c),
             OptionError,
-            "argnums has the position 1, but square was given 1 arguments by position",
+            "argnums has the position 1, but square received 1 arguments by position",
         ),
         "argnums something that cannot be shown": (
             lambda u: f(square, Mute())(u.c),
             OptionError,
-            "argnums is <Mute>: give a position, or a tuple of positions",
+            "argnums must be a position, or a tuple of positions, not <Mute>",
         ),
         "a list that contains itself": (
             lambda u: f(square)(endless(u.c)),
@@ -1325,7 +1341,7 @@ def _by_keyword(f: Any) -> dict[str, Case]:
         "by keyword": (
             lambda u: f(square)(x=u.c),
             OptionError,
-            "argnums has the position 0, but square was given 0 arguments by position",
+            "argnums has the position 0, but square received 0 arguments by position",
         ),
     }
 
@@ -1335,7 +1351,7 @@ def _of_one_number(f: Any) -> dict[str, Case]:
         "several numbers": (
             lambda u: f(square)(u.c),
             ShapeError,
-            "square returned shape (3,), and a gradient is of one number: sum it up with np.sum, or use jacobian",
+            "square returned shape (3,), but a gradient needs a single number: sum it with np.sum, or use jacobian",
         )
     }
 
@@ -1346,9 +1362,9 @@ def _times_vector(function: Any, argnums: Any = 0) -> Any:
     return lambda *args: product(*args, *args[:1])
 
 
-AT_LEAST_ONE = "square is differentiated with respect to its arguments: give at least one argument"
+AT_LEAST_ONE = "square is differentiated with respect to its arguments: pass at least one argument"
 
-VECTOR_SHAPE = "the vector has shape (2,) where (3,) is needed"
+VECTOR_SHAPE = "the vector has shape (2,), but must have shape (3,)"
 
 TRANSFORMS: Table = {
     "grad": _transformed(tm.grad) | _by_keyword(tm.grad) | _of_one_number(tm.grad),
@@ -1363,7 +1379,7 @@ TRANSFORMS: Table = {
         "no vector": (
             lambda u: tm.hvp(total)(u.c),
             FunctionError,
-            "the Hessian-vector product of total takes its arguments, and the vector after them",
+            "the Hessian-vector product of total takes its arguments, followed by the vector",
         ),
         "a vector of another shape": (
             lambda u: tm.hvp(total)(u.c, np.ones(2)),
@@ -1378,17 +1394,17 @@ TRANSFORMS: Table = {
         "a complex vector": (
             lambda u: tm.hvp(total)(u.c, 1j * u.a),
             ShapeError,
-            "the vector is complex128 where float64 is needed: give real numbers",
+            "the vector is complex128, but must be float64: pass real numbers",
         ),
         "a vector of text": (
             lambda u: tm.hvp(total)(u.c, ["a", "b", "c"]),
             NotNumbersError,
-            "where numbers of shape (3,) are needed",
+            "must be numbers of shape (3,), not",
         ),
         "no numbers": (
             lambda u: tm.hvp(total)(u.c, None),
             NotNumbersError,
-            "the vector is None of type NoneType, where numbers of shape (3,) are needed",
+            "the vector must be numbers of shape (3,), not None of type NoneType",
         ),
         "a ragged vector": (lambda u: tm.hvp(total)(u.c, RAGGED), NotNumbersError, NO_ARRAY),
         "a vector with other keys": (
@@ -1406,12 +1422,12 @@ TRANSFORMS: Table = {
         "a cotangent of another shape": (
             lambda u: tm.vjp(square, u.c)[1](np.ones(2)),
             ShapeError,
-            "the cotangent has shape (2,) where (3,) is needed",
+            "the cotangent has shape (2,), but must have shape (3,)",
         ),
         "a complex cotangent": (
             lambda u: tm.vjp(square, u.c)[1](1j * u.a),
             ShapeError,
-            "the cotangent is complex128 where float64 is needed: give real numbers",
+            "the cotangent is complex128, but must be float64: pass real numbers",
         ),
         "a cotangent that contains itself": (
             lambda u: tm.vjp(square, u.c)[1](endless(u.c)),
@@ -1421,7 +1437,7 @@ TRANSFORMS: Table = {
         "cotangent None": (
             lambda u: tm.vjp(square, u.c)[1](None),
             NotNumbersError,
-            "the cotangent is None of type NoneType",
+            "the cotangent must be numbers of shape (3,), not None of type NoneType",
         ),
         "cotangents of another structure": (
             lambda u: tm.vjp(lambda x: {"p": x}, u.c)[1]({"q": u.c}),
@@ -1444,13 +1460,13 @@ TRANSFORMS: Table = {
         "a tangent of another shape": (
             lambda u: tm.jvp(square, (u.c,), (np.ones(2),)),
             ShapeError,
-            "the tangent has shape (2,) where (3,) is needed",
+            "the tangent has shape (2,), but must have shape (3,)",
         ),
         "no arguments": (lambda _: tm.jvp(square, (), ()), OptionError, AT_LEAST_ONE),
         "a complex tangent": (
             lambda u: tm.jvp(square, (u.c,), (1j * u.a,)),
             ShapeError,
-            "the tangent is complex128 where float64 is needed: give real numbers",
+            "the tangent is complex128, but must be float64: pass real numbers",
         ),
         "a primal that contains itself": (
             lambda u: tm.jvp(square, (endless(u.c),), (u.c,)),
@@ -1465,7 +1481,7 @@ TRANSFORMS: Table = {
         "tangent None": (
             lambda u: tm.jvp(square, (u.c,), (None,)),
             NotNumbersError,
-            "the tangent is None of type NoneType, where numbers of shape (3,) are needed",
+            "the tangent must be numbers of shape (3,), not None of type NoneType",
         ),
         "returns None": (
             lambda u: tm.jvp(nothing, (u.c,), (u.c,)),
@@ -1478,64 +1494,64 @@ TRANSFORMS: Table = {
         "no inputs": (
             lambda _: tm.check_gradients(square),
             OptionError,
-            "check_gradients needs a point: give the function's inputs behind it",
+            "check_gradients needs a point: pass the function's inputs after it",
         ),
         "a whole number": (
             lambda _: tm.check_gradients(square, 3),
             NotATensorError,
-            "input 0 (x) has to be made of real or complex numbers, not 3 of type int",
+            "input 0 (x) must contain real or complex numbers, not 3 of type int",
         ),
         "text": (lambda _: tm.check_gradients(square, "ab"), NotATensorError, "not 'ab' of type"),
         "ragged": (lambda _: tm.check_gradients(square, RAGGED), NotATensorError, "of type list"),
         "NaN": (
             lambda _: tm.check_gradients(square, [1.0, np.nan]),
             GradientError,
-            "input 0 (x) at [1] is nan: there is no derivative to compare, so choose a point where all is finite",
+            "input 0 (x) at [1] is nan, so there is no derivative to compare",
         ),
         "order 0": (
             lambda _: tm.check_gradients(square, 1.0, order=0),
             OptionError,
-            "order is a whole number from 1 on, not 0: write order=2",
+            "order must be an integer of at least 1, not 0: write order=2",
         ),
         "order text": (
             lambda _: tm.check_gradients(square, 1.0, order="a"),  # type: ignore[arg-type]
             OptionError,
-            "order is a whole number from 1 on, not 'a'",
+            "order must be an integer of at least 1, not 'a'",
         ),
         "tolerance text": (
             lambda _: tm.check_gradients(square, 1.0, tolerance="a"),  # type: ignore[arg-type]
             OptionError,
-            "tolerance is a positive number, not 'a': write tolerance=1e-7",
+            "tolerance must be a positive number, not 'a': write tolerance=1e-7",
         ),
         "tolerance None": (
             lambda _: tm.check_gradients(square, 1.0, tolerance=None),  # type: ignore[arg-type]
             OptionError,
-            "tolerance is a positive number, not None",
+            "tolerance must be a positive number, not None",
         ),
         "tolerance several": (
             lambda u: tm.check_gradients(square, 1.0, tolerance=u.a),
             OptionError,
-            "tolerance is a positive number, not array([1., 2., 3.])",
+            "tolerance must be a positive number, not array([1., 2., 3.])",
         ),
         "seed text": (
             lambda _: tm.check_gradients(square, 1.0, seed="a"),  # type: ignore[arg-type]
             OptionError,
-            "seed is a whole number from 0 on, not 'a': write seed=0",
+            "seed must be a non-negative integer, not 'a': write seed=0",
         ),
         "seed negative": (
             lambda _: tm.check_gradients(square, 1.0, seed=-1),
             OptionError,
-            "seed is a whole number from 0 on, not -1",
+            "seed must be a non-negative integer, not -1",
         ),
         "returns None": (
             lambda _: tm.check_gradients(nothing, 1.0),
             NotATensorError,
-            "it has to end in 'return'",
+            "end it with 'return'",
         ),
         "returns text": (
             lambda _: tm.check_gradients(lambda _: "ab", 1.0),
             NotATensorError,
-            "the function returned 'ab' of type str, which is not made of numbers",
+            "the function returned 'ab' of type str, not numbers",
         ),
     },
 }

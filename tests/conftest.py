@@ -1,13 +1,16 @@
-"""Every test has to leave the library as it found it."""
+"""Every test must leave the library as it was."""
 
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,83 +18,31 @@ import pytest
 
 import tapemagic
 from tapemagic.engine import recording, registry
+from tools.fonts import settings_environment
 
 THRESHOLDS = gc.get_threshold()
-gc.set_threshold(0)  # while tests are collected; not gc.disable(), which libraries remember
+# No collection while pytest collects tests: it would look at everything again and again, and find nothing. Not
+# gc.disable(): a library that restores the state that it found would leave the collector off.
+gc.set_threshold(0)
 
 
-THOROUGH = (
-    "tests/report/test_formulas.py",
-    "tests/report/test_size.py",
-    "tests/report/test_trace_steps.py::test_every_rule",
-    "tests/rules/test_checker.py",
-    "tests/rules/test_fresh.py",
-    "tests/test_growth.py",
-    "tests/test_layers.py::test_a_heavy_import_is_found",
-    "tests/test_long_tapes.py",
-    "tests/test_nbval.py",
-    "tests/test_registering.py",
-    "tests/test_structured_sweep.py::test_random_programs",
-    "tests/properties/",
-    "tests/drawing/test_curves.py",
-    "tests/report/test_every_rule.py",
-    "tests/drawing/test_marks.py::test_hostile_names",
-    "tests/report/test_stored_size.py",
-    "tests/drawing/test_svg.py",
-    "tests/ipython/test_bad_cells.py",
-    "tests/ipython/test_check_gradient.py",
-    "tests/ipython/test_dask_cells.py",
-    "tests/ipython/test_failures.py",
-    "tests/ipython/test_layers.py",
-    "tests/ipython/test_live.py",
-    "tests/ipython/test_names.py",
-    "tests/ipython/test_openings.py",
-    "tests/ipython/test_plot.py",
-    "tests/ipython/test_steps.py",
-    "tests/ipython/test_tape_graph.py",
-    "tests/ipython/test_targets.py",
-    "tests/ipython/test_verdict.py",
-    "tests/ipython/test_watching.py",
-    "tests/ipython/test_what_if",
-    "tests/ipython/test_why.py",
-    "tests/lazy/test_rule_table.py",
-    "tests/lazy/test_ways.py::test_the_dtype_of_totals",
-    "tests/nn/test_fit_programs.py",
-    "tests/nn/test_programs.py",
-    "tests/programs/test_constructs.py",
-    "tests/programs/test_left_in_iterators.py",
-    "tests/programs/test_leftovers.py::test_what_is_stored[an attribute of a module-number",
-    "tests/programs/test_leftovers.py::test_what_is_stored[an array of objects that",
-    "tests/programs/test_leftovers.py::test_what_is_stored[the arguments of an error that",
-    "tests/programs/test_source_programs.py::test_twenty_thousand_calls",
-    "tests/test_batching.py",
-    "tests/test_other_libraries.py",
-)
-"""Where tests go through very many cases, start many processes, run many cells, or look at all objects there are."""
-
-
-MANY = ("[special-", "[decompositions-", "[statistics-")
-"""The rows of the rule table that take the longest."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make test-fast` leaves out."""
-    for item in items:
-        if item.nodeid.startswith(THOROUGH) or any(word in item.nodeid for word in MANY):
-            item.add_marker(pytest.mark.thorough)
-
-
-def pytest_configure() -> None:
-    """Let Ctrl-C interrupt here, as tests of it need: a shell has the processes that it starts with & ignore it."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Make SIGINT raise KeyboardInterrupt, and keep the settings of Jupyter and IPython out of the home folder."""
+    # A shell makes processes that it starts with & ignore SIGINT, and some tests send it.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not hasattr(config, "workerinput"):  # processes of pytest-xdist inherit the environment
+        folder = tempfile.TemporaryDirectory(prefix="tapemagic-settings-")
+        config.add_cleanup(folder.cleanup)
+        os.environ.update(settings_environment(Path(folder.name)))
+        os.environ.pop(
+            "MPLBACKEND", None
+        )  # where it is set, kernels do not show the plots of matplotlib
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Load everything now, and not in the midst of a test, since the rule table grows by it.
-
-    The process of pytest-xdist that only hands out the tests needs none of it.
-    """
+    """Complete the rule table before the first test: each test asserts that it leaves the table unchanged."""
+    # The main process of pytest-xdist only hands out tests, so it can skip this.
     if session.config.getoption("dist", "no") != "no":
         return
     for name in tapemagic.__all__:
@@ -104,21 +55,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what stays until the end: each IPython session has it look at everything."""
+    """Exclude the objects that exist now from garbage collection."""
     gc.collect()
+    # Each reset of an IPython shell runs a full collection, which would visit all tests and libraries.
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
 
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After a test no tape is live, the rule table has its entries, and the garbage collector is on.
-
-    Random numbers do not depend on the order of tests.
-    """
+    """Check after each test that no tape is live, that the rule table is unchanged, and that the collector is on."""
     before = _table()
     generator = getattr(request.module, "RNG", None)
     if isinstance(generator, np.random.Generator):
+        # The numbers of a test must not depend on the tests before it, which differ from process to process.
         state = _STATES.setdefault(request.module.__name__, generator.bit_generator.state)
         generator.bit_generator.state = state
 
@@ -132,12 +82,12 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 _STATES: dict[str, Any] = {}
-"""The states of the generators of modules, by name, before the first of their tests."""
+"""The first state of the random generator of each module, by the name of the module."""
 
 _RULES, _NO_RULES = attrgetter("rules", "joint_rule"), ((), None)
 
 
 def _table() -> tuple[int, int, int]:
-    """How many operations with rules, composites and plain functions there are."""
+    """Count the operations with rules, the composites and the plain functions."""
     rules = [*map(_RULES, registry.OPERATIONS.values())]
     return len(rules) - rules.count(_NO_RULES), len(registry.COMPOSITES), len(registry.PLAIN)

@@ -16,6 +16,8 @@ import tapemagic as tm
 from tapemagic.engine.tape import batched_sweep as batching
 from tests.conformance.programs import raised_by
 
+pytestmark = pytest.mark.thorough
+
 Program = Callable[..., Any]
 
 RNG = np.random.default_rng(5)
@@ -339,7 +341,7 @@ def assert_same(actual: list[Any], expected: list[Any], sources: list[Any]) -> N
 def budget(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes for all rows, for one at a time, or for a few."""
     if request.param:
-        monkeypatch.setattr(batching, "BUDGET", request.param)
+        monkeypatch.setattr(batching, "MAX_BATCH_BYTES", request.param)
 
 
 @every_program
@@ -613,7 +615,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, megabytes: int) -> N
     """A sweep takes a few times the budget, not what all rows of the largest value would take."""
     tape, y, x = wide()
     expected = tape.jacobian(y, x).numpy()
-    monkeypatch.setattr(batching, "BUDGET", megabytes << 20)
+    monkeypatch.setattr(batching, "MAX_BATCH_BYTES", megabytes << 20)
 
     assert peak(lambda: tape.jacobian(y, x)) < 4 * (megabytes << 20)
     np.testing.assert_allclose(tape.jacobian(y, x), expected, rtol=1e-12)
@@ -625,7 +627,7 @@ def test_memory_of_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     with tm.GradientTape(persistent=True) as tape:
         tape.watch(x)
         y = matrix @ x
-    monkeypatch.setattr(batching, "BUDGET", 1 << 18)
+    monkeypatch.setattr(batching, "MAX_BATCH_BYTES", 1 << 18)
     size = 8 * matrix.size
 
     assert size < peak(lambda: tape.jacobian(y, x)) < 1.25 * size
@@ -659,7 +661,7 @@ def test_the_budget_is_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batching, "sweep", spy)
     for budget in (40_000 * 20, 40_000, 1):
         asked.clear()
-        monkeypatch.setattr(batching, "BUDGET", budget)
+        monkeypatch.setattr(batching, "MAX_BATCH_BYTES", budget)
         tape.jacobian(y, x)
         rows = [lead for (lead,) in asked]
         assert sum(rows) == 50
@@ -683,7 +685,7 @@ def test_several_results_count(monkeypatch: pytest.MonkeyPatch) -> None:
         tape.watch(x)
         y = np.sum(repeated(x)[0], axis=1)
     bytes_of_one = 10 * 5000 * 8
-    monkeypatch.setattr(batching, "BUDGET", 3 * bytes_of_one)
+    monkeypatch.setattr(batching, "MAX_BATCH_BYTES", 3 * bytes_of_one)
     chunks = list(batching._chunks(tape.records, batching.basis_of(y, by_example=False)))
 
     assert [range(3), range(3, 6), range(6, 9), range(9, 10)] == chunks

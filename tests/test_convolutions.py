@@ -286,7 +286,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "channels": (
         lambda: conv2d(X, KERNEL[:, :, :3]),
         ShapeError,
-        "a kernel of shape (3, 2, 3, 6) to 4 channels of x: its last axis but one has to be 4 too",
+        "a kernel of shape (3, 2, 3, 6) to 4 channels of x: its second-to-last axis must be 4",
     ),
     "groups": (
         lambda: conv2d(X, KERNEL[:, :, :2, :5]),
@@ -309,14 +309,14 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "stride 0": (
         lambda: conv2d(X, KERNEL, 0),
         OptionError,
-        "strides has to be a positive whole number, or a sequence of 2 of them, not 0",
+        "strides must be a positive integer, or a sequence of 2 of them, not 0",
     ),
     "stride -1": (lambda: conv2d(X, KERNEL, (1, -1)), OptionError, "not (1, -1)"),
     "half a stride": (lambda: conv2d(X, KERNEL, 1.5), OptionError, "not 1.5"),
     "ragged strides": (lambda: conv2d(X, KERNEL, [1, [2]]), OptionError, "not [1, [2]]"),
     "three strides": (lambda: conv2d(X, KERNEL, (1, 2, 1)), OptionError, "not (1, 2, 1)"),
     "batch stride": (lambda: conv2d(X, KERNEL, (2, 1, 1, 1)), OptionError, "not (2, 1, 1, 1)"),
-    "dilation": (lambda: conv2d(X, KERNEL, dilations=0), OptionError, "dilations has to be"),
+    "dilation": (lambda: conv2d(X, KERNEL, dilations=0), OptionError, "dilations must be"),
     "large kernel": (
         lambda: conv2d(X, np.ones((8, 2, 4, 6))),
         ShapeError,
@@ -346,12 +346,12 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "signal's stride": (
         lambda: conv1d(X[0], KERNEL[0], 0),
         OptionError,
-        "strides has to be a positive whole number, not 0",
+        "strides must be a positive integer, not 0",
     ),
     "image as output": (
         lambda: conv2d_transpose(BACK, KERNEL, (2, 7, 8, 6)),
         ShapeError,
-        "output_shape has to be (2, 'height', 'width', 4)",
+        "output_shape must be (2, 'height', 'width', 4)",
     ),
     "another batch": (
         lambda: conv2d_transpose(BACK, KERNEL, (3, 7, 8, 4)),
@@ -370,14 +370,14 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "a convolution from there has shape (2, 7, 8, 6)",
     ),
     "pool without batch": (lambda: max_pool2d(X[0]), ShapeError, "max_pool2d takes x with axes"),
-    "size 0": (lambda: max_pool2d(X, 0), OptionError, "size has to be a positive whole number"),
+    "size 0": (lambda: max_pool2d(X, 0), OptionError, "size must be a positive integer"),
     "large pool": (lambda: avg_pool2d(X, 9), ShapeError, "avg_pool2d cannot fit a window"),
     "pool of bytes": (lambda: max_pool2d(X > 0), UnsupportedArgumentError, "not bool"),
     "average of bytes": (lambda: avg_pool1d(X[0].astype(int)), UnsupportedArgumentError, "int64"),
     "wide pool": (
         lambda: max_pool2d(X, padding=[(0, 2), (0, 0)]),
         OptionError,
-        "max_pool2d of size (2, 2) cannot have the padding [(0, 2), (0, 0)]: a window could lie in it as a whole",
+        "max_pool2d of size (2, 2) cannot have the padding [(0, 2), (0, 0)]: a window could contain only padding",
     ),
     "complex pool": (
         lambda: max_pool1d(X[0] + 1j),
@@ -456,9 +456,9 @@ def test_blocks(monkeypatch: pytest.MonkeyPatch, products: int, size: int) -> No
     for strides in (1, 2):
         expected = sums(lambda x, k, s=strides: conv2d(x, k, s, "SAME"), x.shape, kernel.shape)
         with monkeypatch.context() as patch:
-            patch.setattr(convolving, "PRODUCTS", products)
-            patch.setattr(convolving, "ROWS", 10)
-            patch.setattr(convolving, "CACHED", size)
+            patch.setattr(convolving, "MAX_UNPACKED_PRODUCTS", products)
+            patch.setattr(convolving, "MIN_ROWS", 10)
+            patch.setattr(convolving, "BLOCK_BYTES", size)
             found = sums(lambda x, k, s=strides: conv2d(x, k, s, "SAME"), x.shape, kernel.shape)
         assert expected == found
 

@@ -322,7 +322,7 @@ def test_assigned_results() -> None:
 ERRORS = {
     "no pair for variables": (
         lambda v: lambda x: (x * v, lambda u, variables: [u, u]),  # noqa: ARG005
-        ["has to return a pair, the gradients of the arguments and a list", "of type list"],
+        ["must return a pair, the gradients of the arguments and a list", "of type list"],
     ),
     "gradient of another shape for a variable": (
         lambda v: lambda x: (np.sum(x * v), lambda u, variables: (u, [u])),  # noqa: ARG005
@@ -330,16 +330,22 @@ ERRORS = {
     ),
     "another shape": (
         lambda _: lambda x: (np.sum(x), lambda u: u),
-        ["grad_fn of <lambda> returned a gradient of shape ()", "shape (3,)", "the same"],
+        ["grad_fn of <lambda> returned a gradient of shape ()", "shape (3,)", "must be equal"],
     ),
     "complex where all is real": (
         lambda _: lambda x: (x * x, lambda u: u * 1j),
-        ["a gradient of complex128 for argument 0, which is float64", "np.real(...)"],
+        [
+            "a complex128 gradient for argument 0, but argument and result are float64",
+            "np.real(...)",
+        ],
     ),
-    "an object": (lambda _: lambda x: (x * x, lambda _: object()), ["which is no gradient"]),
+    "an object": (
+        lambda _: lambda x: (x * x, lambda _: object()),
+        ["as the gradient of argument 0"],
+    ),
     "a ragged list": (
         lambda _: lambda x: (x * x, lambda _: np.array([None, 1.0, 2.0])),
-        ["of type ndarray", "which is no gradient"],
+        ["of type ndarray", "as the gradient of argument 0"],
     ),
 }
 
@@ -362,7 +368,7 @@ def test_no_pair(returned: Any) -> None:
     error = raised_by(lambda: tm.custom_gradient(returned)(tm.constant(X)))
 
     assert isinstance(error, CustomGradientError)
-    assert "has to return a pair" in str(error)
+    assert "must return a pair" in str(error)
 
 
 # -- on tapes -------------------------------------------------------------------------------------

@@ -39,9 +39,12 @@ def test_links_that_lead_nowhere(tmp_path: Path) -> None:
         "<p id='here'></p><a href='#here'></a><a href='#there'></a><a href='sub/'></a><a href=''></a>"
         "<a href='sub/a.html#%C3%BC'></a><a href='sub/a.html#b'></a><a href='none.html'></a>"
         "<img src='picture.svg'><img src='other.svg'><img src='data:image/png;base64,x'>"
-        "<a href='https://example.org/x#y'></a><a href='mailto:x@example.org'></a>"
+        "<a href='https://example.org/x#y'></a><a href='mailto:x@example.org'></a>",
+        encoding="utf-8",
     )
-    (tmp_path / "sub" / "a.html").write_text("<h1 id='ü'></h1><a href='../index.html#here'></a>")
+    (tmp_path / "sub" / "a.html").write_text(
+        "<h1 id='ü'></h1><a href='../index.html#here'></a>", encoding="utf-8"
+    )
     (tmp_path / "sub" / "index.html").write_text("")
 
     assert [

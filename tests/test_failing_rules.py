@@ -47,7 +47,7 @@ FAILURES: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {
     "too many": (lambda g: (g, g), CustomGradientError, "expected to return 1 gradients, but re"),
     "too few": (lambda _: [], CustomGradientError, "returned 0 instead"),
     "another shape": (lambda _: np.ones(2), CustomGradientError, "a gradient of shape (2,) for"),
-    "text": (lambda _: "text", CustomGradientError, "returned 'text' of type str for argument 0"),
+    "text": (lambda _: "text", CustomGradientError, "returned 'text' of type str as the gradient"),
     "a TypeError of its own": (lambda g: g + None, TypeError, "unsupported operand type(s) for +"),
 }
 

@@ -12,6 +12,8 @@ import pytest
 
 import tapemagic as tm
 
+pytestmark = pytest.mark.thorough
+
 FEW, MANY = 2_000, 16_000
 
 

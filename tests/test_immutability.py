@@ -43,7 +43,7 @@ def test_out_is_refused(write: Any) -> None:
 
     assert isinstance(error, ImmutableError)
     assert "out=..." in str(error)
-    assert "leave 'out' out" in str(error)
+    assert "omit 'out'" in str(error)
     assert a.tolist() == [[0.0, 0.0], [0.0, 0.0]]
     assert x.numpy().tolist() == MATRIX.tolist()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import tapemagic
+from tapemagic.report.tabs import TABS, Tab
 
 PACKAGE = Path(tapemagic.__file__).parent
 
@@ -39,11 +40,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.registry": ("errors",),
     "engine.recording": ("errors", "engine.registry"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
-    "engine.program_state": (),
-    "engine.streams": (),
+    "engine.runtime": (),
     "engine.laziness": ("errors",),
     "engine.tracing": ("engine.laziness",),
-    "engine.collector": (),
     "engine.tracebacks": ("engine.events",),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
@@ -62,10 +61,16 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "explain.mistakes": ("errors", "engine"),
     "explain.likely_mistake": ("errors", "engine", *_READING, "explain.mistakes"),
     "report": ("errors", "engine", "programs", "explain"),
-    "drawing": ("errors", "engine.collector", "explain", "report"),
+    "drawing": ("errors", "engine.runtime", "explain", "report"),
     "nn.datasets": ("errors",),
     "kernels": ("engine",),
     "programs": ("errors", "engine", "kernels"),
+    "programs.program": (),
+    "programs.code_names": ("programs.program",),
+    "programs.object_kinds": ("engine.events",),
+    "programs.tracing.dynamic_shapes": (),
+    "programs.reasons": ("engine.events", "programs.tracing.dynamic_shapes"),
+    "programs.side_effects": ("engine", "programs.object_kinds", "programs.reasons"),
     "lazy": ("errors", "engine"),
     "distributed": ("errors", "engine", "lazy"),
     "tape": ("engine", "explain", "report", "programs"),
@@ -74,14 +79,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tf": ("errors", "engine", "tape", "nn", "programs", "version"),
 }
 
-# What a report found becomes text, HTML, pictures and widgets here: the only modules of `report` that may draw.
-_TABS = ("code", "gradients", "graph", "lines", "plot", "trace", "training", "variables")
-SHOW_SIDE = (
-    *(f"report.tabs.{tab}.show" for tab in _TABS),
-    *("report.verdict.show", "report.failure.show", "report.limits", "report.text", "report.html"),
-    *("report.latex", "report.live", "report.tapegraph", "report.function_code", "report.bundle"),
+# What a report found becomes text, HTML, pictures and widgets here: the only modules of `report` that may draw are
+# those called show or live, wherever they are, and these.
+SHOWING = (
+    *("report.limits", "report.text", "report.html", "report.latex", "report.live"),
+    *("report.tapegraph", "report.function_code", "report.bundle"),
 )
-ALLOWED |= dict.fromkeys(SHOW_SIDE, ("errors", "engine.collector", "explain", "report", "drawing"))
 
 # The same for packages from elsewhere, beside the standard library.
 ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
@@ -94,7 +97,6 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "explain": ("numpy", "executing"),
     "report": ("numpy", "executing", "anywidget", "traitlets", "IPython"),
     "drawing": ("numpy", "graphviz", "pygraphviz", "IPython"),
-    "drawing.curves": ("matplotlib",),
     "nn.datasets": ("numpy", "tqdm"),
     "tf.ops.special": ("numpy", "scipy"),
     "programs": ("numpy",),
@@ -113,6 +115,24 @@ def modules(package: Path) -> dict[str, Path]:
         parts = path.relative_to(package).with_suffix("").parts
         named[".".join(part for part in parts if part != "__init__")] = path
     return named
+
+
+def below(name: str, folder: str) -> bool:
+    """Whether a module is the other one, or inside it."""
+    return name == folder or name.startswith(f"{folder}.")
+
+
+def is_show_side(name: str) -> bool:
+    """Whether a module of `report` may draw."""
+    is_named_so = name.startswith("report.") and name.rpartition(".")[2] in {"show", "live"}
+    return is_named_so or any(below(name, folder) for folder in SHOWING)
+
+
+ALLOWED |= {
+    name: ("errors", "engine.runtime", "explain", "report", "drawing")
+    for name in modules(PACKAGE)
+    if is_show_side(name)
+}
 
 
 def is_private(name: object) -> bool:
@@ -184,11 +204,6 @@ def imported(path: Path, package: str, known: dict[str, Path]) -> Iterator[tuple
             yield (rest, True) if top == package else (top, False)
 
 
-def below(name: str, folder: str) -> bool:
-    """Whether a module is the other one, or inside it."""
-    return name == folder or name.startswith(f"{folder}.")
-
-
 def entry(name: str, table: dict[str, tuple[str, ...]]) -> str | None:
     """The line of a table that speaks for a module: the longest that it is below."""
     return max((key for key in table if below(name, key)), key=len, default=None)
@@ -217,6 +232,87 @@ def violations(package: Path, name: str = "tapemagic") -> list[str]:
             elif not own and target not in {*ALLOWED_OUTSIDE[outside], *sys.stdlib_module_names}:
                 found.append(f"{module} imports {target}")
     return found
+
+
+def needed_by(module: str, between: dict[str, set[str]]) -> set[str]:
+    """All modules that a module imports, by itself or through others."""
+    found, left = set[str](), [module]
+    while left:
+        new = between.get(left.pop(), set()) - found
+        found |= new
+        left += new
+    return found
+
+
+def drawing_finders(package: Path) -> list[str]:
+    """The modules called find, anywhere in `report`, that import something which draws, as sentences."""
+    between = imports_between(package)
+    return [
+        f"{module} needs {other}"
+        for module in between
+        if module.startswith("report.") and module.endswith(".find")
+        for other in sorted(needed_by(module, between))
+        if below(other, "drawing") or is_show_side(other)
+    ]
+
+
+def test_finding_needs_nothing_that_draws() -> None:
+    """What a report finds is data: no `find.py`, nor anything that it imports, knows of pictures and pages."""
+    finders = [m for m in modules(PACKAGE) if m.startswith("report.") and m.endswith(".find")]
+
+    assert len(finders) >= len(TABS)
+    assert [] == drawing_finders(PACKAGE)
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("report/tabs/new/find.py", "from tapemagic.drawing import dot"),
+        ("report/tabs/new/find.py", "from tapemagic.report.tabs.new import show"),
+        ("report/tabs/new/find.py", "def f():\n    import tapemagic.report.tabs.new.live"),
+        ("report/tabs/new/helper.py", "from tapemagic.report.html import page"),
+    ],
+)
+def test_a_planted_find_that_draws_is_found(tmp_path: Path, module: str, line: str) -> None:
+    """The check above can fail, also where a module between them does it."""
+    for path in ("drawing/dot", "report/html", "report/tabs/new/show", "report/tabs/new/live"):
+        plant(tmp_path / f"{path}.py", "")
+    plant(tmp_path / "report/tabs/new/find.py", "from tapemagic.report.tabs.new import helper")
+    plant(tmp_path / "report/tabs/new/helper.py", "")
+    plant(tmp_path / module, line)
+
+    [sentence] = drawing_finders(tmp_path)
+    assert sentence.startswith("report.tabs.new.find needs ")
+
+
+def test_an_analysis_loads_nothing_that_draws() -> None:
+    """The registry imports what shows a tab only when it is shown, and the text of programs when it is requested."""
+    loaded = loaded_by(
+        "import tapemagic.report.analysis; from tapemagic.report.tabs import TABS; "
+        "[tab.find for tab in TABS if tab.name != 'code']"
+    )
+
+    assert "tapemagic.report.tabs.graph.find" in loaded
+    assert [] == [m for m in loaded if m.startswith(("tapemagic.drawing", "tapemagic.programs"))]
+
+
+@pytest.mark.parametrize("tab", TABS, ids=[tab.name for tab in TABS])
+def test_a_tab_is_its_folder_and_its_entry(tab: Tab) -> None:
+    """The functions that the registry imports by name are there."""
+    names = modules(PACKAGE)
+
+    assert callable(tab.find)
+    assert callable(tab.show.text)
+    assert callable(tab.show.html)
+    assert tab.live is None or callable(tab.live.html)
+    assert tab.is_live == (f"report.tabs.{tab.name}.live" in names)
+
+
+def test_every_folder_of_a_tab_has_an_entry() -> None:
+    """No tab is forgotten in the registry."""
+    folders = {m.split(".")[2] for m in modules(PACKAGE) if m.startswith("report.tabs.")}
+
+    assert {tab.name for tab in TABS} == folders
 
 
 def test_every_module_has_its_place() -> None:
@@ -347,6 +443,7 @@ def test_import_loads_numpy_and_nothing_else() -> None:
     assert [] == [name for name in loaded if name.startswith(later)]
 
 
+@pytest.mark.thorough
 def test_a_heavy_import_is_found() -> None:
     """The check above could fail: it sees each of the packages that it is to keep out."""
     there = {package for package in HEAVY if find_spec(package)}

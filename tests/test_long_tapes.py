@@ -11,6 +11,8 @@ import pytest
 
 import tapemagic as tm
 
+pytestmark = pytest.mark.thorough
+
 MANY = 1500
 
 

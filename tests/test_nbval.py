@@ -9,7 +9,6 @@ import sys
 import tomllib
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +27,9 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.html import page
 from tapemagic.report.tabs.plot.plot import Curve, Plot
 from tests.ipython.kernels import FIRST, PATHS, ROOT, kernel
-from tests.report.recordings import product, record, square
+from tests.report.recordings import product, record, square, with_contents
+
+pytestmark = pytest.mark.thorough
 
 SETUP = f"{FIRST}\nx = 3.0"
 CELL = "%%tape x\ny = x**2"
@@ -136,7 +137,7 @@ def compared(text: str) -> str:
 EXAMPLES = {
     "square": square(),
     "two orders": product(),
-    "matrices": record(lambda a: a @ a, [[1.0, 2.0], [3.0, 4.0]], kinds=("jacobian", "hessian")),
+    "matrices": record(lambda a: a @ a, [[1.0, 2.0], [3.0, 4.0]], matrices=("jacobian", "hessian")),
     "loop": record(lambda a: sum(np.sin(a) * k for k in range(30)), 0.5),
 }
 
@@ -197,7 +198,7 @@ def test_only_drawings_are_changed() -> None:
 def test_curves_are_not_compared() -> None:
     """Of a plot the bytes of the picture go; its words and its table are compared."""
     plot = Plot("x", 0.0, 1.0, (0.0, 1.0), (0, 1), (Curve("y", 0, "y", (2.5, 3.5)),), 0.5)
-    report = TapeReport(replace(square(), plot=plot))
+    report = TapeReport(with_contents(square(), plot=plot))
     bundle = report._repr_mimebundle_()
     report.close()
     html, paper = bundle["text/html"], bundle["text/latex"]

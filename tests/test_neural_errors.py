@@ -78,23 +78,23 @@ RNG = np.random.default_rng
         (
             lambda: one_hot([0.0, 1.0], 2),
             UnsupportedArgumentError,
-            "indices of one_hot have to be whole numbers, not float64",
+            "indices of one_hot must be integers, not float64",
         ),
         (
             lambda: one_hot([0], -2),
             OptionError,
-            "the depth of one_hot has to be a whole number, an",
+            "the depth of one_hot must be a non-negative int",
         ),
-        (lambda: one_hot([0], 2.5), OptionError, "and not negative: 2.5 is not"),
+        (lambda: one_hot([0], 2.5), OptionError, "must be a non-negative integer, not 2.5"),
         (lambda: one_hot([0], 2, axis=2), np.exceptions.AxisError, "axis 2 is out of bounds"),
         (lambda: cast(MATRIX, "float23"), TypeError, "float23"),
         (lambda: top_k(MATRIX, 4), OptionError, "top_k cannot choose k = 4 of 3 elements"),
         (
             lambda: top_k(MATRIX, -1),
             OptionError,
-            "the k of top_k has to be a whole number, and not",
+            "the k of top_k must be a non-negative integer, not",
         ),
-        (lambda: top_k(1.0), ShapeError, "along the last axis, and a single number has none"),
+        (lambda: top_k(1.0), ShapeError, "along the last axis, but a single number has no axes"),
         (lambda: top_k(COMPLEX), UnsupportedArgumentError, "numbers that have an order, not comp"),
         (lambda: gather(MATRIX, [0, 2]), OptionError, r"indices\[1\] = 2 is not in \[0, 2\)"),
         (
@@ -103,7 +103,7 @@ RNG = np.random.default_rng
             r"indices\[1, 0\] = -1 is not in \[0, 3\)",
         ),
         (lambda: gather(MATRIX, 7), OptionError, r"indices = 7 is not in \[0, 2\)"),
-        (lambda: gather(MATRIX, [True]), UnsupportedArgumentError, "whole numbers, not bool"),
+        (lambda: gather(MATRIX, [True]), UnsupportedArgumentError, "integers, not bool"),
         (lambda: gather(MATRIX, 0, axis=2), np.exceptions.AxisError, "axis 2 is out of bounds"),
         (lambda: gather(3.0, 0), np.exceptions.AxisError, "axis 0 is out of bounds"),
         (
@@ -121,9 +121,9 @@ RNG = np.random.default_rng
         (
             lambda: gather_nd(MATRIX, [[0]], batch_dims=1),
             ShapeError,
-            "the first 1 axes, of the batch, have to be the same",
+            "the first 1 axes, of the batch, must be equal",
         ),
-        (lambda: gather_nd(MATRIX, [[0]], batch_dims=2), OptionError, "there are not so many axes"),
+        (lambda: gather_nd(MATRIX, [[0]], batch_dims=2), OptionError, "there are fewer axes"),
         (
             lambda: gather_nd(MATRIX, [[0]], batch_dims=-1),
             OptionError,
@@ -150,7 +150,7 @@ RNG = np.random.default_rng
         (
             lambda: segment_sum(MATRIX, [0, 1, 2]),
             ShapeError,
-            r"segment_sum of data of shape \(2, 3\) with segment_ids of shape \(3,\): give one num",
+            r"segment_sum of data of shape \(2, 3\) with segment_ids of shape \(3,\): pass one num",
         ),
         (
             lambda: segment_sum(MATRIX, [0, -1]),
@@ -166,7 +166,7 @@ RNG = np.random.default_rng
         (
             lambda: segment_sum(MATRIX, [0.0, 1.0]),
             UnsupportedArgumentError,
-            "segment_ids have to be whole numbers, not float64",
+            "segment_ids must be integers, not float64",
         ),
     ],
 )

@@ -20,7 +20,7 @@ from tapemagic.engine.operations.activations import (
     silu,
 )
 from tapemagic.engine.operations.common import where_mask
-from tapemagic.engine.operations.errorfunction import PIECE, erf, erfc
+from tapemagic.engine.operations.errorfunction import BLOCK_SIZE, erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
 from tapemagic.engine.operations.logistic import (
     hard_sigmoid,
@@ -70,7 +70,7 @@ def test_ends(function: Any, expected: list[float]) -> None:
 @pytest.mark.parametrize("scale", [1e-300, 1e-8, 0.3, 1.0, 2.0, 6.0])
 def test_error_functions(scale: float) -> None:
     """erf and erfc have a relative error of a few units in the last place, as the C library's."""
-    x = RNG(0).normal(size=PIECE + 1000) * scale
+    x = RNG(0).normal(size=BLOCK_SIZE + 1000) * scale
 
     np.testing.assert_allclose(erf(x), [math.erf(one) for one in x], rtol=1.5e-15)
     np.testing.assert_allclose(erfc(x), [math.erfc(one) for one in x], rtol=1.5e-15, atol=1e-307)

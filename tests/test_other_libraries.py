@@ -15,6 +15,8 @@ import tapemagic as tm
 from tapemagic.errors import NotNumbersError
 from tests.conformance.programs import raised_by
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[1]
 
 # -- in a fresh process ------------------------------------------------------------------------------

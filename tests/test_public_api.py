@@ -36,6 +36,11 @@ FOLDERS = {
     "version",
 }
 EXAMPLES = re.compile(r"Examples\n *-{8}\n\s*\S")
+SECTION = re.compile(
+    r"^(?:Other )?Parameters\n-+\n((?:.*\n?)*?)(?=^\w[\w ]*\n-{3,}|\Z)", re.MULTILINE
+)
+NAMES = re.compile(r"^\*{0,2}\w+(?:, \*{0,2}\w+)*(?= *:|$)", re.MULTILINE)
+ITEMS = re.compile(r"^- `(\w+)`:", re.MULTILINE)
 
 
 def test_type_checkers_see_the_public_names() -> None:
@@ -126,6 +131,73 @@ def test_networks_are_documented() -> None:
     assert list(filter(None, lacks.values())) == []
 
 
+def named_parameters(doc: str | None) -> set[str]:
+    """The names in the sections of parameters of a docstring, or at the beginning of the items of a list."""
+    doc = inspect.cleandoc(doc or "")
+    lines = [line for section in SECTION.finditer(doc) for line in NAMES.findall(section[1])]
+    return {name for line in [*lines, *ITEMS.findall(doc)] for name in re.findall(r"\w+", line)}
+
+
+def undocumented_parameters(offered: Any, others: dict[str, Any]) -> set[str]:
+    """The parameters that neither an object's docstring nor one that applies to it describes.
+
+    These are the docstrings of the base classes, of the package, and of `others` to which the object's docstring says
+    "see". A function of a few parameters may describe them in its sentences instead.
+    """
+    kinds = (
+        [k for k in offered.__mro__ if k is not object] if inspect.isclass(offered) else [offered]
+    )
+    docs = [k.__doc__ or "" for k in kinds]
+    seen = [name for doc in docs for name in re.findall(r"\b[Ss]ee `(?:\w+\.)*(\w+)`", doc)]
+    docs += [others[name].__doc__ for name in seen if name in others]
+    modules = [".".join(k.__module__.split(".")[:3]) for k in kinds]
+    docs += [sys.modules[name].__doc__ for name in modules]
+
+    documented = set[str]().union(*map(named_parameters, docs))
+    if not inspect.isclass(offered):
+        sentences = f"{offered.__doc__} {docs[-1]}"
+        documented |= {
+            n for code in re.findall(r"`([^`]+)`", sentences) for n in re.findall(r"\w+", code)
+        }
+    parameters = inspect.signature(offered).parameters.values()
+    return {p.name for p in parameters if p.kind is not p.VAR_KEYWORD} - documented
+
+
+def test_parameters_of_networks_are_documented() -> None:
+    """Each parameter in tapemagic.nn is described: by the object itself, or where all objects of its kind are."""
+    offered = dict(of_package("tapemagic.nn"))
+    others = {name.rpartition(".")[2]: value for name, value in offered.items()}
+    lacks = {name: undocumented_parameters(value, others) for name, value in offered.items()}
+
+    assert {name: missing for name, missing in lacks.items() if missing} == {}
+
+
+def test_an_undescribed_parameter_is_found() -> None:
+    """A parameter counts where the base class describes it, and not where it only takes it."""
+
+    class Base:
+        """A base class.
+
+        Parameters
+        ----------
+        name, label : str
+            Words.
+        """
+
+        def __init__(self, name: str, label: str, size: int) -> None:
+            self.name, self.label, self.size = name, label, size
+
+    class Derived(Base):
+        """A class of which `color` is no parameter that a section describes."""
+
+        def __init__(self, name: str, label: str, size: int, color: str) -> None:
+            super().__init__(name, label, size)
+            self.color = color
+
+    assert undocumented_parameters(Base, {}) == {"size"}
+    assert undocumented_parameters(Derived, {}) == {"size", "color"}
+
+
 def test_names_of_tensorflow_are_documented() -> None:
     """All that tapemagic.tf offers has a docstring."""
     lacks = [undocumented(name, offered) for name, offered in of_package("tapemagic.tf")]
@@ -166,11 +238,11 @@ X = tapemagic.Variable(2.0)
         (lambda: tapemagic.GradientTape().watch(), "GradientTape.watch() missing 1"),
         (lambda: tapemagic.GradientTape().stop_recording(1), "GradientTape.stop_recording() takes"),
         (lambda: pow(V, 2, 3), "Tensor.__pow__() takes 2 positional arguments"),
-        (lambda: statistics.mean(V), "a Tensor is no exact fraction"),
+        (lambda: statistics.mean(V), "a Tensor isn't an exact fraction"),
         (lambda: hash(V[0]), "a Tensor cannot be in a set"),
         (lambda: hash(V), "a Variable cannot be in a set"),
-        (lambda: tape_of(X).gradient(X, "w"), "Give the tensor itself, without quotation marks: w"),
-        (lambda: tapemagic.value_and_grad(lambda x: (x, 1))(2.0), "return the value to"),
+        (lambda: tape_of(X).gradient(X, "w"), "Pass the tensor itself, without quotation marks: w"),
+        (lambda: tapemagic.value_and_grad(lambda x: (x, 1))(2.0), "return only the value to"),
     ],
 )
 def test_errors_name_what_the_user_wrote(call: Callable[[], Any], words: str) -> None:

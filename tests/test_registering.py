@@ -16,6 +16,8 @@ import tapemagic as tm
 from tapemagic.engine import registry
 from tapemagic.errors import FunctionError, UnsupportedArgumentError
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[1]
 
 

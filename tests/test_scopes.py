@@ -68,7 +68,7 @@ def test_what_is_known_of_a_call() -> None:
     assert ("outer/inner", "Inner", 7) == (scope.name, scope.kind, scope.parameters)
     assert ((3, 1), (2, 3), (1,)) == scope.inputs
     assert ((2, 1),) == scope.outputs
-    kept = [value for _, value in scope.given]
+    kept = [value for _, value in scope.arguments]
     assert kept[0] is None
     assert np.all(kept[1] == 1.0)
     assert [1.0] == kept[2].tolist()

@@ -110,7 +110,7 @@ def test_lists_of_tensors_as_the_array(function: Any) -> None:
 
     assert isinstance(y, (np.ndarray, np.generic))
     assert isinstance(error, NotATensorError)
-    assert "A plain array can't be tracked" in str(error)
+    assert "Plain arrays aren't on the tape" in str(error)
 
 
 # -- ufuncs ---------------------------------------------------------------------------------------

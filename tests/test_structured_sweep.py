@@ -20,13 +20,13 @@ Program = Callable[..., Any]
 @pytest.fixture(params=["few terms", "many terms"])
 def structured(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """No gradient is too dense to name its nonzero elements."""
-    monkeypatch.setattr(structured_sweep, "DENSITY", np.inf)
-    monkeypatch.setattr(nonzeros, "MOST_TERMS", 1 if request.param == "few terms" else 1000)
+    monkeypatch.setattr(structured_sweep, "MAX_DENSITY", np.inf)
+    monkeypatch.setattr(nonzeros, "MAX_TERMS", 1 if request.param == "few terms" else 1000)
 
 
 def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but diagonals is passed on without zeros."""
-    monkeypatch.setattr(structured_sweep, "DENSITY", 0)
+    monkeypatch.setattr(structured_sweep, "MAX_DENSITY", 0)
 
 
 # -- random programs ------------------------------------------------------------------------------
@@ -117,6 +117,7 @@ def tolerance(dtype: Any) -> float:
     return 500 * float(np.finfo(dtype).eps)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("structured")
 @pytest.mark.parametrize("seed", range(60))
 def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +131,7 @@ def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(found, expected, atol=scale * tolerance(x.dtype))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("structured")
 @pytest.mark.parametrize("seed", range(60, 75))
 def test_random_programs_to_third_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +143,7 @@ def test_random_programs_to_third_order(seed: int, monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("structured")
 @pytest.mark.parametrize("seed", range(75, 95))
 def test_random_programs_of_examples(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,6 +161,7 @@ def test_random_programs_of_examples(seed: int, monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("structured")
 @pytest.mark.parametrize("seed", range(95, 105))
 def test_random_programs_in_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +172,7 @@ def test_random_programs_in_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -
         return program(np.cumsum(program(v)))
 
     expected = tm.jacobian(ends)(x).numpy()
-    monkeypatch.setattr(batching, "BUDGET", 1)
+    monkeypatch.setattr(batching, "MAX_BATCH_BYTES", 1)
     np.testing.assert_allclose(tm.jacobian(ends)(x), expected, rtol=1e-12)
 
 

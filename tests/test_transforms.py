@@ -634,41 +634,56 @@ ERRORS = {
     "string": (
         lambda: tm.grad(given)("x"),
         NotATensorError,
-        ["argument 0 of given is 'x' of type str, and no number or array"],
+        ["argument 0 of given must be a number or an array, not 'x' of type str"],
     ),
-    "None": (lambda: tm.grad(given)(None), NotATensorError, ["argument 0 of given is None"]),
+    "None": (
+        lambda: tm.grad(given)(None),
+        NotATensorError,
+        ["argument 0 of given must be a number or an array, not None"],
+    ),
     "ragged list": (
         lambda: tm.grad(given)([[1.0], [2.0, 3.0]]),
         NotATensorError,
-        ["argument 0 of given is [[1.0], [2.0, 3.0]]"],
+        ["argument 0 of given must be a number or an array, not [[1.0], [2.0, 3.0]]"],
     ),
     "argnums too large": (
         lambda: tm.grad(given, 1)(1.0),
         OptionError,
-        ["argnums has the position 1, but given was given 1 arguments by position"],
+        ["argnums has the position 1, but given received 1 arguments by position"],
     ),
     "argnums too small": (lambda: tm.jacobian(given, -2)(1.0), OptionError, ["position -2"]),
-    "argument by keyword": (lambda: tm.grad(given)(x=1.0), OptionError, ["was given 0 arguments"]),
+    "argument by keyword": (lambda: tm.grad(given)(x=1.0), OptionError, ["received 0 arguments"]),
     "one of argnums": (lambda: tm.grad(given, (0, 7))(1.0), OptionError, ["position 7"]),
     "no argnums": (lambda: tm.grad(given, ())(1.0), OptionError, ["argnums is empty"]),
     "argnums a list": (
         lambda: tm.grad(given, [0])(1.0),
         OptionError,
-        ["argnums is [0]", "a position, or a tuple of positions"],
+        [
+            "argnums must be a position, or a tuple of positions, not [0]",
+            "a position, or a tuple of positions",
+        ],
     ),
-    "argnums a name": (lambda: tm.hessian(given, "x")(1.0), OptionError, ["argnums is 'x'"]),
-    "argnums a truth value": (lambda: tm.hvp(given, True)(1.0, 1.0), OptionError, ["is True"]),
+    "argnums a name": (
+        lambda: tm.hessian(given, "x")(1.0),
+        OptionError,
+        ["argnums must be a position, or a tuple of positions, not 'x'"],
+    ),
+    "argnums a truth value": (lambda: tm.hvp(given, True)(1.0, 1.0), OptionError, ["not True"]),
     "hvp without a vector": (
         lambda: tm.hvp(energy)(X),
         FunctionError,
-        ["Hessian-vector product of energy", "the vector after them"],
+        ["Hessian-vector product of energy", "followed by the vector"],
     ),
     "vector of another shape": (
         lambda: tm.hvp(energy)(X, np.ones(2)),
         ShapeError,
-        ["the vector has shape (2,) where (3,) is needed"],
+        ["the vector has shape (2,), but must have shape (3,)"],
     ),
-    "a number as a vector": (lambda: tm.hvp(energy)(X, 1.0), ShapeError, ["shape () where (3,)"]),
+    "a number as a vector": (
+        lambda: tm.hvp(energy)(X, 1.0),
+        ShapeError,
+        ["shape (), but must have shape (3,)"],
+    ),
     "vector of another structure": (
         lambda: tm.hvp(lambda p: np.sum(p["w"]))({"w": X}, {"v": V}),
         ShapeError,
@@ -702,7 +717,7 @@ ERRORS = {
     "no primals": (
         lambda: tm.jvp(lambda: 1.0, (), ()),
         OptionError,
-        ["give at least one argument"],
+        ["pass at least one argument"],
     ),
     "cotangent of another shape": (lambda: tm.vjp(curve, X)[1](V), ShapeError, ["(2,)"]),
     "cotangent of another structure": (

@@ -45,15 +45,15 @@ def recorded(persistent: bool = False) -> tuple[tm.GradientTape, tm.Variable, tm
 
 
 ELSEWHERE: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
-    "entering": (lambda tape, _y, _x: tape.__enter__(), "entering it has to wait"),
-    "a gradient": (lambda tape, y, x: tape.gradient(y, x), "a gradient has to wait"),
-    "a Jacobian": (lambda tape, y, x: tape.jacobian(y, x), "a gradient has to wait"),
-    "watching": (lambda tape, _y, x: tape.watch(x), "watch() has to wait"),
+    "entering": (lambda tape, _y, _x: tape.__enter__(), "entering it must wait"),
+    "a gradient": (lambda tape, y, x: tape.gradient(y, x), "a gradient must wait"),
+    "a Jacobian": (lambda tape, y, x: tape.jacobian(y, x), "a gradient must wait"),
+    "watching": (lambda tape, _y, x: tape.watch(x), "watch() must wait"),
     "a pause": (
         lambda tape, _y, _x: tape.stop_recording().__enter__(),
-        "stop_recording() has to wait",
+        "stop_recording() must wait",
     ),
-    "a reset": (lambda tape, _y, _x: tape.reset(), "reset() has to wait"),
+    "a reset": (lambda tape, _y, _x: tape.reset(), "reset() must wait"),
 }
 
 
@@ -71,7 +71,7 @@ def test_another_thread_while_recording(case: Any, persistent: bool) -> None:
 
     assert type(error) is TapeStateError
     assert "Tape is still recording on another thread: " + words in str(error)
-    assert "until its 'with' block is left; to record here, make a GradientTape" in str(error)
+    assert "until its 'with' block is left; to record here, create a GradientTape" in str(error)
     assert (others, here, live()) == ((), (tape,), ())
     assert float(tape.gradient(z, x)) == 12.0
 

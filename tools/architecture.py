@@ -1,7 +1,7 @@
-"""Write docs/architecture.dot and .svg: which part of the package imports which. --check only compares the .dot.
+"""Write docs/architecture.dot and .svg: the imports between the parts of the package. --check compares the .dot.
 
-A part is a folder or a module of tapemagic/; those of engine/ and report/ count one by one. An arrow that follows
-from others (a imports b, b imports c, so a may as well import c) is left out.
+A part is a folder or a module of tapemagic/, or of engine/ and report/. An arrow that follows from others is omitted:
+if a imports b and b imports c, a may import c too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SVG = DOT.with_suffix(".svg")
 
 PUBLIC = "import tapemagic"
 OPENED = ("engine", "report")
-"""Folders of which each part is drawn by itself."""
+"""Folders whose parts are drawn separately."""
 
 COLOURS = {
     "engine": "#cfe3ff",
@@ -63,7 +63,7 @@ def module_of(path: Path) -> str:
 
 
 def imports(tree: ast.Module, modules: set[str]) -> Iterator[str]:
-    """The modules of the package that a module imports, inside its functions, too."""
+    """Iterate over the modules of the package that a module imports, also inside its functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
@@ -74,7 +74,7 @@ def imports(tree: ast.Module, modules: set[str]) -> Iterator[str]:
 
 
 def dependencies() -> Graph:
-    """Which parts each part imports."""
+    """Map each part to the parts that it imports."""
     files = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
     graph: Graph = {}
     for module, path in files.items():

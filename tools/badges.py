@@ -1,4 +1,4 @@
-"""Put a badge that opens it on Binder below the title of every notebook of the course; --check only looks."""
+"""Add a badge that opens a notebook on Binder below the title of each lesson; --check changes nothing."""
 
 from __future__ import annotations
 
@@ -50,20 +50,22 @@ def main() -> int:
     import nbformat
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing, and fail at a fault")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail if a badge is missing"
+    )
     options = parser.parse_args()
     failed = False
     for path in sorted(COURSE.glob("*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
         first = notebook.cells[0]
-        wanted = with_badge(first.source, path.name)
-        if first.source == wanted:
+        badged = with_badge(first.source, path.name)
+        if first.source == badged:
             continue
         if options.check:
-            print(f"{path.name} lacks its badge of Binder: `make notebooks` adds it.")
+            print(f"{path.name} lacks its Binder badge: `make notebooks` adds it.")
             failed = True
         else:
-            first.source = wanted
+            first.source = badged
             nbformat.write(notebook, path)
             print(f"{path.name}: badge written")
     return int(failed)

@@ -1,4 +1,4 @@
-"""Build the environment of binder/ in a fresh place, as repo2docker would, and run every notebook in it.
+"""Build the environment of binder/ in an empty folder, as repo2docker does, and run every notebook.
 
 In build/binder: a copy of what git knows of this repository, a virtual environment with the Python of runtime.txt, what
 requirements.txt asks for, and what postBuild does. pytest compares what the cells give there with what is stored.

@@ -184,9 +184,9 @@ def explained() -> dict[str, tuple[str, str]]:
 
 def classify(name: str, function: Callable[..., Any]) -> tuple[str, str] | None:
     """The class and the note of a callable; None if nobody has decided about it."""
-    known = explained().get(name)
-    if known:
-        return known
+    explanation = explained().get(name)
+    if explanation:
+        return explanation
     if isinstance(function, type) and issubclass(function, np.generic):
         if function in ABSTRACT:
             return NONE, "an abstract kind of numbers"
@@ -195,7 +195,7 @@ def classify(name: str, function: Callable[..., Any]) -> tuple[str, str] | None:
         return REFUSED, INSTEAD[function]
     if function in registry.PLAIN:
         return PLAIN, ""
-    if registry.known(function):
+    if registry.is_known(function):
         own = function.__name__
         return GRADIENT, "" if name.endswith(own) else f"the same as {own}"
     return None
@@ -204,7 +204,7 @@ def classify(name: str, function: Callable[..., Any]) -> tuple[str, str] | None:
 def entries() -> list[Entry]:
     """All callables that have a class."""
     found = ((module, name, classify(name, f)) for module, name, f in callables())
-    return [Entry(module, name, *known) for module, name, known in found if known]
+    return [Entry(module, name, *state) for module, name, state in found if state]
 
 
 def version() -> str:

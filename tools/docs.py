@@ -1,7 +1,7 @@
-"""Build the documentation site in build/docs, with warnings as errors and every link into the site checked.
+"""Build the documentation site in build/docs; warnings and broken links are errors.
 
-Its source is put together in build/docs-source: the Markdown of this repository and its notebooks as they lie here, so
-that their links hold, and a page of the reference for each public module, from ``__all__`` and the docstrings.
+Its source is copied to build/docs-source: the Markdown files and notebooks of this repository, under the same paths so
+that their links work, and a page of the reference for each public module, from ``__all__`` and the docstrings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COPIED = (
     "notebooks/*.md",
     "notebooks/*.svg",
 )
-"""The files of the repository that the site shows, or to which its pages lead."""
+"""The files of the repository that the site shows or links to."""
 
 
 def contents() -> Iterator[tuple[str, bytes]]:
@@ -58,20 +58,21 @@ def contents() -> Iterator[tuple[str, bytes]]:
 
 
 def write_source() -> None:
-    """Write what has changed, so that Sphinx reads no more than that, and remove what is gone."""
-    wanted = dict(contents())
-    for name, content in wanted.items():
+    """Copy the files that changed, and remove those that are gone."""
+    files = dict(contents())
+    for name, content in files.items():
         path = SOURCE / name
+        # Sphinx reads every file again whose time is new.
         if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     for path in SOURCE.rglob("*"):
-        if path.is_file() and path.relative_to(SOURCE).as_posix() not in wanted:
+        if path.is_file() and path.relative_to(SOURCE).as_posix() not in files:
             path.unlink()
 
 
 def sphinx(builder: str, target: Path) -> int:
-    """Run one of Sphinx's builders on the source; its exit code."""
+    """Run a Sphinx builder on the source, and return its exit status."""
     options = [
         "-W",
         "--keep-going",
@@ -86,18 +87,18 @@ def sphinx(builder: str, target: Path) -> int:
 
 
 def main() -> int:
-    """Build the site, and look for what leads nowhere."""
+    """Build the site, and check its links."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--links", action="store_true", help="ask for the pages of others, too")
-    parser.add_argument("--fresh", action="store_true", help="keep nothing of the last build")
+    parser.add_argument("--links", action="store_true", help="also check links to other sites")
+    parser.add_argument("--fresh", action="store_true", help="delete the last build first")
     options = parser.parse_args()
     if options.fresh:
         for folder in (SOURCE, PAGES, CACHE):
             shutil.rmtree(folder, ignore_errors=True)
     write_source()
     failed = sphinx("html", PAGES)
-    for complaint in (broken := broken_links(PAGES)):
-        print(complaint)
+    for line in (broken := broken_links(PAGES)):
+        print(line)
     if options.links:
         failed = sphinx("linkcheck", PAGES.with_name("docs-links")) or failed
     if failed:

@@ -75,7 +75,7 @@ def reports() -> dict[str, Bundle]:
 
 
 def report(shell: InteractiveShell, cell: Cell) -> Bundle:
-    """The report of a cell, which runs after its own preparations alone."""
+    """The report of a cell, which runs in an empty namespace after its own preparations."""
     shell.reset(new_session=False)
     for source in ("%reload_ext tapemagic", IMPORTS, *cell.before):
         shell.run_cell(source).raise_error()
@@ -95,10 +95,10 @@ def report(shell: InteractiveShell, cell: Cell) -> Bundle:
 
 def drawing(report: Bundle) -> str:
     """The picture of the graph in a report."""
-    found = IMAGE.search(report["text/html"])
-    if found is None:
+    image = IMAGE.search(report["text/html"])
+    if image is None:
         raise RuntimeError("a report has no picture")
-    return svg_of(html.unescape(found[1]))
+    return svg_of(html.unescape(image[1]))
 
 
 def document(reports: Mapping[str, Bundle]) -> str:
@@ -122,7 +122,7 @@ def fenced(text: str, language: str) -> str:
 
 
 def write(reports: Mapping[str, Bundle]) -> None:
-    """Write the page and the pictures in it."""
+    """Write the page and its pictures."""
     shutil.rmtree(PICTURES, ignore_errors=True)
     PICTURES.mkdir()
     for name, bundle in reports.items():
@@ -131,7 +131,7 @@ def write(reports: Mapping[str, Bundle]) -> None:
 
 
 def difference(reports: Mapping[str, Bundle]) -> str:
-    """The lines in which the page differs from what the cells show now; the pictures are not compared."""
+    """The lines in which the page differs from the reports of its cells; pictures are not compared."""
     before = DOCUMENT.read_text(encoding="utf-8").splitlines() if DOCUMENT.exists() else []
     now = document(reports).splitlines()
     return "\n".join(difflib.unified_diff(before, now, "docs/gallery.md", "now", lineterm="", n=0))
@@ -162,7 +162,7 @@ def framed(page: str, style: str) -> str:
 
 
 def main() -> int:
-    """Write the gallery and take its pictures, or compare it."""
+    """Write the gallery and take its pictures, or compare the text with the stored one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--look", action="store_true", help=f"write pictures to {LOOKS.relative_to(ROOT)}, too"
@@ -171,14 +171,14 @@ def main() -> int:
         "--check", action="store_true", help="change nothing, and fail if the text is out of date"
     )
     options = parser.parse_args()
-    made = reports()
+    bundles = reports()
     if options.check:
-        print(found := difference(made), end="\n" * bool(found))
-        return int(bool(found))
-    write(made)
+        print(changes := difference(bundles), end="\n" * bool(changes))
+        return int(bool(changes))
+    write(bundles)
     if options.look:
-        look(made)
-    print(f"{DOCUMENT.relative_to(ROOT)}: {len(made)} cells")
+        look(bundles)
+    print(f"{DOCUMENT.relative_to(ROOT)}: {len(bundles)} cells")
     return 0
 
 

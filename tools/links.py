@@ -1,4 +1,4 @@
-"""Find links of a site that lead to a page, a file or an anchor which is not there."""
+"""Find broken links of a site: the page, file or anchor does not exist."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """The links of a page, and what they may lead to."""
+    """The links of a page, and its anchors."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -17,17 +17,17 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note where a tag leads, and by which name it is reached."""
-        found = dict(attrs)
-        if name := found.get("id") or (tag == "a" and found.get("name")):
+        """Record the link and the anchor of a tag."""
+        attributes = dict(attrs)
+        if name := attributes.get("id") or (tag == "a" and attributes.get("name")):
             self.anchors.add(str(name))
         for key in ("href", "src"):
-            if (value := found.get(key)) is not None:
+            if (value := attributes.get(key)) is not None:
                 self.links.append(value)
 
 
 def broken_links(folder: Path) -> list[str]:
-    """A line for each link of the pages below a folder that stays on the site and leads nowhere."""
+    """List the broken links into the site, in the pages below a folder, each as a line of text."""
     pages = {
         path.resolve(): Page(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")
     }
@@ -45,6 +45,7 @@ def _leads_somewhere(link: str, path: Path, pages: dict[Path, Page]) -> bool:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return True
+    # A link to a folder is one to its index.html, as web servers resolve it.
     target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
     if target.is_dir():
         target /= "index.html"

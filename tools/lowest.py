@@ -16,7 +16,7 @@ BOUND = re.compile(r"(?P<name>[\w.-]+)(\[[^]]*\])?\s*(>=|~=)\s*(?P<version>[\w.]
 
 
 def requirements(extra: str) -> Iterator[str]:
-    """What an extra asks for, the extras that it names included."""
+    """Iterate over the requirements of an extra, including those of the extras that it names."""
     for requirement in PROJECT["optional-dependencies"][extra]:
         own = OWN.match(requirement)
         yield from requirements(own["extra"]) if own else [requirement]

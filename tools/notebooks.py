@@ -1,4 +1,4 @@
-"""Execute the course in place and leave out what differs from run to run; --check only looks."""
+"""Run the course in place, and remove what differs from run to run; --check changes nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ABSOLUTE_PATH = re.compile(
 
 
 def execute(path: Path) -> Any:
-    """The notebook at `path`, run from top to bottom in a kernel of its own."""
+    """Run the notebook at `path` from top to bottom in a new kernel."""
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(
         notebook,
@@ -45,40 +45,38 @@ def execute(path: Path) -> Any:
 
 
 def clean(notebook: Any) -> Any:
-    """Take out of a notebook, in place, what a live kernel knows and a reader of the file does not.
-
-    The widget's view goes too: without its state a reopened notebook would show an error there.
-    """
+    """Remove the metadata of this run and the views of widgets from a notebook, in place."""
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         for key in VOLATILE & cell.metadata.keys():
             del cell.metadata[key]
         for output in cell.get("outputs", []):
             for part in ("data", "metadata"):
+                # Without the state of the widget, a reopened notebook would show an error instead of it.
                 output.get(part, {}).pop(WIDGET_VIEW, None)
     return notebook
 
 
 def complaints(notebook: Any) -> list[str]:
-    """What keeps a notebook from being committed, in words."""
-    found = []
+    """List the reasons why a notebook can't be committed."""
+    reasons = []
     if notebook != clean(copy.deepcopy(notebook)):
-        found.append("it has widget state or metadata of one run")
+        reasons.append("it has widget state or metadata of one run")
     cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
-        found.append("it was not executed from top to bottom")
+        reasons.append("it was not executed from top to bottom")
     for number, cell in enumerate(cells, start=1):
         if match := absolute_path(cell):
-            found.append(f"its code cell {number} has the absolute path {match}")
+            reasons.append(f"its code cell {number} has the absolute path {match}")
         if "raises-exception" not in cell.metadata.get("tags", []) and any(
             output.output_type == "error" for output in cell.outputs
         ):
-            found.append(f"its code cell {number} raised an error")
-    return found
+            reasons.append(f"its code cell {number} raised an error")
+    return reasons
 
 
 def absolute_path(cell: Any) -> str | None:
-    """The first absolute path in a cell's source or in what it printed and showed."""
+    """Find the first absolute path in the source or the outputs of a cell."""
     texts = [cell.source]
     for output in cell.outputs:
         texts += [output.get("text", ""), *output.get("traceback", [])]
@@ -89,7 +87,7 @@ def absolute_path(cell: Any) -> str | None:
 
 
 def renew(path: Path) -> list[str]:
-    """Execute a notebook and write it back; what it raised, if it raised."""
+    """Run a notebook and save it; return the reasons why it can't be committed."""
     try:
         notebook = clean(execute(path))
     except CellExecutionError as error:
@@ -99,14 +97,16 @@ def renew(path: Path) -> list[str]:
 
 
 def all_notebooks() -> list[Path]:
-    """The lessons, and those that show an instructor how to write one."""
+    """List the lessons, and the notebooks that show instructors how to write lessons."""
     return [*sorted(COURSE.glob("*.ipynb")), *sorted(TEACHING.rglob("*.ipynb"))]
 
 
 def main() -> int:
     """Renew or check the notebooks named on the command line, or all of the course."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing, and fail at a fault")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail if a notebook must be run again"
+    )
     parser.add_argument(
         "notebooks", nargs="*", type=Path, help="default: notebooks/, docs/teaching/"
     )

@@ -1,4 +1,4 @@
-"""Pages of the reference: every public name of every public module, as its docstring explains it."""
+"""Write the pages of the reference: the docstring of every public name of every public module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 MODULES = ("tapemagic", "tapemagic.distributed", "tapemagic.errors", "tapemagic.nn", "tapemagic.tf")
-"""Where the public names are; packages among them are followed into what they export."""
+"""Modules with public names, and packages whose exported modules have some."""
 
 REFERENCE = re.compile(r" ?\[\d+\]_")
 """The mark of a footnote."""
@@ -22,7 +22,7 @@ Homes = dict[tuple[str, int], str]
 
 
 def module_pages() -> dict[str, str]:
-    """A page for each public module, in reStructuredText, by the module's name."""
+    """Map the name of each public module to its page, in reStructuredText."""
     modules = public_modules()
     homes = _homes(modules)
     return {name: _page(module, homes) for name, module in modules.items()}
@@ -37,7 +37,7 @@ def public_modules() -> dict[str, ModuleType]:
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """The names of ``__all__``, or those that the module imports ``as`` themselves and those that it defines."""
+    """List the names in ``__all__``, or else those that the module defines or re-exports by ``import x as x``."""
     if hasattr(module, "__all__"):
         return sorted(module.__all__)
     tree = ast.parse(inspect.getsource(module))
@@ -51,7 +51,7 @@ def public_names(module: ModuleType) -> list[str]:
 
 
 def _add(modules: dict[str, ModuleType], module: ModuleType) -> None:
-    """Note a module, and those that it exports."""
+    """Add a module, and the modules that it exports."""
     modules[module.__name__] = module
     for name in public_names(module):
         value = getattr(module, name)
@@ -74,7 +74,7 @@ def _homes(modules: dict[str, ModuleType]) -> Homes:
 
 
 def _page(module: ModuleType, homes: Homes) -> str:
-    """A module: what it is, a table of its names, and their docstrings where they are at home here."""
+    """The page of a module: its docstring, a table of its names, and the docstrings of the names that belong to it."""
     here = module.__name__
     rows, bodies = [], []
     for name in public_names(module):
@@ -102,7 +102,7 @@ def _summary(value: Any) -> str:
 
 
 def _body(module: str, name: str, value: Any, homes: Homes) -> list[str]:
-    """What has Sphinx explain an object; a value that is neither class nor function is only named."""
+    """The Sphinx directives that document an object."""
     if inspect.isclass(value):
         return _class_lines(module, name, value, homes)
     if inspect.isroutine(value):
@@ -111,21 +111,21 @@ def _body(module: str, name: str, value: Any, homes: Homes) -> list[str]:
 
 
 def _class_lines(module: str, name: str, value: type, homes: Homes) -> list[str]:
-    """A class with its members, but for those of bases that have an explanation of their own."""
+    """The directives for a class, without the members of base classes that have their own entry."""
     if issubclass(value, BaseException):
         return [f".. autoexception:: {module}.{name}", "   :show-inheritance:"]
     bases = [base for base in value.__mro__[1:] if (base.__name__, id(base)) in homes]
-    known = ", ".join(base.__name__ for base in (*bases, object))
-    lines = [f".. autoclass:: {module}.{name}", f"   :inherited-members: {known}"]
+    documented = ", ".join(base.__name__ for base in (*bases, object))
+    lines = [f".. autoclass:: {module}.{name}", f"   :inherited-members: {documented}"]
     if bases:
         home = homes[bases[0].__name__, id(bases[0])]
         link = f":py:obj:`{bases[0].__name__} <{home}.{bases[0].__name__}>`"
-        lines += ["", f"   It has the members of {link}, too."]
+        lines += ["", f"   It also has the members of {link}."]
     return lines
 
 
 def magics_page() -> str:
-    """The magics with their options, as ``%%tape?`` shows them."""
+    """The page of the magics, with the help text of each."""
     from tapemagic.ipython.magics import TapeMagics
 
     parts = [_heading("Magics", "="), "``%load_ext tapemagic`` brings them into a notebook."]

@@ -1,10 +1,18 @@
 #!/usr/bin/env bash
 # Install what pip cannot, with apt-get where that is possible; otherwise say what is missing and go on.
-# usage: tools/setup_system.sh [dot] [chromium] [python3-venv]
+# usage: tools/setup_system.sh [dot] [chromium] [dejavu] [liberation] [python3-venv]
 set -euo pipefail
+
+has_font() { # its file, the variable that names its folder
+    [ -n "${!2:-}" ] && return
+    [ -n "$(find /usr/share/fonts /usr/local/share/fonts "${HOME:-/nonexistent}/.local/share/fonts" /Library/Fonts \
+        -name "$1" 2>/dev/null)" ]
+}
 
 present() {
     case $1 in
+        dejavu) has_font DejaVuSans.ttf DEJAVU_FONTS ;;
+        liberation) has_font LiberationSans-Regular.ttf LIBERATION_FONTS ;;
         dot) command -v dot ;;
         chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
         *-venv) "${1%-venv}" -c 'import ensurepip' ;;
@@ -14,6 +22,8 @@ present() {
 package() {
     case $1 in
         dot) echo graphviz ;;
+        dejavu) echo fonts-dejavu-core ;;
+        liberation) echo fonts-liberation ;;
         *) echo "$1" ;;
     esac
 }
@@ -22,6 +32,7 @@ without() {
     case $1 in
         dot) echo "the Graphviz inside pygraphviz draws instead" ;;
         chromium) echo "the browser tests are skipped" ;;
+        dejavu | liberation) echo "the course runs with the fonts of this machine" ;;
         *-venv) echo "python -m venv may fail" ;;
     esac
 }

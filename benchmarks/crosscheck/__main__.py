@@ -22,7 +22,7 @@ from benchmarks.crosscheck.comparison import Backend, Verdict, compare
 from benchmarks.crosscheck.generator import draw
 from benchmarks.crosscheck.programs import Program, count, names, text
 from benchmarks.crosscheck.shrinking import shrink
-from tapemagic.engine.registry import complete, known
+from tapemagic.engine.registry import complete, is_known
 
 MAKERS = {"jax": jax_backend, "torch": torch_backend}
 
@@ -34,7 +34,7 @@ def supported(name: str) -> bool:
     if not name[0].isalpha():
         return True
     try:
-        return known(operator.attrgetter(name)(np))
+        return is_known(operator.attrgetter(name)(np))
     except AttributeError:
         return False
 

@@ -1,4 +1,4 @@
-/** The button that compares the gradients with difference quotients. */
+/** The button that checks the gradients by finite differences. */
 import type { Check } from "./content";
 import { button, h } from "./dom";
 import { questionsOf } from "./questions";
@@ -13,7 +13,7 @@ export function check(stage: Stage, face: HTMLElement, plain: () => string): HTM
   };
   const compare = async (): Promise<void> => {
     const asked = run;
-    say("Comparing …");
+    say("Checking …");
     try {
       const found = await questions.ask<Check>("check", say);
       if (asked !== run) return;
@@ -24,7 +24,7 @@ export function check(stage: Stage, face: HTMLElement, plain: () => string): HTM
     }
   };
   const words = h("span", { role: "status" });
-  const start = button("Compare with difference quotients", {
+  const start = button("Check by finite differences", {
     class: "tm-check",
     onclick: () => void compare(),
   });

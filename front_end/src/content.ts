@@ -1,5 +1,6 @@
 /**
- * The data of a report, as Python writes them: tapemagic/report/live/content.py states the same, field by field.
+ * The data of a report, as Python writes them: tapemagic/report/live/content.py states the same, field by field; for
+ * a View, tapemagic/report/tabs/graph/live.py, and for a Check, tapemagic/report/tabs/gradients/live.py.
  * Everything called HTML or SVG was made, and escaped, by Python; all else is text.
  */
 
@@ -23,7 +24,7 @@ export interface Content {
   controls: Control[];
   /** SVG over the picture of --plot: where this run stands on the curves; empty without a plot. */
   marks: string;
-  /** Whether there are gradients that were not compared with difference quotients. */
+  /** Whether there are gradients that were not checked by finite differences. */
   unchecked: boolean;
   /** Whether a kernel could answer: false on a saved page. */
   live: boolean;
@@ -108,7 +109,7 @@ export interface Step {
   gradients: [number, string][];
 }
 
-/** The answer to the question "view:" is a View, to "value:" and "code:" HTML, to "check" a Check; or it is an Unanswered. */
+/** The answer to the question "view:" is a View, to "value:" and "code:" HTML, to "check" a Check; or it is a QueryError. */
 export interface Check {
   /** What the comparison came to, in a sentence. */
   words: string;
@@ -116,7 +117,7 @@ export interface Check {
   html: string;
 }
 
-export interface Unanswered {
+export interface QueryError {
   error: string;
 }
 

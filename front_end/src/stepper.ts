@@ -107,11 +107,11 @@ export function stepper(stage: Stage): HTMLElement {
 /** The sentence of the step, after its direction. */
 function sentence({ now, step, last, view }: Stage): (Node | string)[] {
   if (now) {
-    const way = h("span", { class: "tm-way" }, now.reverse ? "reverse" : "forward");
+    const way = h("span", { class: "tm-way" }, now.reverse ? "backward" : "forward");
     return [way, now.words, h("small", {}, step === last ? " (the last step)" : "")];
   }
   if (step < last) return ["Before the first step: nothing is computed yet."];
-  const back = view?.steps.at(-1)?.reverse ? ": values forward, then gradients in reverse" : "";
+  const back = view?.steps.at(-1)?.reverse ? ": values forward, then gradients backward" : "";
   return [`Play shows this computation in ${last} step${last === 1 ? "" : "s"}${back}.`];
 }
 

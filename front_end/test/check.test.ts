@@ -43,7 +43,7 @@ test("the button asks, and shows the answer in the place of the gradients", asyn
   await vi.waitFor(() => {
     expect(send).toHaveBeenCalledWith({ ask: "check" });
   });
-  expect(words()).toBe("Comparing …");
+  expect(words()).toBe("Checking …");
 
   await answer({ words: "✓ All agree.", html: "<b>agrees</b>" });
   await vi.waitFor(() => {

@@ -184,10 +184,10 @@ test("at rest the bar says what Play does, and the last step is named as the las
   const bar = stepper(stage);
   expect(texts(bar, ".tm-words, .tm-count")).toEqual([
     "",
-    "Play shows this computation in 4 steps: values forward, then gradients in reverse.",
+    "Play shows this computation in 4 steps: values forward, then gradients backward.",
   ]);
   stage.goTo(4);
-  expect(texts(bar, ".tm-words, .tm-count")).toEqual(["step 4 of 4", "reverseb (the last step)"]);
+  expect(texts(bar, ".tm-words, .tm-count")).toEqual(["step 4 of 4", "backwardb (the last step)"]);
   const forward = { ...sample(), steps: [stepOf("x")] };
   const short = stepper(new Stage(modelOf(), contentOf(forward)));
   expect(texts(short, ".tm-words, .tm-count")).toEqual([

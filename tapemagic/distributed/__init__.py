@@ -1,4 +1,4 @@
-"""Computation on the partitions of data that do not fit into memory, by Dask: an ordinary tape on each of them.
+"""Gradients over data that doesn't fit into memory: Dask runs an ordinary tape on each partition.
 
 Examples
 --------

@@ -1,7 +1,7 @@
-"""A function applied to the blocks of lazy arrays, as an operation that tapes record.
+"""Functions applied to the blocks of lazy arrays, as an operation that tapes record.
 
-The gradient is such an operation itself: the function's own pullback, applied to the blocks of the inputs and of the
-gradient. So there are derivatives of any order.
+The gradient is such an operation, too: the pullback of the function, applied to the blocks of the inputs and of the
+incoming gradient. So there are derivatives of any order.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Chunks = tuple[tuple[int, ...], ...]
 
 
 class Layout(NamedTuple):
-    """The axes of an array, as they lie on the grid of blocks.
+    """Position of the axes of an array on the grid of blocks.
 
     Attributes
     ----------
     lead : tuple of int
-        The axes of the grid for which the array has an axis in front, with one place for each block.
+        Axes of the grid for which the array has a leading axis with one element for each block.
     axes : tuple of (int or None)
-        For each further axis the axis of the grid along which it is cut, or None if it is in one piece.
+        For each further axis the axis of the grid along which it's cut, or None if it's in one piece.
     """
 
     lead: tuple[int, ...]
@@ -49,12 +49,12 @@ class Layout(NamedTuple):
 
     @property
     def all(self) -> tuple[int | None, ...]:
-        """All axes."""
+        """The leading and further axes."""
         return (*self.lead, *self.axes)
 
 
 class Result(NamedTuple):
-    """One result of a function of blocks."""
+    """Layout, block lengths and dtype of one result of a function of blocks."""
 
     layout: Layout
     chunks: Chunks
@@ -62,12 +62,12 @@ class Result(NamedTuple):
 
 
 class BlockMap:
-    """A function of blocks, with all that is known of its inputs and results before any is computed.
+    """A function of blocks, with the layouts of its inputs and results, which are known before the computation.
 
     Parameters
     ----------
     function : callable
-        ``function(*tensors)`` gives a tuple of tensors, one for each result.
+        ``function(*tensors)`` returns a tuple of tensors, one for each result.
     grid : tuple of int
         The numbers of blocks along each axis.
     inputs : sequence of Layout
@@ -87,28 +87,30 @@ class BlockMap:
         self.results = tuple(results)
 
     def on_block(self, number: tuple[int, ...], *blocks: Any) -> tuple[Any, ...]:
-        """The results for one block."""
+        """Compute the results for one block."""
         parts = [_without(x, layout.lead) for x, layout in zip(blocks, self.inputs, strict=True)]
         with silence():
             try:
-                found = self.function(*map(tensor_of, parts))
+                results = self.function(*map(tensor_of, parts))
             except Exception as error:
                 error.add_note(f"{name_of(self.function)} was called on block {tuple(number)}.")
                 raise
         return tuple(
             self._checked(y._value, result, number)
-            for y, result in zip(found, self.results, strict=True)
+            for y, result in zip(results, self.results, strict=True)
         )
 
+    # Dask doesn't compare the shapes of blocks with the promised chunks: a wrong block would show up much later, as an
+    # error without the function's name, or as wrong numbers.
     def _checked(self, y: Any, result: Result, number: tuple[int, ...]) -> Any:
         place = [0 if axis is None else number[axis] for axis in result.layout.all]
         expected = tuple(cut[k] for cut, k in zip(result.chunks, place, strict=True))
         shape = (*(1,) * len(result.layout.lead), *np.shape(y))
         if shape != expected:
             advice = (
-                "give the lengths of the blocks with chunks="
+                "write the lengths of the blocks as chunks="
                 if len(shape) == len(expected)
-                else "name the axes that it removes with drop_axis=, and those that it adds with new_axis="
+                else "write the axes that it removes as drop_axis=, and the axes that it adds as new_axis="
             )
             raise ShapeError(
                 f"{name_of(self.function)} returned shape {np.shape(y)} for block {tuple(number)}, where "
@@ -117,9 +119,9 @@ class BlockMap:
         return np.reshape(y, shape)
 
     def pullback(self, argnums: Sequence[int], inputs: Sequence[Any]) -> BlockMap:
-        """The map of the gradients with respect to the inputs at some positions.
+        """Return the map that computes the gradients of the inputs at some positions.
 
-        Its inputs are the gradients of the results, and the inputs.
+        Its inputs are the gradients of the results, and the original inputs.
         """
         results = []
         for k in argnums:
@@ -134,7 +136,8 @@ class BlockMap:
         return BlockMap(function, self.grid, layouts, results)
 
     def summed(self, k: int) -> tuple[int, ...]:
-        """The axes of the grid over which the gradient of an input is the sum of those of all blocks."""
+        """Return the axes of the grid over which the gradient of an input must be summed."""
+        # An input that isn't cut along an axis of the grid is used by all blocks there, so their gradients add up.
         own = self.inputs[k].all
         return tuple(axis for axis, n in enumerate(self.grid) if n > 1 and axis not in own)
 
@@ -144,15 +147,9 @@ def _without(x: Any, lead: tuple[int, ...]) -> Any:
 
 
 class Sent:
-    """A function with the values that all it refers to had when this was made: bytes until it is called.
+    """A pickled function, which is loaded at its first call.
 
-    Parameters
-    ----------
-    name : str
-    dtype : dtype
-        That of the result, which is cast to it.
-    content : bytes
-        The function as bytes.
+    Everything that the function refers to keeps its value from the time of pickling. Its result is cast to `dtype`.
     """
 
     def __init__(self, name: str, dtype: Any, content: bytes) -> None:
@@ -163,7 +160,8 @@ class Sent:
         self._lock = Lock()
 
     def __call__(self, *tensors: Any) -> tuple[Tensor, ...]:
-        """The result of the function, as the only one."""
+        """Return the result of the function in a tuple."""
+        # Dask's threads may call one object at the same time, and unpickling creates variables.
         with self._lock:
             self._loaded = self._loaded or unpickled(self.content)
         function, arrival = self._loaded
@@ -176,10 +174,9 @@ class Sent:
 
 
 class Pullback:
-    """The gradients of a function with respect to some arguments, of the gradients of its results and its arguments.
+    """Function that maps gradients of results, and arguments, to gradients of some arguments."""
 
-    Gradients are those of the reverse sweep: of complex values, conjugates of those that a tape gives.
-    """
+    # Inside the reverse sweep, gradients of complex values are conjugates of those that a tape returns.
 
     def __init__(self, function: Any, argnums: tuple[int, ...], count: int) -> None:
         self.function = function
@@ -188,16 +185,18 @@ class Pullback:
         self.__name__ = name_of(function)
 
     def __call__(self, *tensors: Any) -> tuple[Tensor, ...]:
-        """The gradients, one for each argument at `argnums`."""
+        """Return the gradients, one for each argument at `argnums`."""
         gs, inputs = tensors[: self.count], list(tensors[self.count :])
         for k in self.argnums:
-            inputs[k] = np.positive(inputs[k])  # another tensor, if one is given twice
+            inputs[k] = np.positive(
+                inputs[k]
+            )  # a new tensor, so that one passed twice is two sources
         sources = [inputs[k] for k in self.argnums]
         with Tape() as tape:
             tape.watch(sources)
             results = self.function(*inputs)
-        found = tape.gradient(list(results), sources, list(map(_conjugated, gs)), "zero")
-        return tuple(map(_conjugated, found))
+        gradients = tape.gradient(list(results), sources, list(map(_conjugated, gs)), "zero")
+        return tuple(map(_conjugated, gradients))
 
 
 def _conjugated(g: Any) -> Any:
@@ -205,28 +204,30 @@ def _conjugated(g: Any) -> Any:
 
 
 @primitive
-def mapped(*arrays: Any, blocks: BlockMap) -> Any:
-    """The results of a function of blocks, the only one or several in a tuple; all of it is done by the gate."""
+def apply_to_blocks(*arrays: Any, blocks: BlockMap) -> Any:
+    """Apply a function of blocks, as the Dask backend does, and return its only result or a tuple."""
     raise NotImplementedError
 
 
-@implements(mapped)
-def _mapped(*arrays: Any, blocks: BlockMap) -> Any:
-    """The results as Dask arrays."""
+@implements(apply_to_blocks)
+def _apply_to_dask(*arrays: Any, blocks: BlockMap) -> Any:
+    """Return the results as Dask arrays."""
     name = f"map-blocks-{uuid4().hex}"
     sent = delayed(blocks, name=f"function-{name}", traverse=False)
-    together, index = _together(name, sent, blocks, arrays)
-    found = tuple(
-        _picked(f"{name}-{k}", together, index, k, result)
+    together, index = _blockwise_results(name, sent, blocks, arrays)
+    results = tuple(
+        _select_result(f"{name}-{k}", together, index, k, result)
         for k, result in enumerate(blocks.results)
     )
-    return found if len(found) > 1 else found[0]
+    return results if len(results) > 1 else results[0]
 
 
-def _together(
+def _blockwise_results(
     name: str, sent: Any, blocks: BlockMap, arrays: Sequence[Any]
 ) -> tuple[da.Array, Any]:
-    """An array of objects, the results for each block together, and its index in Dask's notation."""
+    """Return a Dask array whose elements are the tuples of results for each block, and its blockwise index."""
+    # Dask's blockwise has one output, but a function of blocks may have several results: one array of tuples is
+    # computed, from which each result is selected, so that the function runs once per block.
     count = len(blocks.grid)
     number = ArrayBlockIdDep(tuple((1,) * n for n in blocks.grid))
     operands: list[Any] = [sent, None, number, tuple(range(count))]
@@ -253,8 +254,8 @@ def _together(
     return together, every
 
 
-def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -> da.Array:
-    """One of the results."""
+def _select_result(name: str, together: da.Array, every: Any, k: int, result: Result) -> da.Array:
+    """Return one of the results as a Dask array."""
     index: list[int] = []
     new: dict[int, int] = {}
     adjusted: dict[int, tuple[int, ...]] = {}
@@ -265,8 +266,8 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         else:
             index.append(axis)
             adjusted[axis] = cut
-    found = da.blockwise(
-        _pick,
+    picked = da.blockwise(
+        _select_from_block,
         tuple(index),
         together,
         every,
@@ -278,19 +279,21 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         dtype=result.dtype,
         meta=np.empty((0,) * len(index), result.dtype),
     )
-    return without_fusion(found, new)
+    return without_fusion(picked, new)
 
 
-def _pick(found: Any, number: int) -> Any:
-    """One result of a block; axes that it lacks have one block, and Dask gives lists of one."""
-    while isinstance(found, list):
-        (found,) = found
-    return found[number]
+def _select_from_block(results: Any, number: int) -> Any:
+    """Return one result of a block."""
+    # Axes that the result lacks have one block, and blockwise passes contracted axes as nested lists.
+    while isinstance(results, list):
+        (results,) = results
+    return results[number]
 
 
 def _gradients(argnums: Sequence[int], g: Any, y: Any, *inputs: Any, blocks: BlockMap) -> list[Any]:
-    """The gradients of the inputs at some positions."""
+    """Return the gradients of the inputs at some positions, for the reverse sweep."""
     gs, ys = (g, y) if y.__class__ is tuple else ((g,), (y,))
+    # A Jacobian: the gradients have a leading axis for its rows, which are computed one by one.
     if gs[0].ndim > ys[0].ndim:
         rows = [
             _gradients(
@@ -299,12 +302,12 @@ def _gradients(argnums: Sequence[int], g: Any, y: Any, *inputs: Any, blocks: Blo
             for row in zip(*gs, strict=True)
         ]
         return [np.stack(column) for column in zip(*rows, strict=True)]
-    found = mapped(*gs, *inputs, blocks=blocks.pullback(argnums, inputs))
-    parts = found if found.__class__ is tuple else (found,)
+    gradients = apply_to_blocks(*gs, *inputs, blocks=blocks.pullback(argnums, inputs))
+    parts = gradients if gradients.__class__ is tuple else (gradients,)
     return [
         np.sum(part, axis=tuple(range(len(blocks.summed(k))))) if blocks.summed(k) else part
         for k, part in zip(argnums, parts, strict=True)
     ]
 
 
-vjp_argnums(mapped, _gradients, name="map_blocks")
+vjp_argnums(apply_to_blocks, _gradients, name="map_blocks")

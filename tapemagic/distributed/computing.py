@@ -1,4 +1,4 @@
-"""The graph of a map-reduce, and its computation by Dask's current scheduler."""
+"""The Dask graph of a map-reduce, and its computation by the current scheduler."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ from tapemagic.errors import TapeError
 def compute(
     problem: Problem, partitions: Partitions, split_every: int, progress: bool
 ) -> Partial | None:
-    """The result on all partitions, by Dask's current scheduler; None if there are no rows."""
+    """Compute the result on all partitions by Dask's current scheduler, or None if there are no rows."""
     sent = SentProblem(problem)
-    result = reduced(sent, partitions, split_every)
+    result = map_reduce(sent, partitions, split_every)
     client = current_client(result)
     if client is None:
-        with _explained("Dask's scheduler in this process"):
-            return _computed_here(result, progress)
+        with _with_note("Dask's scheduler in this process"):
+            return _compute_locally(result, progress)
     size = len(sent.content)
-    with _explained(repr(client)), _without_warning_of(size):
-        return _computed_by(client, result) if progress else result.compute()
+    with _with_note(repr(client)), _without_warning_of(size):
+        return _compute_on_cluster(client, result) if progress else result.compute()
 
 
-def _computed_here(result: Delayed, progress: bool) -> Any:
+def _compute_locally(result: Delayed, progress: bool) -> Any:
     if not progress:
         return result.compute()
     with ProgressBar():
         return result.compute()
 
 
-def _computed_by(client: Any, result: Delayed) -> Any:
+def _compute_on_cluster(client: Any, result: Delayed) -> Any:
+    # Dask's own ProgressBar only works with local schedulers; on a cluster it's another function.
     from distributed import progress
 
     future = client.compute(result)
@@ -55,23 +56,23 @@ def _computed_by(client: Any, result: Delayed) -> Any:
 
 
 @contextmanager
-def _explained(scheduler: str) -> Iterator[None]:
-    """Add to an error that the loss did not raise where it came from."""
+def _with_note(scheduler: str) -> Iterator[None]:
+    """Add a note to errors that the loss didn't raise, which names their probable origin."""
     try:
         yield
     except Exception as error:
         notes = getattr(error, "__notes__", [])
         if not isinstance(error, TapeError) and not any(CALLED in note for note in notes):
             error.add_note(
-                f"The loss did not raise this, but what reads the data, or {scheduler}. Data that were persisted on a "
-                "cluster need the client that persisted them, still open and current."
+                f"The loss didn't raise this error, but the reading of the data, or {scheduler}. Data that was "
+                "persisted on a cluster needs the client that persisted it, still open and current."
             )
         raise
 
 
 @contextmanager
 def _without_warning_of(size: int) -> Iterator[None]:
-    """Spare the user Dask's warning of a large graph if it is large by parameters of so many bytes."""
+    """Suppress Dask's warning about a large graph if `size` bytes of parameters are the reason."""
     limit = parse_bytes(dask.config.get("distributed.admin.large-graph-warning-threshold", "10MB"))
     with warnings.catch_warnings():
         if size > limit // 2:
@@ -79,8 +80,10 @@ def _without_warning_of(size: int) -> Iterator[None]:
         yield
 
 
-def reduced(problem: SentProblem, partitions: Partitions, split_every: int) -> Delayed:
-    """The result on all partitions, to be computed later: a tree of sums over the results on each."""
+def map_reduce(problem: SentProblem, partitions: Partitions, split_every: int) -> Delayed:
+    """Return the delayed result on all partitions: a tree of sums over the results of each partition."""
+    # A tree, not one sum: partial sums are added on the workers as they arrive, and each task holds at most
+    # `split_every` gradients in memory.
     name = f"value-and-grad-{uuid4().hex}"
     sent = delayed(problem, name=f"problem-{name}", traverse=False)
     keys, tasks, sources = partitions.mapped(SentProblem.partial, sent, name)
@@ -105,7 +108,7 @@ def reduced(problem: SentProblem, partitions: Partitions, split_every: int) -> D
 
 
 def current_client(result: Delayed) -> Any:
-    """The client of a cluster that would compute, None if a scheduler of this process would."""
+    """Return the client of the cluster that would compute, or None for a scheduler in this process."""
     scheduler = get_scheduler(collections=[result])
     owner = getattr(scheduler, "__self__", None)
     return owner if hasattr(owner, "scheduler_info") else None

@@ -1,4 +1,4 @@
-"""map_blocks: a function applied to each block of lazy tensors."""
+"""map_blocks: apply a function to each block of lazy tensors."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def map_blocks(
     Parameters
     ----------
     f : callable
-        ``f(*blocks)`` gives one tensor or array. It is given a tensor for each argument: a block of a lazy one, and
-        the whole value of one in memory.
+        ``f(*blocks)`` returns one tensor or array. It receives a tensor for each argument: a block of a lazy argument,
+        and the whole value of an argument in memory.
     *args : Tensor, Dask array, Variable, array or number
-        At least one of them lazy. Lazy ones have to be cut alike along the axes that they share, counted from the last
-        one as for broadcasting, or be in one piece there.
+        At least one must be lazy. Lazy arguments must be cut in the same way along shared axes, counted from the last
+        axis as for broadcasting, or be in one piece there.
     dtype : dtype, optional
-        That of the result. Without it, `f` is tried once on small blocks of ones.
+        The dtype of the result. By default, `f` is tried once on small blocks of ones.
     chunks : tuple of (int or tuple of int), optional
-        For each axis of the result the lengths of its blocks, or the one length of all, where they differ from those of
-        the arguments.
+        For each axis of the result the lengths of its blocks, or one length for all, if they differ from those of the
+        arguments.
     drop_axis : int or sequence of int, optional
         Axes of the arguments that the result lacks, each in one block.
     new_axis : int or sequence of int, optional
@@ -39,29 +39,29 @@ def map_blocks(
     Returns
     -------
     Tensor
-        A lazy one.
+        A lazy tensor.
 
     Raises
     ------
     FunctionError
-        If `f` cannot be called, or cannot be pickled with what it refers to.
+        If `f` can't be called, or can't be pickled with everything that it refers to.
     NotNumbersError
-        If an argument is no array of numbers.
+        If an argument isn't numeric.
     OptionError
-        If no argument is lazy, `dtype` is left out and `f` fails on blocks of ones, or `drop_axis`, `new_axis` or
-        `chunks` do not fit.
+        If no argument is lazy, `f` fails on blocks of ones and there is no `dtype`, or `drop_axis`, `new_axis` or
+        `chunks` don't fit.
     ShapeError
-        If the arguments are cut differently. When computed, if `f` returns a block of another shape.
+        If the arguments are cut differently. During computation, if `f` returns a block of an unexpected shape.
     UnsupportedArgumentError
-        If `f` reads a variable that a tape would watch. When computed, if it reads one of an imported module.
+        If `f` reads a variable that a tape would watch. During computation, if it reads one of an imported module.
 
     Notes
     -----
-    This is the way out where Dask has no function of a name, or where a row has to be seen in one piece. `f` is pickled
-    by cloudpickle when this is called: variables, and all else that it refers to, have the values of that moment.
+    Use this for functions that Dask doesn't have, or that need a whole row at once. `f` is pickled by cloudpickle in
+    this call, so variables and everything else that it refers to have their current values.
 
-    The gradient is computed by a tape on each block, which calls `f` again; that of an argument in memory is the sum
-    over all blocks. It can be differentiated again. An argument that `f` does not use has a gradient of zeros.
+    A tape on each block computes the gradient, and calls `f` again. The gradient of an argument in memory is the sum
+    over all blocks. Higher derivatives work. An argument that `f` doesn't use has a gradient of zeros.
 
     Examples
     --------
@@ -77,6 +77,6 @@ def map_blocks(
     Tensor(-3.620281)
     """
     require_function(f)
-    from tapemagic.distributed.block_layout import planned
+    from tapemagic.distributed.block_layout import plan_blocks
 
-    return planned(f, args, dtype, chunks, drop_axis, new_axis)
+    return plan_blocks(f, args, dtype, chunks, drop_axis, new_axis)

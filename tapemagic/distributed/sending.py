@@ -1,4 +1,4 @@
-"""Functions sent to other processes, or computed later: with the values that what they refer to has now."""
+"""Functions that are sent to other processes, or called later, with the current values of their variables."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.engine.tensor.variable_reads import recorded_reads
 from tapemagic.errors import FunctionError, UnsupportedArgumentError
 
-_STARTED = uuid4().hex
+_PROCESS_TOKEN = uuid4().hex
 
 
 def this_process() -> tuple[str, int]:
-    """The identity of this process, among those of all machines."""
-    return _STARTED, os.getpid()
+    """Return an identity of this process that is unique among all machines."""
+    # The process id distinguishes forked processes, which share the token.
+    return _PROCESS_TOKEN, os.getpid()
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """A pickler that sets variables aside."""
+    """A pickler that stores variables separately."""
+
+    # A function and its parameters may refer to the same variable. With numbers as placeholders, both refer to one
+    # variable again after unpickling, and the list of all variables is known.
 
     def __init__(self, file: Any) -> None:
         super().__init__(file)
@@ -35,7 +39,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         self._numbers: dict[int, int] = {}
 
     def persistent_id(self, x: Any) -> int | None:
-        """The number of a variable."""
+        """Return the number of a variable, or None for other objects."""
         if not isinstance(x, Variable):
             return None
         if id(x) not in self._numbers:
@@ -45,59 +49,52 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 class _Unpickler(pickle.Unpickler):
-    """Its opposite."""
+    """An unpickler that replaces numbers by the variables of `_Pickler`."""
 
     def __init__(self, file: Any, variables: list[Variable]) -> None:
         super().__init__(file)
         self._variables = variables
 
     def persistent_load(self, number: int) -> Variable:
-        """The variable with a number."""
+        """Return the variable with a number."""
         return self._variables[number]
 
 
 class Arrival(NamedTuple):
-    """The variables that came with a function, and one that is younger than all that were there by then."""
+    """The variables that arrived with a function, and a variable that was created later than the others."""
 
     variables: list[Variable]
     last: Variable
 
 
 def pickled(function: Callable[..., Any], content: Any) -> bytes:
-    """A function, with what belongs to it, as bytes.
-
-    Raises
-    ------
-    FunctionError
-        If it refers to something that cannot be pickled.
-    """
+    """Pickle the content of a function, or raise FunctionError, which names the function."""
     file = io.BytesIO()
     pickler = _Pickler(file)
     try:
         with silence():
             pickler.dump(content)
             return cloudpickle.dumps((pickler.variables, file.getvalue()))
-    except Exception as error:  # noqa: BLE001 (whatever the user's objects raise)
+    except Exception as error:  # noqa: BLE001 (user objects may raise anything)
         raise FunctionError(
-            f"{name_of(function)} cannot be pickled with all that it refers to, and so not be sent to workers: "
-            f"{error}. Open files, locks and the like inside of it"
+            f"{name_of(function)} can't be pickled with everything that it refers to, so it can't be sent to workers: "
+            f"{error}. Create files, locks and similar objects inside the function"
         ) from None
 
 
 def unpickled(content: bytes) -> tuple[Any, Arrival]:
-    """The content of bytes, and what is known of its variables."""
+    """Unpickle the content of a function, and return it with its variables."""
     with silence():
         variables, rest = pickle.loads(content)  # noqa: S301 (our own bytes)
-        found = _Unpickler(io.BytesIO(rest), variables).load()
-    return found, Arrival(variables, Variable(0.0))
+        value = _Unpickler(io.BytesIO(rest), variables).load()
+    return value, Arrival(variables, Variable(0.0))
 
 
 @contextmanager
 def only_sent_variables(function: Callable[..., Any], arrival: Arrival | None) -> Iterator[None]:
-    """Refuse variables that a function reads inside the block and that were neither sent with it nor made by it.
-
-    They are those of an imported module, of which each process has its own, with values of its own.
-    """
+    """Refuse to read variables inside the block, unless they came with the function or the function created them."""
+    # Other variables belong to an imported module. Each process has its own, with its own value, so the result would
+    # silently be computed from the wrong number.
     with recorded_reads() as reads:
         yield
     if arrival is None:
@@ -106,6 +103,6 @@ def only_sent_variables(function: Callable[..., Any], arrival: Arrival | None) -
     for variable, _ in reads.values():
         if id(variable) not in sent and oldest_first([variable, arrival.last])[0] is variable:
             raise UnsupportedArgumentError(
-                f"{name_of(function)} reads the variable {variable.name!r} of an imported module, and workers may "
-                "have another one with another value: give it as an argument"
+                f"{name_of(function)} reads the variable {variable.name!r} of an imported module, which may have "
+                "another value on a worker: pass it as an argument"
             )

@@ -1,4 +1,4 @@
-"""The work of one task: the loss and its gradient on one partition, and the sum of several such results."""
+"""The work of one task: the loss and its gradient on one partition, and sums of such results."""
 
 from __future__ import annotations
 
@@ -27,19 +27,11 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import FunctionError, ShapeError, UnsupportedArgumentError
 
 CALLED = "was called on partition"
-"""Part of the note on an error of the loss."""
+"""A part of the note on errors of the loss, by which they are recognized."""
 
 
 class Partial(NamedTuple):
-    """The result of one or several partitions.
-
-    Attributes
-    ----------
-    rows : int
-    loss : numpy.generic
-    gradients : list of numpy.ndarray or None
-        One for each parameter.
-    """
+    """Rows, loss and gradients (one per parameter, or None) of one or several partitions."""
 
     rows: int
     loss: Any
@@ -47,13 +39,13 @@ class Partial(NamedTuple):
 
 
 class Problem:
-    """A loss with its parameters; pickled together, so that variables that both refer to stay the same ones.
+    """A loss with its parameters, pickled together so that both share their variables.
 
     Parameters
     ----------
     loss : callable
     structure : structure of None
-        That of the parameters, with None in the place of each.
+        The structure of the parameters.
     leaves : list of (numpy.ndarray, numpy.generic or Variable)
         The parameters.
     reduce : {'mean', 'sum'}
@@ -77,7 +69,7 @@ class Problem:
         self.arrival: Arrival | None = None
 
     def partial(self, number: int, part: Any) -> Partial | None:
-        """The loss and its gradient on the partition with a number; None if that has no rows."""
+        """Return the loss and its gradient on the partition with a number, or None if it has no rows."""
         try:
             return self._partial(part)
         except Exception as error:
@@ -104,60 +96,60 @@ class Problem:
         loss = checked_tensor(self.loss, checked_result(self.loss, loss))
         if loss.shape != ():
             raise ShapeError(
-                f"{name_of(self.loss)} returned shape {loss.shape}, and a loss is one number: return "
+                f"{name_of(self.loss)} returned shape {loss.shape}, but a loss is one number: return "
                 f"np.{self.reduce}(...) over the rows of the partition"
             )
         if is_lazy(loss._value):
             raise UnsupportedArgumentError(
-                f"{name_of(self.loss)} returned a lazy tensor, since it reads a Dask array by itself: give all data to "
+                f"{name_of(self.loss)} returned a lazy tensor, because it reads a Dask array itself: pass all data to "
                 "value_and_grad, as a tuple"
             )
         return plain(loss)
 
     def _rows(self, part: Any) -> int:
-        """The number of rows of a partition; of one that has no length 1, if the results are summed."""
+        """Return the number of rows of a partition; 1 for data without a length if results are summed."""
         parts = list(part.values()) if isinstance(part, dict) else part
         counts = {_length(x) for x in (parts if isinstance(parts, tuple | list) else [parts])}
         if not isinstance(part, tuple | dict):
             counts = {_length(part)}
         if len(counts) > 1:
             raise ShapeError(
-                f"the parts of the data have {sorted(map(str, counts))} rows here: cut them alike, and into as many "
-                "rows"
+                f"the parts of the data have {sorted(map(str, counts))} rows here: cut them into equal numbers of rows"
             )
         rows = next(iter(counts), 0)
         if rows is None and self.reduce == "mean":
             raise FunctionError(
-                f"{describe(part)} has no number of rows, by which reduce='mean' weights its loss: return an array, a "
-                "list or a table from the delayed function, or write reduce='sum'"
+                f"{describe(part)} has no number of rows, which reduce='mean' needs as the weight of its loss: return "
+                "an array, a list or a table from the delayed function, or write reduce='sum'"
             )
         return 1 if rows is None else rows
 
     def combined(self, partials: Sequence[Partial | None]) -> Partial | None:
-        """The sum of results, or their mean weighted by rows; None if there is none."""
-        found = [x for x in partials if x is not None]
-        if len(found) < 2:
-            return found[0] if found else None
-        rows = sum(x.rows for x in found)
-        weights = [x.rows / rows if self.reduce == "mean" else None for x in found]
-        columns = zip(*[x.gradients for x in found], strict=True)
+        """Return the sum of results, or their mean weighted by rows, or None without results."""
+        present = [x for x in partials if x is not None]
+        if len(present) < 2:
+            return present[0] if present else None
+        rows = sum(x.rows for x in present)
+        # The weighted mean of means is the mean over all rows, also for partitions of different sizes.
+        weights = [x.rows / rows if self.reduce == "mean" else None for x in present]
+        columns = zip(*[x.gradients for x in present], strict=True)
         return Partial(
             rows,
-            _summed([x.loss for x in found], weights),
+            _summed([x.loss for x in present], weights),
             [_summed(column, weights) for column in columns],
         )
 
 
 class SentProblem:
-    """A problem on its way to the tasks: in other processes it is bytes until a task needs it.
+    """A problem that tasks receive, which stays pickled in other processes until its first use.
 
     Parameters
     ----------
     problem : Problem, optional
     home : object, optional
-        The process that it comes from.
+        The identity of the sending process.
     content : bytes, optional
-        The problem as bytes, in the place of itself.
+        The pickled problem, instead of `problem`.
     """
 
     def __init__(
@@ -170,32 +162,27 @@ class SentProblem:
 
     @property
     def content(self) -> bytes:
-        """The problem as bytes.
-
-        Raises
-        ------
-        FunctionError
-            If the loss refers to something that cannot be pickled.
-        """
+        """The pickled problem."""
         if not self._content and self._problem is not None:
             self._content = pickled(self._problem.loss, self._problem)
         return self._content
 
     @property
     def problem(self) -> Problem:
-        """The problem."""
+        """The problem, unpickled at the first access."""
         with self._lock:
             if self._problem is None:
                 self._problem, arrival = unpickled(self._content)
+                # In the home process, variables of imported modules are the right ones.
                 self._problem.arrival = arrival if this_process() != self._home else None
         return self._problem
 
     def partial(self, number: int, part: Any) -> Partial | None:
-        """The loss and its gradient on the partition with a number; None if that has no rows."""
+        """Return the loss and its gradient on the partition with a number, or None if it has no rows."""
         return self.problem.partial(number, part)
 
     def combined(self, partials: Sequence[Partial | None]) -> Partial | None:
-        """The sum of results, or their mean weighted by rows; None if there is none."""
+        """Return the sum of results, or their mean weighted by rows, or None without results."""
         return self.problem.combined(partials)
 
     def __reduce__(self) -> Any:
@@ -210,32 +197,34 @@ def _length(part: Any) -> int | None:
 
 
 def spread(part: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments and keyword arguments of a loss for a partition: a tuple is several arguments."""
+    """Return the arguments and keyword arguments of a loss for a partition, from a tuple or a dict."""
     if isinstance(part, dict):
         return (), {name: tensor_of(x) for name, x in part.items()}
     return tuple(map(tensor_of, part if isinstance(part, tuple) else (part,))), {}
 
 
 def tensor_of(part: Any) -> Any:
-    """An array of numbers as a tensor that shares its memory; anything else as it is."""
+    """Return a numeric array as a tensor that shares its memory, and anything else unchanged."""
     if not isinstance(part, np.ndarray):
         return wrap(part) if isinstance(part, np.number) else part
     require_plain(type(part))
     if part.dtype.kind not in NUMBERS:
         return part
+    # A read-only view: the data may be shared with other tasks, and copying each chunk would double its memory.
     view = part.view()
     view.flags.writeable = False
     return wrap(view)
 
 
 def _summed(values: Sequence[Any], weights: Sequence[float | None]) -> Any:
-    """The weighted sum of arrays, of which some may be None; None if all are."""
+    """Return the weighted sum of the arrays, where None counts as 0, or None if there are no arrays."""
     total = None
     for value, weight in zip(values, weights, strict=True):
         if value is None:
             continue
         term = value if weight is None else value * weight
         if total is None:
+            # A copy, since it's added to in place: the gradient may be shared with Dask's cache.
             total = np.array(term) if weight is None else term
         else:
             total += term

@@ -1,4 +1,4 @@
-"""A graph as DOT: a record for every value, an oval for every operation, a cluster for every frame."""
+"""Writes a graph as DOT: a record for each value, an oval for each operation, a cluster for each frame."""
 
 from __future__ import annotations
 
@@ -8,6 +8,17 @@ from typing import NamedTuple
 import graphviz
 
 from tapemagic.drawing.inserts import Inserts
+from tapemagic.drawing.labels import (
+    LINE,
+    box,
+    ellipse,
+    field_height,
+    fixed_label,
+    inches,
+    text_width,
+    widest,
+)
+from tapemagic.drawing.picture import Insert
 from tapemagic.drawing.styles import GROUND
 from tapemagic.drawing.svg_hooks import GRADIENT_LINE
 from tapemagic.explain.formatting import clipped, printable
@@ -25,39 +36,44 @@ SYMBOLS = {
     "getitem": "[ ]",
 }
 COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
-"""Operations whose operands may be drawn in any order, so that fewer lines cross."""
+"""Operations whose operands Graphviz may reorder so that fewer lines cross."""
 
 FONT = "Helvetica,Arial,sans-serif"
+FONT_SIZE, EDGE_SIZE, TITLE_SIZE, CONSTANT_SIZE = 10, 9, 11, 9
+"""The font sizes of boxes, edges, frames and constants."""
 INK, QUIET = "#1f2937", "#6b7280"
 FRAME = f"{GROUND}14"
-"""The fill colour of a frame, almost transparent, so that it does not glare on a dark page."""
+"""The fill color of a frame."""
+# It is almost transparent, so it suits light and dark pages.
 STYLES: dict[Role, dict[str, str]] = {
     "watched": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
     "variable": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
-    "intermediate": {"fillcolor": "#ffffff", "color": "#9ca3af"},
+    "computed": {"fillcolor": "#ffffff", "color": "#9ca3af"},
     "target": {"fillcolor": "#fef3c7", "color": "#b45309", "penwidth": "2.4"},
     "constant": {
         "fillcolor": "#ffffff",
         "color": "#d1d5db",
         "fontcolor": QUIET,
-        "fontsize": "9",
+        "fontsize": str(CONSTANT_SIZE),
         "style": "filled,dashed",
-        "height": "0.25",
-        "width": "0.25",
     },
 }
-PAGE = (10.5, 6.5)
-"""The width and height, in inches, of a page on a screen."""
-LINE_ROOM, PICTURE_ROOM, BESIDE, FRAME_ROOM = 0.19, 0.4, 0.25, 0.35
-"""In inches: the height of a line in a box, and of a picture; the gaps between boxes, and around a frame."""
+PAGE = (756, 468)
+"""The width and height in points of a page on a screen."""
+NODE_GAP, RANK_GAP, FRAME_GAP = 18, 12, 26
+"""In points: the gaps between boxes of a rank, between ranks, and around a frame."""
+MIN_OVAL, FOLD_PADDING = (36, 22), 8
+"""In points: the smallest size of an operation, and the additional padding of a folded one."""
+# The longest edges of a graph lead to constants and weights that many operations read: they cross all others.
 MAX_READERS = 3
-"""The most operations to which edges lead from the box of a constant or watched value; beside others it is repeated."""
+"""The most edges that start at the box of an input; more readers get a copy of the box."""
+# Labels of edges take additional ranks, so a larger graph would double in length.
 MAX_LABELLED = 12
-"""The most operations of a picture that has room for local derivatives on its edges."""
+"""The most operations of a graph whose edges show local derivatives."""
 BAD_NODE = {"fillcolor": "#fee2e2", "color": "#b91c1c", "penwidth": "2.4"}
-"""The look of the first value that is not finite."""
+"""The style of the first value that is nan or infinite."""
 NOT_COMPUTED = {"style": "filled,dotted", "penwidth": "2"}
-"""The look of a value that is not computed, beside the colours of its role."""
+"""The style of a value that isn't computed yet, in addition to the colors of its role."""
 FOLDED = {
     "fillcolor": "#f3f4f6",
     "shape": "box",
@@ -65,67 +81,66 @@ FOLDED = {
     "peripheries": "2",
     "color": QUIET,
 }
-"""The look of a node that stands for several operations."""
-LETTER, NODE_GAP, LABEL_GAP = 0.07, 1.0, 0.22
-"""In inches: the width of a letter on an edge, and of the room for an operation, and for the label of an edge."""
+"""The style of a node with several folded operations."""
 OPERATION = {"fillcolor": "#f3f4f6", "color": "#9ca3af", "shape": "ellipse"}
-"""The look of an operation."""
-LONGEST_LABEL = 24
-"""The most characters of a label of an edge."""
-ONE_LINE = 24
+"""The style of an operation."""
+MAX_LABEL = 24
+"""The most characters of the label of an edge."""
+MAX_ONE_LINE = 24
 """The most characters of a name and a value in one line of a box."""
-LONGEST = 48
-"""The most characters of a name, value or line that are shown."""
-LONGEST_TITLE = 80
+MAX_TEXT = 48
+"""The most characters of a name, value or source line."""
+MAX_TITLE = 80
 """The most characters of the title of a layer's frame."""
 
 
 def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
-    """The DOT source of a graph.
+    """Write a graph as DOT.
 
     Parameters
     ----------
     graph : Graph
     lines : sequence of str
-        The cell, from which the tooltips quote.
+        The source of the cell, which tooltips quote.
     inserts : Inserts, optional
-        The small pictures for which boxes have room.
+        The small pictures in boxes.
 
     Returns
     -------
     str
-        The same for the same recording, whatever the machine.
+        DOT that depends on the recording only, not on the machine.
     """
-    down = grows_down(graph)
+    inserts = inserts or Inserts(graph)
+    down = grows_down(estimate(graph, inserts))
     place = Places(graph)
     source = graphviz.Digraph(
         "tape",
         graph_attr={
             "rankdir": "TB" if down else "LR",
             "bgcolor": "transparent",
-            "nodesep": "0.25",
-            "ranksep": "0.16",
+            "nodesep": inches(NODE_GAP),
+            "ranksep": inches(RANK_GAP),
             "fontname": FONT,
-            "fontsize": "11",
+            "fontsize": str(TITLE_SIZE),
             "fontcolor": GROUND,
         },
         node_attr={
             "fontname": FONT,
-            "fontsize": "10",
+            "fontsize": str(FONT_SIZE),
             "fontcolor": INK,
             "style": "filled",
-            "height": "0.2",
-            "margin": "0.08,0.03",
+            "fixedsize": "true",
+            "margin": "0",
         },
         edge_attr={
             "color": GROUND,
             "arrowsize": "0.6",
             "fontname": FONT,
-            "fontsize": "9",
+            "fontsize": str(EDGE_SIZE),
             "fontcolor": GROUND,
         },
     )
-    _frame(source, None, Drawn(graph, place, lines, inserts or Inserts(graph), down))
+    _frame(source, None, Drawn(graph, place, lines, inserts, down))
     labelled = has_room_for_labels(graph)
     for step in graph.steps:
         slopes = edge_labels(step) if labelled else {}
@@ -137,21 +152,31 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
         for value in step.outputs:
             source.edge(f"s{step.index}", f"n{value}")
         for value in step.assigned:
-            source.edge(f"s{step.index}", f"n{value}", style="dashed", label="assigned")
+            source.edge(
+                f"s{step.index}",
+                f"n{value}",
+                style="dashed",
+                label=fixed_label("assigned", EDGE_SIZE),
+            )
         for layer in step.changed:
-            source.edge(f"s{step.index}", f"s{layer}", style="dashed", label="assigned")
+            source.edge(
+                f"s{step.index}",
+                f"s{layer}",
+                style="dashed",
+                label=fixed_label("assigned", EDGE_SIZE),
+            )
     return str(source.source)
 
 
 def has_room_for_labels(graph: Graph) -> bool:
-    """Whether a picture has room for local derivatives beside its edges."""
+    """Return True if the edges of a graph show local derivatives."""
     return len(graph.steps) <= MAX_LABELLED
 
 
 def edge_labels(step: Step) -> dict[int, str]:
-    """The local derivatives beside the edges to an operation, by the positions of its inputs.
+    """Return the local derivatives of an operation by the positions of its inputs.
 
-    A formula stands with its number, if both are short; of arrays there is the formula alone, of constants the number.
+    If formula and number are short, the label has both; for arrays it has only the formula, for constants the number.
     """
     numbers, formulas = dict(step.slopes), dict(step.formulas)
     labels = {}
@@ -160,17 +185,17 @@ def edge_labels(step: Step) -> dict[int, str]:
         if formula == number or (number and formula.replace(".", "").isdecimal()):
             formula = ""
         label = " = ".join(filter(None, (formula, number)))
-        labels[position] = label if len(label) <= LONGEST_LABEL else number
+        labels[position] = label if len(label) <= MAX_LABEL else number
     return {position: label for position, label in labels.items() if label}
 
 
 def slope_label(slope: str) -> str:
-    """The label of an edge: the local derivative."""
-    return str(graphviz.escape(f" {shortened(printable(slope))}"))
+    """Return the label of an edge: the local derivative."""
+    return fixed_label(shortened(printable(slope)), EDGE_SIZE)
 
 
 class Places:
-    """The frames of values, and the values that are repeated beside the operations that read them.
+    """The frame of each value, and the inputs whose boxes are repeated for each reader.
 
     Parameters
     ----------
@@ -185,43 +210,44 @@ class Places:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._readers: list[list[Step]] = [[] for _ in graph.values]
-        made = set()
+        results: set[int] = set()
         self.frame: list[int | None] = [None] * len(graph.values)
         for step in graph.steps:
             for value in step.inputs:
                 self._readers[value].append(step)
             for value in step.outputs:
                 self.frame[value] = step.frame
-                made.add(value)
+                results.add(value)
         for value, readers in enumerate(self._readers):
-            if value not in made and readers:
+            if value not in results and readers:
                 frame = self._common(readers)
                 self.frame[value] = self._around(frame, graph.values[value])
         self._repeated = {
             value
             for value, readers in enumerate(self._readers)
-            if value not in made and len(readers) > MAX_READERS
+            if value not in results and len(readers) > MAX_READERS
         }
 
     def _common(self, readers: Sequence[Step]) -> int | None:
-        """The innermost frame around all the operations that read a value; the first one for a watched value."""
-        first, *others = (self._path(step.frame) for step in readers)
-        for other in others:
-            first = [frame for frame in first if frame in other]
+        """Return the innermost frame around all readers of a value, or the computation's."""
+        common, *paths = (self._path(step.frame) for step in readers)
+        for path in paths:
+            common = [frame for frame in common if frame in path]
         top = self._path(readers[0].frame)[-1:]
         is_computation = top and self._graph.frames[top[0]].kind == "computation"
-        return first[0] if first else top[0] if is_computation else None
+        return common[0] if common else top[0] if is_computation else None
 
     def _around(self, frame: int | None, value: Value) -> int | None:
-        """The frame of a value that no operation made: what a layer is given, is outside of its frame."""
-        is_given = any(step.kind == "layer" for step in self._readers[value.index])
-        if (value.name or is_given) and value.role != "variable":
+        """Return the frame of a value that isn't a result."""
+        # The input of a layer is outside of its frame, and its weights are inside.
+        is_layer_input = any(step.kind == "layer" for step in self._readers[value.index])
+        if (value.name or is_layer_input) and value.role != "variable":
             while frame is not None and self._graph.frames[frame].kind == "layer":
                 frame = self._graph.frames[frame].parent
         return frame
 
     def _path(self, frame: int | None) -> list[int]:
-        """A frame and those around it, the innermost first."""
+        """Return a frame and the frames around it, from the inside out."""
         path = []
         while frame is not None:
             path.append(frame)
@@ -229,16 +255,16 @@ class Places:
         return path
 
     def node(self, value: int, step: Step, position: int) -> str:
-        """The node from which a value goes into an operation."""
+        """Return the name of the node from which an edge leads to an operation."""
         return f"n{value}_{step.index}_{position}" if self.is_copied(value, step) else f"n{value}"
 
     def is_copied(self, value: int, step: Step) -> bool:
-        """Whether a value has a box of its own beside an operation: all but the first that reads it."""
+        """Return True if a reader has its own copy of the box of a value, as all but the first do."""
         return value in self._repeated and step is not self._readers[value][0]
 
 
 class Drawn(NamedTuple):
-    """A graph, with all that its nodes are drawn from."""
+    """A graph and the data from which its nodes are written."""
 
     graph: Graph
     place: Places
@@ -248,14 +274,14 @@ class Drawn(NamedTuple):
 
 
 def _frame(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
-    """Add the nodes of a frame, or those outside of all, and the frames in it."""
+    """Add the nodes and the inner frames of a frame, or of the entire graph."""
     _nodes(source, frame, drawn)
     for index, inner in enumerate(drawn.graph.frames):
         if inner.parent == frame:
-            longest = LONGEST_TITLE if inner.kind == "layer" else LONGEST
+            longest = MAX_TITLE if inner.kind == "layer" else MAX_TEXT
             with source.subgraph(name=f"cluster_{index}") as cluster:
                 cluster.attr(
-                    label=str(graphviz.escape(printable(clipped(inner.label, longest)))),
+                    label=fixed_label(printable(clipped(inner.label, longest)), TITLE_SIZE),
                     style="rounded,filled",
                     color=GROUND,
                     fillcolor=FRAME,
@@ -270,11 +296,13 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
         if place.frame[value.index] == frame:
             quoted = source_line(value.line, lines) or f"{value.role} {value.name}".rstrip()
             chunks = f"; {value.dtype}, {value.chunks}" if value.chunks else ""
+            insert = drawn.inserts.of_value(value)
             source.node(
                 f"n{value.index}",
-                value_label(value, drawn.down, value.order in shown, drawn.inserts.of_value(value)),
+                value_label(value, drawn.down, value.order in shown, insert),
                 shape="record",
                 tooltip=tooltip(quoted + chunks),
+                **sized(value_size(value, value.order in shown, insert)),
                 **look(value),
             )
     for step in graph.steps:
@@ -283,125 +311,176 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
         for position, index in enumerate(step.inputs):
             if place.is_copied(index, step):
                 value = graph.values[index]
+                words = shortened(value.name or value.text)
                 source.node(
                     place.node(index, step, position),
-                    escape(shortened(value.name or value.text)),
+                    escape(words),
                     shape="box",
                     tooltip=tooltip(f"{value.role} {value.name} again".replace("  ", " ")),
+                    **sized(box(text_width(words, CONSTANT_SIZE), field_height(1))),
                     **STYLES["constant"],
                 )
+        # Operands keep their order from left to right, except where swapping them changes nothing.
         folded = FOLDED if step.elided else OPERATION
         folded = folded | (BAD_NODE if step.bad else {})
+        insert = drawn.inserts.of_step(step)
         source.node(
             f"s{step.index}",
-            operation_label(step, drawn.inserts.of_step(step)),
-            height="0.3",
-            width="0.5",
-            margin="0.14,0.04" if step.elided else "0.04,0.02",
+            operation_label(step, insert),
             tooltip=tooltip(operation_tooltip(step, graph, lines)),
+            **sized(operation_size(step, insert)),
             **({} if step.name in COMMUTATIVE else {"ordering": "in"}),
             **folded,
         )
 
 
 def look(value: Value) -> dict[str, str]:
-    """The colours and the border of the box of a value."""
+    """Return the colors and the border of the box of a value."""
     lazy = {} if value.is_computed else NOT_COMPUTED
     if lazy and value.role == "constant":
         lazy = lazy | {"color": QUIET}
     return STYLES[value.role] | lazy | (BAD_NODE if value.bad else {})
 
 
-def width(graph: Graph) -> float:
-    """Estimate the width in inches of the picture drawn from left to right."""
-    return _extents(graph)[0]
+def sized(size: tuple[int, int]) -> dict[str, str]:
+    """Return a width and height in points as attributes of a node."""
+    return {"width": inches(size[0]), "height": inches(size[1])}
 
 
-def grows_down(graph: Graph) -> bool:
-    """Whether a picture is drawn from top to bottom, since it would be smaller on a page from left to right."""
-    across, tall, wide, down = _extents(graph)
-    page_width, page_height = PAGE
-    from_left = min(1.0, page_width / max(across, 0.1), page_height / max(tall, 0.1))
-    from_top = min(1.0, page_width / max(wide, 0.1), page_height / max(down, 0.1))
-    return from_left < from_top
+def value_size(value: Value, gradient: bool, insert: Insert | None = None) -> tuple[int, int]:
+    """Return the size in points of the box of a value."""
+    size = CONSTANT_SIZE if value.role == "constant" else FONT_SIZE
+    lines = fields(value, gradient)
+    width, height = widest(map(printable, lines), size), len(lines) * field_height(1)
+    if insert is not None:
+        width, height = max(width, insert.width), height + field_height(0, insert.height)
+    return box(width, height)
 
 
-def _extents(graph: Graph) -> tuple[float, float, float, float]:
-    """Estimate width and height in inches of a picture from left to right, and of one from top to bottom."""
-    rank = [0] * len(graph.values)
+def operation_size(step: Step, insert: Insert | None = None) -> tuple[int, int]:
+    """Return the size in points of the node of an operation."""
+    lines = operation_lines(step)
+    width, height = widest(lines, FONT_SIZE), float(LINE * len(lines))
+    if insert is not None:
+        width, height = max(width, insert.width), height + insert.height
+    if step.elided:
+        return box(width + FOLD_PADDING, field_height(0, height))
+    # Letters are about 9 points high, in a line of 12.
+    return ellipse(width, height - 3, MIN_OVAL)
+
+
+class Extents(NamedTuple):
+    """The estimated width and height in points of a picture, from left to right and from top to bottom."""
+
+    across: tuple[float, float]
+    down: tuple[float, float]
+
+    @property
+    def width(self) -> float:
+        """The width in the direction in which the picture is drawn."""
+        return (self.down if grows_down(self) else self.across)[0]
+
+
+def grows_down(extents: Extents) -> bool:
+    """Return True if a picture is drawn from top to bottom, because it is larger on a page that way."""
+    across, down = (
+        min(1.0, *(room / max(side, 1) for room, side in zip(PAGE, size, strict=True)))
+        for size in extents
+    )
+    return across < down
+
+
+def estimate(graph: Graph, inserts: Inserts) -> Extents:
+    """Estimate the size of the picture of a graph."""
+    # The text and the style of a report may depend on this, but not on a drawing: two versions of Graphviz may order
+    # boxes differently.
     shown = orders_with_gradients(graph)
-    wide = [box_width(value, value.order in shown) for value in graph.values]
-    high = [box_height(value, value.order in shown) for value in graph.values]
+    rows_of_steps, rank = _ranks(graph)
+    # A picture is rows of boxes with rows of operations between them, and the labels of edges.
+    boxes: dict[int, list[tuple[float, float]]] = {}
+    operations: dict[int, list[tuple[float, float]]] = {}
+    for value in graph.values:
+        size = value_size(value, value.order in shown, inserts.of_value(value))
+        boxes.setdefault(rank[value.index], []).append(size)
+    labels: dict[int, float] = {}
     labelled = has_room_for_labels(graph)
-    widest: dict[int, float] = {}
-    highest: dict[int, float] = {}
-    gaps: dict[int, float] = {}
-    for step in graph.steps:
-        column = max((rank[i] for i in step.inputs), default=0)
-        labels = [len(label) for label in edge_labels(step).values()] if labelled else []
-        gap = NODE_GAP + LETTER * max(0, len(step.name) - 5)
-        gap += LABEL_GAP + LETTER * max(labels) if labels else 0
-        gaps[column] = max(gaps.get(column, 0), gap)
-        for i in step.outputs:
-            rank[i] = column + 1
-        for i in (*step.inputs, *step.outputs):
-            at = column if i in step.inputs else column + 1
-            widest[at] = max(widest.get(at, 0), wide[i])
-            highest[at] = max(highest.get(at, 0), high[i])
-    ranks = range(max(rank, default=0) + 1)
-    sides = [[i for i, at in enumerate(rank) if at == column] for column in ranks]
-    frames = FRAME_ROOM * len(graph.frames)
-    return (
-        sum(widest.values()) + sum(gaps.values()),
-        max((sum(high[i] + BESIDE for i in side) for side in sides), default=0) + frames,
-        max((sum(wide[i] + BESIDE for i in side) for side in sides), default=0) + frames,
-        sum(highest.values()) + NODE_GAP * len(gaps) + frames,
+    for step, at in zip(graph.steps, rows_of_steps, strict=True):
+        size = operation_size(step, inserts.of_step(step))
+        operations.setdefault(at, []).append(size)
+        beside = widest(edge_labels(step).values(), EDGE_SIZE) if labelled else 0.0
+        labels[at] = max(labels.get(at, 0.0), beside)
+    rows = [*boxes.values(), *operations.values()] or [[(0.0, 0.0)]]
+    frames = FRAME_GAP * len(graph.frames)
+    gaps = 4 * RANK_GAP * len(operations)
+    lengths, thicknesses = (
+        [sum(max(size[axis] for size in row) for row in rows) + gaps for axis in (0, 1)],
+        [
+            max(sum(size[axis] + NODE_GAP for size in row) for row in rows) + frames
+            for axis in (0, 1)
+        ],
+    )
+    return Extents(
+        (lengths[0] + sum(labels.values()), thicknesses[1]),
+        (thicknesses[0], lengths[1] + LINE * sum(map(bool, labels.values())) + frames),
     )
 
 
-def box_height(value: Value, gradient: bool) -> float:
-    """Estimate the height in inches of the box of a value, with its gradient or without."""
-    pictures = PICTURE_ROOM if value.summary or value.gradient_summary else 0
-    return LINE_ROOM * len(fields(value, gradient)) + pictures
-
-
-def box_width(value: Value, gradient: bool) -> float:
-    """Estimate the width in inches of the box of a value, with its gradient or without."""
-    return 0.2 + 0.066 * max(map(len, fields(value, gradient)))
+def _ranks(graph: Graph) -> tuple[list[int], list[int]]:
+    """Return the row of each operation and of each box."""
+    # Graphviz shortens edges, so an input is in the row before its first reader.
+    results = {value for step in graph.steps for value in step.outputs}
+    rank = [0] * len(graph.values)
+    column = []
+    for step in graph.steps:
+        column.append(max((rank[i] for i in step.inputs), default=0))
+        for i in step.outputs:
+            rank[i] = column[-1] + 1
+    for step, at in zip(reversed(graph.steps), reversed(column), strict=True):
+        for i in step.inputs:
+            if i not in results:
+                rank[i] = at
+    return column, rank
 
 
 def orders_with_gradients(graph: Graph) -> set[int]:
-    """The orders of differentiation in which a gradient of some value is known."""
+    """Return the orders of differentiation that have gradients."""
     return {value.order for value in graph.values if value.gradient is not None}
 
 
-def operation_label(step: Step, insert: Sequence[str] = ()) -> str:
-    """The label of an operation: its symbol, or its name, and the lines that stand for a small picture."""
-    label = [SYMBOLS.get(step.name, shortened(printable(step.name)))]
+def operation_label(step: Step, insert: Insert | None = None) -> str:
+    """Return the label of an operation: its symbol or name, and the marker of a small picture."""
+    lines = [str(graphviz.escape(line)) for line in operation_lines(step)]
+    return "\\n".join(lines if insert is None else [*lines, insert.marker])
+
+
+def operation_lines(step: Step) -> list[str]:
+    """Return the lines of text in the node of an operation."""
+    lines = [SYMBOLS.get(step.name, shortened(printable(step.name)))]
     if step.layer:
         words = filter(None, (step.name, step.layer.about, step.layer.shapes))
-        label = [shortened(printable(line)) for line in words]
+        lines = [shortened(printable(line)) for line in words]
     if step.hidden:
-        label.append(f"… {step.hidden:,} not shown")
-    return "\\n".join([*(str(graphviz.escape(line)) for line in label), *insert])
+        lines.append(f"… {step.hidden:,} not shown")
+    return lines
 
 
-def value_label(value: Value, down: bool, gradient: bool, insert: Sequence[str] = ()) -> str:
-    """The label of a value: name and role, number or range, picture, and gradient if one is to be shown."""
+def value_label(value: Value, down: bool, gradient: bool, insert: Insert | None = None) -> str:
+    """Return the label of a value: name and role, number or range, picture, and gradient."""
     parts = list(map(escape, fields(value, gradient)))
-    if insert:
+    if insert is not None:
         shows_gradient = gradient and value.role != "constant"
-        parts.insert(len(parts) - shows_gradient, "\\n".join(insert))
+        parts.insert(len(parts) - shows_gradient, insert.marker)
+    # The fields of a record run along the ranks; braces turn them, so they are always stacked.
     label = " | ".join(parts)
     return f"{{{label}}}" if down else label
 
 
 def fields(value: Value, gradient: bool) -> list[str]:
-    """The lines of text in the box of a value, with its gradient or without."""
-    role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
+    """Return the lines of text in the box of a value, with its gradient if `gradient`."""
+    role = "" if value.role in ("computed", "constant") else f" ({value.role})"
     name = value.name or value.symbol
     shown = [shortened(name) + role] if name else []
-    if name and not role and len(name) + len(value.text) <= ONE_LINE:
+    if name and not role and len(name) + len(value.text) <= MAX_ONE_LINE:
         shown = [f"{name} = {value.text}"]
     else:
         shown.append(shortened(value.text))
@@ -411,23 +490,24 @@ def fields(value: Value, gradient: bool) -> list[str]:
 
 
 def shortened(text: str) -> str:
-    """Text cut off at `LONGEST` characters."""
-    return clipped(text, LONGEST)
+    """Shorten text to `MAX_TEXT` characters."""
+    return clipped(text, MAX_TEXT)
 
 
 def escape(text: str) -> str:
-    """Text escaped for the label of a record node."""
+    """Escape text for the label of a record node."""
     text = printable(text).replace("&", "&amp;")
     return "".join(f"\\{char}" if char in "\\{}|<>" else char for char in text)
 
 
 def tooltip(text: str) -> str:
-    """Text escaped for a tooltip; Graphviz always interprets a backslash there, so another sign replaces it."""
+    """Escape text for a tooltip."""
+    # Graphviz interprets a backslash there even if it is doubled, so a similar character replaces it.
     return printable(text).replace("&", "&amp;").replace("\\", "∖")
 
 
 def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
-    """The tooltip of an operation: its name, source line and local derivatives; of a repeated input it is a sum."""
+    """Return the tooltip of an operation: name, source line and local derivatives, added up for a repeated input."""
     layer = [step.layer.about, step.layer.shapes] if step.layer else []
     words = [step.name, *layer, source_line(step.line, lines)]
     slopes: dict[int, list[str]] = {}
@@ -436,14 +516,14 @@ def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
     for index, parts in slopes.items():
         value = graph.values[index]
         name = shortened(value.name or value.symbol) or f"({value.text})"
-        first, *others = parts
-        total = " + ".join([first, *(f"({x})" if x.startswith("-") else x for x in others)])
+        first, *rest = parts
+        total = " + ".join([first, *(f"({x})" if x.startswith("-") else x for x in rest)])
         words.append(f"∂/∂{name} = {total}")
     return "; ".join(filter(None, words))
 
 
 def source_line(line: int | None, lines: Sequence[str]) -> str:
-    """A line of the cell with its number; empty if there is no such line."""
+    """Return a line of the cell with its number, or '' if it has no such line."""
     if line is None or not 0 < line <= len(lines):
         return ""
     return f"line {line}: {shortened(lines[line - 1].strip())}"

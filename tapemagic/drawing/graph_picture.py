@@ -1,21 +1,22 @@
-"""GraphPicture: the graph of findings as DOT and as a drawing, made when they are needed."""
+"""GraphPicture: the graph of a report as DOT and as a drawing, computed when needed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tapemagic.drawing.dot import dot
+from tapemagic.drawing.dot import dot, estimate
 from tapemagic.drawing.inserts import Inserts
+from tapemagic.drawing.picture import UNIT
 from tapemagic.drawing.report_style import Style, ground_of
-from tapemagic.drawing.svg import Drawing, draw
+from tapemagic.drawing.svg import LEAST, PIXELS, ROOM, Drawing, draw
 from tapemagic.explain.formatting import significant_digits
 from tapemagic.report.findings import Findings
 
 
 @dataclass(frozen=True)
 class GraphPicture:
-    """The graph of findings as DOT and as a drawing.
+    """The graph of a report as DOT and as a drawing.
 
     Attributes
     ----------
@@ -40,6 +41,10 @@ class GraphPicture:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The drawing of the graph, or the reason why there is none."""
+        """The drawing of the graph, or the reason why it can't be drawn."""
         drawing = draw(self.dot, self._inserts.by_number, self.style.engine)
-        return replace(drawing, ground=ground_of(self.style.theme))
+        with significant_digits(self.style.digits):
+            width = estimate(self.findings.graph, self._inserts).width * UNIT * PIXELS
+        # The style of a stored report must not depend on the version of Graphviz, so the width is estimated.
+        is_wide = width * LEAST > ROOM
+        return replace(drawing, ground=ground_of(self.style.theme), is_wide=is_wide)

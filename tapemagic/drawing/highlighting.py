@@ -1,4 +1,4 @@
-"""The colours of Python's syntax, as inline styles."""
+"""The colors of Python's syntax, as inline styles."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from tapemagic.drawing.styles import QUIET
 
 Kind = Literal["comment", "keyword", "number", "string", "function"]
 
-COLOURS: dict[Kind, tuple[str, str, str, str]] = {
+COLORS: dict[Kind, tuple[str, str, str, str]] = {
     "keyword": ("#7e22ce", "#c084fc", "#a855d6", "keyword"),
     "number": ("#15803d", "#4ade80", "#218a48", "number"),
     "string": ("#b91c1c", "#f87171", "#d04a30", "string"),
     "function": ("#1d4ed8", "#60a5fa", "#2f7ad6", "def"),
 }
-"""The colours on a light page, on a dark one, and on either, where the contrast is above 4; and JupyterLab's name."""
+"""The colors on a light page, on a dark one, and on either, where the contrast is above 4; and JupyterLab's name."""
 
 
-def _styles(colour: Callable[[str, str, str, str], str]) -> dict[Kind, str]:
-    found = {kind: f"color:{colour(*colours)}" for kind, colours in COLOURS.items()}
-    found["keyword"] += ";font-weight:600"
-    return {**found, "comment": QUIET}
+def _styles(color: Callable[[str, str, str, str], str]) -> dict[Kind, str]:
+    styles = {kind: f"color:{color(*colors)}" for kind, colors in COLORS.items()}
+    styles["keyword"] += ";font-weight:600"
+    return {**styles, "comment": QUIET}
 
 
 STYLES = _styles(lambda _light, _dark, either, _name: either)
-"""The styles of static HTML, which cannot tell on what page it will stand."""
+"""The styles of static HTML, which can't know whether its page is light or dark."""
 
 LIVE_STYLES: dict[Theme, dict[Kind, str]] = {
     "auto": _styles(
@@ -43,11 +43,11 @@ LIVE_STYLES: dict[Theme, dict[Kind, str]] = {
     "light": _styles(lambda light, *_: light),
     "dark": _styles(lambda _light, dark, *_: dark),
 }
-"""The styles of a live page: those of JupyterLab for code, or else those of its theme."""
+"""The styles of a live page: the colors of code in JupyterLab, or the colors of a theme."""
 
 
 class Piece(NamedTuple):
-    """A part of a line that has a colour, from one column to another."""
+    """A part of a line that has a color, from one column to another."""
 
     line: int
     start: int
@@ -56,20 +56,22 @@ class Piece(NamedTuple):
 
 
 def highlighted(text: str, styles: Mapping[Kind, str] = STYLES) -> list[str]:
-    """The lines of a program as HTML, with a style for each kind of its parts."""
+    """Return the lines of a program as HTML, with a style for each kind of token."""
     lines = text.split("\n")
-    made = [""] * len(lines)
+    html_lines = [""] * len(lines)
     ends = [0] * len(lines)
     for line, start, stop, kind in pieces(text):
         words = lines[line]
-        coloured = element("span", styles[kind], escape(words[start:stop]))
-        made[line] += escape(words[ends[line] : start]) + coloured
+        colored = element("span", styles[kind], escape(words[start:stop]))
+        html_lines[line] += escape(words[ends[line] : start]) + colored
         ends[line] = stop
-    return [html + escape(line[end:]) for html, line, end in zip(made, lines, ends, strict=True)]
+    return [
+        html + escape(line[end:]) for html, line, end in zip(html_lines, lines, ends, strict=True)
+    ]
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """The parts of a program that have a colour, in their order; as far as it is Python.
+    """Yield the parts of a program that have a color, in order; nothing if it isn't valid Python.
 
     Examples
     --------
@@ -77,16 +79,18 @@ def pieces(text: str) -> Iterator[Piece]:
     [('function', 7), ('number', 11), ('comment', 15)]
     """
     try:
-        found = list(tokenize.generate_tokens(io.StringIO(text).readline))
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    # A program may be a fragment, such as a cell with a magic.
     except (tokenize.TokenError, SyntaxError):
         return
-    for k, (kind, words, (line, start), (end, stop), _) in enumerate(found):
-        if named := _kind(kind, words, found[k + 1 : k + 2]):
+    for k, (kind, words, (line, start), (end, stop), _) in enumerate(tokens):
+        if token_kind := _kind(kind, words, tokens[k + 1 : k + 2]):
             lines = words.split("\n")
             starts, stops = [start, *[0] * (end - line)], [*map(len, lines[:-1]), stop]
+            # A string may span lines: all but its first one start at column 0.
             stops[0] += start * (end > line)
             for n, (left, right) in enumerate(zip(starts, stops, strict=True), line - 1):
-                yield Piece(n, left, right, named)
+                yield Piece(n, left, right, token_kind)
 
 
 def _kind(kind: int, words: str, following: list[tokenize.TokenInfo]) -> Kind | None:

@@ -1,4 +1,4 @@
-"""HTML, of the elements that a report is made of, as LaTeX with the pictures drawn by pgf."""
+"""Converts the HTML elements that reports use to LaTeX, with pictures drawn by PGF."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tapemagic.drawing.pgf import pgf
 from tapemagic.drawing.picture import UNIT, Picture, read
 from tapemagic.drawing.tex import tex
 
-COLOUR = re.compile(r"(?:^|;)color:#([0-9a-fA-F]{6})")
+COLOR = re.compile(r"(?:^|;)color:#([0-9a-fA-F]{6})")
 GRAPH = "%graph\n"
-"""The comment in front of pictures that Graphviz draws, for the plug-in of nbval."""
-LINE = 92
+"""A comment before pictures by Graphviz: nbval doesn't compare what follows it."""
+CHARACTERS_PER_LINE = 92
 """The approximate number of letters in a line of a page."""
 BLOCKS = {"div", "p", "ol", "ul", "li", "pre", "details", "summary"}
 BOLD = {"b", "strong", "th", "summary"}
@@ -24,20 +24,20 @@ SPACES = re.compile(r"[ \t\n]+")
 
 @dataclass
 class Table:
-    """The rows of a table while it is read: for each cell its LaTeX and the number of its letters."""
+    """The rows of a table while it is parsed: for each cell its LaTeX and its number of characters."""
 
     rows: list[list[tuple[str, int]]] = field(default_factory=list)
     heads: int = 0
 
     def latex(self, inner: bool) -> str:
-        """The table as LaTeX: over several pages, or inside the cell of another one."""
+        """Return the table as LaTeX: over several pages, or inside a cell of an outer table."""
         rows = [row for row in self.rows if row]
         if not rows:
             return ""
         count = max(map(len, rows))
         widest = [max((row[i][1] for row in rows if i < len(row)), default=1) for i in range(count)]
         columns = "l" * count
-        if not inner and sum(widest) + 2 * count > LINE:
+        if not inner and sum(widest) + 2 * count > CHARACTERS_PER_LINE:
             columns = "".join(f"p{{{share:.2f}\\linewidth}}" for share in shares(widest))
         lines = [" & ".join(cell for cell, _ in row) + "\\\\" for row in rows]
         if self.heads:
@@ -49,20 +49,21 @@ class Table:
 
 
 def shares(widest: list[int]) -> list[float]:
-    """The shares of a line for columns: the narrow ones have what they need, and the others divide the rest."""
+    """Divide a line among columns: narrow columns get the width they need, wide ones share the rest."""
     count = len(widest)
     room = 1 - 0.03 * count
-    needs = [0.02 + 1.05 * width / LINE for width in widest]
-    fair, left, given = room / count, room, dict[int, float]()
+    # Measured in characters of an average width, so a column gets 5 % more than that.
+    needs = [0.02 + 1.05 * width / CHARACTERS_PER_LINE for width in widest]
+    fair, left, widths = room / count, room, dict[int, float]()
     for rank, i in enumerate(sorted(range(count), key=needs.__getitem__)):
         fair = left / (count - rank)
-        given[i] = min(needs[i], fair)
-        left -= given[i]
-    return [given[i] for i in range(count)]
+        widths[i] = min(needs[i], fair)
+        left -= widths[i]
+    return [widths[i] for i in range(count)]
 
 
 class _Converter(HTMLParser):
-    """Writes HTML as LaTeX."""
+    """Converts HTML to LaTeX."""
 
     def __init__(self, pictures: Mapping[str, Picture]) -> None:
         super().__init__()
@@ -75,18 +76,18 @@ class _Converter(HTMLParser):
         self._is_literal = 0
 
     def result(self, html: str) -> str:
-        """The LaTeX of some HTML."""
+        """Convert a document."""
         self.feed(html)
         self.close()
         return "".join(self._parts[0])
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin an element."""
-        given = {key: value or "" for key, value in attrs}
+        """Open the LaTeX of an element."""
+        attributes = {key: value or "" for key, value in attrs}
         if tag in {"td", "th", "tr"}:
             self._end_cell()
         if tag == "img":
-            self._image(given)
+            self._image(attributes)
         elif tag == "br":
             self._break()
         elif tag == "table":
@@ -96,12 +97,13 @@ class _Converter(HTMLParser):
         elif tag == "tr" and self._tables:
             self._tables[-1].rows.append([])
         elif tag not in {"tbody", "thead"}:
-            self._open(tag, given)
+            self._open(tag, attributes)
+        # The content of a style sheet is read like text, and thrown away at its end.
         if tag == "style":
             self._parts.append([])
 
-    def _open(self, tag: str, given: Mapping[str, str]) -> None:
-        style = given.get("style", "").replace(" ", "")
+    def _open(self, tag: str, attributes: Mapping[str, str]) -> None:
+        style = attributes.get("style", "").replace(" ", "")
         if tag in {"td", "th"}:
             self._parts.append([])
             self._lengths.append(0)
@@ -119,14 +121,14 @@ class _Converter(HTMLParser):
             begin += "\\T "
         if tag in BOLD or "font-weight:600" in style or "font-weight:bold" in style:
             begin += "\\B "
-        if colour := COLOUR.search(style):
-            begin += f"\\color[HTML]{{{colour[1].upper()}}}"
+        if color := COLOR.search(style):
+            begin += f"\\color[HTML]{{{color[1].upper()}}}"
         if begin:
             self._parts[-1].append("{" + begin)
         self._ends.append((tag, ("}" if begin else "") + "p" * is_literal))
 
     def handle_endtag(self, tag: str) -> None:
-        """End an element."""
+        """Close the LaTeX of an element."""
         if tag in {"tr", "thead", "table"}:
             self._end_cell()
         if tag == "thead" and self._tables:
@@ -151,12 +153,12 @@ class _Converter(HTMLParser):
                 self._break()
 
     def _end_cell(self) -> None:
-        """End a cell of which HTML leaves out the end."""
+        """Close a cell without an end tag, which HTML allows."""
         if self._ends and (tag := self._ends[-1][0]) in {"td", "th"}:
             self.handle_endtag(tag)
 
     def handle_data(self, data: str) -> None:
-        """Write text."""
+        """Append the text of an element as LaTeX."""
         if self._is_literal:
             lines = [tex(line).replace(" ", "~") for line in data.split("\n")]
             text = self._line_end().join(lines)
@@ -169,31 +171,32 @@ class _Converter(HTMLParser):
         return "\\newline " if self._tables else "\\par\n"
 
     def _break(self) -> None:
-        """End a line, if one has begun."""
+        """End the current line, if it isn't empty."""
         parts, end = self._parts[-1], self._line_end()
         if parts and parts[-1] != end:
             parts.append(end)
 
-    def _image(self, given: Mapping[str, str]) -> None:
-        """Draw a picture, but none beside which its numbers stand; write the words for one that is no SVG."""
-        svg = svg_of(given.get("src", ""))
-        if given.get("class") == BESIDE:
+    def _image(self, attributes: Mapping[str, str]) -> None:
+        """Draw an SVG; of other images, append the alternative text. Images next to their numbers are omitted."""
+        svg = svg_of(attributes.get("src", ""))
+        if attributes.get("class") == BESIDE:
             return
         try:
             picture = self._pictures.get(svg) or read(svg)
         except ValueError:
-            self._parts[-1].append(tex(given.get("alt", "")))
+            self._parts[-1].append(tex(attributes.get("alt", "")))
             return
         self._parts[-1].append(f"{GRAPH if svg in self._pictures else ''}{pgf(picture)}")
+        # A character is about 5 points wide.
         self._lengths[-1] += picture.width // (5 * UNIT)
 
 
 SHORT = "\\let\\B\\bfseries\\let\\T\\ttfamily"
-"""The short names of fonts, to be defined once, in a group."""
+"""The short names of fonts, which must be defined once, in a group."""
 
 
 def converted(html: str, pictures: Mapping[str, Picture]) -> str:
-    """Write HTML as LaTeX.
+    """Convert HTML to LaTeX.
 
     Parameters
     ----------

@@ -1,26 +1,27 @@
-"""Small pictures in the boxes of a graph: arrays, and how values develop over the iterations of a loop."""
+"""Small pictures in the boxes of a graph: arrays, and how values change over the iterations of a loop."""
 
 from __future__ import annotations
 
 from html import escape
-from itertools import count
+from itertools import chain, count
 
 from tapemagic.drawing.inset_plots import helps_log, plot
+from tapemagic.drawing.labels import widest
 from tapemagic.drawing.picture import Insert
 from tapemagic.drawing.svg_hooks import GRADIENT, VALUE, class_of
 from tapemagic.drawing.thumbnails import thumbnail
 from tapemagic.explain.formatting import clipped, format_number, printable
+from tapemagic.report.tabs.graph.boxes import LoopVariable
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
-from tapemagic.report.tabs.graph.loop_variables import Carried
 from tapemagic.report.tabs.training.series import Series
 
-PLOT, GAP, CAPTION, LETTER = (96, 26), 14, 10, 5
-"""In points: the size of a plot, the room between two, the height of a caption, and the width of a letter in it."""
+PLOT, GAP, CAPTION, CAPTION_SIZE = (96, 26), 14, 10, 8
+"""In points: the size of a plot, the room between two, the height of a caption, and the size of its font."""
 ARRAY = (46, 22)
 """In points: the size of the picture of an array."""
 MAX_PICTURED = 6
-"""The most boxes of a graph with pictures of arrays: those of watched values and of values with a name come first."""
-LONGEST = 16
+"""The most boxes of a graph with pictures of arrays; watched and named values come first."""
+MAX_NAME = 16
 """The most characters of a name in a caption."""
 
 
@@ -38,60 +39,59 @@ class Inserts:
 
     def __init__(self, graph: Graph) -> None:
         self.by_number: dict[int, Insert] = {}
-        self._of_step: dict[int, int] = {}
-        self._of_value: dict[int, int] = {}
+        self._of_step: dict[int, Insert] = {}
+        self._of_value: dict[int, Insert] = {}
         number = count()
         pictured = [x for x in graph.values if x.summary or x.gradient_summary]
         for value in sorted(pictured, key=_importance)[:MAX_PICTURED]:
-            k = self._of_value[value.index] = next(number)
-            self.by_number[k] = arrays(value)
+            k = next(number)
+            self._of_value[value.index] = self.by_number[k] = arrays(value, k)
         for step in graph.steps:
             if step.carried:
-                k = self._of_step[step.index] = next(number)
-                self.by_number[k] = developments(step)
+                k = next(number)
+                self._of_step[step.index] = self.by_number[k] = developments(step, k)
 
-    def of_step(self, step: Step) -> list[str]:
-        """The lines of text that stand for the picture in the label of an operation."""
-        number = self._of_step.get(step.index)
-        return [] if number is None else self.by_number[number].marker(number)
+    def of_step(self, step: Step) -> Insert | None:
+        """Return the picture of an operation, or None."""
+        return self._of_step.get(step.index)
 
-    def of_value(self, value: Value) -> list[str]:
-        """The lines of text that stand for the picture in the box of a value."""
-        number = self._of_value.get(value.index)
-        return [] if number is None else self.by_number[number].marker(number)
+    def of_value(self, value: Value) -> Insert | None:
+        """Return the picture of a value, or None."""
+        return self._of_value.get(value.index)
 
 
 def _importance(value: Value) -> int:
-    """The rank of a value among those that have pictures: watched ones first, constants last."""
+    """Return a sort key for values with pictures: watched first, then named, constants last."""
+    # A reader looks for the inputs first, and then for names from the cell.
     if value.role in ("watched", "variable"):
         return 0
     return 3 if value.role == "constant" else 1 + (not value.name)
 
 
-def arrays(value: Value) -> Insert:
-    """The picture of an array, and of its gradient beside it."""
+def arrays(value: Value, number: int = 0) -> Insert:
+    """Draw an array and, to its right, its gradient."""
     width, height = ARRAY
     both = ((VALUE, value.summary), (GRADIENT, value.gradient_summary))
-    shown = [
+    drawn = [
         (mark, thumbnail(summary, width, height)) for mark, summary in both if summary is not None
     ]
+    # Scripts find parts of a live picture by class; an image has no scripts, and saves the bytes.
     plain, marked = (
         "".join(
             f'<g{with_marks * class_of(mark)} transform="translate({k * (width + GAP):g} 0)">{picture}</g>'
-            for k, (mark, picture) in enumerate(shown)
+            for k, (mark, picture) in enumerate(drawn)
         )
         for with_marks in (False, True)
     )
-    return Insert(plain, len(shown) * (width + GAP) - GAP, height, marked)
+    return Insert(number, plain, len(drawn) * (width + GAP) - GAP, height, marked)
 
 
-def developments(step: Step) -> Insert:
-    """Plots of the values that a loop carries, and of their gradients beside them, one row for each value."""
+def developments(step: Step, number: int = 0) -> Insert:
+    """Plot the variables of a loop, one row each, with their gradients to the right."""
     height = PLOT[1]
     columns = 2 if any(carried.gradients for carried in step.carried) else 1
     words = [captions(carried) for carried in step.carried]
-    longest = max(len(caption) for row in words for caption in row)
-    width = max(PLOT[0], longest * LETTER)
+    width = max(PLOT[0], widest(chain.from_iterable(words), CAPTION_SIZE))
     parts = []
     for row, carried in enumerate(step.carried):
         y = row * (height + CAPTION + 4)
@@ -100,13 +100,13 @@ def developments(step: Step) -> Insert:
             drawn = _plotted(values, caption, column * (width + GAP) + width / 2, y)
             parts.append(((VALUE, GRADIENT)[column], drawn))
     marked = "".join(f"<g{class_of(mark)}>{drawn}</g>" for mark, drawn in parts)
-    whole = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
-    return Insert("".join(drawn for _, drawn in parts), *whole, marked)
+    size = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
+    return Insert(number, "".join(drawn for _, drawn in parts), *size, marked)
 
 
-def captions(carried: Carried) -> list[str]:
-    """The captions of a carried value and, where they are known, of its gradients: with the first and last number."""
-    name = clipped(carried.name, LONGEST)
+def captions(carried: LoopVariable) -> list[str]:
+    """Return the captions of a loop variable and of its gradients, with the first and last number."""
+    name = clipped(carried.name, MAX_NAME)
     name = f"norm of {name or 'a value'}" if carried.is_norm else name
     ends = first_and_last(carried.values)
     words = [f"{name}: {ends}" if name else ends]
@@ -116,15 +116,15 @@ def captions(carried: Carried) -> list[str]:
 
 
 def first_and_last(series: Series) -> str:
-    """The first and the last number of a series."""
+    """Return the first and last number of a series."""
     return f"{format_number(series.values[0])} … {format_number(series.values[-1])}"
 
 
 def _plotted(series: Series, words: str, middle: float, y: float) -> str:
-    """A plot below its caption, both in the middle of a column."""
+    """Draw a plot below its caption, both centered in a column."""
     width, height = PLOT
     drawn = plot([series], width, height, helps_log([series]))
-    place = f'x="{middle:g}" y="{y + 8:g}" font-size="8" text-anchor="middle"'
+    place = f'x="{middle:g}" y="{y + 8:g}" font-size="{CAPTION_SIZE}" text-anchor="middle"'
     return (
         f"<text {place}>{escape(printable(words))}</text>"
         f'<g transform="translate({middle - width / 2:g} {y + CAPTION:g})">{drawn}</g>'

@@ -1,4 +1,4 @@
-"""Full matrices of derivatives as text, and as static HTML: tables, or heat-maps of larger ones."""
+"""Jacobians and Hessians as text and static HTML: small matrices as tables, large ones as heat maps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby, repeat
 
-from tapemagic.drawing.elements import FONT, aligned, element, image, plain, table
+from tapemagic.drawing.elements import FONT, aligned, element, escape_text, image, table
 from tapemagic.drawing.heatmap import heatmap
 from tapemagic.drawing.styles import GROUND, NAME, QUIET, SMALL
 from tapemagic.explain.formatting import format_shape, printable
@@ -21,14 +21,15 @@ EDGE = f"1px solid {GROUND}"
 
 
 def text(matrices: Sequence[Matrix]) -> str:
-    """The matrices as text, one below the other, with empty lines around those of several lines."""
+    """Return the matrices as text, with empty lines around each that has several lines."""
+    # Matrices of one line need no empty lines between them.
     blocks = map(_lines, matrices)
     groups = groupby(blocks, lambda block: "\n" in block)
     return "\n\n".join(("\n\n" if long else "\n").join(group) for long, group in groups)
 
 
 def _lines(matrix: Matrix) -> str:
-    """A matrix as text: a heading, aligned columns, and notes."""
+    """Return a matrix as text: a heading, aligned columns, and notes."""
     heading = f"{_kind(matrix)} {matrix.symbol}"
     if matrix.reason is not None:
         return printable(f"{heading} = None: {matrix.reason}")
@@ -42,14 +43,14 @@ def _lines(matrix: Matrix) -> str:
 
 
 def html(matrices: Sequence[Matrix]) -> str:
-    """The matrices as HTML, those of each target side by side."""
+    """Return the matrices as HTML, with one line for each target."""
     groups = groupby(matrices, lambda matrix: (matrix.kind, matrix.target))
     lines = ["".join(map(_block, group)) for _, group in groups]
     return "".join(element("div", FONT, line) for line in lines)
 
 
 def _block(matrix: Matrix) -> str:
-    """A matrix as HTML: a heading, a table or heat-map, and notes."""
+    """Return a matrix as HTML: a heading, a table or heat map, and notes."""
     symbol = _cell("span", NAME, matrix.symbol)
     heading, size, notes = f"<b>{_kind(matrix)}</b> {symbol}", _size(matrix), _notes(matrix)
     if matrix.reason is not None:
@@ -61,8 +62,8 @@ def _block(matrix: Matrix) -> str:
     elif matrix.heat is None:
         parts = [f"{heading}, {_quiet(size)}", _table(matrix), _caption(notes)]
     else:
-        said = "; ".join(filter(None, [notes, _legend(matrix.heat)]))
-        parts = [f"{heading}, {_quiet(size)}", _picture(matrix, matrix.heat), _caption(said)]
+        legend = "; ".join(filter(None, [notes, _legend(matrix.heat)]))
+        parts = [f"{heading}, {_quiet(size)}", _picture(matrix, matrix.heat), _caption(legend)]
     return element("div", BLOCK, "".join(parts))
 
 
@@ -71,7 +72,7 @@ def _kind(matrix: Matrix) -> str:
 
 
 def _size(matrix: Matrix) -> str:
-    """The dimensions of a matrix, and the range of its entries if not all of them are written out."""
+    """Return the shape of a matrix, and the range of its entries if some aren't shown."""
     return ", ".join(filter(None, [format_shape(matrix.shape), matrix.extent]))
 
 
@@ -84,14 +85,14 @@ def _is_number(matrix: Matrix) -> bool:
 
 
 def _columns(matrix: Matrix) -> list[str]:
-    """The lines of a matrix, with the names of rows and columns, in aligned columns."""
+    """Return the lines of a matrix in aligned columns, with the names of its rows and columns."""
     rows = [("", *matrix.columns)]
     rows += [(name, *entries) for name, entries in zip(matrix.rows, matrix.cells, strict=True)]
     return aligned(rows, right=True)
 
 
 def _table(matrix: Matrix) -> str:
-    """An HTML table of the entries between two vertical lines."""
+    """Return an HTML table of the entries, between two vertical lines."""
     last = len(matrix.columns) - 1
     styles = [
         ENTRY + f";border-left:{EDGE}" * (j == 0) + f";border-right:{EDGE}" * (j == last)
@@ -107,24 +108,24 @@ def _table(matrix: Matrix) -> str:
 
 
 def _cell(tag: str, style: str, words: str) -> str:
-    return element(tag, style, plain(words))
+    return element(tag, style, escape_text(words))
 
 
 def _picture(matrix: Matrix, heat: HeatMap) -> str:
-    """The heat-map as an image with an alternative text."""
+    """Return the heat map as an image with an alternative text."""
     words = f"Heat-map of the {_kind(matrix)} {matrix.symbol}: {_size(matrix)}"
     return image(heatmap(matrix, heat.cells), words, "display:block;max-width:none;margin:4px 0")
 
 
 def _legend(heat: HeatMap) -> str:
-    """The meaning of the cells of a heat-map."""
+    """Explain the cells of a heat map."""
     rows, columns = heat.block
     what = ["absolute values"] if heat.absolute else []
     if (rows, columns) != (1, 1):
         what.append(f"each cell is the mean of {rows}×{columns} entries")
     what.append("blue: negative, white: zero, orange: positive")
     if not all(math.isfinite(x) for row in heat.cells for x in row):
-        what[-1] += ", chequered: not finite"
+        what[-1] += ", checkered: nan or inf"
     return "; ".join(what)
 
 

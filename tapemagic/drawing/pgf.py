@@ -1,21 +1,24 @@
-r"""Pictures as LaTeX, drawn by pgf alone, which nbconvert's template loads.
+r"""Pictures as LaTeX that needs only PGF, which nbconvert's template loads.
 
-A picture is a row of letters with their numbers, behind the one command ``\P``: so it has hardly any backslashes, each
-of which takes two bytes in a notebook.
+A picture is a row of letters with their numbers, after the single command ``\P``. So it has hardly any backslashes,
+which take two bytes each in a notebook.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapemagic.drawing.heatmap import LEVELS, MARKS, colour
+from tapemagic.drawing.heatmap import LEVELS, MARKS, color
 from tapemagic.drawing.picture import UNIT, Inset, Picture, Raster, Steps, Style, Words, fragment
 from tapemagic.drawing.tex import tex
 
 WIDTH, HEIGHT = 460, 600
-"""The largest width and height of a picture in points: those of a page."""
+"""The largest width and height of a picture in points: the size of a page."""
+# An image by Graphviz can't replace this: of one output nbconvert takes text/latex and nothing else, and the text can't
+# know the name under which nbconvert extracts an image. A PDF also takes 4 to 15 times the bytes (five graphs of the
+# gallery, November 2026), and lacks the small pictures in boxes.
 LINE = 15 * UNIT
-"""The distance of lines of text that follow one another."""
+"""The distance between lines of text."""
 
 STEP = f"{1 / UNIT:g}".removeprefix("0")
 """A unit of the picture in points."""
@@ -35,16 +38,16 @@ COMMANDS = rf"""\def\P#1{{\csname P#1\endcsname}}%
 \def\PT#1 #2 {{\def\X{{#1}}\def\Y{{#2}}\PN}}%
 \def\PN#1;{{\pgftext[base,at={{\V\X\Y}}]{{#1}}\edef\Y{{\the\numexpr\Y+{LINE}}}\P}}%
 """
-r"""The commands in which pictures are written, to be defined once, in a group: lengths are units of the picture.
+r"""The commands of pictures, which must be defined once, in a group; lengths are units of the picture.
 
-V is a point, W a point relative to the last one, which K moves. Each letter behind ``\P`` reads its numbers and goes on
-with the next letter, until X. M, D, C, Z, Q, R and E are the parts of a path: move, line, curve, end, triangle,
-rectangle, ellipse. A begins a scope, which G, the use of a path, or O ends. F and S are the colours of areas and lines,
-L is the width of lines in points, J begins a scope with the size and colour of letters, Y is anything else. T is a line
+V is a point, W a point relative to the last one, which K moves. Each letter after ``\P`` reads its numbers and passes
+on to the next letter, until X. M, D, C, Z, Q, R and E are the parts of a path: move, line, curve, end, triangle,
+rectangle, ellipse. A begins a scope, which G, the use of a path, or O ends. F and S are the colors of areas and lines,
+L is the width of lines in points, J begins a scope with the size and color of letters, Y is anything else. T is a line
 of text, N one below it.
 """
-CELLS = rf"""\definecolor{{b}}{{HTML}}{{{colour(-1)[1:].upper()}}}%
-\definecolor{{o}}{{HTML}}{{{colour(1)[1:].upper()}}}%
+CELLS = rf"""\definecolor{{b}}{{HTML}}{{{color(-1)[1:].upper()}}}%
+\definecolor{{o}}{{HTML}}{{{color(1)[1:].upper()}}}%
 \def\PH#1 #2 #3 #4 {{\pgfscope\pgftransformshift{{\V{{#1}}{{#2}}}}%
 \pgftransformxscale{{#3}}\pgftransformyscale{{#4}}\def\X{{0}}\def\Y{{0}}\J}}%
 \def\J#1{{\ifx;#1\expandafter\PO\else\ifx/#1\def\X{{0}}\K0 1 \else\ifx-#1\else%
@@ -54,28 +57,29 @@ CELLS = rf"""\definecolor{{b}}{{HTML}}{{{colour(-1)[1:].upper()}}}%
 \pgfpathrectangle{{\pgfqpoint{{\X bp}}{{-\Y bp}}}}{{\pgfqpoint{{1bp}}{{-1bp}}}}%
 \pgfusepath{{fill}}\fi\K1 0 \fi\expandafter\J\fi}}%
 """
-r"""The command for cells in colours: H, with the place of the first cell and its size.
+r"""The command for cells in colors: H, with the place of the first cell and its size.
 
-Each letter behind them is a cell, small ones are negative numbers, capital ones positive numbers, - is zero, and x and
-y are not finite; / ends a row, and a semicolon the cells.
+Each following letter is a cell: lower case for negative numbers, capitals for positive ones, - for zero, x and y for
+nan and infinity. A slash ends a row, a semicolon ends the cells.
 """
 LETTERS = {
-    colour(0): "-",
+    color(0): "-",
     MARKS[0]: "x",
     MARKS[1]: "y",
-    **{colour(k / LEVELS): chr(ord("@") + k) for k in range(1, LEVELS + 1)},
-    **{colour(-k / LEVELS): chr(ord("`") + k) for k in range(1, LEVELS + 1)},
+    **{color(k / LEVELS): chr(ord("@") + k) for k in range(1, LEVELS + 1)},
+    **{color(-k / LEVELS): chr(ord("`") + k) for k in range(1, LEVELS + 1)},
 }
-"""The letters of the colours of cells."""
+"""The letters of the colors of cells."""
 TRIANGLE = [("M", 2), ("L", 4), ("Z", 0)]
 ANCHORS = {"start": "left,", "end": "right,"}
 
 
 def pgf(picture: Picture) -> str:
-    """A picture in the commands of `COMMANDS`, made smaller if it is larger than a page."""
+    """Write a picture in the commands of `COMMANDS`, scaled down to the size of a page."""
     width, height = picture.width / UNIT, picture.height / UNIT
     scale = min(1.0, WIDTH / max(width, 1), HEIGHT / max(height, 1))
     smaller = f"\\pgftransformscale{{{scale:.3f}}}" if scale < 1 else ""
+    # Control points and letters reach beyond the picture; LaTeX must reserve the size of the picture only.
     box = f"\\pgfresetboundingbox\\PR0 0 {picture.width} {picture.height} X\\pgfusepath{{use as bounding box}}"
     start = f"\\begin{{pgfpicture}}\\sffamily\\pgfsetlinewidth{{1bp}}{smaller}"
     return f"{start}\\P\n{_body(picture)}X{box}\\end{{pgfpicture}}"
@@ -95,15 +99,15 @@ def _body(picture: Picture) -> str:
 
 
 def _lettering(style: Style) -> str:
-    """The beginning of a scope with the form of letters."""
-    given = dict(style)
-    size = int(given.get("font-size", 10 * UNIT)) / UNIT
-    bold = "Y\\bfseries" * (given.get("font-weight") == "bold")
-    return f"J{size:g} {_colour(given.get('fill', '#000000'))} {bold}"
+    """Begin a scope with the size, weight and color of letters."""
+    attributes = dict(style)
+    size = int(attributes.get("font-size", 10 * UNIT)) / UNIT
+    bold = "Y\\bfseries" * (attributes.get("font-weight") == "bold")
+    return f"J{size:g} {_color(attributes.get('fill', '#000000'))} {bold}"
 
 
 def _lines(style: Style, words: Sequence[Words]) -> str:
-    """Lines of text; one that stands right below the one before does not repeat its place."""
+    """Write lines of text; one right below the last doesn't repeat its position."""
     anchor = ANCHORS.get(dict(style).get("text-anchor", "start"), "")
     parts, place = [], None
     for line in words:
@@ -126,57 +130,58 @@ def _inset(part: Inset) -> str:
 
 
 def _cells(part: Raster) -> str:
-    """Coloured cells as letters; nothing for images, whose colours have none."""
-    if not all(shade in LETTERS for row in part.colours for shade in row):
+    """Write colored cells as letters, or '' for images, whose colors have no letter."""
+    # Cells of a heat map have one of 17 colors.
+    if not all(shade in LETTERS for row in part.colors for shade in row):
         return ""
     width, height = (
         f"{length / UNIT / count:.4g}"
-        for length, count in ((part.width, len(part.colours[0])), (part.height, len(part.colours)))
+        for length, count in ((part.width, len(part.colors[0])), (part.height, len(part.colors)))
     )
-    letters = "/".join("".join(LETTERS[shade] for shade in row) for row in part.colours)
+    letters = "/".join("".join(LETTERS[shade] for shade in row) for row in part.colors)
     return f"H{part.x} {part.y} {width} {height} {letters};\n"
 
 
 def _use(style: Style) -> str:
-    """The words for what is done with a path: filled, stroked, or both."""
-    given = dict(style)
-    is_filled = given.get("fill", "#000000").startswith("#")
-    is_stroked = given.get("stroke", "none").startswith("#")
+    """Return how PGF paints a path: fill, stroke, or both."""
+    attributes = dict(style)
+    is_filled = attributes.get("fill", "#000000").startswith("#")
+    is_stroked = attributes.get("stroke", "none").startswith("#")
     return ",".join(["fill"] * is_filled + ["stroke"] * is_stroked)
 
 
 def _paint(style: Style) -> str:
-    given = dict(style)
+    attributes = dict(style)
     parts = []
-    if (fill := given.get("fill", "#000000")).startswith("#"):
-        parts.append(f"F{_colour(fill)} ")
-    if (stroke := given.get("stroke", "none")).startswith("#"):
-        parts.append(f"S{_colour(stroke)} ")
-        if (width := given.get("stroke-width", str(UNIT))) != str(UNIT):
+    if (fill := attributes.get("fill", "#000000")).startswith("#"):
+        parts.append(f"F{_color(fill)} ")
+    if (stroke := attributes.get("stroke", "none")).startswith("#"):
+        parts.append(f"S{_color(stroke)} ")
+        if (width := attributes.get("stroke-width", str(UNIT))) != str(UNIT):
             parts.append(f"L{int(width) / UNIT:g} ")
     more = ""
-    if dashes := given.get("stroke-dasharray", "").split():
+    if dashes := attributes.get("stroke-dasharray", "").split():
         lengths = "".join(f"{{{int(length) / UNIT:g}bp}}" for length in dashes)
         more += f"\\pgfsetdash{{{lengths}}}{{0bp}}"
     more += "".join(
         f"\\pgfset{name}opacity{{{opacity}}}"
         for name in ("fill", "stroke")
-        if (opacity := given.get(f"{name}-opacity", given.get("opacity", "")))
+        if (opacity := attributes.get(f"{name}-opacity", attributes.get("opacity", "")))
     )
     return "".join(parts) + f"Y{{{more}}}" * bool(more)
 
 
-def _colour(value: str) -> str:
-    """A colour as six digits; grey if it is none of those that pgf knows."""
+def _color(value: str) -> str:
+    """Return a color as six digits, or gray for one that PGF can't read."""
     digits = value.removeprefix("#").upper()
     if len(digits) == 3:
         digits = "".join(digit * 2 for digit in digits)
-    is_known = len(digits) == 6 and all(digit in "0123456789ABCDEF" for digit in digits)
-    return digits if is_known else "7F7F7F"
+    is_hex = len(digits) == 6 and all(digit in "0123456789ABCDEF" for digit in digits)
+    return digits if is_hex else "7F7F7F"
 
 
 def _outline(steps: Steps) -> str:
-    """The steps of an outline; those after the first are relative."""
+    """Write an outline, with relative coordinates after its first point."""
     if (rectangle := _rectangle(steps)) is not None:
         return rectangle
     if [(kind, len(points)) for kind, points in steps] == TRIANGLE:
@@ -202,7 +207,7 @@ def _outline(steps: Steps) -> str:
 
 
 def _rectangle(steps: Steps) -> str | None:
-    """A closed outline of four points along the axes, as a rectangle; None if it is none."""
+    """Write an outline as a rectangle, or return None for another shape."""
     if len(steps) != 3 or len(steps[1][1]) != 6 or steps[2][0] != "Z":
         return None
     (x, y), corners = steps[0][1], steps[1][1]

@@ -1,26 +1,25 @@
 """Pictures as plain data, read from SVG: what Graphviz draws, to be written small as SVG and as LaTeX.
 
-All lengths are whole numbers in halves of a point: exact enough for the eye, and short when written.
+All lengths are integers, in halves of a point: exact enough for the eye, and short when written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
-from tapemagic.drawing.pixels import Colours, cells_of
+from tapemagic.drawing.labels import BASELINE, FIELD_PADDING, LINE, field_height
+from tapemagic.drawing.pixels import Colors, cells_of
 
 UNIT = 2
 """Units in a point."""
 PIXEL = 0.75 * UNIT
-"""Units in a pixel, in which a document without a viewBox is measured."""
-SPACE = 3
-"""Half the width of a space, by which words are moved that begin with one."""
+"""Units in a pixel, the unit of a document without a viewBox."""
 STEPS = re.compile(r"([MLHVCZmlhvcz])([^A-Za-z]*(?:e-?\d+[^A-Za-z]*)*)")
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
 MOVE = re.compile(r"(translate|scale)\(([^)]*)\)")
@@ -65,7 +64,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A line of text at a place on its baseline."""
+    """A line of text at a point on its baseline."""
 
     style: Style
     x: int
@@ -85,13 +84,13 @@ class Inset:
 
 @dataclass(frozen=True, slots=True)
 class Raster:
-    """Cells in colours, in a rectangle."""
+    """Cells in colors, in a rectangle."""
 
     x: int
     y: int
     width: int
     height: int
-    colours: Colours
+    colors: Colors
 
 
 Part: TypeAlias = Outline | Words | Inset | Raster
@@ -108,7 +107,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with its size, and the items in it."""
+    """A picture: its size and its items."""
 
     width: int
     height: int
@@ -116,11 +115,9 @@ class Picture:
 
     @cached_property
     def layers(self) -> Mapping[tuple[int, Style], list[Steps]]:
-        """The outlines of all items by their style, in the order in which they are painted.
-
-        First frames, each alone, for they lie in one another. Then edges, then nodes: neither overlap their like, so
-        that those of one style can be painted at once.
-        """
+        """The outlines of all items by their style, in painting order."""
+        # Frames are nested, so each is painted on its own. Nodes don't overlap, and the order of edges doesn't show, so
+        # all of one style become one path, which is shorter.
         layers: dict[tuple[int, Style], list[Steps]] = {}
         frames = [item for item in self.items if item.kind in {"", "cluster"}]
         for depth, part in enumerate(part for item in frames for part in item.parts):
@@ -140,7 +137,7 @@ class Picture:
 
     @cached_property
     def words(self) -> Mapping[Style, list[Words]]:
-        """The lines of text of all items by their style."""
+        """The lines of text of all items, by style."""
         words: dict[Style, list[Words]] = {}
         for item in self.items:
             for part in item.parts:
@@ -155,12 +152,13 @@ class Picture:
 
     @cached_property
     def rasters(self) -> list[Raster]:
-        """The coloured cells in all items."""
+        """The colored cells in all items."""
         return [part for item in self.items for part in item.parts if isinstance(part, Raster)]
 
 
 def joined_style(part: Outline, before: Style | None) -> Style:
-    """The style of an outline; that of the one before it if a straight line in that style looks the same."""
+    """Return the style of an outline, or the previous style if a straight line looks the same."""
+    # A straight line has no area, so a different fill doesn't show.
     if before is not None and len(part.steps) == 2 and part.steps[1][0] == "L":  # noqa: SIM102
         if _without_fill(part.style) == _without_fill(before):
             return before
@@ -177,48 +175,41 @@ class Insert:
 
     Attributes
     ----------
+    number : int
+        Its number in the graph.
     fragment : str
         SVG elements, with lengths in points and the origin at the top left.
     width, height : float
         In points.
     marked : str
-        The same elements for a live page, with classes by which scripts find them; empty if they need none.
+        These elements for a live page, with classes for scripts; '' if they need no classes.
     """
 
+    number: int
     fragment: str
     width: float
     height: float
     marked: str = ""
 
-    def marker(self, number: int) -> list[str]:
-        """The lines of text to write into a label of font size 10, to make room for this insert.
-
-        They begin with a character for the number, which `printable` takes out of all text that comes from elsewhere.
-        The drawing is centred in the room of the lines.
-
-        Examples
-        --------
-        >>> [len(line) for line in Insert("<rect/>", 40, 24).marker(0)]
-        [5, 5, 5]
-        """
-        line = chr(FIRST + number) + "M" * max(0, round(self.width / MARK_WIDTH + 0.45) - 1)
-        return [line] * max(1, round(self.height / LINE_HEIGHT + 0.45))
+    @property
+    def marker(self) -> str:
+        """The placeholder of this insert in a label."""
+        # No other text has this character: `printable` removes it.
+        return chr(FIRST + self.number)
 
 
 FIRST, LAST = 0xE000, 0xF8FF
-"""The characters that begin the lines of a marker: Unicode keeps them free for private use."""
-MARK_WIDTH, LINE_HEIGHT = 8.33, 11.0
-"""The width of an M, and the height of a line, in points, in Helvetica of 10 points."""
+"""The range of markers, which Unicode reserves for private use."""
 
 
 def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
-    """Read an SVG document as Graphviz writes it.
+    """Parse an SVG document by Graphviz, or one as simple.
 
     Parameters
     ----------
     document : str
     inserts : mapping of int to Insert, optional
-        Pieces of SVG to put in the places of markers, by their numbers.
+        Pieces of SVG that replace their markers, by number.
 
     Returns
     -------
@@ -227,7 +218,7 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
     Raises
     ------
     ValueError
-        If it is not an SVG document.
+        If `document` isn't SVG.
     """
     try:
         root = ET.fromstring(document[max(0, document.find("<svg")) :])  # noqa: S314 -- Graphviz wrote it
@@ -238,6 +229,7 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
     place = _Place()
     size = root.get("viewBox", "").split()[2:]
     if not size:
+        # Without a viewBox, lengths are pixels.
         size = [root.get("width", "0"), root.get("height", "0")]
         place = _Place(PIXEL, PIXEL)
     width, height = (round(place.sx * float(length.removesuffix("pt"))) for length in size)
@@ -248,7 +240,8 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
 
 
 def _number_of_frame(item: Item) -> float:
-    """The number of a frame, by which frames are put in order: Graphviz's order depends on what it drew before."""
+    """Return a sort key that puts frames in the order of their numbers, before edges and nodes."""
+    # Graphviz writes clusters in an order that depends on other graphs that it drew in this process.
     number = item.name.removeprefix("cluster_")
     return (
         int(number)
@@ -260,14 +253,14 @@ def _number_of_frame(item: Item) -> float:
 
 
 def fragment(insert: Insert) -> Picture:
-    """An insert as a picture of its own."""
+    """Parse an insert as a separate picture."""
     document = f'<svg viewBox="0 0 {insert.width} {insert.height}">{insert.fragment}</svg>'
     return read(document)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A scale and a shift from the lengths of an element to units of the picture."""
+    """The scale and shift from the coordinates of an element to units of the picture."""
 
     sx: float = UNIT
     sy: float = UNIT
@@ -275,7 +268,7 @@ class _Place:
     dy: float = 0
 
     def inside(self, transform: str) -> _Place:
-        """The place of an element with a transformation."""
+        """Return the scale and shift inside an element with a transformation."""
         sx, sy, dx, dy = self.sx, self.sy, self.dx, self.dy
         for name, arguments in MOVE.findall(transform):
             x, *rest = map(float, NUMBER.findall(arguments))
@@ -286,7 +279,7 @@ class _Place:
         return _Place(sx, sy, dx, dy)
 
     def points(self, numbers: Iterable[str | float]) -> tuple[int, ...]:
-        """The coordinates of points in units, x and y in turn."""
+        """Convert coordinates to units; x and y alternate."""
         sx, sy, dx, dy = self.sx, self.sy, self.dx, self.dy
         exact = [float(number) for number in numbers]
         exact[::2] = [dx + sx * x for x in exact[::2]]
@@ -295,104 +288,161 @@ class _Place:
 
 
 class _Reader:
-    """Reads the elements of an SVG document."""
+    """Parses the elements of an SVG document."""
 
     def __init__(self, inserts: Mapping[int, Insert]) -> None:
         self.items: list[Item] = []
         self._inserts = inserts
         self._styles: dict[tuple[tuple[str, str], ...], Style] = {}
+        self._centered: dict[Style, tuple[Style, float]] = {}
 
     def read(
         self, element: ET.Element, kind: Kind, name: str, inherited: dict[str, str], place: _Place
     ) -> None:
-        """Add the items of an element: one with its own shapes, and those of the groups inside it."""
+        """Add an item with the shapes of an element, and the items of the groups inside."""
         parts: list[Part] = []
+        middle: tuple[int, int] | None = None
         for child in element:
             tag = child.tag.rpartition("}")[2]
             if tag in GROUPS:
                 if parts:
                     self._add(kind, name, parts)
                     parts = []
-                given = child.attrib
-                group = given.get("class", "")
-                more = {key: given[key] for key in given.keys() & STYLED}
+                attributes = child.attrib
+                group = attributes.get("class", "")
+                more = {key: attributes[key] for key in attributes.keys() & STYLED}
                 self.read(
                     child,
                     group if group in KINDS else kind,  # type: ignore[arg-type]
                     name,
                     inherited | more if more else inherited,
-                    place.inside(given["transform"]) if "transform" in given else place,
+                    place.inside(attributes["transform"]) if "transform" in attributes else place,
                 )
             elif tag == "title":
                 name = "".join(child.itertext()) if kind else name
+            elif tag == "text" and middle is not None:
+                parts.append(self._placed(self._words(child, inherited, place), middle))
             elif (part := self._part(tag, child, inherited, place)) is not None:
                 parts.append(part)
+            elif tag == "polygon" and kind:
+                # Only the cell around the label of an edge or frame has no colors (see `fixed_label`).
+                left, top, right, bottom = _bounds(_steps(tag, child.attrib, place))
+                middle = (left + right) // 2, (top + bottom) // 2
         self._add(kind, name, parts)
 
     def _add(self, kind: Kind, name: str, parts: list[Part]) -> None:
-        if parts := self._with_inserts(parts):
+        if parts:
+            parts = self._laid_out(parts) if kind == "node" else parts
             self.items.append(Item(kind, name, tuple(parts)))
 
     def _part(
         self, tag: str, element: ET.Element, inherited: dict[str, str], place: _Place
     ) -> Part | None:
-        given = inherited | element.attrib if inherited else element.attrib
+        attributes = inherited | element.attrib if inherited else element.attrib
         if tag == "text":
-            x, y = place.points([given.get("x", "0"), given.get("y", "0")])
-            words = "".join(element.itertext())
-            if words[:1] == " " != words[1:2]:
-                words, x = words[1:], x + SPACE
-            return Words(self._style(given, LETTERS, place), x, y, words)
+            return self._words(element, inherited, place)
         if tag == "image":
-            x, y, right, bottom = place.points(_corners(given))
-            colours = cells_of(given.get("href", ""))
-            return Raster(x, y, right - x, bottom - y, colours) if colours else None
+            x, y, right, bottom = place.points(_corners(attributes))
+            colors = cells_of(attributes.get("href", ""))
+            return Raster(x, y, right - x, bottom - y, colors) if colors else None
         if (
-            given.get("fill", "black") in INVISIBLE
-            and given.get("stroke", INVISIBLE[0]) in INVISIBLE
+            attributes.get("fill", "black") in INVISIBLE
+            and attributes.get("stroke", INVISIBLE[0]) in INVISIBLE
         ):
             return None
-        steps = _steps(tag, given, place)
-        return Outline(self._style(given, PAINT, place), steps) if steps else None
+        steps = _steps(tag, attributes, place)
+        return Outline(self._style(attributes, PAINT, place), steps) if steps else None
 
-    def _style(self, given: Mapping[str, str], kept: set[str], place: _Place) -> Style:
-        found = tuple(entry for entry in given.items() if entry[0] in kept)
-        if kept is PAINT and "stroke" in given and "stroke-width" not in given:
-            found += (("stroke-width", "1"),)
-        if found not in self._styles:
-            self._styles[found] = tuple(sorted(_normal(key, value, place) for key, value in found))
-        return self._styles[found]
+    def _words(self, element: ET.Element, inherited: dict[str, str], place: _Place) -> Words:
+        attributes = inherited | element.attrib if inherited else element.attrib
+        x, y = place.points([attributes.get("x", "0"), attributes.get("y", "0")])
+        return Words(self._style(attributes, LETTERS, place), x, y, "".join(element.itertext()))
 
-    def _with_inserts(self, parts: list[Part]) -> list[Part]:
-        """The parts with each insert in place of the lines of its marker."""
-        markers: dict[int, list[Words]] = {}
-        for part in parts:
-            if isinstance(part, Words) and FIRST <= ord(part.text[:1] or " ") <= LAST:
-                markers.setdefault(ord(part.text[0]) - FIRST, []).append(part)
-        if not markers:
+    def _style(self, attributes: Mapping[str, str], names: set[str], place: _Place) -> Style:
+        style = tuple(entry for entry in attributes.items() if entry[0] in names)
+        # SVG's default is one unit, whose size in the picture depends on the element.
+        if names is PAINT and "stroke" in attributes and "stroke-width" not in attributes:
+            style += (("stroke-width", "1"),)
+        if style not in self._styles:
+            self._styles[style] = tuple(sorted(_normal(key, value, place) for key, value in style))
+        return self._styles[style]
+
+    def _laid_out(self, parts: list[Part]) -> list[Part]:
+        """Move the text of a node, and the lines between its fields, to positions that depend on no font."""
+        # Graphviz 14 stacks fields by the height of the fonts of this machine, and pango centers text by its width.
+        # Here fields have the heights that `labels` reserved for them, and are centered in the node together.
+        shapes = [part for part in parts if isinstance(part, Outline)]
+        if not shapes:
             return parts
-        hidden = {id(part) for lines in markers.values() for part in lines}
-        left = [part for part in parts if id(part) not in hidden]
-        box = next((part for part in left if isinstance(part, Outline)), None)
-        for number, lines in markers.items():
-            if (insert := self._inserts.get(number)) is not None:
-                left.append(_inset(insert, lines, box))
-        return left
+        left, top, right, bottom = _bounds(shapes[0].steps)
+        fields: list[list[Words]] = [[]]
+        lines: list[Outline] = []
+        for part in parts:
+            if isinstance(part, Words):
+                fields[-1].append(part)
+            elif isinstance(part, Outline) and _is_line(part.steps):
+                lines.append(part)
+                fields.append([])
+        contents = [self._content(field) for field in fields]
+        heights = [
+            UNIT * field_height(len(words), sum(insert.height for insert in inserts))
+            for words, inserts in contents
+        ]
+        placed: list[Part] = [shape for shape in shapes if not _is_line(shape.steps)]
+        x, y = (left + right) // 2, (top + bottom - sum(heights)) / 2
+        for k, ((words, inserts), height) in enumerate(zip(contents, heights, strict=True)):
+            if k:
+                across = (("M", (left, round(y))), ("L", (right, round(y))))
+                placed.append(Outline(lines[k - 1].style, across))
+            middle = y + UNIT * (FIELD_PADDING + LINE / 2)
+            for line in words:
+                placed.append(self._placed(line, (x, middle)))
+                middle += UNIT * LINE
+            above = middle - UNIT * LINE / 2
+            for insert in inserts:
+                placed.append(Inset(round(x - UNIT * insert.width / 2), round(above), 1.0, insert))
+                above += UNIT * insert.height
+            y += height
+        return placed
+
+    def _content(self, field: Sequence[Words]) -> tuple[list[Words], list[Insert]]:
+        """Return the lines of text of a field, and the inserts of its markers."""
+        words, inserts = [], []
+        for line in field:
+            if not FIRST <= ord(line.text[:1] or " ") <= LAST:
+                words.append(line)
+            elif (insert := self._inserts.get(ord(line.text[0]) - FIRST)) is not None:
+                inserts.append(insert)
+        return words, inserts
+
+    def _placed(self, line: Words, middle: tuple[float, float]) -> Words:
+        """Center a line of text at a point."""
+        if line.style not in self._centered:
+            style = dict(line.style) | {"text-anchor": "middle"}
+            size = float(style.get("font-size", 10 * UNIT))
+            self._centered[line.style] = tuple(sorted(style.items())), BASELINE * size
+        centered, down = self._centered[line.style]
+        x, y = middle
+        return Words(centered, round(x), round(y + down), line.text)
 
 
-def _inset(insert: Insert, lines: list[Words], box: Outline | None) -> Inset:
-    """An insert in the middle of the lines of its marker, made smaller where a box is too narrow for it."""
-    scale = 1.0
-    if box is not None:
-        across = [x for _, points in box.steps for x in points[::2]]
-        scale = min(1.0, (max(across) - min(across)) / (insert.width * UNIT))
-    middle = (lines[0].y + lines[-1].y) / 2 - 0.3 * UNIT * 10
-    x = round(lines[0].x - scale * insert.width * UNIT / 2)
-    return Inset(x, round(middle - scale * insert.height * UNIT / 2), scale, insert)
+def _bounds(steps: Steps) -> tuple[int, int, int, int]:
+    """Return the left, top, right and bottom of a shape."""
+    if steps[0][0] == "E":
+        x, y, rx, ry = steps[0][1]
+        return x - rx, y - ry, x + rx, y + ry
+    xs = [x for _, points in steps for x in points[::2]]
+    ys = [y for _, points in steps for y in points[1::2]]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _is_line(steps: Steps) -> bool:
+    """Return True for a straight line, which separates two fields of a record."""
+    return len(steps) == 2 and steps[1][0] == "L" and len(steps[1][1]) == 2
 
 
 def _normal(key: str, value: str, place: _Place) -> tuple[str, str]:
-    """An attribute in the units of the picture."""
+    """Convert an attribute to the units of the picture."""
     if key in LENGTHS:
         return key, str(round(float(value) * place.sy))
     if key == "stroke-dasharray":
@@ -405,41 +455,43 @@ def _normal(key: str, value: str, place: _Place) -> tuple[str, str]:
     return key, "none" if value in INVISIBLE else value
 
 
-def _steps(tag: str, given: Mapping[str, str], place: _Place) -> Steps:
-    """The steps of a shape; none if it is of an unknown kind."""
+def _steps(tag: str, attributes: Mapping[str, str], place: _Place) -> Steps:
+    """Return the steps of a shape; empty if its kind is unknown."""
     if tag == "path":
-        return _path(given["d"], place)
+        return _path(attributes["d"], place)
     if tag in {"polygon", "polyline"}:
-        points = place.points(given["points"].replace(",", " ").split())
+        points = place.points(attributes["points"].replace(",", " ").split())
+        # Graphviz repeats the first point of a polygon, which is closed anyway.
         if tag == "polygon" and points[:2] == points[-2:]:
             points = points[:-2]
         closing: Steps = (("Z", ()),) if tag == "polygon" else ()
         return (("M", points[:2]), ("L", points[2:]), *closing)
     if tag in {"ellipse", "circle"}:
-        x, y = place.points([given.get("cx", "0"), given.get("cy", "0")])
-        rx = float(given.get("rx") or given["r"]) * place.sx
-        ry = float(given.get("ry") or given["r"]) * place.sy
+        x, y = place.points([attributes.get("cx", "0"), attributes.get("cy", "0")])
+        rx = float(attributes.get("rx") or attributes["r"]) * place.sx
+        ry = float(attributes.get("ry") or attributes["r"]) * place.sy
         return (("E", (x, y, round(rx), round(ry))),)
     if tag == "rect":
-        left, top, right, bottom = _corners(given)
+        left, top, right, bottom = _corners(attributes)
         points = place.points([left, top, right, top, right, bottom, left, bottom])
         return (("M", points[:2]), ("L", points[2:]), ("Z", ()))
     if tag == "line":
-        points = place.points([given.get(key, "0") for key in ("x1", "y1", "x2", "y2")])
+        points = place.points([attributes.get(key, "0") for key in ("x1", "y1", "x2", "y2")])
         return (("M", points[:2]), ("L", points[2:]))
     return ()
 
 
-def _corners(given: Mapping[str, str]) -> list[float]:
-    """The left, top, right and bottom of a rectangle."""
-    x, y = float(given.get("x", 0)), float(given.get("y", 0))
-    return [x, y, x + float(given["width"]), y + float(given["height"])]
+def _corners(attributes: Mapping[str, str]) -> list[float]:
+    """Return the left, top, right and bottom of a rectangle."""
+    x, y = float(attributes.get("x", 0)), float(attributes.get("y", 0))
+    return [x, y, x + float(attributes["width"]), y + float(attributes["height"])]
 
 
 def _path(data: str, place: _Place) -> Steps:
-    """The steps of a path; relative ones and those along one axis are made absolute."""
+    """Return the steps of a path with absolute coordinates."""
     steps: list[tuple[str, tuple[int, ...]]] = []
     start = end = (0, 0)
+    # Relative steps start from the exact end of the last one: rounded ends would add up their errors.
     exact = (0.0, 0.0)
     for letter, words in STEPS.findall(data):
         kind = letter.upper()
@@ -470,7 +522,8 @@ def _path(data: str, place: _Place) -> Steps:
 
 
 def _is_straight(start: tuple[int, ...], curve: tuple[int, ...]) -> bool:
-    """Whether the control points of a curve lie on the line between its ends, to half a point."""
+    """Return True if the control points of a curve are within half a point of the line between its ends."""
+    # Graphviz draws every edge as a spline; a straight one takes a third of the bytes as a line.
     x, y = start
     dx, dy = curve[4] - x, curve[5] - y
     limit = UNIT / 2 * max(abs(dx), abs(dy), 1)
@@ -485,18 +538,18 @@ def _is_straight(start: tuple[int, ...], curve: tuple[int, ...]) -> bool:
 
 
 def _absolute(letter: str, numbers: list[float], start: tuple[float, float]) -> list[str]:
-    """The coordinates of steps that are relative, or along one axis, made absolute."""
+    """Convert the coordinates of steps that are relative, or along one axis, to absolute coordinates."""
     x, y = start
-    made: list[float] = []
+    absolute: list[float] = []
     size = {"H": 1, "V": 1, "C": 6}.get(letter.upper(), 2)
     for i in range(0, len(numbers) - size + 1, size):
-        given = numbers[i : i + size]
+        step = numbers[i : i + size]
         if letter in "Hh":
-            given = [given[0], 0.0 if letter == "h" else y]
+            step = [step[0], 0.0 if letter == "h" else y]
         elif letter in "Vv":
-            given = [0.0 if letter == "v" else x, given[0]]
+            step = [0.0 if letter == "v" else x, step[0]]
         if letter.islower():
-            given = [value + (y if j % 2 else x) for j, value in enumerate(given)]
-        x, y = given[-2:]
-        made += given
-    return list(map(repr, made))
+            step = [value + (y if j % 2 else x) for j, value in enumerate(step)]
+        x, y = step[-2:]
+        absolute += step
+    return list(map(repr, absolute))

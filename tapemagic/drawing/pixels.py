@@ -1,4 +1,4 @@
-"""Coloured cells as a part of an SVG: a tiny picture in a data URI, whose bytes are the same on every machine."""
+"""Colored cells in an SVG: a tiny PNG in a data URI, with the same bytes on every machine."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import zlib
 from collections.abc import Sequence
 from functools import reduce
 
-Colours = Sequence[Sequence[str]]
-"""Rows of colours, each as #rrggbb."""
+Colors = Sequence[Sequence[str]]
+"""Rows of colors, each as #rrggbb."""
 
 URI = "data:image/png;base64,"
 WITHOUT_PALETTE, WITH_PALETTE = 2, 3
-"""The kinds of pictures in a PNG."""
+"""The color types of a PNG: RGB, and a palette."""
 
 
-def pixels(colours: Colours, width: float, height: float, x: float = 0, y: float = 0) -> str:
-    """An SVG element that shows cells in their colours, each cell with sharp edges.
+def pixels(colors: Colors, width: float, height: float, x: float = 0, y: float = 0) -> str:
+    """Return an SVG element that shows colored cells with sharp edges.
 
     Examples
     --------
     >>> pixels([["#ffffff", "#1d4ed8"]], 20, 10)[:74]
     '<image width="20" height="10" preserveAspectRatio="none" style="image-rend'
     """
-    data = base64.b64encode(png(colours)).decode()
+    data = base64.b64encode(png(colors)).decode()
     place = f' x="{x:g}"' * bool(x) + f' y="{y:g}"' * bool(y)
     return (
         f'<image{place} width="{width:g}" height="{height:g}" preserveAspectRatio="none"'
@@ -32,8 +32,8 @@ def pixels(colours: Colours, width: float, height: float, x: float = 0, y: float
     )
 
 
-def cells_of(uri: str) -> Colours:
-    """The colours of cells in the URI that `pixels` writes; none for any other URI, and for many colours.
+def cells_of(uri: str) -> Colors:
+    """Read the colors of cells back from a URI of `pixels`; empty without a palette, or for another URI.
 
     Examples
     --------
@@ -47,7 +47,8 @@ def cells_of(uri: str) -> Colours:
     width, height, bits, kind = struct.unpack(">IIBB", content[16:26])
     if kind != WITH_PALETTE:
         return []
-    start = 41  # behind the header and the length and name of the palette
+    # 8 bytes of signature, 25 of the header chunk, and 8 with the length and name of the palette chunk.
+    start = 41
     (size,) = struct.unpack(">I", content[33:37])
     palette = [f"#{content[k : k + 3].hex()}" for k in range(start, start + size, 3)]
     (length,) = struct.unpack(">I", content[start + size + 4 : start + size + 8])
@@ -57,31 +58,30 @@ def cells_of(uri: str) -> Colours:
     return [[palette[index] for index in _unpacked(row, bits)[:width]] for row in rows]
 
 
-def png(colours: Colours) -> bytes:
-    """A picture in the format PNG, with a palette if there are few colours.
-
-    It is not compressed, since the bytes of a compressed one depend on the version of zlib.
-    """
-    palette = list(dict.fromkeys(colour for row in colours for colour in row))
-    known = {colour: index for index, colour in enumerate(palette)}
+def png(colors: Colors) -> bytes:
+    """Write a PNG, with a palette for up to 256 colors."""
+    palette = list(dict.fromkeys(color for row in colors for color in row))
+    index_of = {color: index for index, color in enumerate(palette)}
+    # PNG packs pixels of 1, 2 or 4 bits; 15 levels and two marks rarely need 8.
     bits = next((bits for bits in (1, 2, 4, 8) if len(palette) <= 2**bits), 0)
     lines = (
-        _packed([known[colour] for colour in row], bits) if bits else b"".join(map(_channels, row))
-        for row in colours
+        _packed([index_of[color] for color in row], bits) if bits else b"".join(map(_channels, row))
+        for row in colors
     )
     kind = WITH_PALETTE if bits else WITHOUT_PALETTE
-    size = struct.pack(">IIBBBBB", len(colours[0]), len(colours), bits or 8, kind, 0, 0, 0)
+    size = struct.pack(">IIBBBBB", len(colors[0]), len(colors), bits or 8, kind, 0, 0, 0)
     parts = [_chunk(b"IHDR", size)]
     if bits:
         parts.append(_chunk(b"PLTE", b"".join(map(_channels, palette))))
-    content = zlib.compressobj(0)  # stored as it is
+    # Level 0 stores without compression: compressed bytes differ between zlib and zlib-ng.
+    content = zlib.compressobj(0)
     data = b"".join(b"\0" + line for line in lines)
     parts += [_chunk(b"IDAT", content.compress(data) + content.flush()), _chunk(b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
 def _packed(indices: Sequence[int], bits: int) -> bytes:
-    """Numbers of a few bits each, the first one in the highest bits of the first byte."""
+    """Pack numbers of a few bits each, the first in the highest bits of the first byte."""
     each = 8 // bits
     padded = [*indices, *[0] * (-len(indices) % each)]
     groups = (padded[k : k + each] for k in range(0, len(padded), each))
@@ -89,12 +89,12 @@ def _packed(indices: Sequence[int], bits: int) -> bytes:
 
 
 def _unpacked(packed: bytes, bits: int) -> list[int]:
-    """The numbers in bytes that `_packed` made."""
+    """Unpack the numbers that `_packed` wrote."""
     return [byte >> shift & 2**bits - 1 for byte in packed for shift in range(8 - bits, -1, -bits)]
 
 
-def _channels(colour: str) -> bytes:
-    return bytes.fromhex(colour[1:])
+def _channels(color: str) -> bytes:
+    return bytes.fromhex(color[1:])
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Style: how a report is shown, beside what it tells; and the themes."""
+"""Style: how a report looks, and its themes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from tapemagic.drawing.elements import element
 from tapemagic.drawing.styles import GROUND
 from tapemagic.explain.formatting import DIGITS
+from tapemagic.report.tabs import DEFAULT_FIRST
 
 Theme: TypeAlias = Literal["auto", "light", "dark"]
 Engine: TypeAlias = Literal["auto", "dot", "pygraphviz", "none"]
@@ -18,17 +19,17 @@ THEMES: dict[Theme, tuple[str, str]] = {
     "light": ("background-color:#ffffff;color:#111827;padding:8px 12px;overflow-x:auto", "#4b5563"),
     "dark": ("background-color:#111111;color:#e5e7eb;padding:8px 12px;overflow-x:auto", "#9ca3af"),
 }
-"""The style of a page, and the colour of lines and text without a background in its pictures."""
+"""The style of a page, and the color of lines and text without background in its pictures."""
 
-OWN_COLOURS = {
+OWN_COLORS = {
     "table": "color:inherit;background:none",
     "tr": "background:none",
     "th": "color:inherit",
     "td": "color:inherit",
 }
-"""The elements to which front ends give colours of their own, and the styles that undo that."""
+"""The styles that undo the colors of front ends, by element."""
 STYLE = re.compile(r' style=("[^"]*"|[^ >]*)')
-COLOURED = re.compile(rf"<({'|'.join(OWN_COLOURS)})( [^>]*)?>")
+COLORED = re.compile(rf"<({'|'.join(OWN_COLORS)})( [^>]*)?>")
 
 
 @dataclass(frozen=True)
@@ -40,35 +41,36 @@ class Style:
     first_tab : str
         The title of the tab that is open at first.
     theme : {'auto', 'light', 'dark'}
-        With 'auto', text has the colour of the page; the others bring a page of their own.
+        With 'auto', text has the color of the notebook; the others bring their own background.
     engine : {'auto', 'dot', 'pygraphviz', 'none'}
-        What draws the graph.
+        The program that draws the graph.
     digits : int
         The significant digits of numbers.
     """
 
-    first_tab: str = "Graph"
+    first_tab: str = DEFAULT_FIRST
     theme: Theme = "auto"
     engine: Engine = "auto"
     digits: int = DIGITS
 
 
 def themed_page(content: str, theme: Theme) -> str:
-    """HTML on a page with the colours of a theme; with 'auto' as it is."""
+    """Wrap HTML in the colors of a theme; with 'auto', return it unchanged."""
     style, _ = THEMES[theme]
+    # Without a background, text must keep the color of the notebook.
     if not style:
         return content
-    return element("div", style, COLOURED.sub(_with_colours_of_the_page, content))
+    return element("div", style, COLORED.sub(_with_colors_of_the_page, content))
 
 
-def _with_colours_of_the_page(tag: re.Match[str]) -> str:
-    """A tag with a style that undoes the colours of the front end, in front of its own style."""
+def _with_colors_of_the_page(tag: re.Match[str]) -> str:
+    """Return a tag whose style first undoes the colors of the front end."""
     attributes = tag[2] or ""
     style = STYLE.search(attributes)
     more = f";{style[1].strip(chr(34))}" if style else ""
-    return f'<{tag[1]}{STYLE.sub("", attributes)} style="{OWN_COLOURS[tag[1]]}{more}">'
+    return f'<{tag[1]}{STYLE.sub("", attributes)} style="{OWN_COLORS[tag[1]]}{more}">'
 
 
 def ground_of(theme: Theme) -> str:
-    """The colour of lines and text without a background in the pictures of a theme."""
+    """Return the color of lines and text without background in the pictures of a theme."""
     return THEMES[theme][1]

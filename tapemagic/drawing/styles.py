@@ -1,7 +1,7 @@
 """Inline styles of the HTML in a report, legible on a light and on a dark page.
 
-A notebook may be light or dark, and inline styles cannot tell. So text has the notebook's own colour, secondary text is
-fainter, and text that is to be seen first has a background colour of its own, as in the graph.
+Inline styles can't know whether a notebook is light or dark. So text has the color of the notebook, secondary text is
+fainter, and important text has a background color, as in the graph.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ TITLE = "margin-top:14px;font-weight:600"
 QUIET = "opacity:0.72"
 SMALL = f"{QUIET};font-size:12px"
 GROUND = "#7f7f7f"
-"""The grey of lines and text in a picture without background: as far from white as from black."""
+"""The gray of lines and text in a picture without background: as far from white as from black."""
 LIVE_GROUND = "var(--jp-ui-font-color2,#6b7280)"
-"""The same in a live page, which has a theme."""
+"""The gray of such lines and text in a live page, which has a theme."""
 RULE = "1px solid #7f7f7f66"
 _CHIP = "border-radius:3px;padding:0 5px;font-weight:600"
 WATCHED = f"background-color:#dbeafe;color:#1e3a8a;{_CHIP}"

@@ -1,10 +1,9 @@
-"""Drawings of DOT as SVG, made small: a style is written once, and a coordinate as a step from the one before."""
+"""Draws DOT as compact SVG: each style is written once, and coordinates are relative."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -13,7 +12,6 @@ from types import MappingProxyType
 from tapemagic.drawing.engines import (
     TooLongError,
     UnavailableError,
-    all_by_dot,
     by_dot,
     by_pygraphviz,
 )
@@ -40,13 +38,12 @@ INSTALL = (
 ANY_ENGINE = '%config TapeMagics.engine = "auto"'
 
 ROOM = 720
-"""The largest width and height of a picture in pixels; a larger one is scaled down."""
+"""The width and height in pixels to which larger pictures are scaled down."""
 LEAST = 0.55
-"""The smallest scale at which a picture can be read; one that is larger still is scrolled."""
+"""The smallest scale at which a picture is legible; an even wider one is scrolled."""
 PIXELS = 96 / 72 / UNIT
-"""Pixels in a unit of a picture."""
-BATCH = 16
-"""The most graphs that are drawn in one run of Graphviz, which is stopped after a few seconds."""
+"""The pixels in a unit of a picture."""
+# `dot` comes first: it runs in a separate process, so a timeout or an interrupt can stop it.
 DRAWERS = {"dot": by_dot, "pygraphviz": by_pygraphviz}
 DEFAULTS = {
     "text-anchor": "middle",
@@ -54,16 +51,27 @@ DEFAULTS = {
     "font-size": str(10 * UNIT),
     "stroke-width": str(UNIT),
 }
-"""The attributes that are written once, for the whole picture."""
+"""The attributes that are written once, for the entire picture."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture, or the reason why there is none; with the colour of what has no background of its own."""
+    """A picture, or the reason why the graph can't be drawn.
+
+    Attributes
+    ----------
+    picture : Picture or None
+    reason : str
+    ground : str
+        The color of lines and text without background.
+    is_wide : bool
+        Whether the picture is scrolled instead of fitted to the width of a page.
+    """
 
     picture: Picture | None
     reason: str = ""
     ground: str = GROUND
+    is_wide: bool = False
 
     @cached_property
     def svg(self) -> str | None:
@@ -72,7 +80,7 @@ class Drawing:
 
     @cached_property
     def live(self) -> str | None:
-        """The picture as an SVG element for a live page: with names, and with the grey of the page's theme."""
+        """The picture as an SVG element for a live page: with names, and with the gray of its theme."""
         ground = LIVE_GROUND if self.ground == GROUND else self.ground
         return None if self.picture is None else write_live(self.picture, ground)
 
@@ -87,14 +95,14 @@ def draw(
     source : str
         DOT.
     inserts : mapping of int to Insert, optional
-        Pieces of SVG to put in the places of the markers in the source, by their numbers.
+        Pieces of SVG that replace their markers in the source, by number.
     engine : {'auto', 'dot', 'pygraphviz', 'none'}, optional
-        The ``dot`` program, the Graphviz inside pygraphviz, or nothing; by default the first of them that works.
+        The ``dot`` program, the Graphviz inside pygraphviz, or nothing; by default the first that works.
 
     Returns
     -------
     Drawing
-        Or the reason why nothing could be drawn.
+        The picture, or the reason why the graph can't be drawn.
     """
     if engine == "none":
         return Drawing(None, "no picture, because TapeMagics.engine is 'none'")
@@ -102,6 +110,7 @@ def draw(
     for drawer in DRAWERS.values() if engine == "auto" else [DRAWERS[engine]]:
         try:
             return Drawing(read(drawer(source), inserts))
+        # pygraphviz would take as long, and can't be stopped: it isn't tried after a timeout.
         except TooLongError as problem:
             return Drawing(None, f"no picture: {problem}. Here are the operations as equations")
         except ValueError:
@@ -112,38 +121,8 @@ def draw(
     return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {advice}")
 
 
-def draw_all(
-    graphs: Sequence[tuple[str, Mapping[int, Insert]]], engine: Engine = "auto"
-) -> list[Drawing]:
-    """Draw several graphs, in one run of Graphviz where that works.
-
-    Parameters
-    ----------
-    graphs : sequence of (str, mapping of int to Insert)
-        DOT sources and the pieces of SVG to put into them, as for `draw`.
-    engine : {'auto', 'dot', 'pygraphviz', 'none'}, optional
-
-    Returns
-    -------
-    list of Drawing
-        The same as each has alone.
-    """
-    drawings: list[Drawing] = []
-    for start in range(0, len(graphs), BATCH):
-        batch = graphs[start : start + BATCH]
-        together: list[Drawing] = []
-        if engine in {"auto", "dot"} and len(batch) > 1:
-            with suppress(UnavailableError, TooLongError, ValueError):
-                documents = all_by_dot([source for source, _ in batch])
-                for document, (_, inserts) in zip(documents, batch, strict=True):
-                    together.append(Drawing(read(document, inserts)))
-        alone = (draw(source, inserts, engine) for source, inserts in batch[len(together) :])
-        drawings += [*together, *alone]
-    return drawings
-
-
 def write(picture: Picture) -> str:
-    """A picture as SVG: what has the same style is painted at once."""
+    """Write a picture as SVG, with one path for all outlines of a style."""
     parts = [
         f'<path{_attributes(style)} d="{_merged(outlines)}"/>'
         for (_, style), outlines in picture.layers.items()
@@ -157,24 +136,24 @@ def write(picture: Picture) -> str:
 
 
 def write_live(picture: Picture, ground: str) -> str:
-    """A picture as SVG in which every node, edge and frame is a group with a name, by which scripts find it.
+    """Write a picture as SVG in which every node, edge and frame is a group that scripts can find.
 
-    A node has the attribute `data-n` with its name in DOT, an edge `data-e` with those of its ends, and a frame
+    A node has the attribute `data-n` with its name in DOT, an edge `data-e` with the names of its ends, and a frame
     `data-c` with its number. In the box of a value, the line of text that ends with the value and its small picture
-    have the class "v", and those of its gradient "g". The colour `ground` of what has no background of its own is
-    written once.
+    have the class "v"; the line and the picture of its gradient have "g". The color `ground` of lines and text without
+    background is written once.
     """
     inner = _in_grey("".join(map(_group, picture.items)), "currentColor")
     return _root(picture, inner, {"color": ground})
 
 
 def _in_grey(svg: str, ground: str) -> str:
-    """A picture with another colour of what has no background of its own."""
+    """Replace the color of lines and text without background."""
     return svg.replace(f'"{GROUND}"', f'"{ground}"') if ground != GROUND else svg
 
 
 def _root(picture: Picture, inner: str, more: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The SVG element of a picture, with some `more` attributes."""
+    """Return the SVG element of a picture, with `more` attributes."""
     defaults = "".join(f' {key}="{value}"' for key, value in {**DEFAULTS, **more}.items())
     width, height = (f"{length / UNIT:.0f}" for length in (picture.width, picture.height))
     return (
@@ -184,9 +163,10 @@ def _root(picture: Picture, inner: str, more: Mapping[str, str] = MappingProxyTy
 
 
 def _group(item: Item) -> str:
-    """An item as a group with a name."""
+    """Write an item as a group with a name."""
     words = [part for part in item.parts if isinstance(part, Words)]
     counted = Counter(line.style for line in words)
+    # The most frequent style is written once, for the group.
     common = counted.most_common(1)[0][0] if counted else ()
     parts = [f'<path{_attributes(style)} d="{_merged(lines)}"/>' for style, lines in _painted(item)]
     for line, mark in zip(words, line_marks(item, [line.text for line in words]), strict=True):
@@ -197,7 +177,7 @@ def _group(item: Item) -> str:
 
 
 def _painted(item: Item) -> list[tuple[Style, list[Steps]]]:
-    """The outlines of an item, those in one style together."""
+    """Return the outlines of an item; successive ones in one style are joined."""
     painted: list[tuple[Style, list[Steps]]] = []
     for part in item.parts:
         if isinstance(part, Outline):
@@ -209,22 +189,23 @@ def _painted(item: Item) -> list[tuple[Style, list[Steps]]]:
 
 
 def _attributes(style: Style) -> str:
-    """A style as attributes, without those that the whole picture has."""
+    """Write a style as attributes, without the defaults of the picture."""
     return "".join(
         f' {key}="{escape(value)}"' for key, value in style if DEFAULTS.get(key) != value
     )
 
 
 def _line(words: Words, attributes: str = "") -> str:
-    """A line of text; spaces of which SVG would drop some become ones that it keeps."""
+    """Write a line of text."""
     text = words.text
+    # SVG collapses spaces, except for non-breaking ones.
     if "  " in text or text[:1] == " ":
         text = text.replace(" ", "\u00a0")
     return f'<text x="{words.x}" y="{words.y}"{attributes}>{escape(text)}</text>'
 
 
 def _inset(part: Inset, marked: str = "") -> str:
-    """A piece of SVG in its place, with lengths in points; what is `marked` stands in its place."""
+    """Place an insert, whose lengths are points; `marked` replaces its content."""
     scale = f"{UNIT * part.scale:.3g}"
     return (
         f'<g transform="translate({part.x} {part.y})scale({scale})" stroke-width="1" font-size="10">'
@@ -233,7 +214,7 @@ def _inset(part: Inset, marked: str = "") -> str:
 
 
 def _merged(outlines: Iterable[Steps]) -> str:
-    """Outlines as the data of one path, in which all but the first point are relative."""
+    """Write outlines as the data of one path, with relative coordinates after its first point."""
     data: list[str] = []
     x = y = 0
     for steps in outlines:
@@ -257,9 +238,8 @@ def _merged(outlines: Iterable[Steps]) -> str:
                 word = "c"
             elif kind == "E":
                 cx, cy, rx, ry = points
-                data.append(
-                    f"M{cx} {cy - ry}a{rx} {ry} 0 1 0 1 0z"
-                )  # from the top to a point beside it
+                # An arc needs two different ends, so this ellipse ends one unit to the right of its top.
+                data.append(f"M{cx} {cy - ry}a{rx} {ry} 0 1 0 1 0z")
                 continue
             else:
                 word, numbers = "z", ()
@@ -269,29 +249,29 @@ def _merged(outlines: Iterable[Steps]) -> str:
 
 
 def _written(word: str, numbers: Iterable[int]) -> str:
-    """A step of a path; a minus sign separates as well as a space."""
+    """Write a step of a path; a minus sign separates numbers as a space does."""
     text = "".join(f"{number}" if number < 0 else f" {number}" for number in numbers)
+    # A letter that repeats the last one is implied; its numbers then need a separator.
     if word == " ":
         return text
     return word + text.removeprefix(" ")
 
 
 def fitted(drawing: Drawing, live: bool = False) -> tuple[str, str]:
-    """Scale a picture down to be seen whole, as far as it stays legible, and give the style in which to show it.
-
-    The style of what is not `live`, and stored in notebooks, has no lengths: they differ from one Graphviz to the next.
-    """
+    """Scale a picture down to fit a page while it is legible; return the SVG and the style of its element."""
     picture, svg = drawing.picture, drawing.live if live else drawing.svg
     if picture is None or svg is None:
         return "", ""
     width, height = picture.width * PIXELS, picture.height * PIXELS
-    is_wide = width * LEAST > ROOM
-    scale = LEAST if is_wide else max(LEAST, min(1.0, ROOM / max(height, 1)))
+    fits_when_small = width * LEAST <= ROOM
+    scale = max(LEAST, min(1.0, ROOM / max(height, 1))) if fits_when_small else LEAST
     _, _, rest = svg.partition(" viewBox")
     sized = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * scale:.0f}"'
         f' height="{height * scale:.0f}" viewBox{rest}'
     )
-    if is_wide:
+    # nbval compares the style of static HTML, so it has no lengths: two versions of Graphviz may order boxes
+    # differently, and then pictures differ in size.
+    if drawing.is_wide:
         return sized, "max-width:none"
     return sized, "max-width:100%;height:auto" + live * f";min-width:{width * LEAST:.0f}px"

@@ -1,4 +1,4 @@
-"""Names in a live picture, by which scripts find its nodes, edges and frames, and the lines in the box of a value."""
+"""Names for scripts in a live picture: nodes, edges, frames, and the lines in the box of a value."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from html import escape
 from tapemagic.drawing.picture import Item
 
 VALUE, GRADIENT = "v", "g"
-"""The classes of a line of text, or a small picture, that shows a value, and of one that shows its gradient."""
+"""The classes of lines of text and small pictures that show a value or its gradient."""
 GRADIENT_LINE = "gradient "
-"""The words with which the last line in the box of a value begins, if it tells the gradient."""
+"""The first words of a line that shows the gradient of a value."""
 VALUE_NODE = re.compile("n[0-9]+")
-"""The name of the box of a value; a box that repeats it has a longer one."""
+"""The name of the box of a value; the name of a copy is longer."""
 
 
 def class_of(mark: str) -> str:
-    """A class as an attribute; empty if there is none."""
+    """Return a class as an attribute, or '' without a class."""
     return f' class="{mark}"' if mark else ""
 
 
 def name_of(item: Item) -> str:
-    """The name of an item as an attribute; empty if it has none.
+    """Return the name of an item as an attribute, or '' without a name.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def name_of(item: Item) -> str:
 
 
 def line_marks(item: Item, lines: Sequence[str]) -> list[str]:
-    """The class of each line of text of an item: in the box of a value, those with the value and its gradient have one.
+    """Return the class of each line of text of an item: '' for all but values and gradients.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Text as LaTeX: what has a meaning for TeX is escaped, and what its fonts lack is set as mathematics."""
+"""Text as LaTeX: escapes special characters, and writes characters that TeX fonts lack as mathematics."""
 
 from __future__ import annotations
 
@@ -40,23 +40,24 @@ SPECIAL |= {letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴�
 
 ASCII = str.maketrans({letter: words for letter, words in SPECIAL.items() if letter.isascii()})
 PLAIN = "×÷·±°"
-"""Letters that every font has."""
+"""Characters that every font has."""
 BARS = "\u0304\u0305"
-"""The bars over the letter before them."""
+"""Combining bars, which belong to the character before them."""
 
 GLYPH = r"""\providecommand\tapeglyph[2]{\ifdefined\Umathchar\iffontchar\font"#1 #2\else(U+#1)\fi\else#2\fi}%
 """
-"""The command for a letter that the font may lack: its number in Unicode is printed then."""
+"""The command for a character that the font may lack; it prints the code point then."""
 
 
 def tex(text: str) -> str:
-    r"""Text in one line as LaTeX.
+    r"""Convert text to one line of LaTeX.
 
     Examples
     --------
     >>> print(tex("w_1 = {x₂} ∂α"))
     w\_1 = \{x$_2$\} $\partial$$\alpha$
     """
+    # TeX joins two hyphens to a dash.
     if text.isascii() and text.isprintable():
         return text.translate(ASCII).replace("--", "-{}-")
     parts: list[str] = []
@@ -77,6 +78,7 @@ def _letter(letter: str) -> str:
     name = unicodedata.name(letter, "")
     if name.startswith("GREEK ") and (command := _greek(name)):
         return command
+    # The fonts of xelatex have most mathematical symbols in math mode only.
     if unicodedata.category(letter) == "Sm":
         return f"${letter}$"
     return f"\\tapeglyph{{{ord(letter):04X}}}{{{letter}}}"
@@ -91,7 +93,8 @@ GREEK = frozenset(
 
 
 def _greek(name: str) -> str:
-    """The command for a Greek letter by its name in Unicode; empty if there is none."""
+    """Return the command for a Greek letter by its Unicode name, or '' if LaTeX has no command."""
+    # Unicode spells it LAMDA.
     words = name.removeprefix("GREEK ").replace("AMDA", "AMBDA").split(" LETTER ")
     if len(words) != 2:
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapemagic.drawing.elements import aligned, element, plain
+from tapemagic.drawing.elements import aligned, element, escape_text
 from tapemagic.drawing.styles import BAD, GROUND, NAME
 from tapemagic.drawing.thumbnails import picture
 from tapemagic.explain.formatting import SHOWN
@@ -14,7 +14,7 @@ GRID = f"display:inline-block;{NAME};border:solid {GROUND};border-width:0 1px;pa
 
 
 def text(summary: Summary) -> str:
-    """A value without its shape; a small matrix with more than a few entries in several lines.
+    """Return a value without its shape; a small matrix takes several lines.
 
     Examples
     --------
@@ -34,24 +34,24 @@ def text(summary: Summary) -> str:
 
 
 def html(summary: Summary, pictured: bool = True, bad: bool = False) -> str:
-    """A value without its shape: a small table, or a picture with range and mean beside it; red where it is `bad`."""
+    """Return a value without its shape as HTML: a small table, or a picture with range and mean; red if `bad`."""
     if len(summary.rows) > 1:
-        words = element("span", GRID, "\n".join(map(plain, grid(summary.rows, "  "))))
+        words = element("span", GRID, "\n".join(map(escape_text, grid(summary.rows, "  "))))
     else:
-        words = plain(summary.details)
+        words = escape_text(summary.details)
     words = element("span", BAD, words) if bad else words
     shown = picture(summary) if pictured else ""
     return f"{shown}<br>{words}" if shown else words
 
 
 def grid(rows: Sequence[Sequence[str]], between: str) -> list[str]:
-    """The lines of a matrix, its columns aligned right."""
+    """Return the lines of a matrix with columns aligned right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [between.join(map(str.rjust, row, widths)) for row in rows]
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table of text with aligned columns, whose cells may have several lines."""
+    """Align the columns of a table of text, whose cells may have several lines."""
     lines = []
     for row in rows:
         cells = [cell.split("\n") for cell in row]

@@ -1,4 +1,4 @@
-"""Events of a tape beside its operations, which explain missing gradients: conversions, assignments, pauses."""
+"""Events on a tape, in addition to operations: conversions, assignments and pauses explain missing gradients."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from typing import Any, Literal, NamedTuple
 
 from tapemagic.engine.recording import live
 
-MOST = 32
-"""The number of events of one line that a tape keeps: the first ones."""
+MAX_EVENTS_PER_LINE = 32
+"""The maximum number of events per source line that a tape keeps, the first ones."""
 
 Kind = Literal["exit", "text", "assigned", "changed", "paused", "reset"]
 
 PACKAGES = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
-"""Folders into which libraries are installed, wherever they are."""
+"""Parts of paths that mark folders of installed libraries."""
 
 EVALUATED = "<string>"
-"""The file of all texts that Python evaluates."""
+"""The file name of code that Python compiled from a string, for example with `exec`."""
 
 CELL_FILE = re.compile(r"<ipython-input-|ipykernel_\d+")
 """The file names of notebook cells."""
 
 PROGRAMS = "<tapemagic "
-"""The beginning of the names under which this package compiles programs."""
+"""The start of the file names of programs that this package compiles."""
 
 
 class Place(NamedTuple):
-    """A line of the user's program, and the library that it called, if it called one.
+    """A line of your program, and the library that it called, if any.
 
     Attributes
     ----------
     file : str
     line : int
     library : str
-        Empty if the line itself did it.
+        Empty if the line itself caused the event.
     caller : str
-        The library that called the function in which the line is; empty if the program itself did.
+        The library that called the function on this line, or '' if your program called it.
     """
 
     file: str
@@ -50,13 +50,14 @@ class Place(NamedTuple):
 
 
 class Event(NamedTuple):
-    """A conversion, an assignment or an interruption that a tape cannot differentiate.
+    """A conversion, an assignment or an interruption that a tape can't differentiate.
 
     Attributes
     ----------
     kind : {'exit', 'text', 'assigned', 'changed', 'paused', 'reset'}
-        A value was converted to something that no tape can follow; it was converted to text or bytes; a variable was
-        given it, or changed by it; recording was stopped for a while; all records were dropped.
+        A value was converted to something that no tape can follow, or to text or bytes; a variable was assigned a
+        value,
+        or changed in place; recording was paused; all records were dropped.
     number : int
         The number of the value or of the variable, or the time at which the pause or the reset began.
     what : object
@@ -64,7 +65,7 @@ class Event(NamedTuple):
         numbers of the values that were watched.
     place : Place or None
     time : int
-        By the clock that numbers values.
+        The time, by the clock that also numbers values.
     """
 
     kind: Kind
@@ -75,7 +76,7 @@ class Event(NamedTuple):
 
 
 def record_exit(x: Any, how: str) -> None:
-    """Record that a tensor is converted, by a call named `how`, to something that no tape can follow."""
+    """Record that the call `how` converts a tensor to something that no tape can follow."""
     tapes = live()
     if not tapes:
         return
@@ -86,23 +87,24 @@ def record_exit(x: Any, how: str) -> None:
 
 
 def record_text(x: Any, how: str) -> None:
-    """Record that a tensor is written as text or bytes, by a call named `how`, without counting as a read of it.
+    """Record that the call `how` converts a tensor to text or bytes, without counting it as a read of the tensor.
 
-    A trainable variable may be tracked later: that of its text is recorded in any case.
+    The event of a trainable variable is always recorded, because a tape may begin to track it later.
     """
+    # Not x._read(): printing a variable must not make a tape watch it.
     for tape in live():
         if x._id in tape._tracked or getattr(x, "trainable", False):
             tape._record_event("text", x._id, how)
 
 
 def user_line() -> Place | None:
-    """The line of the user's program that is running; None where there is none, as in a thread of a library."""
+    """Return the line of your program that is running, or None in a thread of a library."""
     frame = sys._getframe(1)
     library = ""
     while frame is not None:
         file = frame.f_code.co_filename
         origin = origin_of(file)
-        if origin is not None and not is_made(frame.f_code):
+        if origin is not None and not is_generated(frame.f_code):
             if not origin:
                 return Place(file, frame.f_lineno, library, _caller_of(frame))
             library = origin
@@ -110,13 +112,13 @@ def user_line() -> Place | None:
     return None
 
 
-def is_made(code: CodeType) -> bool:
-    """Whether a method is one that Python makes of a text, as for dataclasses: its lines say nothing to anyone."""
+def is_generated(code: CodeType) -> bool:
+    """Return True if Python generated a method from source text, as `dataclass` does; its lines aren't informative."""
     return code.co_filename == EVALUATED and code.co_name.startswith("__")
 
 
 def outer_frame() -> int:
-    """The identity of the innermost frame that is not of this package; 0 where there is none."""
+    """Return the identity of the innermost frame outside this package, or 0."""
     frame = sys._getframe(1)
     while frame is not None:
         if origin_of(frame.f_code.co_filename) is not None:
@@ -126,7 +128,7 @@ def outer_frame() -> int:
 
 
 def _caller_of(frame: Any) -> str:
-    """The installed library through which a file calls a function of its own, such as one to be minimized."""
+    """Return the installed library that called a function of a file, such as an optimizer that calls the objective."""
     file, library = frame.f_code.co_filename, ""
     while frame.f_code.co_name != "<module>" and frame.f_back is not None:
         frame = frame.f_back
@@ -139,29 +141,34 @@ def _caller_of(frame: Any) -> str:
 
 
 def source_lines(file: str, module: dict[str, Any] | None = None) -> list[str]:
-    """The lines of a file, as far as they are known; none of ``<string>``, as Python calls every text it evaluates.
+    """Return the lines of a file that `linecache` has, or nothing for ``<string>``.
 
-    From Python 3.13 on, the module linecache takes all of these for the text behind ``python -c``.
+    Python 3.13 and later register the text of ``python -c`` under that name, so linecache would return those lines
+    for any
+    code that was compiled from a string.
     """
     return [] if file == EVALUATED else linecache.getlines(file, module)
 
 
 def source_line(place: Place) -> str:
-    """The text of a line of a program; empty if it is not known."""
+    """Return the text of a line, or '' if the file isn't available."""
     return "".join(source_lines(place.file)[place.line - 1 : place.line])
 
 
 @cache
 def origin_of(file: str) -> str | None:
-    """The name of the library to which a file belongs; empty for the user's own files, None for this package.
+    """Return the name of the library that a file belongs to, '' for user files, or None for this package.
 
-    A library is the standard library, or a package that was installed: below a ``site-packages`` or ``dist-packages``
-    anywhere, in an egg or an archive of ``sys.path``, or beside its metadata in a folder of ``sys.path``, as
-    ``pip install --target`` leaves it. A module beside the notebook, or in a folder of one's own on ``PYTHONPATH``, is
-    the user's.
+    A library is part of the standard library or installed: in a ``site-packages`` or ``dist-packages`` folder, in an
+    egg
+    or archive on ``sys.path``, or next to its metadata in a folder on ``sys.path``, as ``pip install --target``
+    leaves it.
+    Modules next to the notebook, or in your own folders on ``PYTHONPATH``, are user files.
     """
     if file.startswith((_own_folder(), PROGRAMS)):
         return None
+    # "<frozen importlib._bootstrap>" and similar names: modules of the standard library without a
+    # file.
     if file.startswith("<"):
         return "python" if file.startswith("<frozen") else ""
     for folder in PACKAGES:
@@ -175,7 +182,7 @@ def origin_of(file: str) -> str | None:
 
 @cache
 def _own_folder() -> str:
-    """The folder of this package."""
+    """Return the folder of this package, with a separator at its end."""
     from pathlib import Path
 
     return f"{Path(__file__).absolute().parent.parent}{os.sep}"
@@ -183,7 +190,7 @@ def _own_folder() -> str:
 
 @cache
 def _standard_folders() -> tuple[str, ...]:
-    """The folders of the standard library."""
+    """Return the folders of the standard library."""
     import sysconfig
     from pathlib import Path
 
@@ -192,7 +199,7 @@ def _standard_folders() -> tuple[str, ...]:
 
 
 def _top(path: str) -> str:
-    """The name that imports a file, by its path below the folder of libraries; of an egg, what is in it."""
+    """Return the importable name of a file, from its path inside a folder of libraries or inside an egg."""
     first, _, rest = path.partition(os.sep)
     if rest and first.endswith((".egg", ".zip", ".whl")):
         return _top(rest)
@@ -200,7 +207,7 @@ def _top(path: str) -> str:
 
 
 def _installed(file: str) -> str:
-    """The library to which a file elsewhere belongs, by the metadata beside it; empty if there is none."""
+    """Return the library that a file elsewhere belongs to, according to the metadata next to it, or ''."""
     folder = max((f for f in map(_folder, sys.path) if file.startswith(f)), key=len, default="")
     if not folder:
         return ""
@@ -210,7 +217,7 @@ def _installed(file: str) -> str:
 
 
 def _folder(entry: str) -> str:
-    """An entry of ``sys.path`` as the beginning of paths."""
+    """Convert an entry of ``sys.path`` to the start of absolute paths."""
     from pathlib import Path
 
     return str(Path(entry).absolute()).rstrip(os.sep) + os.sep
@@ -218,18 +225,19 @@ def _folder(entry: str) -> str:
 
 @cache
 def _packages_in(folder: str) -> frozenset[str]:
-    """The packages in a folder that were installed there, by their metadata."""
+    """Return the packages that were installed in a folder, according to their metadata."""
     from pathlib import Path
 
+    # importlib.metadata takes 17 ms to import, and most folders contain no metadata.
     if not any(
         path.suffix in (".dist-info", ".egg-info") for path in Path(folder).glob("*.*-info")
     ):
         return frozenset()
     from importlib.metadata import distributions
 
-    found: set[str] = set()
+    packages: set[str] = set()
     for distribution in distributions(path=[folder]):
         names = (distribution.read_text("top_level.txt") or "").split()
         files = (_top(str(path)) for path in distribution.files or () if path.suffix == ".py")
-        found.update(names or files)
-    return frozenset(found)
+        packages.update(names or files)
+    return frozenset(packages)

@@ -1,7 +1,7 @@
-"""Lazy arrays: arrays that another library computes later, piece by piece, as the engine meets them.
+"""Lazy arrays: arrays that another library computes later, chunk by chunk.
 
-The engine computes with them as with NumPy's arrays, since they follow NumPy's protocols. What those protocols do not
-reach goes through the gate: functions of this package, and the shapes of new arrays.
+The engine computes with them as with NumPy arrays, because they implement NumPy's protocols. Everything outside these
+protocols goes through the gate: functions of this package, and the shapes of new arrays.
 """
 
 from __future__ import annotations
@@ -18,42 +18,43 @@ from tapemagic.errors import NotComputedError, UnsupportedArgumentError
 
 
 class Gate(Protocol):
-    """The one place that decides how a function is computed on lazy arrays."""
+    """The interface that decides how a function is computed on lazy arrays."""
 
     def reads(self, args: Any) -> bool:
-        """Whether a lazy array is among nested arguments."""
+        """Return True if a lazy array is among nested arguments."""
 
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-        """The lazy result of a function on arguments with a lazy array among them."""
+        """Return the lazy result of a function that has a lazy array among its arguments."""
 
     def gradient(
         self, operation: Any, position: int, arguments: tuple[Any, ...], params: dict[str, Any]
     ) -> Any:
-        """The gradient of an input by a rule which runs in each chunk, on numbers.
+        """Compute the gradient of an input lazily, by a rule that runs on the numbers of each chunk.
 
-        The arguments are those of the rule. They may be tensors, for live tapes to record it.
+        The arguments are those of the rule. They may be tensors, so that live tapes record it.
         """
 
     def keep(self, value: Any, dtype: Any) -> Any:
-        """The lazy array of a value of the other library, cast to a dtype unless that is None."""
+        """Convert a value of the other library to a lazy array, and cast it to the dtype, if any."""
 
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
-        """One number in every place of a new array; it is cut as the array was from which the shape comes."""
+        """Fill a new array with one number; it gets the chunks of the array that the shape belongs to."""
 
 
-MOST_KEPT = 1 << 20
-"""The bytes of the largest numbers that a lazy array keeps once they are computed, for what shows it."""
+MAX_KEPT_BYTES = 1 << 20
+"""The maximum size of computed numbers that a lazy array keeps for display."""
 
 gates: list[Gate] = []
-"""The gate, once the program has made a lazy tensor; until then nothing looks for one."""
+"""The gate, once the program has created a lazy tensor. While the list is empty, nothing looks for lazy arrays."""
 
-LAZY = "a Dask array: Dask computes it later, and by itself"
-"""The reason why a lazy array is no part of a program."""
+LAZY = "a Dask array, which Dask computes later"
+"""The reason why a lazy array can't be part of a program."""
 
 LOAD: list[Callable[[], Gate]] = []
-"""Loads the gate."""
+"""The function that loads the gate."""
 
 
+# The answer depends only on the class, and `is_lazy` is called for each value.
 @cache
 def _may_be_lazy(kind: type) -> bool:
     return hasattr(kind, "__dask_graph__")
@@ -61,28 +62,28 @@ def _may_be_lazy(kind: type) -> bool:
 
 @cache
 def _is_always_lazy(kind: type) -> bool:
-    """Whether a class is of Dask's own; arrays of others, such as xarray's, may hold either kind of values."""
+    """Return True if a class belongs to Dask itself; those of other libraries may hold NumPy arrays."""
     return kind.__module__.partition(".")[0] == "dask"
 
 
 def is_lazy(x: Any) -> bool:
-    """Whether a value will be computed later."""
+    """Return True if a value will be computed later."""
     kind: Any = type(x)
     return _may_be_lazy(kind) and (_is_always_lazy(kind) or x.__dask_graph__() is not None)
 
 
-def kept(value: Any, dtype: Any = None) -> Any:
-    """The lazy array of a value for which `is_lazy` holds."""
+def as_lazy(value: Any, dtype: Any = None) -> Any:
+    """Convert a lazy value of the other library to a lazy array of this package."""
     if not gates:
         gates.append(LOAD[0]())
     return gates[0].keep(value, dtype)
 
 
 COMPUTE = "write x.compute() first, or dask.compute(x, y) for several at once"
-"""The advice where numbers are needed."""
+"""Advice where a single value must be computed."""
 
-IN_PARTS = "give the loss to tapemagic.distributed.value_and_grad, which has the numbers of each partition in turn"
-"""The advice where numbers are needed of all data."""
+IN_PARTS = "pass the loss to tapemagic.distributed.value_and_grad, which computes one partition after another"
+"""Advice where all data would be computed at once."""
 
 
 PROTOCOLS = frozenset(
@@ -91,11 +92,11 @@ PROTOCOLS = frozenset(
         *(".item()", ".tolist()", "x[i] = ..."),
     ]
 )
-"""The uses that Python or NumPy makes of a value, where a program may not have written them itself."""
+"""Uses of a value by Python or NumPy that may be implicit, without a matching call in the source code."""
 
 
 def require_computed(value: Any, how: str, instead: str = COMPUTE) -> None:
-    """Raise an error for a use that needs the numbers of a value, if that is lazy.
+    """Raise an error if a use needs the numbers of a lazy value.
 
     Raises
     ------
@@ -106,23 +107,23 @@ def require_computed(value: Any, how: str, instead: str = COMPUTE) -> None:
 
 
 def not_computed(shape: tuple[int, ...], how: str, instead: str = COMPUTE) -> NotComputedError:
-    """The error for a use that needs the numbers of a lazy array."""
+    """Return the error for a use that needs the numbers of a lazy array."""
     error = NotComputedError(
-        f"{how} needs numbers, and this value of shape {tuple(shape)} is not computed: {instead}"
+        f"{how} needs numbers, but this value of shape {tuple(shape)} isn't computed: {instead}"
     )
     error.wanted_by = how
     return error
 
 
 def refusal(name: str, text: str) -> UnsupportedArgumentError:
-    """The error for a function that cannot do with a lazy value; the text names it."""
+    """Return the error for a function that doesn't accept a lazy value; `name` is its name in the message `text`."""
     error = UnsupportedArgumentError(text)
     error.wanted_by = name
     return error
 
 
 def refuse_lazy_parts(parts: Any) -> None:
-    """Refuse a list that holds lazy arrays, of which NumPy would make an array by computing them.
+    """Reject a list that contains lazy arrays: NumPy would compute them to build an array.
 
     Raises
     ------
@@ -130,11 +131,13 @@ def refuse_lazy_parts(parts: Any) -> None:
     """
     if "dask" not in sys.modules:
         return
-    with suppress(RecursionError):  # of a list that holds itself, which is no array in any case
+    with suppress(RecursionError):  # a list that contains itself isn't an array in any case
         _refuse_lazy(parts)
 
 
 def _refuse_lazy(parts: Any) -> None:
+    # A list of a million floats has one type: testing each type once is far cheaper than testing
+    # each item.
     for kind in set(map(type, parts)):
         if kind is list or kind is tuple:
             for part in parts:
@@ -142,20 +145,20 @@ def _refuse_lazy(parts: Any) -> None:
                     _refuse_lazy(part)
         elif _may_be_lazy(kind) and any(type(part) is kind and is_lazy(part) for part in parts):
             raise UnsupportedArgumentError(
-                "a list that holds Dask arrays would be computed to make an array of it: write np.stack([...]) with "
+                "converting a list of Dask arrays to an array would compute them: write np.stack([...]) with "
                 "tensors in the list, or dask.array.stack([...]) before they become one"
             )
 
 
 def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
-    """``np.zeros``, lazy where the shape is that of a lazy array, and cut as that is."""
+    """Return ``np.zeros``, lazy and with the same chunks if the shape belongs to a lazy array."""
     if gates and hasattr(shape, "chunks"):
         return gates[0].filled(np.dtype(dtype).type(0), shape)
     return np.zeros(shape, dtype)[()]
 
 
 def reader(args: Any, kwargs: Any) -> Gate | None:
-    """The gate, if a lazy array is among the arguments of a call."""
+    """Return the gate if a lazy array is among the arguments of a call, else None, for a call that NumPy runs."""
     if gates and (gates[0].reads(args) or (kwargs and gates[0].reads(kwargs))):
         return gates[0]
     return None

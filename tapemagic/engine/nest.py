@@ -1,4 +1,4 @@
-"""Nested lists, tuples, named tuples and dicts of tensors: taken apart, and put together again."""
+"""Nested lists, tuples, named tuples and dicts of tensors: flattened to a list of leaves, and packed again."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError, ShapeError
 
 KINDS = frozenset({Tensor, Variable})
-"""The types of tensors, but for subclasses of these."""
+"""The types of most tensors; subclasses are found by `isinstance`, which is slower."""
 
 
 def is_leaf(structure: Any) -> bool:
-    """Whether something is no list, tuple or dict."""
+    """Return True if a value isn't a list, tuple or dict."""
     return isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping))
 
 
@@ -25,48 +25,48 @@ def leaves(
     error: type[NotATensorError] = NotATensorError,
     is_leaf: Callable[[Any], bool] = is_leaf,
 ) -> list[Any]:
-    """The leaves of a nested structure in TensorFlow's order: that of a dict's values is the one of its sorted keys.
+    """Return the leaves of a nested structure in TensorFlow's order, which sorts the keys of dicts.
 
     Raises
     ------
     NotATensorError
-        If the structure contains itself, or `error` in its place.
+        If the structure contains itself. `error` replaces this class.
     """
-    found: list[Any] = []
+    gathered: list[Any] = []
     try:
-        _gather(structure, found, is_leaf)
+        _gather(structure, gathered, is_leaf)
     except RecursionError:
-        raise endless_error(structure, error) from None
-    return found
+        raise recursive_structure_error(structure, error) from None
+    return gathered
 
 
-def endless_error(
+def recursive_structure_error(
     structure: Any, error: type[NotATensorError] = NotATensorError
 ) -> NotATensorError:
-    """The error for a structure that contains itself."""
+    """Return the error for a structure that contains itself."""
     return error(
         f"a {type(structure).__name__} of tensors contains itself, or is nested too deeply: "
-        "give the tensors in a flat list"
+        "pass the tensors in a flat list"
     )
 
 
-def _gather(structure: Any, found: list[Any], is_leaf: Callable[[Any], bool]) -> None:
+def _gather(structure: Any, gathered: list[Any], is_leaf: Callable[[Any], bool]) -> None:
     if is_leaf(structure):
-        found.append(structure)
+        gathered.append(structure)
         return
     for part in parts_of(structure):
-        _gather(part, found, is_leaf)
+        _gather(part, gathered, is_leaf)
 
 
 def parts_of(structure: Any) -> Sequence[Any]:
-    """The items of a list or tuple, or the values of a dict, one level deep."""
+    """Return the items of a list or tuple, or the values of a dict, one level deep."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in ordered(structure)]
     return structure  # type: ignore[no-any-return]
 
 
 def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
-    """The keys of a dict: sorted, as in TensorFlow, or in the order of insertion where they cannot be."""
+    """Return the keys of a dict, sorted as in TensorFlow if they can be, else in the order of insertion."""
     try:
         return sorted(mapping)
     except TypeError:
@@ -74,7 +74,7 @@ def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def pack(structure: Any, values: Iterable[Any], is_leaf: Callable[[Any], bool] = is_leaf) -> Any:
-    """The nested structure with `values` in place of its leaves, which are in the order of `leaves`."""
+    """Rebuild a nested structure with `values` as its leaves, in the order of `leaves`."""
     return _packed(structure, iter(values), is_leaf)
 
 
@@ -83,7 +83,9 @@ def _packed(structure: Any, values: Iterator[Any], is_leaf: Callable[[Any], bool
         return next(values)
     if isinstance(structure, Mapping):
         packed = {}
-        for key in ordered(structure):  # no comprehension, which would nest twice as deep
+        # Before Python 3.12, a comprehension has its own frame, which would halve the depth that
+        # recursion can reach.
+        for key in ordered(structure):
             packed[key] = _packed(structure[key], values, is_leaf)
         return _rebuilt(structure, {key: packed[key] for key in structure})
     parts = []
@@ -93,27 +95,29 @@ def _packed(structure: Any, values: Iterator[Any], is_leaf: Callable[[Any], bool
 
 
 def _rebuilt(structure: Any, parts: Any) -> Any:
-    """A list, tuple or dict of a structure's own type; a plain one, if that type is made of something else."""
+    """Rebuild a list, tuple or dict in the structure's own type, or as a plain one if its constructor fails."""
     kind = type(structure)
     if kind is list or kind is dict:
         return parts
     try:
         if hasattr(structure, "_fields"):
-            made = kind(*parts)
+            rebuilt = kind(*parts)
         elif isinstance(structure, dict):
-            made = copy(structure)
-            made.update(parts)
+            rebuilt = copy(structure)
+            rebuilt.update(parts)
         else:
-            made = kind(parts)
-        if _content(made) == _content(parts):
-            return made
-    except Exception:  # noqa: BLE001, S110 (whatever the constructor of the user's type does)
+            rebuilt = kind(parts)
+        # A constructor may accept the parts and store something else, so the result is compared
+        # with them.
+        if _content(rebuilt) == _content(parts):
+            return rebuilt
+    except Exception:  # noqa: BLE001, S110 (a user type may raise anything)
         pass
     return tuple(parts) if isinstance(structure, tuple) else parts
 
 
 def _content(structure: Any) -> list[Any]:
-    """The contents of a list, tuple or dict in their order, for a comparison."""
+    """Return the contents of a list, tuple or dict in order, with the identities of their values, for a comparison."""
     if isinstance(structure, Mapping):
         return [(key, id(part)) for key, part in structure.items()]
     return [id(part) for part in structure]
@@ -122,83 +126,83 @@ def _content(structure: Any) -> list[Any]:
 def tensors(
     structure: Any, role: str, error: type[NotATensorError] = NotATensorError
 ) -> Sequence[Traced]:
-    """The leaves of a structure, each of which has to be a tensor; a list of tensors is its own leaves.
+    """Return the leaves of a structure, each of which must be a tensor; a list of tensors is returned unchanged.
 
     Raises
     ------
     NotATensorError
-        If a leaf is anything else, or `error` in its place; the message names the `role` it was to play.
+        If a leaf isn't a tensor. `error` replaces this class; the message calls the structure `role`.
     """
     if isinstance(structure, Traced):
         return [structure]
     if structure.__class__ is list and KINDS.issuperset(map(type, structure)):
         return structure
-    found = leaves(structure, error)
-    for leaf in found:
+    flat = leaves(structure, error)
+    for leaf in flat:
         if not isinstance(leaf, Traced):
             raise error(
-                f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{tensor_advice(leaf)}"
+                f"{role} must be a Tensor or a Variable, not {describe(leaf)}.{tensor_advice(leaf)}"
             )
-    return found
+    return flat
 
 
 def matched(structure: Any, template: Any, targets: Sequence[Traced]) -> list[Any]:
-    """The output gradient of each target, where the targets are the leaves of `template`.
+    """Return the output gradient of each target, where the targets are the leaves of `template`.
 
-    One of another structure is flattened, as in TensorFlow, if its leaves then have the targets' shapes.
+    As in TensorFlow, a different structure is flattened if its leaves then have the shapes of the targets.
 
     Raises
     ------
     ShapeError
-        If there are more or fewer than there are targets, or it is not clear what belongs to which.
+        If the numbers of gradients and targets differ, or their assignment is ambiguous.
     """
-    found = _fitting(structure, template)
-    if found is not None:
-        return found
-    found = leaves(structure)
-    if len(found) != len(targets):
+    results = _fitting(structure, template)
+    if results is not None:
+        return results
+    results = leaves(structure)
+    if len(results) != len(targets):
         raise ShapeError(
-            f"output_gradients has {len(found)} entries for {len(targets)} targets: give one for each target"
+            f"output_gradients has {len(results)} entries for {len(targets)} targets: pass one for each target"
         )
-    if any(getattr(g, "shape", ()) != x.shape for g, x in zip(found, targets, strict=True)):
+    if any(getattr(g, "shape", ()) != x.shape for g, x in zip(results, targets, strict=True)):
         raise ShapeError(
-            f"output_gradients is {shown(structure)}, of which it is not clear what belongs to which of "
-            f"{len(targets)} targets: give one for each target, in a flat list or in the targets' own structure"
+            f"output_gradients is {shown(structure)}, which can't be assigned to "
+            f"{len(targets)} targets: pass one for each target, in a flat list or in the structure of the targets"
         )
-    return found
+    return results
 
 
 def _fitting(structure: Any, template: Any) -> list[Any] | None:
-    """The parts of a structure in the places of the template's leaves; None if the structures differ."""
+    """Return the parts of a structure at the positions of the template's leaves, or None if the structures differ."""
     if isinstance(template, Traced):
         return _fitting_one(structure, template)
     models = parts_of(template)
     if isinstance(structure, Mapping) and isinstance(template, Mapping):
         _require_keys(structure, template)
-        given: Sequence[Any] = [structure[key] for key in ordered(template)]
+        parts: Sequence[Any] = [structure[key] for key in ordered(template)]
     else:
-        given = [structure] if is_leaf(structure) else parts_of(structure)
-    if len(given) != len(models):
+        parts = [structure] if is_leaf(structure) else parts_of(structure)
+    if len(parts) != len(models):
         models = leaves(template)
-    if len(given) != len(models):
+    if len(parts) != len(models):
         return None
-    found: list[Any] = []
-    for part, model in zip(given, models, strict=True):
-        one = _fitting(part, model)
-        if one is None:
+    leaf_parts: list[Any] = []
+    for part, model in zip(parts, models, strict=True):
+        nested_parts = _fitting(part, model)
+        if nested_parts is None:
             return None
-        found += one
-    return found
+        leaf_parts += nested_parts
+    return leaf_parts
 
 
 def _fitting_one(structure: Any, target: Traced) -> list[Any] | None:
-    """The output gradient of a single target: a list of numbers is an array, and so stays whole."""
+    """Return the output gradient of a single target: a list of numbers is one array, so it isn't flattened."""
     if is_leaf(structure):
         return [structure]
-    found = leaves(structure)
-    whole = all(isinstance(x, Traced) or getattr(x, "ndim", 0) for x in found)
-    if found and (whole or not target.ndim or isinstance(structure, Mapping)):
-        return found if len(found) == 1 else None
+    flat = leaves(structure)
+    are_arrays = all(isinstance(x, Traced) or getattr(x, "ndim", 0) for x in flat)
+    if flat and (are_arrays or not target.ndim or isinstance(structure, Mapping)):
+        return flat if len(flat) == 1 else None
     return [structure] if target.ndim else None
 
 

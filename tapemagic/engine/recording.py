@@ -1,8 +1,10 @@
 """Recording of operations: the format of a record, the live tapes of a thread, and the function that records.
 
-A record on a tape is a plain tuple in the order of `Record`. A value that a tape tracks is identified by its id, a
-positive number. A value that no tape tracks has the number 0 if it was made as a constant, and the stamp of the clock,
-which is negative, if it was computed. Ids and stamps come from one counter, so that they give the order of events.
+A record on a tape is a plain tuple in the order of `Record`. A tracked value is identified by its id, a positive
+number.
+An untracked value has the number 0 if it was created as a constant, and the negated time of its computation (its
+stamp)
+if it was computed. Ids and stamps come from one counter, so comparing them gives the order of events.
 """
 
 from __future__ import annotations
@@ -19,22 +21,24 @@ import numpy as np
 from tapemagic.engine.registry import NUMBERED, Operation
 
 SMALL = 1024
-"""The bytes up to which a value is always kept: its shape and dtype alone would hardly take less."""
+"""Values of at most this many bytes are always kept: their shape and dtype would hardly take less memory."""
 
 CONSTANT = 0
-"""The number of a tensor that was made as a constant, and of a plain number."""
+"""The number of a tensor that was created as a constant, and of a plain Python number."""
 
 FOREIGN = -1
-"""The number of a plain array: the program has a reference to it, and may write into it."""
+"""The number of a plain array: your program has a reference to it, and may write into it."""
 
+# One small result in 4,096 triggers a check of the number of records. Checking at every result would slow recording
+# down, and small results are only worth dropping by the thousands.
 PRUNE_MASK = 0xFFF
-"""Of small results, those whose id has none of these bits make the tape count its records."""
+"""A small result whose id & PRUNE_MASK is 0 makes the tape count its records."""
 
 NO_PARAMS = None
 
 
 class Record(NamedTuple):
-    """One operation as a tape keeps it."""
+    """The record of an operation on a tape."""
 
     number: int
     values: tuple[Any, ...]
@@ -45,35 +49,35 @@ class Record(NamedTuple):
 
     @property
     def operation(self) -> Operation:
-        """The operation with the record's number."""
+        """The operation that the record's number identifies."""
         return NUMBERED[self.number]
 
     @property
     def name(self) -> str:
-        """The name of the operation; of a function with a custom gradient, the name of that function."""
+        """The name of the operation, or of the function that has a custom gradient."""
         call = (self.params or {}).get("call")
         return call.name if call is not None else self.operation.name
 
     @property
     def outputs(self) -> tuple[Any, ...]:
-        """The results: one, or several."""
+        """The results as a tuple, also of an operation with a single result."""
         return self.output if self.output.__class__ is tuple else (self.output,)
 
     @property
     def output_ids(self) -> tuple[int, ...]:
         """The ids of the results."""
-        made = self.output_id
-        return made if isinstance(made, tuple) else (made,)
+        output_id = self.output_id
+        return output_id if isinstance(output_id, tuple) else (output_id,)
 
 
 def outputs_of(record: Any) -> tuple[int, ...]:
-    """The ids of the results of a record."""
-    made = record[-1]
-    return made if made.__class__ is tuple else (made,)
+    """Return the ids of the results of a record."""
+    output_id = record[-1]
+    return output_id if output_id.__class__ is tuple else (output_id,)
 
 
 class Absent:
-    """Stands in a record for a value that no rule reads: its shape and dtype, and what a trace knows it by."""
+    """Placeholder in a record for a value that no rule reads: its shape, its dtype and its node in a trace."""
 
     __slots__ = ("_node", "dtype", "shape")
 
@@ -84,17 +88,17 @@ class Absent:
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """Return the number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """Return the number of elements."""
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """The bytes that the elements took."""
+        """Return the size that the elements had, in bytes."""
         return self.size * self.dtype.itemsize
 
     def __repr__(self) -> str:
@@ -102,7 +106,7 @@ class Absent:
 
 
 class Recorder(Protocol):
-    """The interface of a tape to the functions that record."""
+    """The interface of a tape that the recording functions use."""
 
     _recording: bool
     _notes_scopes: bool
@@ -138,47 +142,52 @@ class Recorder(Protocol):
 _live: ContextVar[tuple[Recorder, ...]] = ContextVar("live tapes", default=())
 _silenced: ContextVar[bool] = ContextVar("in silence", default=False)
 live = _live.get
+# Ids start at 2**20. Smaller positive numbers are free for made-up ids, such as those in `explain.sensitivity`, and
+# CPython shares one object per integer up to 256, whereas `memory.drop_dead` counts the references to an id. Ids stay
+# below 2**60 (GRADIENT): a billion operations per second would take 36 years to get there.
 new_id = itertools.count(1 << 20).__next__
 
 open_blocks: list[None] = []
-"""As many items as tapes record, and traces are open, on any thread: without one, nobody need ask for those of this."""
+"""An item per recording tape or open trace, on any thread; if empty, tapes of this thread needn't be looked up."""
 
 clock = [-new_id()]
-"""The stamp for results computed now that no tape records."""
+"""The stamp of results that are computed now while no tape records."""
 
+# Stamps of results are in (-2**60, -2**20], stamps of gradients below -2**60: `time_of` recovers the time of both by
+# `-i % GRADIENT`.
 GRADIENT = 1 << 60
-"""The offset of the stamps of gradients, which tells them from other results."""
+"""Offset of the stamps of gradients, which distinguishes them from other results."""
 
 
 def tick() -> int:
-    """Advance the clock, so that results computed from now on have a later stamp; return the time."""
+    """Advance the clock, so that later results get a later stamp; return the time."""
     now = new_id()
     clock[0] = -now
     return now
 
 
 def is_id(i: int) -> bool:
-    """Whether a number is the id of a value that a tape may track, and not a stamp, CONSTANT or FOREIGN."""
+    """Return True if a number is the id of a value that a tape may track, not a stamp, CONSTANT or FOREIGN."""
     return i > 0
 
 
 def is_stamp(i: int) -> bool:
-    """Whether a number is the stamp of a result that no tape recorded."""
+    """Return True if a number is the stamp of a result that no tape recorded."""
     return i < FOREIGN
 
 
 def is_gradient_stamp(i: int) -> bool:
-    """Whether a number is the stamp of a gradient that no tape recorded."""
+    """Return True if a number is the stamp of a gradient that no tape recorded."""
     return i < -GRADIENT
 
 
 def time_of(i: int) -> int:
-    """The time at which a value was computed, by its id or stamp; 0 for a constant."""
+    """Return the time at which a value was computed, from its id or stamp, or 0 for a constant."""
     return i if i >= 0 else -i % GRADIENT
 
 
 def push_tape(tape: Recorder) -> int:
-    """Begin to record on this thread; return the time."""
+    """Start recording on this thread; return the time."""
     tapes = recording_tapes()
     _live.set((*tapes, tape) if tape not in tapes else tapes)
     open_blocks.append(None)
@@ -188,8 +197,10 @@ def push_tape(tape: Recorder) -> int:
 
 
 def pop_tape(tape: Recorder) -> int:
-    """End recording on this thread; return the time."""
+    """Stop recording on this thread; return the time."""
     tapes = live()
+    # Blocks are usually left in reverse order. They needn't be: generators and ExitStack may leave
+    # an outer one first.
     if tapes and tapes[-1] is tape:
         _live.set(tapes[:-1])
     else:
@@ -201,7 +212,10 @@ def pop_tape(tape: Recorder) -> int:
 
 
 def recording_tapes() -> tuple[Recorder, ...]:
-    """The tapes that record on this thread, which forgets those whose block was left on another one."""
+    """Return the tapes that record on this thread.
+
+    Tapes whose block was left on another thread are removed: a context variable can only be set on its own thread.
+    """
     tapes = live()
     for tape in tapes:
         if not tape._recording:
@@ -222,12 +236,12 @@ def silence() -> Iterator[None]:
 
 
 def is_silent() -> bool:
-    """Whether this is inside of a `silence` block, and no tape was entered there."""
+    """Return True inside a `silence` block in which no other tape was entered."""
     return _silenced.get() and not live()
 
 
 def is_here(tape: Recorder) -> bool:
-    """Whether a recording tape records this thread, or would outside of a `silence` block."""
+    """Return True if a recording tape records this thread, or would without a `silence` block."""
     return tape in live() or _silenced.get()
 
 
@@ -242,7 +256,7 @@ def note(
 ) -> int:
     """Append a record to every tape that tracks an input; return the id of the output, or a stamp if no tape does.
 
-    `size` is the number of bytes of the largest value, or of the output alone where it is a part of the input.
+    `size` is the size of the largest value in bytes, or of the output only, if that is a view of the input.
     """
     output_id = 0
     for tape in tapes:
@@ -252,9 +266,12 @@ def note(
                 break
         else:
             continue
+        # All tapes share one record and one id: an outer tape must recognize the values that an
+        # inner one differentiates.
         if not output_id:
             output_id = new_id()
             if FOREIGN in ids:
+                # Once for all tapes: the copies are made only if a tape records.
                 values = protect(operation, values, ids)
             record = (operation.number, values, ids, params, output, output_id)
         tracked[output_id] = output_id
@@ -274,13 +291,14 @@ def note_several(
     outputs: tuple[Any, ...],
     tapes: tuple[Recorder, ...],
 ) -> tuple[int, ...]:
-    """Append a record of an operation with several outputs, as `note` does for one; return the ids of all outputs."""
+    """Append a record of an operation with several outputs, like `note`; return the ids of all outputs."""
     tracking = [tape for tape in tapes if any(i in tape._tracked for i in ids)]
     if not tracking or not outputs:
         return (clock[0],) * len(outputs)
+    # The ids of a record are in a row: a bisection by the first of them finds the record of any.
     output_ids = tuple(new_id() for _ in outputs)
-    kept = protect(operation, values, ids)
-    record = (operation.number, kept, ids, params, outputs, output_ids)
+    protected = protect(operation, values, ids)
+    record = (operation.number, protected, ids, params, outputs, output_ids)
     for tape in tracking:
         tape._tracked.update(zip(output_ids, output_ids, strict=True))
         tape._append(record)
@@ -289,18 +307,18 @@ def note_several(
 
 
 def protect(operation: Operation, values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
-    """The inputs of a record, with copies of those plain arrays that rules read: the program may write into them."""
+    """Copy the plain arrays among a record's inputs that rules read: your program may write into these arrays."""
     unread = frozenset(operation.unread((True,) * len(ids)))
-    kept = list(values)
+    protected = list(values)
     for position, i in enumerate(ids):
         if i == FOREIGN:
             value = values[position]
-            kept[position] = absent(value) if position in unread else value.copy()
-    return tuple(kept)
+            protected[position] = absent(value) if position in unread else value.copy()
+    return tuple(protected)
 
 
 def absent(value: Any) -> Any:
-    """The shape and dtype of a value, in an `Absent`; the value itself if it is small."""
+    """Replace a value by its shape and dtype, as an `Absent`, unless it is small."""
     if value.__class__ is tuple:
         return tuple(map(absent, value))
     if value.__class__ is not np.ndarray or value.nbytes <= SMALL:

@@ -1,9 +1,10 @@
-"""NumPy function -> how to differentiate it: a dict, and the few functions that fill and read it.
+"""The table of derivatives: a NumPy function -> the rules of its derivative.
 
-A rule is called ``rule(g, y, *inputs, **params)``, where ``g`` is dL/dy and ``y`` the result, and returns
-dL/d(that input), in any shape that broadcasting could have come from: the sweep sums it back. A parameter
-whose name starts with an underscore is not read by the rule; the tape then keeps only its shape and dtype.
-``g`` may carry extra leading axes, so a rule counts its axes from the end.
+A rule is called as ``rule(g, y, *inputs, **params)``, where ``g`` is dL/dy and ``y`` the result. It returns
+dL/d(that input), in any shape from which broadcasting could have come, because the sweep sums it to the input's
+shape.
+A parameter whose name starts with an underscore isn't read by the rule, so the tape keeps only its shape and dtype.
+``g`` may have extra leading axes, so a rule counts its axes from the end.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ Function = Callable[..., Any]
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
+# Keyword arguments of ufuncs that don't change derivatives: results are cast by the sweep, and
+# tensors are never subclasses.
 HARMLESS = frozenset({"dtype", "casting", "subok", "like"})
 
 
@@ -34,28 +37,32 @@ class Operation:
     function : callable
         Computes the value.
     on_arrays : callable
-        The same for arrays alone, without looking for tensors among the arguments.
-    number : int
-        Its place in `NUMBERED`, by which records know it: a number, unlike an object, is nothing that
-        Python's garbage collector would follow, and it need not look at the records of a long tape.
+        on_arrays : callable
+            Like `function`, but for arrays only: it doesn't look for tensors among the arguments.
+        number : int
+            Its position in `NUMBERED`, by which records identify it. Python's garbage collector doesn't track
+            integers, so a
+            long tape of records that hold only integers and arrays costs it less time.
     name : str
-        What pictures and messages call it.
+        What figures and messages call it.
     rules : tuple of callable or None
-        One for each array argument; None where there is no derivative.
+        One for each array argument, or None if there is no derivative.
     joint_rule : callable or None
         For a function of any number of arrays: one rule ``joint_rule(argnums, g, y, *inputs, **params)``, which
         returns the gradients of the inputs at the positions `argnums`, in that order.
     inputs : tuple of str
-        The names of the array arguments, for calls that give them by keyword; found out when needed.
+        The names of the array arguments, for calls that pass them by keyword; looked up at the first such call.
     pointwise : bool
-        Whether each element of the result depends on the elements at its own place alone.
+        Whether each element of the result depends only on the elements at the same position.
     selects : callable or None
-        For a function of one array, of which each result is a sum of few elements, multiplied with whole numbers, of
-        the array: called as the function, with the numbers of the elements in their place, it returns a list of pairs,
-        such a factor and, for each result, the number of the element, or 0 for none. Or None, if there are too many.
+        For a function of one array whose results are sums of few elements of it, with integer factors: called like
+        the
+        function, with the numbers of the elements instead of their values, it returns a list of pairs of a factor
+        and, for
+        each result, the number of the element (0: no element). None if there are too many.
     spreads : bool
-        Whether the rules do no more than lay out elements of the gradient, or zeros: each element of an input is
-        added to one element of the result, or to none.
+        Whether the rules only copy elements of the gradient, or zeros, to new positions: each element of an input was
+        added to at most one element of the result.
     accepts : frozenset of str
         The keyword arguments that the rules understand.
     ignores : frozenset of str
@@ -102,7 +109,7 @@ class Operation:
         return f"<operation {self.name}>"
 
     def rule_for(self, position: int) -> Rule | None:
-        """The rule ``rule(g, y, *inputs, **params)`` of the array argument at `position`."""
+        """Return the rule ``rule(g, y, *inputs, **params)`` of the array argument at `position`."""
         joint = self.joint_rule
         if joint is None:
             return self.rules[position]
@@ -111,7 +118,7 @@ class Operation:
     def bind(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Sort the arguments of a call into array inputs and parameters by keyword."""
+        """Split the arguments of a call into array inputs and keyword parameters."""
         if self.joint_rule is not None:
             return tuple(args), dict(kwargs)
         if self._leads and len(args) <= len(self.rules) and not kwargs:
@@ -119,14 +126,16 @@ class Operation:
         names = self.names()
         if len(args) > len(names):
             raise TypeError(f"{self.name}() takes at most {len(names)} arguments, not {len(args)}")
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
-        inputs = [given.pop(name, None) for name in self.inputs]
+        arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+        inputs = [arguments.pop(name, None) for name in self.inputs]
         while inputs and inputs[-1] is None:
             inputs.pop()
-        return tuple(inputs), {name: value for name, value in given.items() if not _no_value(value)}
+        return tuple(inputs), {
+            name: value for name, value in arguments.items() if not _no_value(value)
+        }
 
     def names(self) -> tuple[str, ...]:
-        """The function's parameters, in the order in which they may be given by position."""
+        """Return the function's parameters, in their positional order."""
         if self._names is None:
             try:
                 self._names = tuple(inspect.signature(self.function).parameters)
@@ -139,12 +148,12 @@ class Operation:
         return self._names
 
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters that the rules want to see.
+        """Return the parameters that the rules read.
 
         Raises
         ------
         UnsupportedArgumentError
-            If one of `params` is neither understood by the rules nor without effect on them.
+            If one of `params` is neither read by the rules nor irrelevant to them.
         """
         for name, value in params.items():
             if name not in self.accepts and name not in self.ignores and value is not None:
@@ -153,18 +162,18 @@ class Operation:
                         f"{self.name}() has no argument {name!r}: it takes {', '.join(self.names())}"
                     )
                 raise UnsupportedArgumentError(
-                    f"{self.name}(..., {name}={value!r}) has no derivative here: leave {name!r} out, or compute "
-                    f"knowingly outside the tape, with {self.name}(x.numpy(), {name}=...)"
+                    f"{self.name}(..., {name}={value!r}) has no derivative here: omit {name!r}, or, if you "
+                    f"need no gradient, write {self.name}(x.numpy(), {name}=...)"
                 )
         return {name: value for name, value in params.items() if name in self.accepts}
 
     def unread(self, tracked: tuple[bool, ...]) -> tuple[int, ...]:
-        """The positions of the inputs that no rule of a tracked input reads; -1 is the output."""
+        """Return the positions of the inputs that no rule of a tracked input reads; -1 is the output."""
         if self.joint_rule is not None:
             read = _parameters_read(self.joint_rule, skip=2, count=len(tracked) + 1)
             return tuple(position - 1 for position, needed in enumerate(read) if not needed)
-        known = self._unread.get(tracked)
-        if known is None:
+        unread = self._unread.get(tracked)
+        if unread is None:
             count = len(tracked)
             read = [False] * (count + 1)
             for position in range(count):
@@ -172,27 +181,31 @@ class Operation:
                 if tracked[position] and rule is not None:
                     names = _parameters_read(rule, skip=1, count=count + 1)
                     read = [a or b for a, b in zip(read, names, strict=True)]
-            known = tuple(position - 1 for position, needed in enumerate(read) if not needed)
-            self._unread[tracked] = known
-        return known
+            unread = tuple(position - 1 for position, needed in enumerate(read) if not needed)
+            self._unread[tracked] = unread
+        return unread
 
 
+# The default of many NumPy parameters, np._NoValue, is private, so it is recognized by its type.
 def _no_value(value: Any) -> bool:
     return type(value).__name__ == "_NoValueType"
 
 
 def _parameters_read(rule: Rule, skip: int, count: int) -> list[bool]:
-    """For each of the `count` parameters after the first `skip`, whether a rule reads it, judged by its name."""
+    """Return whether a rule reads each of its `count` parameters after the first `skip`, judging by their names."""
+    # Names starting with an underscore are a contract, not a convention: `lambda g, _y, x: ...`
+    # says that y isn't read.
     code = rule.__code__
     reads = [not name.startswith("_") for name in code.co_varnames[skip : code.co_argcount]][:count]
     if len(reads) < count:
+        # co_varnames lists positional parameters, keyword-only parameters, and then *args.
         star = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
         reads += [not star.startswith("_")] * (count - len(reads))
     return reads
 
 
 def _keywords(rule: Rule, skip: int) -> frozenset[str]:
-    """The keyword arguments of a rule: those after its first `skip` parameters."""
+    """Return the keyword arguments of a rule, which follow its first `skip` parameters."""
     code = rule.__code__
     return frozenset(code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount])
 
@@ -212,18 +225,19 @@ NAMED: dict[tuple[str, np.ufunc], Function] = {
     ("accumulate", np.add): np.cumsum,
     ("accumulate", np.multiply): np.cumprod,
 }
-"""The methods of ufuncs that have a name of their own."""
+"""Methods of ufuncs that NumPy also offers as a function."""
 
 
 def operation(function: Function) -> Operation:
-    """The operation of a function, made on first mention; its rules may come later."""
+    """Return the operation of a function, created at the first call; its rules may be added later."""
+    # Keyed by the function object: np.trace and np.linalg.trace share a name.
     if function not in OPERATIONS:
         OPERATIONS[function] = Operation(function)
     return OPERATIONS[function]
 
 
 def constant_operation(function: Function) -> Operation:
-    """The operation of a function without derivative: tapes record that a path ends there."""
+    """Return the operation of a function without derivative, at which tapes record the end of a path."""
     entry = _CONSTANT.get(function)
     if entry is None:
         entry = _CONSTANT[function] = Operation(function)
@@ -232,33 +246,35 @@ def constant_operation(function: Function) -> Operation:
 
 
 def no_derivative(argnums: Sequence[int], _g: Any, _y: Any, *_inputs: Any) -> list[None]:
-    """The rule of what is constant almost everywhere."""
+    """The rule of functions that are constant almost everywhere."""
     return [None] * len(argnums)
 
 
 LATER: list[Callable[[], object]] = []
-"""Fill the rest of the table, when a function is not found in it. One that fails stays, and is tried again."""
+"""Functions that fill the rest of the table when a function isn't in it. One that fails is tried again later."""
 
 OPTIONAL: dict[str, Callable[[], object]] = {}
-"""The same for modules which a program may import or not: filled once they are there."""
+"""Functions that fill the table for optional modules, by module name: called once the program has imported it."""
 
 _lock = RLock()
 _registered: list[set[Function]] = []
-"""The functions that the running attempt to fill the table has registered; empty if none runs."""
+"""The functions that the running attempt to fill the table has registered, or an empty list."""
 _unfinished: set[Function] = set()
-"""Those that failed attempts have registered: the next one may register them again."""
+"""Functions that a failed attempt registered: only these may be registered twice."""
 
 
 def complete() -> bool:
-    """Fill the rest of the table; whether there was one, which another thread may have filled meanwhile.
+    """Fill the rest of the table; return False if it was already complete.
 
     Raises
     ------
     Exception
-        Whatever one of the modules that fill it raises; the table then still counts as incomplete.
+        Any error of a module that fills the table. The table then still counts as incomplete.
     """
     if not LATER and OPTIONAL.keys().isdisjoint(sys.modules):
         return False
+    # Two threads may both find the table incomplete. The lock is reentrant, because modules
+    # register rules.
     with _lock:
         if _registered:  # called by one of the modules that fill the table
             return False
@@ -273,7 +289,7 @@ def complete() -> bool:
 
 
 def _fill(fill: Callable[[], object]) -> None:
-    """Run one of the functions that fill the table, and remember what it registered before it failed."""
+    """Call a function that fills the table, and remember what it registered if it fails."""
     _registered.append(set())
     try:
         fill()
@@ -284,8 +300,8 @@ def _fill(fill: Callable[[], object]) -> None:
         _registered.pop()
 
 
-def known(function: Function) -> bool:
-    """Whether the table has an entry for `function`."""
+def is_known(function: Function) -> bool:
+    """Return True if the table has an entry for `function`."""
     entry = OPERATIONS.get(function)
     return (
         function in COMPOSITES
@@ -295,12 +311,12 @@ def known(function: Function) -> bool:
 
 
 def _new(function: Function) -> None:
-    """Make sure that a function has no entry, in the whole table if it is not one of this package."""
+    """Check that a function has no entry yet; for functions of other packages, complete the table first."""
     if not (getattr(function, "__module__", None) or "").startswith("tapemagic."):
         complete()
     if _registered:
         _registered[0].add(function)
-    if known(function) and function not in _unfinished:
+    if is_known(function) and function not in _unfinished:
         raise ValueError(
             f"{operation(function).name} is in the table already: a second rule would hide the first"
         )
@@ -314,15 +330,15 @@ def vjp(
     Parameters
     ----------
     function : callable
-        A NumPy function, or one of our own.
+        A NumPy function, or a function of this package.
     *rules : callable or None
-        ``rule(g, y, *inputs, **params)``; None for an argument without a derivative.
+        ``rule(g, y, *inputs, **params)``, or None for an argument without a derivative.
     inputs : str, optional
-        The names of the array arguments, separated by spaces, where they are not the first ones.
+        The names of the array arguments, separated by spaces, if other arguments precede them.
     ignores : str, optional
         Names of keyword arguments on which no derivative depends.
     name : str, optional
-        What pictures call it, where the function's own name does not say it.
+        The name in figures and messages, if the function's own name isn't suitable.
 
     Raises
     ------
@@ -337,11 +353,11 @@ def vjp(
     entry.accepts = frozenset().union(*(_keywords(rule, 2 + len(rules)) for rule in rules if rule))
     entry.ignores |= frozenset(ignores.split())
     entry._names = None
-    entry.rules = rules  # last, since other threads may read them
+    entry.rules = rules  # last, because other threads may read the entry
 
 
 def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
-    """Give a `function` of any number of arrays one rule for all of them.
+    """Give a `function` of any number of arrays a single rule for all arguments.
 
     Parameters
     ----------
@@ -349,9 +365,9 @@ def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "
         A function whose positional arguments are arrays.
     rule : callable
         ``rule(argnums, g, y, *inputs, **params)``, which returns a gradient, or None, for each of the positions
-        `argnums`. One call for all of them, since a call for each would cost their number squared.
+        `argnums`. A single call for all positions: a call per position would take time proportional to their square.
     name, ignores : str, optional
-        As for `vjp`.
+        See `vjp`.
 
     Raises
     ------
@@ -370,30 +386,30 @@ def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "
 
 
 def pointwise(*functions: Function) -> None:
-    """Say of functions which are no ufuncs that they compute each element by itself."""
+    """Declare that functions other than ufuncs compute each element independently."""
     for function in functions:
         operation(function).pointwise = True
 
 
 def selects(*functions: Function) -> None:
-    """Say of functions of one array that each element of the result is one of the array, or zero."""
+    """Declare that each result of functions of one array is an element of the array, or zero."""
     for function in functions:
         operation(function).selects = partial(_once, function)
 
 
 def _once(function: Function, *args: Any, **params: Any) -> list[tuple[int, Any]]:
-    """The numbers that a function selects, with the factor 1."""
+    """Return the numbers of the elements that a function selects, with the factor 1."""
     return [(1, function(*args, **params))]
 
 
 def spreads(*functions: Function) -> None:
-    """Say of functions that their rules lay out elements of the gradient, and zeros, and compute nothing."""
+    """Declare that the rules of functions only copy elements of the gradient, and zeros, to new positions."""
     for function in functions:
         operation(function).spreads = True
 
 
 def composite(function: Function) -> Callable[[F], F]:
-    """Decorate what computes `function` out of other functions, which are then recorded in its place."""
+    """Decorate an implementation of `function` by other functions, which tapes record instead of `function`."""
 
     def register(replacement: F) -> F:
         _new(function)
@@ -404,7 +420,7 @@ def composite(function: Function) -> Callable[[F], F]:
 
 
 def not_differentiable(*functions: Function) -> None:
-    """Name functions whose results are constant: plain arrays where they are whole numbers or truth values."""
+    """Declare that results of functions are constant; integers and bools are returned as plain arrays."""
     for function in functions:
         _new(function)
         PLAIN.add(function)

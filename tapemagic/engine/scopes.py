@@ -1,7 +1,8 @@
-"""Scopes: the calls of layers and losses, as a report folds the operations of each call to a box.
+"""Scopes: the calls of layers and losses, whose operations a report folds into one box.
 
-A scope is no state: it is a frame of `call_in_scope` on the stack, by which an observer finds the layers around an
-operation. So it ends with its call, whatever ends that, and is one of its own thread alone.
+A scope isn't stored anywhere: it is a frame of `call_in_scope` on the stack, where an observer finds it. So it ends
+with
+its call, also after an exception, and other threads can't see it.
 """
 
 from __future__ import annotations
@@ -23,42 +24,43 @@ Shape = tuple[int, ...]
 
 
 class Scope:
-    """One call of a layer, or of a loss.
+    """A call of a layer, or of a loss.
 
     Parameters
     ----------
     name : str
         The path of the layer: ``sequential/dense``.
     kind : str
-        The name of its class; empty for another function of this package in which a report is to see loops and calls.
+        The name of its class, or '' for another function whose loops and calls should be visible in a report.
 
     Attributes
     ----------
     inputs, outputs : tuple of tuple of int
-        The shapes of the arrays that it was given, and of those that it returned, in the order of the structure; none
-        as long as it has not returned.
-    given : tuple of (int, array or None)
-        The ids of the tensors, variables and arrays that it was given, or the numbers in their place, with the values,
-        which later changes do not affect; of a variable None.
+        The shapes of the arrays that it received and returned, in the order of the structure; empty until it has
+        returned.
+    arguments : tuple of (int, array or None)
+        For each tensor, variable or array that it received, the id (or `FOREIGN`) and a copy of the value, or None
+        for a
+        variable.
     parameters : int or None
-        The number of elements of its variables; None of a loss, and as long as a layer has not returned.
+        The number of elements of its variables. It is None for a loss, and until a layer has returned.
     """
 
-    __slots__ = ("given", "inputs", "kind", "name", "outputs", "parameters")
+    __slots__ = ("arguments", "inputs", "kind", "name", "outputs", "parameters")
 
     def __init__(self, name: str, kind: str) -> None:
         self.name = name
         self.kind = kind
         self.inputs: tuple[Shape, ...] = ()
         self.outputs: tuple[Shape, ...] = ()
-        self.given: tuple[tuple[int, Any], ...] = ()
+        self.arguments: tuple[tuple[int, Any], ...] = ()
         self.parameters: int | None = None
 
 
 def is_observed() -> bool:
-    """Whether operations of the program are recorded for a report on this thread, so that scopes are of use.
+    """Return True if this thread's operations are recorded for a report, which is when scopes are needed.
 
-    Those of a reverse sweep are not of the program, even where it calls a layer again, as `recompute_grad` does.
+    The operations of a reverse sweep don't count, even if it calls a layer again, as `recompute_grad` does.
     """
     for tape in live():  # noqa: SIM110 -- any() takes three times as long
         if tape._notes_scopes:
@@ -73,23 +75,23 @@ def call_in_scope(
     kwargs: Mapping[str, Any],
     parameters: Callable[[], int] | None = None,
 ) -> Any:
-    """Call a layer or a loss in a scope; return what it returns.
+    """Call a layer or a loss in a scope; return its result.
 
     Parameters
     ----------
     scope : Scope
-        A new one.
+        A new scope.
     call : callable
     args, kwargs
         The arguments of `call`.
     parameters : callable, optional
-        Of a layer: gives the number of elements of its variables, when it has returned.
+        For a layer: returns the number of elements of its variables, once the layer has returned.
     """
     if not scope.kind:
         return call(*args, **kwargs)
-    given = _arrays((args, kwargs))
-    scope.inputs = tuple(x.shape for x in given)
-    scope.given = tuple(map(_identified, given))
+    arguments = _arrays((args, kwargs))
+    scope.inputs = tuple(x.shape for x in arguments)
+    scope.arguments = tuple(map(_identified, arguments))
     outputs = call(*args, **kwargs)
     scope.outputs = tuple(x.shape for x in _arrays(outputs))
     scope.parameters = parameters() if parameters else None
@@ -97,17 +99,18 @@ def call_in_scope(
 
 
 def call_named(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function of this package, or one in its place, whose loops and calls a report is to show with a name."""
+    """Call a function of this package, or its replacement, whose loops and calls a report shows under a name."""
     if is_observed():
         return call_in_scope(Scope(name, ""), function, args, {})
     return function(*args)
 
 
 def scope_called(frame: FrameType) -> Scope | None:
-    """The scope whose call runs in a frame; None if it is no layer's."""
+    """Return the scope whose call runs in a frame, or None if the frame isn't a layer call."""
     outer = frame.f_back
     if outer is None or outer.f_code is not _CALL:
         return None
+    # f_locals of a function's frame is a snapshot; `scope` is never rebound, so it's exact.
     return outer.f_locals["scope"]  # type: ignore[no-any-return]
 
 
@@ -115,14 +118,14 @@ _CALL = call_in_scope.__code__
 
 
 def _arrays(structure: Any) -> list[Any]:
-    """The tensors and arrays in a structure."""
+    """Return the tensors and arrays in a structure."""
     with suppress(NotATensorError):
         return [x for x in leaves(structure) if isinstance(x, Traced | np.ndarray | np.generic)]
     return []
 
 
 def _identified(x: Any) -> tuple[int, Any]:
-    """The id of a tensor, or the number in its place, and its value."""
+    """Return the id of a tensor, or `FOREIGN`, and its value."""
     if not isinstance(x, Traced):
         return FOREIGN, x.copy()
     return id_of(x), None if isinstance(x, Variable) else unwrap(x)

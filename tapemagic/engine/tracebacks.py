@@ -1,4 +1,4 @@
-"""Tracebacks of the user's frames alone, without those of this package and of other libraries."""
+"""Tracebacks that show only your own frames, without those of this package and of installed libraries."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from types import TracebackType
 from tapemagic.engine.events import origin_of
 
 
-def free_of_others(error: BaseException, seen: set[int] | None = None) -> None:
-    """Leave the user's frames alone in the traceback of an error, and in those of its causes and parts.
+def keep_user_frames(error: BaseException, seen: set[int] | None = None) -> None:
+    """Keep only user frames in the traceback of an error, of its causes, and of the errors in a group.
 
-    An error within a library, which it handled by raising another one, is not shown.
+    If a library handled an error by raising another one, the handled error isn't shown.
     """
+    # Causes and contexts may form a cycle (`raise a from b` and `raise b from a`), hence the ids of
+    # visited errors.
     seen = set() if seen is None else seen
     if id(error) in seen:
         return
@@ -21,28 +23,32 @@ def free_of_others(error: BaseException, seen: set[int] | None = None) -> None:
     parts = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
     for other in (error.__cause__, error.__context__, *parts):
         if other is not None:
-            free_of_others(other, seen)
+            keep_user_frames(other, seen)
     handled = error.__context__
+    # Python would still print "During handling of the above exception ...", followed by an error
+    # without any frame.
     if error.__cause__ is None and handled is not None and handled.__traceback__ is None:
         error.__suppress_context__ = True
 
 
 def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package and of other libraries."""
-    kept = [part for part in walk(trace) if is_user(part)]
+    """Copy a traceback without the frames of this package and of installed libraries."""
+    user_entries = [part for part in walk(trace) if is_user(part)]
     rest = None
-    for part in reversed(kept):
+    # tb_next of an existing entry can't be shared with other tracebacks, so the chain is rebuilt
+    # from its end.
+    for part in reversed(user_entries):
         rest = TracebackType(rest, part.tb_frame, part.tb_lasti, part.tb_lineno)
     return rest
 
 
 def walk(trace: TracebackType | None) -> Iterator[TracebackType]:
-    """The entries of a traceback, from the outermost call to the place of the error."""
+    """Yield the entries of a traceback, from the outermost call to the one that raised the error."""
     while trace is not None:
         yield trace
         trace = trace.tb_next
 
 
 def is_user(trace: TracebackType) -> bool:
-    """Whether an entry of a traceback is in a file or a cell of the user's."""
+    """Return True if an entry of a traceback is in a user file or in a notebook cell."""
     return origin_of(trace.tb_frame.f_code.co_filename) == ""

@@ -1,4 +1,4 @@
-"""Tracing: the calls that the engine makes are told to a tracer, so that a program can be made of them."""
+"""Tracing: the engine reports its calls to a tracer, which turns them into a program."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Tracer(Protocol):
-    """A trace in the eyes of the engine: it writes down the calls that are made on its values."""
+    """The interface of a trace to the engine: it records the calls that are made on its values."""
 
     def reads(self, args: Any) -> bool:
-        """Whether one of the values is among nested arguments."""
+        """Return True if a traced value is among nested arguments."""
 
     def call(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Call a function, and write that down as one call."""
+        """Call a function, and record it as a single call."""
 
     def own(self, x: Any) -> Any:
-        """An array with the same numbers, into which its owner may write; in the program it is the same value."""
+        """Return a copy of an array, for a caller that writes into it; in the program, it is the same value."""
 
     def assigns(self, variable: Any, value: Any) -> None:
-        """Note that this thread has made a value that of a variable."""
+        """Record that this thread assigned a value to a variable."""
 
     def leave(self, how: str) -> None:
-        """Note that something cannot be written down, and what it was."""
+        """Record the name of an operation that can't be part of a program."""
 
     def draws(self) -> None:
-        """Note that this package is about to draw random numbers."""
+        """Record that this package is about to draw random numbers."""
 
     def value(self, args: Any) -> Any:
-        """Nested arguments with plain arrays in the place of the tracer's values, which stay its own."""
+        """Replace traced values in nested arguments by their plain arrays, which still belong to the tracer."""
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
-        """The records of a reverse sweep, backwards."""
+        """Yield the records of a reverse sweep, newest first."""
 
 
 _tracer: ContextVar[Tracer | None] = ContextVar("tracer", default=None)
 tracer = _tracer.get
-"""The tracer to which the calls of this thread are told; None where there is none."""
+"""The tracer that records the calls of this thread, or None."""
 
 
 @contextmanager
-def told_to(one: Tracer | None) -> Iterator[None]:
-    """Tell all calls inside the block to a tracer."""
-    token = _tracer.set(one)
+def trace_into(active: Tracer | None) -> Iterator[None]:
+    """Report all calls inside the block to a tracer."""
+    token = _tracer.set(active)
     try:
         yield
     finally:
@@ -60,30 +60,39 @@ def told_to(one: Tracer | None) -> Iterator[None]:
 
 
 def numbers(args: Any) -> Any:
-    """Nested arguments for a check whose outcome is the same for all numbers: it is not written down."""
-    one = tracer()
-    return args if one is None else one.value(args)
+    """Return nested arguments as plain arrays, for a check that the program doesn't repeat.
+
+    The outcome of the check must not depend on the numbers.
+    """
+    active = tracer()
+    return args if active is None else active.value(args)
 
 
 def listener(args: Any, kwargs: Any = None) -> Tracer | Gate | None:
-    """The tracer that is told of a call with these arguments, or the gate that makes it; None if neither is."""
-    one = tracer()
-    if one is not None and (one.reads(args) or (kwargs and one.reads(kwargs))):
-        return one
+    """Return the tracer that records a call, or the gate if one is lazy, or None if neither applies."""
+    active = tracer()
+    if active is not None and (active.reads(args) or (kwargs and active.reads(kwargs))):
+        return active
     return reader(args, kwargs) if gates else None
 
 
 def element(x: Any, index: Any) -> Any:
-    """``x[index]``, at an index of which the array may not know: one that comes from a tracer, or is lazy."""
-    one = listener((index,)) if issubclass(type(x), np.ndarray) else None
-    return x[index] if one is None else one.call(operator.getitem, (x, index), {})
+    """Return ``x[index]``, also if the index is traced or lazy and the array is not.
+
+    NumPy would ask such an index for its numbers, because indexing has no protocol that the index could implement.
+    """
+    active = listener((index,)) if issubclass(type(x), np.ndarray) else None
+    return x[index] if active is None else active.call(operator.getitem, (x, index), {})
 
 
 def one_call(function: F) -> F:
-    """Make a function of arrays one call in programs, whatever it does inside.
+    """Decorate a function of arrays that becomes a single call in programs, even if it branches or loops.
 
-    It is for functions that look at numbers to choose the quicker of two ways, or write into an array of their own.
-    They must take and return arrays or NumPy scalars, no tensors, and may not write into their arguments.
+    Use it for functions whose branches depend on numbers, for example to choose the faster algorithm, or that write
+    into
+    an array they created. They must take and return arrays or NumPy scalars, not tensors, and mustn't write into
+    their
+    arguments.
 
     Examples
     --------
@@ -99,7 +108,7 @@ def one_call(function: F) -> F:
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        one = listener(args, kwargs)
-        return function(*args, **kwargs) if one is None else one.call(called, args, kwargs)
+        active = listener(args, kwargs)
+        return function(*args, **kwargs) if active is None else active.call(called, args, kwargs)
 
     return called  # type: ignore[return-value]

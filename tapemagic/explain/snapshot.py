@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from tapemagic.engine.events import Event
 from tapemagic.engine.recording import Record, is_id
 from tapemagic.engine.registry import NUMBERED, no_derivative
+from tapemagic.engine.tape.base_tape import Contents, contents_of
 from tapemagic.engine.tape.observer import Observer, Origins
-from tapemagic.engine.tape.recorder import Contents, contents_of
 from tapemagic.engine.tape.tape import Tape, tape_of
 
 Names = Mapping[int, str]

@@ -36,7 +36,7 @@ NAME_OPTIONS = ("-t", "--what-if", "--plot")
 
 
 class Magics(Protocol):
-    """What completion needs of the magics."""
+    """The part of the magics that completion needs."""
 
     shell: InteractiveShell
     last: Session | None

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tapemagic.engine.laziness import MOST_KEPT
-from tapemagic.engine.streams import is_live
+from tapemagic.engine.laziness import MAX_KEPT_BYTES
+from tapemagic.engine.runtime import is_interactive
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.explain.formatting import printable
 from tapemagic.explain.lazy_values import is_pending
@@ -18,8 +18,8 @@ from tapemagic.report.verdict.statement import Statement
 NOTHING = "--compute: there is nothing to compute, since the cell computes with no Dask arrays"
 FAILED = "nothing is computed, since Dask stopped with {}"
 LARGE = (
-    f"--compute leaves arrays of more than {MOST_KEPT >> 20} MB as they are: reduce one to fewer numbers, or write "
-    "x.compute() to have all of them in memory"
+    f"--compute leaves arrays of more than {MAX_KEPT_BYTES >> 20} MB as they are: reduce one to fewer numbers, "
+    "or write x.compute() to have all of them in memory"
 )
 
 
@@ -42,7 +42,7 @@ class Computing:
             from tapemagic.lazy.computing import compute
 
             try:
-                compute(values, is_live(sys.stdout))
+                compute(values, is_interactive(sys.stdout))
             except Exception as error:  # noqa: BLE001 -- the report is shown without these numbers, and then the error is raised
                 self.error = error
                 what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")
@@ -52,7 +52,7 @@ class Computing:
 
 def _remarks(subject: Subject) -> Iterator[Statement]:
     shown = [x for _, x in subject.targets]
-    shown += [g for g in subject.found.gradients.values() if g is not None]
+    shown += [g for g in subject.derivatives.gradients.values() if g is not None]
     if any(is_pending(unwrap(x)) for x in shown):
         yield Statement("note", LARGE)
     elif not subject.has_lazy_values:

@@ -13,15 +13,16 @@ from tapemagic.explain.formatting import significant_digits
 from tapemagic.explain.snapshot import Named, snapshot_of
 from tapemagic.ipython.line_arguments import normalize, tensor_named
 from tapemagic.ipython.session import Session
-from tapemagic.report.findings import examine
+from tapemagic.report.analysis import analyze
 from tapemagic.report.folding import fold
+from tapemagic.report.request import ReportRequest
 from tapemagic.report.tabs.graph.view import most_iterations
 from tapemagic.report.tapegraph import DotSource, TapeGraph
 
 MIN_NODES, MAX_NODES = 20, 2000
 """Minimum and maximum number of nodes in a picture."""
 NODES_FACTOR = 4
-"""How many times more nodes the graph on its own may have than the graph of a report."""
+"""Factor by which the graph on its own may have more nodes than the graph of a report."""
 
 
 def tape_graph(
@@ -62,11 +63,11 @@ def tape_graph(
         targets = [_target(options.target, session, namespace)]
     iteration = _iteration(options.iteration, observer)
     room = nodes or min(MAX_NODES, NODES_FACTOR * max_nodes)
-    sources, context = session.all_sources(), session.context()
+    request = ReportRequest(
+        targets, session.all_sources(), session.order, iteration=iteration, max_nodes=room
+    )
     with significant_digits(style.digits):
-        findings = examine(
-            observer, targets, sources, session.order, context, room, iteration=iteration
-        )
+        findings, _ = analyze(observer, request, session.context())
     graph = TapeGraph(findings, style)
     return graph.dot if options.dot else graph
 

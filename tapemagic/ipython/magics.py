@@ -6,7 +6,8 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import partial
 from typing import Any, get_args
 
 from IPython.core.displayhook import DisplayHook
@@ -23,10 +24,11 @@ from IPython.core.magic import (
 from IPython.display import display
 
 from tapemagic.drawing.report_style import Engine, Style, Theme
-from tapemagic.engine.tracebacks import free_of_others
+from tapemagic.engine.tracebacks import keep_user_frames
 from tapemagic.explain.caller import Explanations
 from tapemagic.explain.explain import Explanation
 from tapemagic.explain.formatting import DIGITS, printable, significant_digits
+from tapemagic.explain.snapshot import Named
 from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.completion import Completion
 from tapemagic.ipython.computing import Computing
@@ -43,7 +45,7 @@ from tapemagic.ipython.line_arguments import (
     parse_line,
     tensor_named,
 )
-from tapemagic.ipython.options import documented
+from tapemagic.ipython.options import OPTIONS, ORDER, documented
 from tapemagic.ipython.plotting import PlotRuns, parse_range
 from tapemagic.ipython.result_display import ShownReports, display_result
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
@@ -51,22 +53,25 @@ from tapemagic.ipython.session import Session
 from tapemagic.ipython.settings import Choice, Switch, WholeNumber
 from tapemagic.ipython.sliders import SliderRequest, parse_sliders
 from tapemagic.ipython.tape_function import tape_function
-from tapemagic.ipython.targets import DerivativeRequest, choose_targets
+from tapemagic.ipython.targets import choose_targets
 from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.what_if import WhatIf
 from tapemagic.ipython.why import why
+from tapemagic.report.analysis import analyze
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.failure.find import Failure
-from tapemagic.report.findings import MATRICES, examined
 from tapemagic.report.function_code import FunctionCode
-from tapemagic.report.html import TITLES
-from tapemagic.report.tabs.graph.drawn_graph import MAX_NODES
+from tapemagic.report.request import MAX_NODES, Kind, ReportRequest
+from tapemagic.report.tabs import TITLES
 from tapemagic.report.tapegraph import DotSource, TapeGraph
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
 OPTION = re.compile(
-    r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check|code|compute)\b"
+    "|".join(
+        rf"{flag}\b" for option in OPTIONS["%%tape"] if option is not ORDER for flag in option.flags
+    )
 )
+"""The options of %%tape that %tape does not have, at the beginning of a line."""
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
 
 RAN = "the cell has run, and its variables and its tape are there: %why and %gradient can ask them"
@@ -157,11 +162,14 @@ class TapeMagics(Magics):
                 f"%%tape: --compute and {other} do not go together, since every run would compute the data again: "
                 "leave one of them out, or give the cell a sample in memory, such as X[:1000].compute()"
             )
-        kinds = [kind for kind in MATRICES if getattr(options, kind)]
         plots = PlotRuns(ready, plotted, begin) if plotted else None
-        computing = Computing() if options.compute else None
-        request = DerivativeRequest(
-            targets, order, kinds, options.check, plots, options.code, computing
+        request = fill_request(
+            options,
+            target_names=targets,
+            order=order,
+            matrices=[kind for kind in get_args(Kind) if getattr(options, kind)],
+            plot=plots.plot if plots else None,
+            compute=Computing() if options.compute else None,
         )
         what_if = self._what_if(ready, requests, begin, request) if requests else None
         if plots:
@@ -181,7 +189,7 @@ class TapeMagics(Magics):
         cell: Cell,
         requests: Sequence[SliderRequest],
         begin: Callable[[], Session],
-        request: DerivativeRequest,
+        request: ReportRequest,
     ) -> WhatIf:
         """Set up the sliders of a cell; later runs are reported like the first."""
 
@@ -196,7 +204,7 @@ class TapeMagics(Magics):
     def _run(
         self,
         session: Session,
-        request: DerivativeRequest,
+        request: ReportRequest,
         text: str,
         what_if: WhatIf | None = None,
     ) -> TapeReport | None:
@@ -211,24 +219,24 @@ class TapeMagics(Magics):
                 raise
             self._show_partial(session, request, error, reports)
             # Tracebacks show user frames only.
-            free_of_others(error)
+            keep_user_frames(error)
             raise
         report = self._try_report(session, value, request)
         if report is not None:
             if what_if:
                 what_if.show_in(report)
             reports.append(report)
-        if request.computing and (stopped := request.computing.error):
+        if request.compute and (stopped := request.compute.error):
             if report is not None:
                 display(report)
-            free_of_others(stopped)
+            keep_user_frames(stopped)
             raise stopped
         return report
 
     def _show_partial(
         self,
         session: Session,
-        request: DerivativeRequest,
+        request: ReportRequest,
         error: BaseException,
         reports: list[TapeReport],
     ) -> None:
@@ -244,7 +252,7 @@ class TapeMagics(Magics):
         self,
         session: Session,
         value: Any,
-        request: DerivativeRequest,
+        request: ReportRequest,
         failure: Failure | None = None,
     ) -> TapeReport | None:
         """Make the report of a cell that has run; if that fails, only warn.
@@ -269,34 +277,39 @@ class TapeMagics(Magics):
         self,
         session: Session,
         value: Any,
-        request: DerivativeRequest,
+        request: ReportRequest,
         failure: Failure | None,
     ) -> TapeReport:
         style = self._style()
         with significant_digits(style.digits):
-            targets = choose_targets(session, value, request.targets)
+            targets = choose_targets(session, value, request.target_names)
             session.targets, session.order = targets.named, request.order
-            findings, details = examined(
-                session.observer,
-                targets.named,
-                session.all_sources(),
-                request.order,
-                session.context(() if failure else targets.notes, failure),
-                self.max_nodes,
-                request.matrices,
-                check=request.check,
-                code=request.code or self.code,
-                compute=None if failure else request.computing,
+            context = session.context(() if failure else targets.notes, failure)
+            findings, details = analyze(
+                session.observer, self._for_run(session, request, failure), context
             )
-            if request.plots and not failure:
-                plot = request.plots.plot(
-                    session,
-                    targets.named,
-                    request.order,
-                    lambda run, result: choose_targets(run, result, request.targets).named,
-                )
-                findings = replace(findings, plot=plot)
         return TapeReport(findings, value, targets.is_value, style, details)
+
+    def _for_run(
+        self, session: Session, request: ReportRequest, failure: Failure | None
+    ) -> ReportRequest:
+        """Complete the request for one run of the cell; a cell that failed is neither rerun nor computed."""
+        plot, compute = request.plot, request.compute
+        if failure:
+            plot = compute = None
+
+        def targets_of(run: Session, value: Any) -> Sequence[Named]:
+            return choose_targets(run, value, request.target_names).named
+
+        return replace(
+            request,
+            targets=session.targets,
+            sources=session.all_sources(),
+            code=request.code or self.code,
+            plot=plot and partial(plot, session, session.targets, request.order, targets_of),
+            compute=compute,
+            max_nodes=self.max_nodes,
+        )
 
     def _style(self) -> Style:
         """Return the settings for showing reports."""
@@ -331,7 +344,7 @@ class TapeMagics(Magics):
         }
         session = Session(cell, list(held), True, True)
         try:
-            return self._run(session, DerivativeRequest(order=order), line)
+            return self._run(session, ReportRequest(order=order), line)
         finally:
             namespace.update(held)
 
@@ -399,6 +412,13 @@ class TapeMagics(Magics):
         """Show the programs of a function decorated with tapemagic.function."""
         __tracebackhide__ = True
         return display_result(tape_function(line, self.shell.user_ns), line, self.shell)
+
+
+def fill_request(options: Any, **values: Any) -> ReportRequest:
+    """Return a request in which every option of a magic fills the field of its name, and `values` fill others."""
+    names = {field.name for field in fields(ReportRequest)}
+    given = {name: value for name, value in vars(options).items() if name in names}
+    return ReportRequest(**given | values)
 
 
 def ends_in_semicolon(cell: str) -> bool:

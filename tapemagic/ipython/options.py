@@ -169,7 +169,7 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             ("--plot",),
             "curves over a range",
             "Draw the target and its derivatives over a range of one variable, as in x=-6:6. The cell runs again for "
-            "each point, and the variables keep the values of the ordinary run. Needs matplotlib.",
+            "each point, and the variables keep the values of the ordinary run.",
             "NAME=LOW:HIGH",
         ),
         Option(

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from math import isfinite
 from types import CodeType
 from typing import Any
@@ -31,14 +30,14 @@ from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.what_if import WhatIf, captured
 from tapemagic.report.tabs.plot.plot import Plot
 from tapemagic.report.tabs.plot.plotting import (
-    LARGEST,
+    MAX_DRAWN,
     Numbers,
     Plotted,
     failed,
     numbers,
     plot_of,
 )
-from tapemagic.report.tabs.plot.sampling import QUICK, SECONDS
+from tapemagic.report.tabs.plot.sampling import REDRAW_SECONDS, SECONDS
 
 EXAMPLE = "write --plot x=-6:6"
 RANGE = re.compile(r"([^=:]*)=([^:=]*):([^:=]*)")
@@ -63,7 +62,7 @@ def parse_range(text: str) -> Range:
     Raises
     ------
     UsageError
-        If it is malformed, reversed or empty, or if matplotlib is not installed.
+        If it is malformed, reversed or empty.
 
     Examples
     --------
@@ -79,7 +78,7 @@ def parse_range(text: str) -> Range:
         low, high = float(match[2]), float(match[3])
     except ValueError:
         raise _error(f"{shown!r} has no two numbers for a range: write {name}=-6:6") from None
-    if not (isfinite(low) and isfinite(high) and max(abs(low), abs(high)) <= LARGEST):
+    if not (isfinite(low) and isfinite(high) and max(abs(low), abs(high)) <= MAX_DRAWN):
         raise _error(
             f"the range in {shown!r} has no end: write two finite numbers, as in {name}=-6:6"
         )
@@ -87,10 +86,6 @@ def parse_range(text: str) -> Range:
         raise _error(f"the range in {shown!r} is turned round: write {name}={match[3]}:{match[2]}")
     if high - low <= MIN_RELATIVE_WIDTH * max(abs(low), abs(high)):
         raise _error(f"the range in {shown!r} is too narrow: write one such as {name}=-6:6")
-    if find_spec("matplotlib") is None:
-        raise _error(
-            "the curves are drawn by matplotlib, which is not installed: pip install matplotlib"
-        )
     return Range(name, low, high)
 
 
@@ -179,7 +174,7 @@ class PlotRuns:
                 order,
                 (float(unwrap(source).item()), here),
                 last,
-                SECONDS if self._last is None else QUICK,
+                SECONDS if self._last is None else REDRAW_SECONDS,
             )
         return self._last.plot
 

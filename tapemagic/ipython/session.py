@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from typing import Any, Self
 
 from tapemagic.engine.events import Place
-from tapemagic.engine.laziness import kept
+from tapemagic.engine.laziness import as_lazy
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
@@ -252,7 +252,8 @@ class Session:
             if is_number(namespace.get(name)):
                 named.setdefault(name, namespace[name])
         return [
-            (name, kept(value) if is_lazy_array(value) else value) for name, value in named.items()
+            (name, as_lazy(value) if is_lazy_array(value) else value)
+            for name, value in named.items()
         ]
 
     def value_names(self) -> dict[int, str]:

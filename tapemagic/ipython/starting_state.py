@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.engine.program_state import registered
+from tapemagic.engine.runtime import registered_states
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.ipython.object_state import (
     MISSING,
@@ -115,7 +115,7 @@ class Contents:
         self._objects: dict[int, Any] = {
             id(namespace): namespace
         }  # keeps the objects alive, so that no id is reused
-        waiting = deque(("", state) for state in registered())
+        waiting = deque(("", state) for state in registered_states())
         waiting += [(name, namespace.get(name)) for name in sorted(names)]
         # Breadth first: where the limit is reached, what lies deepest is lost, and not whole variables.
         for _ in range(MAX_OBJECTS):

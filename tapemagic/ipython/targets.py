@@ -16,30 +16,14 @@ from tapemagic.explain.causes import constant_instead
 from tapemagic.explain.exit_causes import surely_through_exit
 from tapemagic.explain.parts import tensors
 from tapemagic.explain.snapshot import Named
-from tapemagic.ipython.computing import Computing
-from tapemagic.ipython.plotting import PlotRuns
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
 from tapemagic.ipython.training_roles import TrainingRoles
 from tapemagic.ipython.watchable import is_number
 from tapemagic.report.bundle import TapeReport
-from tapemagic.report.tabs.gradients.matrices import Kind
 from tapemagic.report.verdict.statement import Statement
 
 MAX_TARGETS = 10
 """Maximum number of targets that are chosen without -t."""
-
-
-@dataclass(frozen=True)
-class DerivativeRequest:
-    """The derivatives requested above a cell: targets, order, matrices, check, plot, program, computing."""
-
-    targets: Sequence[str] = ()
-    order: int = 1
-    matrices: Sequence[Kind] = ()
-    check: bool = False
-    plots: PlotRuns | None = None
-    code: bool = False
-    computing: Computing | None = None
 
 
 @dataclass(frozen=True)

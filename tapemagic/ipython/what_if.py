@@ -287,7 +287,7 @@ class WhatIf:
             return report.content()
         self._start.ran_later(now)
         self._session = session
-        report.become(new)
+        report.replace_contents(new)
         return content
 
     @property

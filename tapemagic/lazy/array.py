@@ -11,7 +11,7 @@ import numpy as np
 from dask.array.utils import meta_from_array
 from dask.base import compute, persist
 
-from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
+from tapemagic.engine.laziness import MAX_KEPT_BYTES, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
@@ -56,7 +56,7 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
 
 
 class Origin:
-    """How a lazy array was computed, so that it can be computed again (see `source_rereads`).
+    """History of a lazy array, from which it can be computed again (see `source_rereads`).
 
     Attributes
     ----------
@@ -164,12 +164,12 @@ class LazyArray(ArrayMethods):
 
     def keep(self, numbers: Any) -> None:
         """Cache the computed numbers if they are small."""
-        if self._value.nbytes <= MOST_KEPT:
+        if self._value.nbytes <= MAX_KEPT_BYTES:
             self._numbers = np.asarray(numbers)[()]
 
     @property
     def location(self) -> ChunkLocation:
-        """Where the chunks are: "in memory", "persisted" on a cluster, or "" if they must be computed."""
+        """Location of the chunks: "in memory", "persisted" on a cluster, or "" if they must be computed."""
         if self._location is None:
             self._location = chunk_location(self._value)
         return self._location
@@ -180,7 +180,7 @@ class LazyArray(ArrayMethods):
         if (
             self._numbers is None
             and self.location == "in memory"
-            and self._value.nbytes <= MOST_KEPT
+            and self._value.nbytes <= MAX_KEPT_BYTES
         ):
             self._numbers = join_chunks(self._value)
         return self._numbers

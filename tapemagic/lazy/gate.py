@@ -62,7 +62,7 @@ def run_on_dask(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 class DaskBackend:
-    """What the engine calls when a value is a Dask array."""
+    """The interface that the engine calls for Dask arrays."""
 
     def reads(self, args: Any) -> bool:
         """Return True if nested arguments contain a lazy array."""

@@ -21,6 +21,9 @@ from tapemagic.nn import models as models
 from tapemagic.nn import optimizers as optimizers
 from tapemagic.nn import regularizers as regularizers
 from tapemagic.nn.layer import Layer as Layer
+
+# Layers stand in `nn` itself, as in PyTorch: nn.Dense. Losses and metrics stay in their modules, because both have
+# classes such as MeanSquaredError.
 from tapemagic.nn.layers import *  # noqa: F403
 from tapemagic.nn.models.model import Model as Model
 from tapemagic.nn.models.sequential import Sequential as Sequential

@@ -1,4 +1,7 @@
-"""Activations: functions of a tensor, element by element or along an axis, with Keras 3's names and parameters."""
+"""Activations with Keras 3's names and parameters: element by element, or along an axis.
+
+Each takes `x`, an array_like or Tensor of real numbers, and returns an array or Tensor of its shape and dtype.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ sigmoid.__module__ = softmax.__module__ = __name__  # where pickle finds them
 
 
 def linear(x: Any) -> Any:
-    """The input itself.
+    """Return the input unchanged.
 
     Examples
     --------
@@ -44,23 +47,17 @@ def linear(x: Any) -> Any:
 def relu(
     x: Any, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0
 ) -> Any:
-    """The larger of `x` and 0; or with a slope below, a largest value, and another place of the bend.
+    """Return ``max(x, 0)``, or a variant of it with a slope, a maximum or a threshold.
 
     Parameters
     ----------
     x : array_like or Tensor
-        Real numbers.
     negative_slope : float, optional
         Below the threshold, the result is ``negative_slope * (x - threshold)``.
     max_value : float, optional
-        The largest result.
+        The largest possible result.
     threshold : float, optional
-        Elements up to it count as negative.
-
-    Returns
-    -------
-    array or Tensor
-        In the shape and dtype of `x`.
+        Elements up to this value count as negative.
 
     Examples
     --------
@@ -81,7 +78,7 @@ def relu(
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
-    """`x` where it is positive, and `negative_slope` times `x` elsewhere.
+    """Return `x` where it is positive, and ``negative_slope * x`` elsewhere.
 
     Examples
     --------
@@ -92,7 +89,7 @@ def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
 
 
 def elu(x: Any, alpha: float = 1.0) -> Any:
-    """`x` where it is positive, and ``alpha * (exp(x) - 1)`` elsewhere.
+    """Return `x` where it is positive, and ``alpha * (exp(x) - 1)`` elsewhere.
 
     Examples
     --------
@@ -103,7 +100,7 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
 
 
 def celu(x: Any, alpha: float = 1.0) -> Any:
-    """`x` where it is positive, and ``alpha * (exp(x / alpha) - 1)`` elsewhere: its slope has no jump [1]_.
+    """Return `x` where it is positive, and ``alpha * (exp(x / alpha) - 1)`` elsewhere, with a continuous slope [1]_.
 
     References
     ----------
@@ -111,7 +108,7 @@ def celu(x: Any, alpha: float = 1.0) -> Any:
 
     Notes
     -----
-    Its derivative at 0 is 1; Keras 3.15 on TensorFlow gives 2 there.
+    The derivative at 0 is 1; Keras 3.15 on TensorFlow returns 2 there.
 
     Examples
     --------
@@ -122,7 +119,7 @@ def celu(x: Any, alpha: float = 1.0) -> Any:
 
 
 def tanh(x: Any) -> Any:
-    """The hyperbolic tangent.
+    """Return the hyperbolic tangent.
 
     Examples
     --------
@@ -133,7 +130,7 @@ def tanh(x: Any) -> Any:
 
 
 def exponential(x: Any) -> Any:
-    """The exponential.
+    """Return the exponential.
 
     Examples
     --------
@@ -144,7 +141,7 @@ def exponential(x: Any) -> Any:
 
 
 def hard_silu(x: Any) -> Any:
-    """``x * hard_sigmoid(x)``, a piecewise quadratic approximation of `silu` [1]_; also called hard_swish.
+    """Return ``x * hard_sigmoid(x)``, a piecewise quadratic approximation of `silu` [1]_ (alias hard_swish).
 
     References
     ----------
@@ -159,7 +156,7 @@ def hard_silu(x: Any) -> Any:
 
 
 def mish(x: Any) -> Any:
-    """``x * tanh(softplus(x))`` [1]_.
+    """Return ``x * tanh(softplus(x))`` [1]_.
 
     References
     ----------
@@ -174,7 +171,7 @@ def mish(x: Any) -> Any:
 
 
 def glu(x: Any, axis: int = -1) -> Any:
-    """The first half along an axis times the `sigmoid` of the second half [1]_.
+    """Return the first half along `axis` times the `sigmoid` of the second half [1]_.
 
     Raises
     ------
@@ -194,14 +191,14 @@ def glu(x: Any, axis: int = -1) -> Any:
     axis = normalize_axis_index(axis, x.ndim)
     if x.shape[axis] % 2:
         raise ShapeError(
-            f"glu halves axis {axis}, and got the shape {x.shape}: its length has to be even"
+            f"glu halves axis {axis}, and got the shape {x.shape}: its length must be even"
         )
     first, second = np.split(x, 2, axis)
     return first * sigmoid(second)
 
 
 def hard_tanh(x: Any) -> Any:
-    """`x`, but at least -1 and at most 1.
+    """Return `x` clipped to the interval from -1 to 1.
 
     Examples
     --------
@@ -212,7 +209,7 @@ def hard_tanh(x: Any) -> Any:
 
 
 def tanh_shrink(x: Any) -> Any:
-    """``x - tanh(x)``.
+    """Return ``x - tanh(x)``.
 
     Examples
     --------
@@ -224,7 +221,7 @@ def tanh_shrink(x: Any) -> Any:
 
 
 def soft_shrink(x: Any, threshold: float = 0.5) -> Any:
-    """`x` moved towards 0 by `threshold`; 0 where it is nearer to 0 than that.
+    """Return `x` moved towards 0 by `threshold`, and 0 where ``abs(x) <= threshold``.
 
     Examples
     --------
@@ -232,11 +229,12 @@ def soft_shrink(x: Any, threshold: float = 0.5) -> Any:
     array([-1.5,  0. ,  1.5])
     """
     x = operand(x)
+    # `0 * x` rather than 0, so that nan stays nan: both comparisons are False for it.
     return np.where(x > threshold, x - threshold, np.where(x < -threshold, x + threshold, 0 * x))
 
 
 def hard_shrink(x: Any, threshold: float = 0.5) -> Any:
-    """`x`; 0 where it is not further from 0 than `threshold`.
+    """Return `x`, and 0 where ``abs(x) <= threshold``.
 
     Examples
     --------
@@ -248,7 +246,7 @@ def hard_shrink(x: Any, threshold: float = 0.5) -> Any:
 
 
 def threshold(x: Any, threshold: float, default_value: float) -> Any:
-    """`x` where it is larger than `threshold`, and `default_value` elsewhere.
+    """Return `x` where it is larger than `threshold`, and `default_value` elsewhere.
 
     Examples
     --------
@@ -260,7 +258,7 @@ def threshold(x: Any, threshold: float, default_value: float) -> Any:
 
 
 def squareplus(x: Any, b: float = 4) -> Any:
-    """``(x + sqrt(x ** 2 + b)) / 2``, a smooth `relu` [1]_.
+    """Return ``(x + sqrt(x ** 2 + b)) / 2``, a smooth `relu` [1]_.
 
     References
     ----------
@@ -276,7 +274,7 @@ def squareplus(x: Any, b: float = 4) -> Any:
 
 
 def sparse_plus(x: Any) -> Any:
-    """0 up to -1, `x` from 1 on, and the parabola ``(x + 1) ** 2 / 4`` between them.
+    """Return 0 below -1, `x` above 1, and in between the parabola ``(x + 1) ** 2 / 4``.
 
     Examples
     --------
@@ -284,12 +282,13 @@ def sparse_plus(x: Any) -> Any:
     array([0.  , 0.25, 2.  ])
     """
     x = operand(x)
+    # The parabola of the clipped x ends at 1 with value 1; relu continues it as x. No branch, so one slope at ±1.
     near = np.clip(x, -1, 1) + 1
     return near * near / 4 + engine.relu(x - 1)
 
 
 def sparse_sigmoid(x: Any) -> Any:
-    """``(x + 1) / 2``, but at least 0 and at most 1 [1]_.
+    """Return ``(x + 1) / 2`` clipped to the interval from 0 to 1 [1]_.
 
     References
     ----------
@@ -305,7 +304,7 @@ def sparse_sigmoid(x: Any) -> Any:
 
 
 def sparsemax(x: Any, axis: int = -1) -> Any:
-    """The point of the probability simplex that is nearest to `x` along an axis: like `softmax`, with many zeros [1]_.
+    """Return the projection of `x` onto the probability simplex along `axis`: a sparse `softmax` [1]_.
 
     References
     ----------
@@ -313,7 +312,7 @@ def sparsemax(x: Any, axis: int = -1) -> Any:
 
     Notes
     -----
-    The results add up to 1; those of Keras 3.15 on TensorFlow do not always.
+    The results add up to 1; in Keras 3.15 on TensorFlow they don't always.
 
     Examples
     --------
@@ -322,6 +321,8 @@ def sparsemax(x: Any, axis: int = -1) -> Any:
     """
     x = operand(x)
     axis = normalize_axis_index(axis, x.ndim)
+    # Algorithm 1 of [1]: sort, find the support, subtract its threshold. Which elements belong to the support is
+    # decided on bare arrays: it is piecewise constant, so only the sum over the support carries a gradient.
     values = real(unwrap(x), "sparsemax")
     falling = np.flip(np.sort(values, axis), axis)
     counts = np.arange(1, values.shape[axis] + 1).reshape([-1] + [1] * (x.ndim - axis - 1))
@@ -346,16 +347,7 @@ _TABLE: dict[str, Any] = {
 
 
 def get(identifier: Any) -> Callable[[Any], Any]:
-    """The activation for a name or a function; `linear` for None.
-
-    Parameters
-    ----------
-    identifier : str, callable or None
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
+    """Look up the activation for `identifier`, a name or a function; None means `linear`.
 
     Examples
     --------
@@ -364,8 +356,8 @@ def get(identifier: Any) -> Callable[[Any], Any]:
     """
     if identifier is None:
         return linear
-    found: Callable[[Any], Any] = find(identifier, _TABLE, "an activation")
-    return found
+    activation: Callable[[Any], Any] = find(identifier, _TABLE, "an activation")
+    return activation
 
 
 __all__ = ["get"]

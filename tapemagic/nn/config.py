@@ -1,23 +1,18 @@
-"""Defaults of all layers: the dtype of their weights, and the small number that keeps divisions finite."""
+"""Defaults of all layers: the dtype of weights, and the epsilon that keeps divisions finite."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tapemagic.engine.program_state import register
+from tapemagic.engine.runtime import register_global_state
 from tapemagic.errors import DtypeError
 
 _FLOATS = ("float16", "float32", "float64")
-_default = register(["float32"])
+_default = register_global_state(["float32"])
 
 
 def floatx() -> str:
-    """The dtype of weights and of what layers compute, where a layer is not given one.
-
-    Returns
-    -------
-    str
-        "float32", unless `set_floatx` was called.
+    """Return the default dtype of weights and computations: "float32", unless `set_floatx` was called.
 
     Examples
     --------
@@ -29,17 +24,17 @@ def floatx() -> str:
 
 
 def set_floatx(dtype: str) -> None:
-    """Set the dtype of the layers that are made from now on.
+    """Set the default dtype of layers that are created later.
 
     Parameters
     ----------
     dtype : {'float32', 'float64', 'float16'}
-        Whatever NumPy takes for one of these.
+        Or the corresponding NumPy type.
 
     Raises
     ------
     DtypeError
-        If it is another one.
+        For any other dtype.
 
     Examples
     --------
@@ -53,12 +48,7 @@ def set_floatx(dtype: str) -> None:
 
 
 def float_name(dtype: object) -> str:
-    """The name of a floating-point dtype; the default one for None.
-
-    Raises
-    ------
-    DtypeError
-        If it is another dtype, or none at all.
+    """Return the name of `dtype`, a floating-point dtype; None means the default dtype.
 
     Examples
     --------
@@ -80,7 +70,7 @@ def float_name(dtype: object) -> str:
 
 
 def epsilon() -> float:
-    """The number 1e-7, by which losses and optimizers keep logarithms and divisions finite.
+    """Return 1e-7, the small number by which losses and optimizers keep logarithms and divisions finite.
 
     Examples
     --------
@@ -88,4 +78,5 @@ def epsilon() -> float:
     >>> nn.config.epsilon()
     1e-07
     """
+    # Keras's value: above the resolution of float32 near 1 (6e-8), so that 1 - epsilon() is less than 1.
     return 1e-7

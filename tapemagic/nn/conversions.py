@@ -1,4 +1,4 @@
-"""Conversion of what users give to real numbers and tensors."""
+"""Conversion of arguments to arrays of real numbers and to tensors."""
 
 from __future__ import annotations
 
@@ -16,21 +16,14 @@ from tapemagic.nn.config import floatx
 
 
 def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
-    """Real numbers in a floating-point dtype: a tensor stays one, anything else becomes an array.
+    """Convert real numbers to a floating-point dtype: a tensor stays a tensor, anything else becomes an array.
 
-    Without a dtype, floating-point arrays and tensors keep theirs; whole numbers, truth values and lists get
-    `nn.config.floatx`.
-
-    Raises
-    ------
-    NotNumbersError
-        If it is not made of numbers.
-    UnsupportedArgumentError
-        If the numbers are complex, or in an ``np.matrix`` or a masked array.
+    Without a dtype, floating-point arrays and tensors keep theirs; integers, bools and lists get `nn.config.floatx`.
+    Raises NotNumbersError for other objects, and UnsupportedArgumentError for complex numbers, ``np.matrix`` and
+    masked arrays.
 
     Examples
     --------
-    >>> import numpy as np
     >>> real_numbers([1.0, 2.0])
     array([1., 2.], dtype=float32)
     >>> real_numbers(np.array([1.0, 2.0]))
@@ -38,6 +31,7 @@ def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
     """
     if not isinstance(x, Traced):
         require_plain(type(x))
+        # A list has no dtype of its own, and NumPy would choose float64: the weights are usually float32.
         listed = isinstance(x, list | tuple | float)
         x = operand(x)
         if dtype is None and listed and not isinstance(x, Traced):
@@ -45,7 +39,7 @@ def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
     kind = x.dtype.kind
     if kind == "c":
         raise UnsupportedArgumentError(
-            f"{what} are real numbers here, not {x.dtype}: give np.real(x) or np.abs(x)"
+            f"{what} must be real numbers, not {x.dtype}: pass np.real(x) or np.abs(x)"
         )
     if dtype is None:
         return x if kind == "f" else cast(x, floatx())
@@ -53,7 +47,7 @@ def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
 
 
 def as_array(x: Any) -> Any:
-    """The value of a tensor, or of anything like an array: an array, or a NumPy scalar, without its tapes.
+    """Return the bare array or NumPy scalar of a tensor or array_like, which no tape tracks.
 
     Examples
     --------
@@ -66,5 +60,5 @@ def as_array(x: Any) -> Any:
 
 
 def as_tensor(x: Any) -> Any:
-    """A tensor as it is, an array as a new tensor."""
+    """Return a tensor unchanged, and an array as a new tensor."""
     return x if isinstance(x, Traced) else constant(x)

@@ -1,4 +1,4 @@
-"""Names of activations, losses, initializers and the like as text, as in ``activation="relu"``."""
+"""Lookup of activations, losses, initializers and others by name, as in ``activation="relu"``."""
 
 from __future__ import annotations
 
@@ -11,20 +11,17 @@ from tapemagic.errors import OptionError
 
 
 def find(identifier: Any, table: Mapping[str, Any], what: str) -> Any:
-    """The thing that an identifier stands for: a text is looked up, a class is called, anything callable is itself.
+    """Return the object for an identifier: look a string up, call a class, return any other callable unchanged.
+
+    Raises OptionError for an unknown name, or for an object that can't be called.
 
     Parameters
     ----------
     identifier : str, type or callable
     table : mapping of str to callable
-        The classes or functions by their names.
+        The classes or functions by name.
     what : str
-        The kind of thing with its article, for error messages, such as "an activation".
-
-    Raises
-    ------
-    OptionError
-        If there is no such name, or the identifier is nothing of this kind.
+        The kind of object with its article, for messages, such as "an activation".
 
     Examples
     --------
@@ -33,27 +30,29 @@ def find(identifier: Any, table: Mapping[str, Any], what: str) -> Any:
     """
     if isinstance(identifier, str):
         try:
-            found = table[identifier]
+            value = table[identifier]
         except KeyError:
             raise OptionError(_unknown(identifier, table, what)) from None
     elif callable(identifier):
-        found = identifier
+        value = identifier
     else:
         raise OptionError(
-            f"{what} is given by its name, as a function or an object, not as {identifier!r}: "
+            f"{what} is a name, a function or an object, not {identifier!r}: "
             f"write one of {', '.join(map(repr, table))}"
         )
-    return found() if isinstance(found, type) else found
+    # Keras accepts classes, too: optimizer=nn.optimizers.Adam means Adam with its defaults.
+    return value() if isinstance(value, type) else value
 
 
 def snake_case(name: str) -> str:
-    """The name of a class as a name in lower case, as Keras makes it.
+    """Convert the name of a class to snake case, by Keras's rules.
 
     Examples
     --------
     >>> snake_case("SparseCategoricalAccuracy"), snake_case("R2Score"), snake_case("AUC")
     ('sparse_categorical_accuracy', 'r2_score', 'auc')
     """
+    # Two passes, as in keras.src.utils.naming.to_snake_case: acronyms stay together ("AUC" -> "auc").
     parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
@@ -61,5 +60,5 @@ def snake_case(name: str) -> str:
 def _unknown(name: str, table: Mapping[str, Any], what: str) -> str:
     near = get_close_matches(name, table, n=1)
     if near:
-        return f"{what} named {name!r} is not known: did you mean {near[0]!r}?"
-    return f"{what} named {name!r} is not known: write one of {', '.join(map(repr, table))}"
+        return f"there isn't {what} named {name!r}: did you mean {near[0]!r}?"
+    return f"there isn't {what} named {name!r}: write one of {', '.join(map(repr, table))}"

@@ -1,4 +1,4 @@
-"""InputSpec: the shapes that a layer takes, checked in one place for all layers."""
+"""InputSpec: the input shapes that a layer accepts, checked in one place for all layers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Shape = tuple[int | None, ...]
 
 
 class InputSpec:
-    """The shapes that a layer takes: a number of axes, and the lengths of some of them.
+    """The input shapes that a layer accepts: the number of axes, and the lengths of some axes.
 
     Parameters
     ----------
     axes : str, optional
-        The names of the axes for messages, such as "batch, height, width, channels". The layer takes as many axes,
-        or more if there are dots among them, as in "batch, ..., features".
+        Names of the axes for messages, such as "batch, height, width, channels". Inputs have as many axes, or more if
+        dots are among the names, as in "batch, ..., features".
     lengths : mapping of int to int, optional
         The lengths that the layer was built for, by axis.
-    least : int, optional
-        The least number of axes; as many as `axes` names if left out.
+    min_axes : int, optional
+        By default as many as `axes` names.
 
     Examples
     --------
@@ -31,25 +31,29 @@ class InputSpec:
     (True, True, False, False)
     """
 
-    __slots__ = ("axes", "least", "lengths", "most")
+    __slots__ = ("axes", "lengths", "max_axes", "min_axes")
 
     def __init__(
-        self, axes: str = "...", lengths: Mapping[int, int] | None = None, least: int | None = None
+        self,
+        axes: str = "...",
+        lengths: Mapping[int, int] | None = None,
+        min_axes: int | None = None,
     ) -> None:
         names = axes.split(", ")
         count = sum(name != "..." for name in names)
         self.axes = axes
-        self.least = count if least is None else least
-        self.most = 64 if "..." in names else count
+        self.min_axes = count if min_axes is None else min_axes
+        # NumPy 2 allows at most 64 axes (NPY_MAXDIMS).
+        self.max_axes = 64 if "..." in names else count
         self.lengths = tuple((lengths or {}).items())
 
     def built_for(self, lengths: Mapping[int, int]) -> InputSpec:
-        """The same with the lengths that a layer was built for."""
-        return InputSpec(self.axes, lengths, self.least)
+        """Return a copy of this spec with the lengths that a layer was built for."""
+        return InputSpec(self.axes, lengths, self.min_axes)
 
     def accepts(self, shape: Shape) -> bool:
-        """Whether a layer takes inputs of a shape, in which None stands for any length."""
-        if not self.least <= len(shape) <= self.most:
+        """Return True if the layer accepts inputs of `shape`, where None means any length."""
+        if not self.min_axes <= len(shape) <= self.max_axes:
             return False
         for axis, length in self.lengths:  # noqa: SIM110 -- all() takes three times as long
             if shape[axis] != length and shape[axis] is not None:
@@ -57,27 +61,27 @@ class InputSpec:
         return True
 
     def error(self, layer: Any, shape: Any) -> ShapeError:
-        """The error for inputs of a shape that a layer does not take."""
+        """Return the error for inputs of a shape that a layer doesn't accept."""
         if not isinstance(shape, tuple):
             return ShapeError(
                 f"the layer {layer.path!r} takes one array or tensor with the axes ({self.axes}), not {shown(shape)}"
             )
-        if not self.least <= len(shape) <= self.most:
+        if not self.min_axes <= len(shape) <= self.max_axes:
             return ShapeError(
                 f"the layer {layer.path!r} takes inputs with the axes ({self.axes}), and got the shape "
                 f"{shape}{_advice(self, len(shape))}"
             )
         wrong = [(axis, n) for axis, n in self.lengths if shape[axis] not in (n, None)]
-        wanted = " and ".join(f"the length {n} along axis {axis}" for axis, n in wrong)
+        needed = " and ".join(f"the length {n} along axis {axis}" for axis, n in wrong)
         return ShapeError(
             f"the layer {layer.path!r} was built for inputs of the shape {layer.built_shape}, and got the shape "
-            f"{shape}: it needs {wanted}"
+            f"{shape}: it needs {needed}"
         )
 
 
 def _advice(spec: InputSpec, count: int) -> str:
-    """Advice for an input that lacks one axis."""
-    if count != spec.least - 1:
+    """Return advice for an input that lacks one axis, or ''."""
+    if count != spec.min_axes - 1:
         return ""
     missing = ["for a batch of one, write x[None]"] if spec.axes.startswith("batch") else []
     if spec.axes.endswith("channels"):

@@ -1,4 +1,4 @@
-"""Layer: a module that is called on arrays, and makes its variables when it first sees the shape of one."""
+"""Layer: a module that is called on arrays, and creates its variables at the first call."""
 
 from __future__ import annotations
 
@@ -29,44 +29,45 @@ from tapemagic.errors import (
     UnsupportedArgumentError,
 )
 from tapemagic.nn import initializers, regularizers
-from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module
-from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of, symbols
+from tapemagic.nn.symbolic import call_symbolically, calls, has_symbolic, nodes_of, symbols
 
 Shape = tuple[int | None, ...]
 
 _NOT_SAVED = frozenset({"save", "export", "to_json", "get_config"})
-"""Methods of Keras that write the structure of a model down."""
+"""Methods by which Keras saves the structure of a model."""
 
 
 _building = threading.RLock()
-"""Held by the thread that builds a layer; another one that calls the same layer waits for it."""
+"""Lock of the thread that builds a layer; another thread that calls the same layer waits for it."""
 
 
 def _once(build: Callable[..., None]) -> Callable[..., None]:
-    """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time.
+    """Decorate the method `build` of a class of layers: set the layer's path, and do nothing the second time.
 
-    If it fails, the layer and those inside of it are as before, without the variables made until then.
+    If `build` fails, the layer and the layers inside it are restored, without the variables created so far.
     """
 
     @wraps(build)
     def named(self: Layer, input_shape: Any = None, *shapes: Any) -> None:
         if self.built:
             return
-        if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
+        # The stack also has the layer in `super().build(...)` of a subclass: its path is set already.
+        if calls.stack and calls.stack[-1][0] is self:
             build(self, input_shape, *shapes)
             return
         with _building:
             if not self.built:
-                build_anew(self, input_shape, *shapes)
+                build_first_time(self, input_shape, *shapes)
 
-    def build_anew(self: Layer, input_shape: Any, *shapes: Any) -> None:
+    def build_first_time(self: Layer, input_shape: Any, *shapes: Any) -> None:
         around = calls.stack[-1][0] if calls.stack else None
         within = around._path if around is not None and around.prefixes_names else ""
         self._path = f"{within}/{self.name}" if within else self.name
         self._require_shape(input_shape)
+        # Attributes are restored, and not only new ones deleted: `build` may also replace some, such as input_spec.
         before = [(module, module.copied_attributes()) for _, module, _ in self._walk()]
         calls.stack.append((self, False))
         try:
@@ -85,34 +86,50 @@ def _once(build: Callable[..., None]) -> Callable[..., None]:
 
 
 class Layer(Module):
-    """Base class of layers: write `build`, which makes the variables, and `call`, which computes.
+    """Base class of layers: override `build`, which creates the variables, and `call`, which computes the output.
+
+    Every layer takes the parameters below as keyword arguments.
 
     Parameters
     ----------
     name : str, optional
-        The name in reports and messages. Left out, it is made of the name of the class.
+        The name in reports and messages, by default derived from the name of the class.
     trainable : bool, optional
-        Whether the variables are to be trained.
+        False freezes the variables of the layer.
     dtype : {'float32', 'float64', 'float16'}, optional
-        Of the variables, and of floating-point inputs, which are cast to it; `nn.config.floatx` if left out.
+        The dtype of the variables, to which floating-point inputs are cast; by default `nn.config.floatx`.
     activity_regularizer : str, callable or Regularizer, optional
         Adds a term for each output, divided by the length of the batch, to `losses`.
     input_shape, input_dim : tuple of int or None, int, optional
-        Of the first layer of a `Sequential` model, the shape of its input without the batch, or its only length: the
-        same as an `Input` before it.
+        For the first layer of a `Sequential` model: the shape of its input without the batch, or its only length.
+        Equivalent to an `Input` before it.
+
+    Other Parameters
+    ----------------
+    activation : str or callable, optional
+        A name or function of `nn.activations`. None means no activation.
+    use_bias : bool, optional
+        Add a bias to the outputs.
+    data_format : {None, 'channels_last'}, optional
+        Other layouts raise OptionError.
+    kernel_initializer, bias_initializer, embeddings_initializer : str, callable or Initializer, optional
+        The initial values of the variable of this name; see `nn.initializers`.
+    kernel_regularizer, bias_regularizer, embeddings_regularizer : str, callable or Regularizer, optional
+        A term of `losses` for the variable of this name; see `nn.regularizers`.
+    seed : int or numpy.random.Generator, optional
+        The source of random numbers, as in dropout; by default the global generator.
 
     Raises
     ------
     DtypeError
-        If `dtype` is another one.
+        For any other `dtype`.
     OptionError
-        If `name` is no text, or the regularizer is unknown.
+        From every layer, if an argument has a value that the layer doesn't accept.
     UnsupportedArgumentError
-        If there is another argument.
+        If there is an unknown argument.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Scale(nn.Layer):
     ...     def build(self, input_shape):
@@ -128,20 +145,19 @@ class Layer(Module):
     """
 
     variable_class: type[Variable] = Variable
-    """The class of the variables that `add_weight` makes."""
+    """The class of the variables that `add_weight` creates."""
 
     prefixes_names = True
-    """Whether the names of variables in the layers inside begin with this layer's name."""
+    """True if the names of variables in inner layers begin with this layer's name."""
 
     input_spec: InputSpec | None = None
-    """The shapes of inputs that the layer takes; None for all."""
+    """The accepted shapes of inputs; None means all."""
 
     cast_kinds = "f"
-    """The kinds of dtypes, as NumPy calls them, of inputs that are cast to the layer's own: "fbiu" for whole numbers
-    and truth values, too."""
+    """Kinds (`numpy.dtype.kind`) of inputs that are cast to the layer's dtype: "fbiu" includes integers and bools."""
 
     is_boxed = True
-    """Whether each call is a box in a report."""
+    """True if reports show each call as a box."""
 
     __tape_unwatched__ = frozenset(
         {"_initialized", "_last_call", "_losses_of", "built_shape", "declared_shape"}
@@ -177,7 +193,7 @@ class Layer(Module):
             self.trainable = False
 
     def __getattr__(self, name: str) -> Any:
-        """Raise an error that says why there is no such attribute, where that is known."""
+        """Raise AttributeError with a reason, if one is known."""
         try:
             return super().__getattribute__(name)  # raises a property's own error again
         except AttributeError as error:
@@ -187,11 +203,11 @@ class Layer(Module):
             raise AttributeError(f"{error}: {why}", name=name, obj=self) from None
 
     def _why_missing(self, name: str) -> str:
-        """The reason why there is no such attribute, with what to write; empty if none is known."""
+        """Return why an attribute is missing, and what to write, or '' if the reason is unknown."""
         if "_dtype" not in vars(self):
             return f"write super().__init__() as the first line of __init__ in the class {type(self).__name__}"
         if name in _NOT_SAVED:
-            return "write save_weights('net.weights.npz') to keep the weights, or pickle the whole of it"
+            return "write save_weights('net.weights.npz') to save the weights, or pickle the model"
         if not self.built and not name.startswith("_"):
             return f"{self.name!r} has no variables before it is built: call it on data, or its build((None, 3)), first"
         return ""
@@ -208,39 +224,39 @@ class Layer(Module):
 
     @_once
     def build(self, input_shape: Any) -> None:
-        """Make the variables, by `add_weight`; called before the first `call`.
+        """Create the variables with `add_weight`; called before the first `call`.
 
         Parameters
         ----------
         input_shape : tuple of int or None, or list of such tuples
-            The shape of the input, with None for a batch axis of unknown length; of several inputs, a list.
+            The shape of the input, with None for the unknown length of the batch; a list for several inputs.
         """
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output, tensors from tensors; a parameter `training` tells whether the model is being trained."""
+        """Compute output tensors from input tensors; an optional parameter `training` is True during training."""
         raise NotImplementedError(
-            f"{type(self).__name__} computes nothing yet: give it a method call(self, inputs)"
+            f"{type(self).__name__} has no method call(self, inputs): write one"
         )
 
     def __call__(  # noqa: PLR0912 (in the hot loop, where a call costs more than a branch)
         self, *args: Any, training: bool | None = None, **kwargs: Any
     ) -> Any:
-        """Build the layer if it is new, and call it.
+        """Build the layer at its first call, and compute the output.
 
         Parameters
         ----------
         *args
-            Arrays, tensors, or lists of them: floating-point ones are cast to the layer's dtype.
+            Arrays, tensors, or lists of these: floating-point inputs are cast to the layer's dtype.
         training : bool, optional
-            Whether the model is being trained, as dropout wants to know. Left out, the layer around this one decides;
-            without one, False.
+            True during training, which matters to dropout. By default the value of the enclosing layer's call, or
+            False.
         **kwargs
-            Handed to `call`; the first argument may be among them, as ``inputs=``.
+            Passed to `call`; the first argument may be among them, as ``inputs=``.
 
         Returns
         -------
         Tensor or structure of tensors
-            What `call` returns; symbolic tensors for symbolic ones.
+            The result of `call`, or symbolic tensors for symbolic inputs.
         """
         if (
             len(args) == 1
@@ -248,7 +264,8 @@ class Layer(Module):
             and args[0].dtype == self._dtype
             and not kwargs
         ):
-            given = [args[0]]  # the usual case, without a look at what else there may be
+            # The usual case, without the checks below: this is in the hot loop of training.
+            inputs = [args[0]]
         else:
             if not args and "inputs" in kwargs:
                 args = (kwargs.pop("inputs"),)
@@ -256,7 +273,8 @@ class Layer(Module):
                 if training is not None:
                     kwargs["training"] = training
                 return call_symbolically(self, args, kwargs)
-            given = [self._as_input(x) for x in args]
+            inputs = [self._as_input(x) for x in args]
+        # `training` is inherited through this stack, so that user code in `call` doesn't need to pass it on.
         stack = calls.stack
         if stack:
             training = stack[-1][1] if training is None else bool(training)
@@ -265,21 +283,21 @@ class Layer(Module):
             self._last_call = calls.number
             training = bool(training)
         spec = self.input_spec
-        if spec is not None and given:
-            shape = getattr(given[0], "shape", given[0])
+        if spec is not None and inputs:
+            shape = getattr(inputs[0], "shape", inputs[0])
             if not isinstance(shape, tuple) or not spec.accepts(shape):
                 raise spec.error(self, shape)
-        if not self.built and (given or spec is None):
-            self._build_for(given)
+        if not self.built and (inputs or spec is None):
+            self._build_for(inputs)
         if self._takes_training:
             kwargs["training"] = training
         stack.append((self, training))
         try:
             if is_observed() and self.is_boxed:
                 scope = Scope(self._path or self.name, type(self).__name__)
-                outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
+                outputs = call_in_scope(scope, self.call, inputs, kwargs, self.count_params)
             else:
-                outputs = self.call(*given, **kwargs)
+                outputs = self.call(*inputs, **kwargs)
             if self.activity_regularizer is not None:
                 self._penalize(outputs)
         finally:
@@ -287,17 +305,18 @@ class Layer(Module):
         return outputs
 
     def _penalize(self, outputs: Any) -> None:
-        """Add the activity regularizer's term for each output, over the length of the batch, to `losses`."""
+        """Add the activity regularizer's term for each output, divided by the length of the batch, to `losses`."""
         for output in outputs if isinstance(outputs, list | tuple) else [outputs]:
+            # Keras divides by the length of the batch, so that the penalty doesn't depend on it.
             batch = output.shape[0] if output.ndim else 1
             self.add_loss(self.activity_regularizer(output) / max(batch, 1))
 
-    def _build_for(self, given: list[Any]) -> None:
+    def _build_for(self, inputs: list[Any]) -> None:
         """Build the layer for the arguments of a call."""
-        self.build(shapes_of(given[0]) if given else None)
+        self.build(shapes_of(inputs[0]) if inputs else None)
 
     def _require_shape(self, shape: Any) -> None:
-        """Raise an error for inputs of a shape that the layer does not take, or for what has no shape."""
+        """Raise ShapeError for inputs without a shape, or of a shape that the layer doesn't accept."""
         spec = self.input_spec
         if spec is not None and not (isinstance(shape, tuple) and spec.accepts(shape)):
             raise spec.error(self, shape)
@@ -306,19 +325,16 @@ class Layer(Module):
         super().__init_subclass__(**kwargs)
         if "build" in vars(cls):
             cls.build = _once(cls.build)  # type: ignore[method-assign]
+        # Once per class: inspect.signature takes longer than a call of a small layer.
         cls._takes_training = "training" in signature(cls.call).parameters
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shape of the output for the shape of an input; found by calling the layer on zeros.
+        """Return the output shape for an input shape, by calling the layer on zeros.
 
         Parameters
         ----------
         input_shape : tuple of int or None, or list of such tuples
-            None stands for a length that is not known, as that of the batch.
-
-        Returns
-        -------
-        tuple of int or None, or structure of such tuples
+            None means an unknown length, such as the length of the batch.
 
         Examples
         --------
@@ -337,15 +353,15 @@ class Layer(Module):
         regularizer: Any = None,
         name: str = "variable",
     ) -> Variable:
-        """Make a variable of this layer; assign it to an attribute, so that the layer finds it.
+        """Create a variable, which must be assigned to an attribute of this layer.
 
         Parameters
         ----------
         shape : sequence of int, optional
         initializer : str, callable or Initializer, optional
-            Called as ``initializer(shape, dtype)``; "glorot_uniform" if left out, as in Keras.
+            Called as ``initializer(shape, dtype)``; by default "glorot_uniform", as in Keras.
         dtype : dtype, optional
-            The layer's own if left out.
+            By default the layer's dtype.
         trainable : bool, optional
         regularizer : str, callable or Regularizer, optional
             Adds a term to `losses`.
@@ -354,38 +370,39 @@ class Layer(Module):
         Returns
         -------
         Variable
-            Named by the path of the layer and `name`, such as "dense/kernel".
+            Its name is the path of the layer and `name`, such as "dense/kernel".
 
         Raises
         ------
-        OptionError
-            If the initializer or the regularizer is unknown.
         ShapeError
-            If an axis has no known length, or the initializer gives another shape.
+            If the length of an axis is unknown, or the initializer returns another shape.
         """
         if any(length is None for length in shape):
             raise ShapeError(
-                f"the variable {name!r} of {self.name!r} cannot have the shape {tuple(shape)}: every axis of a "
-                "variable has a length, so give the layer inputs whose last axes are known"
+                f"the variable {name!r} of {self.name!r} can't have the shape {tuple(shape)}: every axis of a "
+                "variable needs a length, so pass inputs whose last axes are known"
             )
         shape = tuple(shape)
         dtype = self._dtype if dtype is None else dtype
         initial = initializers.get("glorot_uniform" if initializer is None else initializer)
         try:
+            # NumPy raises ValueError for arrays of more bytes than an address can count, and MemoryError for smaller
+            # ones: both mean the same to the user.
             if prod(shape) > sys.maxsize // np.dtype(float).itemsize:
                 raise MemoryError
             value = unwrap(initial(shape, dtype=dtype))
         except MemoryError as error:
             raise MemoryError(
-                f"there is no memory for the variable {name!r} of {self.name!r}, which has the shape {shape}, "
-                f"{prod(shape):,} numbers: give the layer fewer units, or inputs of fewer features"
+                f"not enough memory for the variable {name!r} of {self.name!r}, which has the shape {shape}, "
+                f"{prod(shape):,} numbers: use fewer units, or inputs of fewer features"
             ) from error
         if np.shape(value) != shape:
             raise ShapeError(
-                f"the initializer of {name!r} of {self.name!r} gave the shape {np.shape(value)}, not {shape}"
+                f"the initializer of {name!r} of {self.name!r} returned the shape {np.shape(value)}, not {shape}"
             )
         path = f"{self._path or self.name}/{name}"
         variable = self.variable_class(value, trainable=trainable, name=path, dtype=dtype)
+        # Created in a frozen layer: the variable is frozen now, and thaws with the layer.
         if trainable and not self.trainable:
             set_trainable(variable, trainable=False)
             self._frozen = [*self._frozen, variable]
@@ -396,13 +413,8 @@ class Layer(Module):
         return variable
 
     def add_loss(self, loss: Any) -> None:
-        """Add a term to `losses` of this call of the model, such as a penalty on an activation.
-
-        Parameters
-        ----------
-        loss : Tensor
-            One number.
-        """
+        """Add a term, one number, to `losses` of this call of the model, such as a penalty on an activation."""
+        # Terms belong to one outermost call: the first term of a later call discards those of earlier calls.
         if self._losses_of != calls.number:
             self._added_losses = []
             self._losses_of = calls.number
@@ -410,14 +422,14 @@ class Layer(Module):
 
     @property
     def losses(self) -> list[Any]:
-        """The terms that regularizers and `add_loss` add to the loss, of this layer and those in it."""
-        found: list[Any] = []
+        """The terms that regularizers and `add_loss` add to the loss, of this layer and its inner layers."""
+        terms: list[Any] = []
         for _, module, _ in self._walk():
             if isinstance(module, Layer):
-                found += [regularizer(variable) for variable, regularizer in module._regularized]
+                terms += [regularizer(variable) for variable, regularizer in module._regularized]
                 if module._losses_of >= self._last_call:
-                    found += module._added_losses
-        return found
+                    terms += module._added_losses
+        return terms
 
     @property
     def weights(self) -> list[Variable]:
@@ -436,31 +448,26 @@ class Layer(Module):
 
     @property
     def input(self) -> Any:
-        """The symbolic tensors that the layer was called on, if it was called on such ones once."""
+        """The symbolic input of the layer, if it was called on symbolic tensors exactly once."""
         inputs = self._only_node("input").inputs
         return inputs[0] if len(inputs) == 1 else inputs
 
     @property
     def output(self) -> Any:
-        """The symbolic tensors that the layer gave, if it was called on such ones once."""
+        """The symbolic output of the layer, if it was called on symbolic tensors exactly once."""
         return self._only_node("output").outputs
 
     def _only_node(self, what: str) -> Any:
         nodes = nodes_of(self)
         if len(nodes) != 1:
             raise ModelError(
-                f"the layer {self.name!r} has no {what} of its own: it was called on symbolic tensors "
-                f"{len(nodes) or 'no'} times; keep the tensor that nn.Input or the call gives"
+                f"the layer {self.name!r} has no unique {what}: it was called on symbolic tensors "
+                f"{len(nodes) or 'no'} times; keep the tensor that nn.Input or the call returns"
             )
         return nodes[0]
 
     def count_params(self) -> int:
-        """The number of elements of all variables.
-
-        Raises
-        ------
-        OptionError
-            If the layer was not built yet.
+        """Return the number of elements of all variables, or raise OptionError before the layer is built.
 
         Examples
         --------
@@ -472,13 +479,13 @@ class Layer(Module):
         """
         if not self.built:
             raise OptionError(
-                f"the layer {self.name!r} has no variables yet, since it does not know the shape of its input: call "
-                "it on data, or call its build((None, 3)) first"
+                f"the layer {self.name!r} has no variables yet, because the shape of its input isn't known: call it on "
+                "data, or call its build((None, 3)) first"
             )
         return sum(variable.size for variable in self.variables)
 
     def initialize(self) -> None:
-        """Draw the values of all variables anew, as the initializers of `add_weight` gave them at first.
+        """Reset all variables to new values of their initializers.
 
         Examples
         --------
@@ -496,43 +503,34 @@ class Layer(Module):
                     variable.assign(initial(variable.shape, dtype=variable.dtype), read_value=False)
 
     def get_weights(self) -> list[Any]:
-        """The values of all variables.
-
-        Returns
-        -------
-        list of numpy.ndarray
-            Copies, in the order of `variables`.
-        """
+        """Return copies of the values of all variables, in the order of `variables`."""
         return [variable.numpy() for variable in self.variables]
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Give all variables values, in the order of `variables`.
+        """Assign values to all variables, in the order of `variables`.
 
         Parameters
         ----------
         weights : sequence of array_like
-            As `get_weights` returns them.
+            Such as `get_weights` returns.
 
         Raises
         ------
         DtypeError, NotNumbersError
-            If a value is complex, or not made of numbers.
+            If a value is complex, or not numeric. Nothing is changed.
         ShapeError
-            If their number or a shape differs.
-
-        Notes
-        -----
-        After an error all variables are as they were.
+            If the number of values or a shape differs. Nothing is changed.
         """
         variables = self.variables
         values = [np.asarray(unwrap(value)) for value in weights]
-        wanted = [tuple(variable.shape) for variable in variables]
-        if [value.shape for value in values] != wanted:
-            built = "" if self.built else "; it is not built yet: call it on data first"
+        expected = [tuple(variable.shape) for variable in variables]
+        if [value.shape for value in values] != expected:
+            built = "" if self.built else "; it isn't built yet: call it on data first"
             raise ShapeError(
-                f"the layer {self.name!r} has weights of the shapes {wanted}, not "
+                f"the layer {self.name!r} has weights of the shapes {expected}, not "
                 f"{[value.shape for value in values]}{built}"
             )
+        # A value may fail only when it's assigned, such as a complex number: then the earlier ones are restored.
         before = [variable.numpy() for variable in variables]
         try:
             for variable, value in zip(variables, values, strict=True):
@@ -543,11 +541,11 @@ class Layer(Module):
             raise
 
     def _as_input(self, x: Any) -> Any:
-        """An argument of a call as a tensor, or a structure of them: floating-point ones of the layer's dtype."""
+        """Convert an argument to a tensor, or to a structure of tensors, of the layer's dtype if floating-point."""
         if isinstance(x, Traced):
             dtype = x.dtype
-            kept = dtype == self._dtype or dtype.kind not in self.cast_kinds
-            return x if kept else cast(x, self._dtype)
+            is_done = dtype == self._dtype or dtype.kind not in self.cast_kinds
+            return x if is_done else cast(x, self._dtype)
         if isinstance(x, (np.ndarray, np.generic)):
             return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
         if isinstance(x, list | tuple):
@@ -563,7 +561,7 @@ class Layer(Module):
 
 
 def shapes_of(inputs: Any) -> Any:
-    """The shape of a tensor; of a list of tensors, the list of their shapes."""
+    """Return the shape of a tensor, or the structure of shapes for a list or dict of tensors."""
     if isinstance(inputs, list | tuple):
         return [shapes_of(x) for x in inputs]
     if isinstance(inputs, dict):
@@ -572,17 +570,27 @@ def shapes_of(inputs: Any) -> Any:
 
 
 def _unknown_argument(kind: type, name: str) -> UnsupportedArgumentError:
-    """The error for an argument that a class of layers does not take."""
-    known = [
+    """Return the error for an argument that a class of layers doesn't take."""
+    names = [
         x for base in kind.__mro__ if "__init__" in vars(base) for x in signature(base).parameters
     ]
-    near = get_close_matches(name, known, 1)
-    advice = f"did you mean {near[0]}=?" if near else "leave it out"
-    return UnsupportedArgumentError(f"{kind.__name__} takes no argument {name!r}: {advice}")
+    near = get_close_matches(name, names, 1)
+    advice = f"did you mean {near[0]}=?" if near else "omit it"
+    return UnsupportedArgumentError(f"{kind.__name__} doesn't take an argument {name!r}: {advice}")
 
 
 def _is_numbers(x: Any) -> bool:
-    """Whether something is a number, or a nested list of nothing but numbers."""
+    """Return True if `x` is a number, or a nested list of numbers."""
     if isinstance(x, list | tuple):
         return bool(x) and all(map(_is_numbers, x))
     return isinstance(x, int | float | np.generic)
+
+
+class Pointwise(Layer):
+    """A layer whose output has the shape of its input."""
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the shape of the input."""
+        if not isinstance(input_shape, list):
+            self._require_shape(tuple(input_shape))
+        return tuple(input_shape)

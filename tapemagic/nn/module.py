@@ -1,4 +1,4 @@
-"""Module: an object whose attributes are variables and other modules, which it finds by itself."""
+"""Module: an object that finds the variables and modules among its attributes automatically."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.program_state import register
+from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
@@ -18,16 +18,16 @@ from tapemagic.nn.identifiers import snake_case
 from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
 
 _UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses", "_initialized"})
-"""Attributes whose variables are found elsewhere."""
+"""Attributes that refer to variables which other attributes hold."""
 
-_names: Counter[str] = register(Counter())
+_names: Counter[str] = register_global_state(Counter())
 
-_known: dict[int, list[tuple[str, Module, list[tuple[str, Any]]]]] = {}
-"""The findings of `Module._walk` by the identities of modules inside of an `unchanged` block."""
+_cached_walks: dict[int, list[tuple[str, Module, list[tuple[str, Any]]]]] = {}
+"""Results of `Module._walk` by the ids of modules, inside an `unchanged` block."""
 
 
 def clear_names() -> None:
-    """Begin anew with the automatic names: the next Dense layer is called "dense" again.
+    """Reset the automatic names, so that the next Dense layer is called "dense" again.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def clear_names() -> None:
 
 
 def unique_name(kind: str) -> str:
-    """An automatic name for an object of a class: "dense" for the first Dense, then "dense_1"."""
+    """Return an automatic name for an object of a class: "dense" for the first Dense, then "dense_1"."""
     plain = snake_case(kind.strip("_")) or "module"
     number = _names[plain]
     _names[plain] += 1
@@ -48,12 +48,12 @@ def unique_name(kind: str) -> str:
 
 
 class Module:
-    """An object that owns variables: as attributes, in lists, tuples and dicts, and in other modules there.
+    """An object that owns variables: among its attributes, in lists, tuples and dicts, and in inner modules.
 
     Parameters
     ----------
     name : str, optional
-        The name in reports and messages. Left out, it is made of the name of the class.
+        The name in reports and messages, by default derived from the name of the class.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Module:
 
     def __init__(self, name: str | None = None) -> None:
         if not isinstance(name, str | None):
-            raise OptionError(f"a name is text, not {name!r}: write name='hidden'")
+            raise OptionError(f"a name must be a string, not {name!r}: write name='hidden'")
         self._name = name or None
 
     @property
@@ -91,13 +91,13 @@ class Module:
         return self._name
 
     def named_variables(self) -> dict[str, Variable]:
-        """All variables by their paths: names of attributes, indices and keys, joined by slashes.
+        """Return all variables by path: names of attributes, indices and keys, joined by slashes.
 
         Returns
         -------
         dict of str to Variable
-            Each variable once, under the first path that leads to it: of each module first its own variables, the
-            trainable ones before the others, then those of its modules, in the order of assignment.
+            Each variable under the first path that leads to it. For each module, first its trainable variables, then
+            its other variables, then those of inner modules, in the order of assignment.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class Module:
         >>> list(model.named_variables())
         ['layers/0/kernel', 'layers/0/bias', 'layers/1/kernel', 'layers/1/bias']
         """
-        found: dict[str, Variable] = {}
+        variables: dict[str, Variable] = {}
         seen: set[int] = set()
         for prefix, module, parts in self._walk():
             own = [part for part in parts if isinstance(part[1], Variable)]
@@ -116,24 +116,19 @@ class Module:
             for path, variable in own:
                 if id(variable) not in seen:
                     seen.add(id(variable))
-                    found[_free(f"{prefix}/{path}" if prefix else path, found)] = variable
-        return found
+                    variables[_free(f"{prefix}/{path}" if prefix else path, variables)] = variable
+        return variables
 
     def named_modules(self) -> dict[str, Module]:
-        """All modules in this one by their paths, each before those in it; first itself, under the empty path.
-
-        Returns
-        -------
-        dict of str to Module
-            Each module once, under the first path that leads to it.
-        """
+        """Return this module, under the path '', and all inner modules by path."""
         return {path: module for path, module, _ in self._walk()}
 
     def _walk(self) -> list[tuple[str, Module, list[tuple[str, Any]]]]:
-        """The modules with their paths, and with the variables and modules among the attributes of each."""
-        if id(self) in _known:
-            return _known[id(self)]
-        found: dict[str, tuple[str, Module, list[tuple[str, Any]]]] = {}
+        """Return all modules with their paths, and with the variables and modules among their attributes."""
+        # The search looks at every attribute of every module: in a training step it would be repeated several times.
+        if id(self) in _cached_walks:
+            return _cached_walks[id(self)]
+        modules: dict[str, tuple[str, Module, list[tuple[str, Any]]]] = {}
         seen: set[int] = set()
         waiting: list[tuple[str, Module]] = [("", self)]
         while waiting:
@@ -141,60 +136,56 @@ class Module:
             if id(module) in seen:
                 continue
             seen.add(id(module))
-            path = _free(path, found)
+            path = _free(path, modules)
             parts = _parts(module)
-            found[path] = (path, module, parts)
+            modules[path] = (path, module, parts)
+            # A stack instead of recursion; reversed, because the last one is taken first.
             for name, inner in reversed(parts):
                 if isinstance(inner, Module):
                     waiting.append((f"{path}/{name}" if path else name, inner))
-        return list(found.values())
+        return list(modules.values())
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Take for granted inside this block that no modules and variables come or go, which saves the search for them.
+        """Assume inside the block that no modules or variables are added or removed, and search for them once.
 
-        That is not done as long as there is a layer that was not built.
+        The assumption isn't made while a layer isn't built.
         """
-        found = self._walk()
-        if all(getattr(module, "built", True) for _, module, _ in found):
-            _known[id(self)] = found
+        modules = self._walk()
+        if all(getattr(module, "built", True) for _, module, _ in modules):
+            _cached_walks[id(self)] = modules
         try:
             yield
         finally:
-            _known.pop(id(self), None)
+            _cached_walks.pop(id(self), None)
 
     def own_modules(self) -> list[Module]:
-        """The modules among the attributes, also in lists, tuples and dicts, each once; not those inside of them."""
-        found = {id(part): part for _, part in _parts(self) if isinstance(part, Module)}
-        return list(found.values())
+        """Return the modules among the attributes, also in lists, tuples and dicts, without their inner modules."""
+        modules = {id(part): part for _, part in _parts(self) if isinstance(part, Module)}
+        return list(modules.values())
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """All modules in this one, each before those in it."""
+        """Inner modules of all levels, outer modules first."""
         return tuple(self.named_modules().values())[1:]
 
     @property
     def variables(self) -> list[Variable]:
-        """All variables, in the order of `named_variables`."""
+        """The variables of this module and its inner modules, in the order of `named_variables`."""
         return list(self.named_variables().values())
 
     @property
     def trainable_variables(self) -> list[Variable]:
-        """The variables that an optimizer is to change, in the order of `named_variables`."""
+        """The variables that an optimizer changes, in the order of `named_variables`."""
         return [variable for variable in self.variables if variable.trainable]
 
     @property
     def non_trainable_variables(self) -> list[Variable]:
-        """The other variables, such as running averages or those of frozen layers."""
+        """Variables that aren't trained, such as moving averages and the variables of frozen layers."""
         return [variable for variable in self.variables if not variable.trainable]
 
     def state(self) -> dict[str, Any]:
-        """The values of all variables by their paths.
-
-        Returns
-        -------
-        dict of str to numpy.ndarray
-            Copies, in the order of `named_variables`.
+        """Return copies of the values of all variables by path, in the order of `named_variables`.
 
         Examples
         --------
@@ -208,7 +199,7 @@ class Module:
         return {path: variable.numpy() for path, variable in self.named_variables().items()}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Give all variables the values that `state` returned, of this module or of another one of the same make.
+        """Assign values that `state` returned for this module, or for a module with the same structure.
 
         Parameters
         ----------
@@ -217,7 +208,7 @@ class Module:
         Raises
         ------
         WeightsError
-            If a name is missing or unexpected, or a shape differs; all of them are listed, and nothing is changed.
+            If a name is missing or unexpected, or a shape differs. All differences are listed; nothing is changed.
         """
         arrays = {name: np.asarray(unwrap(value)) for name, value in state.items()}
         require_same(arrays, self.named_variables(), repr(self.name), "the state")
@@ -229,14 +220,14 @@ class Module:
         Parameters
         ----------
         filepath : path
-            Ends in ".npz". NumPy's `load` reads it, too; the names of arrays are the paths of variables.
+            Must end in ".npz". `numpy.load` reads the file; the names of arrays are the paths of variables.
 
         Raises
         ------
         OptionError
-            If the name of the file ends otherwise.
+            If the name of the file has another ending.
         OSError
-            If the file cannot be written. What was there before is still whole.
+            If the file can't be written. An existing file stays intact.
         """
         write(filepath, self.state())
 
@@ -250,18 +241,17 @@ class Module:
         Raises
         ------
         FileNotFoundError
-            If there is none.
+            If the file is missing.
         WeightsError
-            If the file is broken; or if a name is missing or unexpected, or a shape differs, and then all of them are
-            listed. Nothing is changed.
+            If the file is broken, a name is missing or unexpected, or a shape differs. Nothing is changed.
         """
         source = f"the file {str(filepath)!r}"
         arrays = read(filepath, lambda stored: self._own_names(stored, source))
         self._assign(arrays)
 
-    def _own_names(self, given: Mapping[str, Any], source: str) -> list[str]:
-        """The names of all variables, if arrays of the same names and shapes are given beside the optimizer's."""
-        weights = {name: x for name, x in given.items() if not name.startswith(OPTIMIZER)}
+    def _own_names(self, stored: Mapping[str, Any], source: str) -> list[str]:
+        """Return the names of all variables, if the stored arrays match them, apart from the optimizer's arrays."""
+        weights = {name: x for name, x in stored.items() if not name.startswith(OPTIMIZER)}
         variables = self.named_variables()
         require_same(weights, variables, repr(self.name), source)
         return list(variables)
@@ -271,18 +261,18 @@ class Module:
             variable.assign(arrays[path], read_value=False)
 
     def __copy__(self) -> Module:
-        """A module of its own with the same variables and modules in it."""
-        other = self.__class__.__new__(self.__class__)
-        other.__dict__.update(self.copied_attributes())
-        return other
+        """Return a new module with the same variables and inner modules."""
+        duplicate = self.__class__.__new__(self.__class__)
+        duplicate.__dict__.update(self.copied_attributes())
+        return duplicate
 
     def copied_attributes(self) -> dict[str, Any]:
-        """The attributes by their names, with lists and dicts copied, and anything else itself."""
+        """Return the attributes by name, with lists and dicts copied."""
         return {name: _copied(value) for name, value in vars(self).copy().items()}
 
     @property
     def trainable(self) -> bool:
-        """Whether the trainable variables are trained; False freezes all variables in here.
+        """False freezes all variables of this module and its inner modules.
 
         Examples
         --------
@@ -301,7 +291,7 @@ class Module:
             module._set_trainable(bool_option(trainable, "trainable"))
 
     def _set_trainable(self, trainable: bool) -> None:
-        """Freeze or thaw the variables of this module alone."""
+        """Freeze or unfreeze the variables of this module, but not those of inner modules."""
         own = [part for _, part in _parts(self) if isinstance(part, Variable)]
         variables = self._frozen if trainable else [v for v in own if v.trainable]
         for variable in variables:
@@ -310,12 +300,12 @@ class Module:
         self._trainable = trainable
 
     def _trains(self, variable: Variable) -> bool:
-        """Whether a variable of this module is trainable, or would be if the module were not frozen."""
-        return variable.trainable or any(variable is other for other in self._frozen)
+        """Return True if a variable of this module is trainable, or would be if the module weren't frozen."""
+        return variable.trainable or any(variable is frozen for frozen in self._frozen)
 
 
 def _free(path: str, taken: Container[str]) -> str:
-    """A path that is not taken: keys such as 1 and "1" lead to the same."""
+    """Return `path`, with a number appended if it's taken: keys such as 1 and "1" yield equal paths."""
     if path not in taken:
         return path
     number = 2
@@ -325,7 +315,7 @@ def _free(path: str, taken: Container[str]) -> str:
 
 
 def _copied(value: Any) -> Any:
-    """Lists and dicts copied, also those in them; anything else itself."""
+    """Copy lists and dicts, also nested ones, and return anything else unchanged."""
     if value.__class__ is list:
         return [_copied(part) for part in value]
     if value.__class__ is dict:
@@ -334,26 +324,30 @@ def _copied(value: Any) -> Any:
 
 
 def _parts(module: Module) -> list[tuple[str, Any]]:
-    """The variables and modules among a module's attributes, also in lists, tuples and dicts, with their paths."""
-    found: list[tuple[str, Any]] = []
-    for name, value in vars(module).copy().items():  # another thread may build it meanwhile
-        if value.__class__ not in _OTHER and name not in _UNTRACKED:
-            _gather(name, value, (), found)
-    return found
+    """Return the variables and modules among a module's attributes, also in lists, tuples and dicts, with paths."""
+    parts: list[tuple[str, Any]] = []
+    for name, value in (
+        vars(module).copy().items()
+    ):  # copied, because another thread may build the module now
+        if value.__class__ not in _LEAF_CLASSES and name not in _UNTRACKED:
+            _gather(name, value, (), parts)
+    return parts
 
 
-def _gather(path: str, value: Any, around: tuple[int, ...], found: list[tuple[str, Any]]) -> None:
+def _gather(path: str, value: Any, around: tuple[int, ...], parts: list[tuple[str, Any]]) -> None:
     kind = value.__class__
+    # Classes are cached in _LEAF_CLASSES, because most attributes are numbers, strings and functions.
     if issubclass(kind, (Variable, Module)):
-        found.append((path, value))
+        parts.append((path, value))
     elif not issubclass(kind, (list, tuple, dict)):
-        _OTHER.add(kind)
+        _LEAF_CLASSES.add(kind)
+    # `around` holds the enclosing containers: a list may contain itself.
     elif value and id(value) not in around:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, part in items:
-            if part.__class__ not in _OTHER:
-                _gather(f"{path}/{key}", part, (*around, id(value)), found)
+            if part.__class__ not in _LEAF_CLASSES:
+                _gather(f"{path}/{key}", part, (*around, id(value)), parts)
 
 
-_OTHER: set[type] = set()
-"""The classes of attributes that were met and hold no variables, which need not be looked at again."""
+_LEAF_CLASSES: set[type] = set()
+"""Classes of attributes that hold no variables: a cache, so that each class is examined once."""

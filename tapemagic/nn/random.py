@@ -1,4 +1,4 @@
-"""Random numbers of layers and initializers: one global generator, or an explicit one."""
+"""Random generators of layers and initializers: the global generator, and explicit generators."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.program_state import register
+from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import OptionError
 
-_global = register([np.random.default_rng()])
+_global = register_global_state([np.random.default_rng()])
 
 
 def set_random_seed(seed: int) -> None:
-    """Seed the global generator, from which layers and initializers without a seed of their own draw.
+    """Seed the global generator, which layers and initializers without a seed use.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def set_random_seed(seed: int) -> None:
     Raises
     ------
     OptionError
-        If `seed` is no whole number, or negative.
+        If `seed` isn't an integer, or is negative.
 
     Examples
     --------
@@ -37,17 +37,17 @@ def set_random_seed(seed: int) -> None:
     True
     """
     if seed is None:
-        raise OptionError("a seed is a whole number, not None: write set_random_seed(0)")
+        raise OptionError("a seed must be an integer, not None: write set_random_seed(0)")
     _global[0] = generator(seed)
 
 
-def generator(seed: Any = None) -> np.random.Generator:
-    """The generator for a seed: a new one for a whole number, the given one, or the global one for None.
+def global_generator() -> np.random.Generator:
+    """The global generator, for code that reads its state and draws no numbers."""
+    return _global[0]
 
-    Raises
-    ------
-    OptionError
-        If `seed` is something else.
+
+def generator(seed: Any = None) -> np.random.Generator:
+    """Return a new generator for an integer, `seed` itself if it's a generator, or else the global generator.
 
     Examples
     --------
@@ -56,9 +56,11 @@ def generator(seed: Any = None) -> np.random.Generator:
     >>> generator() is generator()
     True
     """
-    told = tracer()
-    if told is not None:
-        told.draws()
+    trace = tracer()
+    if trace is not None and (seed is None or isinstance(seed, np.random.Generator)):
+        # Two equal traces don't show that a function is deterministic: `if uniform() < 0.5` may agree by chance.
+        # So the trace records the draw, and the function stays eager. A new generator with a seed repeats its numbers.
+        trace.draws()
     if seed is None:
         return _global[0]
     if isinstance(seed, np.random.Generator):
@@ -66,5 +68,5 @@ def generator(seed: Any = None) -> np.random.Generator:
     if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
         return np.random.default_rng(int(seed))
     raise OptionError(
-        f"a seed is a whole number from 0 on or a numpy.random.Generator, not {seed!r}: write seed=0"
+        f"a seed must be an integer of at least 0, or a numpy.random.Generator, not {seed!r}: write seed=0"
     )

@@ -1,4 +1,4 @@
-"""Regularizers: functions of a variable that add a penalty to the loss."""
+"""Regularizers: functions of a variable whose value is added to the loss as a penalty."""
 
 from __future__ import annotations
 
@@ -28,11 +28,15 @@ __all__ = [
 
 
 class Regularizer:
-    """Base class of regularizers: write `__call__`, which gives one number for a variable.
+    """Base class of regularizers: override `__call__`, which returns one number for a variable.
+
+    Raises
+    ------
+    OptionError
+        From each class here, if an option has a value that it doesn't accept, such as a negative factor.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Positive(nn.regularizers.Regularizer):
     ...     def __call__(self, x):
@@ -44,31 +48,17 @@ class Regularizer:
     """
 
     def __call__(self, x: Any) -> Any:  # noqa: ARG002 (as of subclasses)
-        """Give the penalty for a variable: 0.
-
-        Parameters
-        ----------
-        x : Variable, Tensor or array_like
-
-        Returns
-        -------
-        Tensor or float
-        """
+        """Return the penalty for a variable, a Tensor or float; 0 in the base class."""
         return 0.0
 
 
 class L1L2(Regularizer):
-    """The sum of absolute values times one factor, plus the sum of squares times another.
+    """``l1`` times the sum of absolute values, plus ``l2`` times the sum of squares.
 
     Parameters
     ----------
     l1, l2 : float, optional
-        The factors of the absolute values and of the squares; not negative. None stands for 0.
-
-    Raises
-    ------
-    OptionError
-        If a factor is negative, infinite or no number.
+        The factors of the absolute values and of the squares; not negative. None means 0.
 
     Examples
     --------
@@ -82,8 +72,9 @@ class L1L2(Regularizer):
         self.l2 = number(0.0 if l2 is None else l2, "l2", 0)
 
     def __call__(self, x: Any) -> Any:
-        """``l1 * sum(abs(x)) + l2 * sum(x**2)``, in the dtype of `x`."""
+        """Return ``l1 * sum(abs(x)) + l2 * sum(x**2)``, in the dtype of `x`."""
         x = as_tensor(real_numbers(x, what="regularized values"))
+        # Factors of 0 add no operations to the tape.
         terms = []
         if self.l1:
             terms.append(self.l1 * np.sum(np.abs(x)))
@@ -100,11 +91,6 @@ class L1(Regularizer):
     l1 : float, optional
         The factor, not negative.
 
-    Raises
-    ------
-    OptionError
-        If the factor is negative, infinite or no number.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -116,7 +102,7 @@ class L1(Regularizer):
         self.l1 = number(0.01 if l1 is None else l1, "l1", 0)
 
     def __call__(self, x: Any) -> Any:
-        """``l1 * sum(abs(x))``, in the dtype of `x`."""
+        """Return ``l1 * sum(abs(x))``, in the dtype of `x`."""
         return self.l1 * np.sum(np.abs(as_tensor(real_numbers(x, what="regularized values"))))
 
 
@@ -127,11 +113,6 @@ class L2(Regularizer):
     ----------
     l2 : float, optional
         The factor, not negative.
-
-    Raises
-    ------
-    OptionError
-        If the factor is negative, infinite or no number.
 
     Examples
     --------
@@ -144,24 +125,19 @@ class L2(Regularizer):
         self.l2 = number(0.01 if l2 is None else l2, "l2", 0)
 
     def __call__(self, x: Any) -> Any:
-        """``l2 * sum(x**2)``, in the dtype of `x`."""
+        """Return ``l2 * sum(x**2)``, in the dtype of `x`."""
         return self.l2 * np.sum(np.square(as_tensor(real_numbers(x, what="regularized values"))))
 
 
 class OrthogonalRegularizer(Regularizer):
-    """The mean size of the cosines between all rows, or columns, of a matrix, times a factor.
+    """The mean absolute cosine between all pairs of rows, or columns, of a matrix, times a factor.
 
     Parameters
     ----------
     factor : float, optional
         Not negative.
     mode : {'rows', 'columns'}, optional
-        Which vectors are to become orthogonal.
-
-    Raises
-    ------
-    OptionError
-        If `factor` is negative, infinite or no number, or `mode` is another one.
+        The vectors that should become orthogonal.
 
     Examples
     --------
@@ -175,13 +151,7 @@ class OrthogonalRegularizer(Regularizer):
         self.mode = choice(mode, "mode", ("rows", "columns"))
 
     def __call__(self, x: Any) -> Any:
-        """The mean over all pairs, 0 if there are none, in the dtype of `x`.
-
-        Raises
-        ------
-        ShapeError
-            If `x` is no matrix.
-        """
+        """Return the mean over all pairs, or 0 for a single vector, in the dtype of `x`."""
         x = as_tensor(real_numbers(x, what="regularized values"))
         if x.ndim != 2:
             raise ShapeError(
@@ -190,8 +160,10 @@ class OrthogonalRegularizer(Regularizer):
             )
         rows = x if self.mode == "rows" else x.T
         length = rows.shape[0]
-        least = max(epsilon() ** 2, float(np.finfo(x.dtype).tiny))
-        rows = l2_normalize(rows, -1, least)
+        # l2_normalize divides by the root of max(sum of squares, minimum). In float16, epsilon() ** 2 rounds to 0,
+        # and a row of zeros would give nan: so the minimum is at least the smallest normal number.
+        minimum = max(epsilon() ** 2, float(np.finfo(x.dtype).tiny))
+        rows = l2_normalize(rows, -1, minimum)
         cosines = np.abs(rows @ rows.T) * (1 - np.eye(length, dtype=x.dtype))
         return np.sum(cosines) * (self.factor / max(length * (length - 1), 1))
 
@@ -215,20 +187,7 @@ _TABLE: dict[str, Any] = {
 
 
 def get(identifier: Any) -> Any:
-    """The regularizer for a name, a class, an object or a function; None for None.
-
-    Parameters
-    ----------
-    identifier : str, type, callable or None
-
-    Returns
-    -------
-    callable or None
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
+    """Look up the regularizer for `identifier`: a name, a class, an object or a function. None stays None here.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Symbolic tensors: shapes without values, from which a model is put together before there is data."""
+"""Symbolic tensors: shapes without values, from which a model is built before there is data."""
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -15,28 +16,51 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import NotNumbersError, ShapeError, TapeError
-from tapemagic.nn.calls import calls
+
+
+class Calls(threading.local):
+    """Calls of layers in progress on a thread.
+
+    Attributes
+    ----------
+    stack : list of (Layer, bool)
+        The layers whose calls are in progress, innermost last, each with its value of `training`.
+    number : int
+        The number of outermost calls so far.
+    """
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[Any, bool]] = []
+        self.number = 0
+
+
+calls = Calls()
+
 
 Shape = tuple[int | None, ...]
 
 TRIALS = ((2, 32), (3, 64))
-"""The lengths of two trials in the place of None: of the batch axis, and of others; far apart, as strides are."""
+"""Two pairs of lengths that replace None in trial calls: of the batch axis, and of other axes.
+
+An output axis whose length differs between the two trials has an unknown length. The lengths of other axes are large
+because windows and strides must fit into them.
+"""
 
 
 class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
-    """The shape and dtype of an array that a model is to be called on, or that one of its layers is to give.
+    """The shape and dtype of a future input of a model, or of a layer's future output.
 
-    Made by `nn.Input`, and by layers that are called on such tensors. Python's operators, indexing and NumPy's
-    functions on them become layers of the model.
+    `nn.Input` creates symbolic tensors, and so do layers that are called on symbolic tensors. Operators, indexing and
+    NumPy functions on them become layers of the model.
 
     Parameters
     ----------
     shape : tuple of int or None
-        With None for a length that is not known yet, such as that of the batch.
+        None means an unknown length, such as the length of the batch.
     dtype : dtype
     name : str
     node : Node, optional
-        The call that gives it.
+        The call whose output this is.
 
     Examples
     --------
@@ -61,16 +85,16 @@ class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
 
     @property
     def key(self) -> int:
-        """The identity of an output of a call, which several tensors may stand for."""
+        """The id of the call's output that this tensor represents; several tensors may represent one output."""
         return id(self if self._slot is None else self._slot)
 
     def become(self, node: Node, slot: object) -> None:
-        """Stand for an output of a call."""
+        """Represent an output of a call."""
         self.node, self._slot = node, slot
 
     @property
     def shape(self) -> Any:
-        """The length of each axis, None where it is not known."""
+        """The length of each axis, or None if unknown."""
         return self._shape
 
     @property
@@ -92,19 +116,19 @@ class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
 
     def _refuse(self, what: str) -> NoReturn:
         raise NotNumbersError(
-            f"the symbolic tensor {self.name!r} has a shape, {self.shape}, and no values yet, so it has no {what}: "
-            "write layers, operators and NumPy's functions of it; for anything else, a layer with a method "
+            f"the symbolic tensor {self.name!r} has a shape, {self.shape}, but no values yet, so it has no {what}: "
+            "use layers, operators and NumPy functions on it; for anything else, write a layer with a method "
             "call(self, inputs)"
         )
 
     def __array_ufunc__(self, *_args: Any, **_kwargs: Any) -> Any:
-        raise NotImplementedError  # replaced by `layers.operation`
+        raise NotImplementedError  # `layers.operation` replaces this: it imports Layer, which imports this module
 
     def __array__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         self._refuse("array")
 
     def __bool__(self) -> NoReturn:  # noqa: PLE0304
-        self._refuse("truth value")
+        self._refuse("bool")
 
     def __float__(self) -> NoReturn:
         self._refuse("number")
@@ -112,7 +136,7 @@ class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
     __int__ = __index__ = __complex__ = __float__
 
     def __iter__(self) -> NoReturn:
-        self._refuse("elements to go through")
+        self._refuse("elements to iterate over")
 
     def __len__(self) -> int:
         if not self.shape or self.shape[0] is None:
@@ -127,13 +151,13 @@ class Node:
     ----------
     layer : Layer
     args, kwargs : tuple, dict
-        The arguments, with symbolic tensors among them.
+        The arguments, including symbolic tensors.
     outputs : SymbolicTensor, or structure of them
 
     Attributes
     ----------
     inputs : list of SymbolicTensor
-        Those among the arguments.
+        The symbolic tensors among the arguments.
     """
 
     def __init__(self, layer: Any, args: Any, kwargs: dict[str, Any], outputs: Any) -> None:
@@ -150,7 +174,8 @@ class Node:
 
     @property
     def outputs(self) -> Any:
-        """Symbolic tensors that stand for the outputs; made anew, since a cycle of references would keep the layer."""
+        """New symbolic tensors that represent the outputs."""
+        # Created at each access: stored tensors would refer to the node, and the cycle would keep the layer alive.
         tensors = []
         for slot in leaves(self._outputs):
             tensor = SymbolicTensor(slot.shape, slot.dtype, slot.name)
@@ -160,20 +185,21 @@ class Node:
 
     @cached_property
     def keys(self) -> tuple[int, ...]:
-        """The keys of the outputs, in the order of `engine.nest.leaves`."""
+        """The keys of the outputs, in the order of `nest.leaves`."""
         return tuple(map(id, leaves(self._outputs)))
 
 
+# Weak in both directions: a layer that was called on symbolic tensors isn't kept by its calls, nor its calls by it.
 _nodes: weakref.WeakKeyDictionary[Any, list[weakref.ref[Node]]] = weakref.WeakKeyDictionary()
 
 
 def nodes_of(layer: Any) -> list[Node]:
-    """The calls of a layer on symbolic tensors that still exist, oldest first."""
+    """Return the calls of a layer on symbolic tensors that still exist, oldest first."""
     return [node for reference in _nodes.get(layer, ()) if (node := reference()) is not None]
 
 
 def symbolic_in(values: Iterable[Any]) -> Iterator[SymbolicTensor]:
-    """The symbolic tensors among values, also in lists, tuples, dicts and slices."""
+    """Yield the symbolic tensors among values, also in lists, tuples and dicts."""
     for x in values:
         if isinstance(x, SymbolicTensor):
             yield x
@@ -184,7 +210,7 @@ def symbolic_in(values: Iterable[Any]) -> Iterator[SymbolicTensor]:
 
 
 def has_symbolic(args: Any) -> bool:
-    """Whether there is a symbolic tensor among the arguments of a call, also in lists, tuples and dicts."""
+    """Return True if the arguments of a call include a symbolic tensor, also in lists, tuples and dicts."""
     for x in args:
         if isinstance(x, Traced):
             continue
@@ -198,36 +224,29 @@ def has_symbolic(args: Any) -> bool:
 
 
 def call_symbolically(layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Build a layer for symbolic tensors, and try it on zeros.
+    """Build a layer for symbolic tensors, try it on zeros, and return symbolic outputs.
 
-    Returns
-    -------
-    SymbolicTensor, or structure of them
-        The shapes and dtypes that it gives.
-
-    Raises
-    ------
-    ShapeError
-        If it does not take inputs of these shapes.
+    Raises ShapeError if the layer doesn't accept inputs of these shapes.
     """
     inputs = list(symbolic_in((*args, *kwargs.values())))
     try:
         if not layer.built and args:
             layer.build(_shapes(args[0]))
+        # One trial suffices if all lengths are known.
         unknown = any(None in x.shape for x in inputs)
         trials = [_trial(layer, args, kwargs, lengths) for lengths in TRIALS[: 1 + unknown]]
     except ValueError as error:
         if isinstance(error, TapeError) and not isinstance(error, ShapeError):
             raise
         raise ShapeError(
-            f"the layer {layer.name!r} ({kind_of(layer)}) cannot be called on {_described(inputs)}: {error}"
+            f"the layer {layer.name!r} ({kind_of(layer)}) can't be called on {_described(inputs)}: {error}"
         ) from error
     outputs = [_symbolic(layer, *same) for same in zip(*map(leaves, trials), strict=True)]
     return Node(layer, args, kwargs, pack(trials[0], outputs)).outputs
 
 
 def symbols(shape: Any, dtype: Any) -> Any:
-    """Symbolic tensors of a shape, or of the shapes in a structure."""
+    """Return symbolic tensors for a shape, or for the shapes in a structure."""
     if isinstance(shape, dict):
         return {name: symbols(part, dtype) for name, part in shape.items()}
     if isinstance(shape, list) or (shape and isinstance(shape[0], tuple | list)):
@@ -236,22 +255,23 @@ def symbols(shape: Any, dtype: Any) -> Any:
 
 
 def kind_of(layer: Any) -> str:
-    """The name of a layer's class, as a summary shows it."""
+    """Return the name of a layer's class in a summary."""
     return getattr(layer, "kind", None) or type(layer).__name__
 
 
 def _trial(layer: Any, args: Any, kwargs: dict[str, Any], lengths: tuple[int, int]) -> Any:
-    """The output of a layer for zeros in the place of symbolic tensors; the loss terms that it adds are dropped."""
+    """Return the output of a layer for zeros instead of symbolic tensors; loss terms that it adds are dropped."""
     structure = (args, kwargs)
     values = [_zeros(x, lengths) if isinstance(x, SymbolicTensor) else x for x in leaves(structure)]
     args, kwargs = pack(structure, values)
+    # Outside of any layer's call, so that the trial doesn't inherit `training` from it.
     stack, calls.stack = calls.stack, []
     try:
         with silence(), np.errstate(all="ignore"):
             return layer(*args, **kwargs)
     finally:
         calls.stack = stack
-        calls.number += 1
+        calls.number += 1  # so that loss terms of the trial belong to an earlier call
 
 
 def _zeros(x: SymbolicTensor, lengths: tuple[int, int]) -> Any:
@@ -261,25 +281,25 @@ def _zeros(x: SymbolicTensor, lengths: tuple[int, int]) -> Any:
 
 
 def _symbolic(layer: Any, *values: Any) -> SymbolicTensor:
-    """The symbolic tensor for an output, by its values in one trial or two."""
+    """Return the symbolic tensor for an output, from its values in one trial or two."""
     for value in values:
         if not hasattr(value, "shape") or not hasattr(value, "dtype"):
             advice = ": end its method call with return" if value is None else ""
             raise NotNumbersError(
-                f"the layer {layer.name!r} ({kind_of(layer)}) gives {value!r}, and not a tensor or a list or dict of "
+                f"the layer {layer.name!r} ({kind_of(layer)}) returned {value!r}, not a tensor or a list or dict of "
                 f"tensors{advice}"
             )
     shapes = [value.shape for value in values]
     if len({len(shape) for shape in shapes}) > 1:
         raise ShapeError(
-            f"the layer {layer.name!r} gives numbers of axes that depend on the size of the batch"
+            f"the number of output axes of the layer {layer.name!r} depends on the size of the batch"
         )
     shape = tuple(n[0] if len(set(n)) == 1 else None for n in zip(*shapes, strict=True))
     return SymbolicTensor(shape, values[0].dtype, layer.name)
 
 
 def _shapes(x: Any) -> Any:
-    """The shapes of an argument and of those in it, as `Layer.build` takes them."""
+    """Return the shapes in an argument, in the form for `Layer.build`."""
     if isinstance(x, list | tuple):
         return [_shapes(part) for part in x]
     if isinstance(x, dict):
@@ -288,7 +308,7 @@ def _shapes(x: Any) -> Any:
 
 
 def _described(inputs: list[SymbolicTensor]) -> str:
-    """The symbolic tensors of a call, with the layers that give them."""
+    """Describe the symbolic tensors of a call, and the layers that compute these."""
     return " and ".join(
         f"the output of {x.node.layer.name!r}, which has the shape {x.shape}"
         if x.node

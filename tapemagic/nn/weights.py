@@ -1,4 +1,4 @@
-"""Arrays by name, written to `.npz` files and read from them."""
+"""Reading and writing of named arrays in `.npz` files."""
 
 from __future__ import annotations
 
@@ -21,44 +21,32 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, WeightsError
 
 OPTIMIZER = "optimizer:"
-"""The beginning of the names under which the state of an optimizer is kept beside weights."""
+"""Prefix of the names under which a weight file stores the state of an optimizer."""
 
-LONGEST_NAME = 2**16 - 1
-"""The number of bytes of a name in an archive."""
+MAX_NAME_BYTES = 2**16 - 1
+"""Maximum length of a name in a zip archive, whose header stores the length in 16 bits."""
 
 
 def write(path: Any, arrays: Mapping[str, Any]) -> None:
-    """Write arrays to a file, which takes the place of another one only when it is complete.
-
-    Parameters
-    ----------
-    path : path
-        Ends in ".npz".
-    arrays : mapping of str to ndarray
-
-    Raises
-    ------
-    OptionError
-        If the name of the file ends otherwise.
-    OSError
-        If the file cannot be written.
-    """
+    """Write named arrays to a `.npz` file, which replaces an existing file only when it's complete."""
     path = _npz(path)
-    whole = Path(os.path.realpath(path))  # so that a link stays one
-    unfinished = whole.with_name(f".{uuid.uuid4().hex}.npz")
+    target = Path(os.path.realpath(path))  # so that a symbolic link stays a link
+    unfinished = target.with_name(f".{uuid.uuid4().hex}.npz")
     try:
         with unfinished.open("xb") as file:
             _write_zip(file, arrays)
-        if whole.exists():
-            unfinished.chmod(whole.stat().st_mode & 0o7777)
-        unfinished.replace(whole)
+        # The new file keeps the permissions of the old one.
+        if target.exists():
+            unfinished.chmod(target.stat().st_mode & 0o7777)
+        unfinished.replace(target)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
 
 
 def _write_zip(file: Any, arrays: Mapping[str, Any]) -> None:
-    """Write what `numpy.savez` does, but with any names, and with the same bytes each time."""
+    """Write arrays like `numpy.savez`, but with arbitrary names, and with reproducible bytes."""
+    # savez takes names as keyword arguments, so "file" isn't allowed, and it stores the time of writing.
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             entry_name = zipfile.ZipInfo(_entry_name(name))
@@ -67,22 +55,16 @@ def _write_zip(file: Any, arrays: Mapping[str, Any]) -> None:
 
 
 def _entry_name(name: str) -> str:
-    """The name of an array's entry in the archive.
-
-    Raises
-    ------
-    OptionError
-        If the archive would cut it, or cannot hold it.
-    """
+    """Return the name of an array's entry in the archive, or raise OptionError for names that zip can't store."""
     entry = f"{name}.npy"
     try:
-        if "\0" not in name and len(entry.encode()) <= LONGEST_NAME:
+        if "\0" not in name and len(entry.encode()) <= MAX_NAME_BYTES:
             return entry
     except UnicodeEncodeError:
         pass
     raise OptionError(
-        f"a file cannot hold the name {shown(name)}: no name has null characters or halves of surrogate pairs, "
-        f"or more than {LONGEST_NAME:,} bytes; give the key, attribute or layer of this name another one"
+        f"a file can't store the name {shown(name)}: names can't contain null characters or halves of surrogate "
+        f"pairs, or exceed {MAX_NAME_BYTES:,} bytes; rename the key, attribute or layer"
     )
 
 
@@ -97,26 +79,14 @@ Choose = Callable[[Mapping[str, Stored]], Iterable[str]]
 
 
 def read(path: Any, choose: Choose) -> dict[str, Any]:
-    """Arrays in a file, whose checksums are compared.
+    """Read arrays from a `.npz` file, and verify their checksums.
 
-    Parameters
-    ----------
-    path : path
-        Ends in ".npz".
-    choose : callable
-        Given the shapes and dtypes of all arrays by their names; returns the names of those to read, or raises an
-        error. So a file with huge arrays is refused before there is memory for them.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is none.
-    OptionError
-        If its name does not end in ".npz".
-    WeightsError
-        If it is broken, or none of this kind.
+    `choose` receives the shapes and dtypes of all arrays by name; it returns the names of the arrays to read, or
+    raises an error, so that a file with huge arrays is refused before memory is allocated. Raises WeightsError for a
+    broken file.
     """
     path = _npz(path)
+    # Two passes over an open file: headers first, so that `choose` can refuse the file before arrays are read.
     with path.open("rb") as file:
         with _broken_file(path):
             archive = zipfile.ZipFile(file)
@@ -129,7 +99,7 @@ def read(path: Any, choose: Choose) -> dict[str, Any]:
 
 @contextmanager
 def _broken_file(path: Path) -> Iterator[None]:
-    """Whatever goes wrong here says that a file is broken."""
+    """Convert all errors that a broken file may cause to WeightsError."""
     try:
         yield
     except (
@@ -141,24 +111,24 @@ def _broken_file(path: Path) -> Iterator[None]:
         EOFError,
         OSError,
         OverflowError,
-        RuntimeError,  # what is encrypted, or packed in another way
+        RuntimeError,  # an encrypted entry, or an unknown compression
         SyntaxError,
         TypeError,
         ValueError,
     ) as error:
         raise WeightsError(
-            f"the file {str(path)!r} cannot be read: it is broken, or was not written by save_weights "
+            f"the file {str(path)!r} can't be read: it is broken, or wasn't written by save_weights "
             f"({str(error) or type(error).__name__})"
         ) from error
 
 
 def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The entries by the names of their arrays."""
+    """Return the entries of an archive by the names of their arrays."""
     entries: dict[str, zipfile.ZipInfo] = {}
     for entry in archive.infolist():
         name = entry.filename.removesuffix(".npy")
         if name == entry.filename:
-            raise ValueError(f"{name!r} in it is no array")
+            raise ValueError(f"{name!r} in it isn't an array")
         if name in entries:
             raise ValueError(f"there are two arrays {name!r}")
         entries[name] = entry
@@ -166,7 +136,7 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def _stored(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Stored:
-    """The shape and dtype that the entry of an array begins with, which agree with its length."""
+    """Return the shape and dtype in the header of an entry, or raise ValueError if its length doesn't match."""
     with archive.open(entry) as file:
         shape, dtype = _header(file)
         length = file.tell() + math.prod(shape) * dtype.itemsize
@@ -189,89 +159,75 @@ def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
-    """An array; the whole entry is read first, since only then its checksum is compared."""
+    """Read an array from an entry."""
+    # archive.read verifies the checksum at the end of the entry; read_array would stop before it.
     content = io.BytesIO(archive.read(entry))
     return np.lib.format.read_array(content, allow_pickle=False)
 
 
-def _npz(given: Any) -> Path:
-    if not isinstance(given, str | os.PathLike) or not str(given):
+def _npz(filepath: Any) -> Path:
+    if not isinstance(filepath, str | os.PathLike) or not str(filepath):
         raise OptionError(
-            f"filepath is the path of a file, not {shown(given)}: write 'model.weights.npz'"
+            f"filepath must be the path of a file, not {shown(filepath)}: write 'model.weights.npz'"
         )
-    path = Path(given)
+    path = Path(filepath)
     if path.suffix != ".npz":
         raise OptionError(
-            f"weights are kept in .npz files, not in {str(path)!r}: write {str(path.with_suffix('.npz'))!r}"
+            f"weights are stored in .npz files, not in {str(path)!r}: write {str(path.with_suffix('.npz'))!r}"
         )
     return path
 
 
 def optimizer_names(stored: Iterable[str], source: str) -> list[str]:
-    """The names of the variables of an optimizer among those in a file, in their order.
-
-    Raises
-    ------
-    WeightsError
-        If there are none, or if one is missing.
-    """
+    """Return the names of an optimizer's variables in a file, in order, or raise WeightsError if they're incomplete."""
     names = [name for name in stored if name.startswith(OPTIMIZER)]
     if not names:
         raise WeightsError(
-            f"{source} holds no state of an optimizer: write load_weights(path), or save it with "
+            f"{source} has no state of an optimizer: write load_weights(path), or save it with "
             "save_weights(path, optimizer=True)"
         )
     ordered = [f"{OPTIMIZER}{number}" for number in range(len(names))]
     if set(ordered) != set(names):
-        raise WeightsError(f"{source} holds a part of an optimizer's state: {', '.join(names)}")
+        raise WeightsError(f"{source} has only a part of an optimizer's state: {', '.join(names)}")
     return ordered
 
 
 def require_same(
-    given: Mapping[str, Any], wanted: Mapping[str, Any], whose: str, source: str
+    arrays: Mapping[str, Any], variables: Mapping[str, Any], whose: str, source: str
 ) -> None:
-    """Raise an error that lists all differences between arrays that are given and those that are wanted.
+    """Raise WeightsError, which lists all differences, if arrays don't match variables in name, shape and dtype.
 
-    Parameters
-    ----------
-    given : mapping of str to ndarray
-    wanted : mapping of str to Variable
-    whose, source : str
-        What the arrays are for, and where they come from, for the message.
-
-    Raises
-    ------
-    WeightsError
-        If a name is missing or unexpected, or a shape or kind of dtype differs.
+    The message names the owner of the variables, `whose`, and the source of the arrays.
     """
     lines = [
-        *_lines("missing", (name for name in wanted if name not in given)),
-        *_lines("not in the model", (name for name in given if name not in wanted)),
+        *_lines("missing", (name for name in variables if name not in arrays)),
+        *_lines("not in the model", (name for name in arrays if name not in variables)),
         *_lines(
-            "of another shape",
+            "with a different shape",
             (
-                f"{name} {given[name].shape}, wanted {variable.shape}"
-                for name, variable in wanted.items()
-                if name in given and given[name].shape != variable.shape
+                f"{name} {arrays[name].shape}, expected {variable.shape}"
+                for name, variable in variables.items()
+                if name in arrays and arrays[name].shape != variable.shape
             ),
         ),
         *_lines(
-            "of another kind",
+            "with a different kind of dtype",
             (
-                f"{name} {given[name].dtype}, wanted {variable.dtype}"
-                for name, variable in wanted.items()
-                if name in given and not np.can_cast(given[name].dtype, variable.dtype, "same_kind")
+                f"{name} {arrays[name].dtype}, expected {variable.dtype}"
+                for name, variable in variables.items()
+                if name in arrays
+                and not np.can_cast(arrays[name].dtype, variable.dtype, "same_kind")
             ),
         ),
     ]
-    if given and not wanted:
+    if arrays and not variables:
         raise WeightsError(
-            f"{whose} has no variables yet, into which {source} could be loaded: call it on data, or build it, first"
+            f"{whose} has no variables yet, so {source} can't be loaded: call it on data, or build it, first"
         )
     if lines:
         listed = "\n".join(lines)
         raise WeightsError(
-            f"{source} is of another model than {whose}, and nothing was loaded:\n{listed}"
+            f"{source} belongs to a different model than {whose}, so nothing was loaded:\n{listed}"
         )
 
 

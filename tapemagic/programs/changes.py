@@ -1,47 +1,36 @@
-"""Changes of objects in reach of a function: their names in its code, on which line, and what to write instead."""
+"""Changes that a traced call makes: the names of what it changes, on which line, and what to write instead."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
-from tapemagic.engine.tape.tape import Tape
-from tapemagic.programs.closure import Closure
-from tapemagic.programs.parameters import parameter_of
-from tapemagic.programs.reading import names_in
+from tapemagic.engine.nest import is_leaf, ordered
+from tapemagic.programs.code_names import names_in
+from tapemagic.programs.guards import Guards
 from tapemagic.programs.reasons import UNCHANGED, line_of, with_place
-from tapemagic.programs.signature import Call
-
-OWN_TAPE = "make the tape inside of the function"
+from tapemagic.programs.signature import Call, taken_apart
 
 
-def change_in_words(
-    changed: str, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
+def why_changing(
+    changed: str, guards: Guards, function: Any, args: Any, kwargs: Any, call: Call
 ) -> str:
-    """The reason why a function stays eager that changes something in reach.
-
-    Parameters
-    ----------
-    changed : str
-        The path of it, by which the closure knows it.
-    """
-    path, instead = changed, UNCHANGED
+    """Why a function stays eager that changes an object with the path `changed`."""
+    path = changed
     owner, dot, attribute = changed.rpartition(".")
-    if dot and attribute.startswith(
-        "_"
-    ):  # of an object of a library's: the user knows no more than the object
-        x = next(
-            (e.what() for e in closure.entries if e.role == "object" and e.path == owner), None
-        )
+    if dot and attribute.startswith("_"):
+        # An attribute of a library's object, which user code sees only as one object.
+        x = next((e.what() for e in guards.entries if e.role == "object" and e.path == owner), None)
         if type(x).__module__.partition(".")[0] == "tapemagic":
             path = owner
-            instead = OWN_TAPE if isinstance(x, Tape) else UNCHANGED
-    line = line_of(closure.site_of(path))
-    return with_place(f"it changes {name_of(path, function, args, kwargs, call)}: {instead}", line)
+    name = name_of(path, function, args, kwargs, call)
+    return with_place(f"it changes {name}: {UNCHANGED}", line_of(guards.site_of(path)))
 
 
 def name_of(path: str, function: Any, args: Any, kwargs: Any, call: Call) -> str:
-    """The name under which the function's code knows an object in reach: that of an argument is its parameter's.
+    """The name that the function's code has for an object of a path: for an argument, its parameter's.
 
     Examples
     --------
@@ -62,3 +51,39 @@ def name_of(path: str, function: Any, args: Any, kwargs: Any, call: Call) -> str
         known = {*function.__code__.co_freevars, *names_in(function.__code__).globals}
         return path if head in known else f"{function.__name__}.{path}"
     return f"self.{path}"
+
+
+def parameter_of(function: Any, args: Any, kwargs: Any, x: Any) -> str:
+    """The parameter to which an object was passed, or one that it is a part of; '' if that is not known.
+
+    Examples
+    --------
+    >>> part = []
+    >>> parameter_of(lambda x, y: x, (1, {"k": part}), {}, part)
+    'y'
+    """
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return ""
+    return next((name for name, value in bound.items() if _contains(value, x)), "")
+
+
+def changed_parameter(function: Any, args: Any, kwargs: Any, structure: Any) -> str:
+    """The first parameter whose argument no longer has the structure that it had before a call; or ''.
+
+    Parameters
+    ----------
+    structure : object
+        The structure of all arguments before the call, as in `Call`.
+    """
+    positional = structure[0] if kwargs else structure
+    before = [*positional[1:], *(structure[1][2:] if kwargs else ())]
+    now = [*args, *(kwargs[name] for name in ordered(kwargs))]
+    changed = (x for x, was in zip(now, before, strict=True) if taken_apart(x, []) != was)
+    return next((parameter_of(function, args, kwargs, x) for x in changed), "")
+
+
+def _contains(value: Any, x: Any) -> bool:
+    parts = value.values() if isinstance(value, Mapping) else value
+    return value is x or (not is_leaf(value) and any(_contains(part, x) for part in parts))

@@ -1,4 +1,4 @@
-"""Programs made ready to run: passes, text, Python's compiler, and the driver around it."""
+"""Compile a program: run the passes, write its text, and compile the driver around it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.closure import Closure, same_closures
 from tapemagic.programs.driver import Driver
 from tapemagic.programs.driver_function import driver
+from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.miss import Miss
 from tapemagic.programs.passes import simplified
 from tapemagic.programs.passes.blocking import in_blocks
@@ -20,13 +20,13 @@ from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.signature import Call
 from tapemagic.programs.text.derivatives import keep_meanings
 from tapemagic.programs.text.writer import Writer
-from tapemagic.programs.trace_comparison import GivenVariable
+from tapemagic.programs.tracing.trace_comparison import ArgumentVariable
 
 _number = count(1).__next__
 
 
 class Compiled:
-    """A program that can be called with arguments.
+    """A compiled program, which can be called with arguments.
 
     Attributes
     ----------
@@ -34,30 +34,30 @@ class Compiled:
         The program that runs.
     readable : Program
         The program that `source` shows: `program` before large arrays are computed in blocks.
-    entry : Signature
+    entry : SignatureEntry
         The signature for which it was made.
-    closure : Closure
-        What the function closed over, as it was when it was traced.
+    guards : Guards
+        Everything that the function could reach when it was traced.
     path : tuple
-        The ways at its guards.
+        The branches taken at its guards.
     number : int
-        How many programs were made until it was.
+        The number of this program: programs are counted in the order in which they are made.
     driver : callable
         Called with the arguments; gives the result, or a `Miss`.
     """
 
-    def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
+    def __init__(self, program: Program, call: Call, guards: Guards, entry: Any) -> None:
         self.entry = entry
         self.readable = simplified(program)
         keep_meanings(self.readable, program)
         self.program = in_blocks(self.readable)
-        self.closure = closure
+        self.guards = guards
         self.path = path_of(program)
         self._all_guards = path_of(self.program) == self.path
         self.number = _number()
         file = f"<tapemagic program {self.number} of {program.name}>"
         statements = Writer(self.program, bare=True)
-        written = Driver(closure.function, call, closure, self.program, statements, self)
+        written = Driver(guards.function, call, guards, self.program, statements, self)
         shown = {line.text.strip() for line in statements.body}
         lines = [f"{line}\n" * (line.strip() in shown) or "\n" for line in written.text]
         linecache.cache[file] = 0, None, lines, file
@@ -65,37 +65,37 @@ class Compiled:
         self._namespace = written.namespace
         self._code = written.code(file)
         self.driver = driver(self._code, self._namespace, None, _handed_back)
-        closure.forget()
+        guards.forget()
         release(self.program, self.readable)
 
     def driver_for(self, function: Any, miss: Any) -> Any:
-        """A driver for calls of the user's function, which asks `miss` for the result if the program does not hold."""
+        """Return a driver for calls of `function`, which calls `miss` if the program does not match."""
         return driver(self._code, self._namespace, function, miss)
 
     def agrees(self, known: tuple[Any, ...]) -> bool:
-        """Whether the program takes a way of which the beginning is known."""
+        """Return True if the program takes these branches first."""
         return self.path[: len(known)] == known
 
     def way_after(self, guard: int) -> tuple[Any, ...]:
-        """The beginning of the way that a call takes after a guard failed; empty if that is not known."""
+        """Return the first branches of a call whose guard failed, or () if they are unknown."""
         if not self._all_guards:
             return ()
         before, failed = self.path[: guard - 1], self.path[guard - 1]
         return (*before, not failed) if isinstance(failed, bool) else before
 
-    def adopts(self, now: Closure) -> bool:
-        """Whether the program holds for what the function closes over now; it is checked for that from then on."""
-        if same_closures(self.closure, now) is not None:
+    def rebind_if_unchanged(self, now: Guards) -> bool:
+        """Check the program against what the function reaches now; if nothing has changed, use these guards."""
+        if first_change(self.guards, now) is not None:
             return False
         for name, value in now.namespace.items():
             self._namespace[name] = value
-        self.closure = now
+        self.guards = now
         now.forget()
         return True
 
     def is_dead(self) -> bool:
-        """Whether a variable or an object of the program does not exist any more."""
-        return self.closure.is_dead()
+        """Return True if a variable or an object of the program no longer exists."""
+        return self.guards.is_dead()
 
 
 def _handed_back(args: Any, kwargs: Any, missed: Miss) -> Miss:  # noqa: ARG001
@@ -103,7 +103,7 @@ def _handed_back(args: Any, kwargs: Any, missed: Miss) -> Miss:  # noqa: ARG001
 
 
 def path_of(program: Program) -> tuple[Any, ...]:
-    """The ways that a program takes at its guards: truth values, and shapes that depend on numbers."""
+    """The branches of a program: bools at its guards, and shapes that depend on numbers."""
     found: list[Any] = []
     for entry in [x for x in program.body if type(x) is Guard]:
         node = entry.condition
@@ -113,14 +113,14 @@ def path_of(program: Program) -> tuple[Any, ...]:
 
 
 def release(*programs: Program) -> None:
-    """Let the forms of a program refer to its Variables weakly: they do not keep them alive."""
+    """Replace the Variables of the forms of a program by weak references, which don't keep them alive."""
     given = programs[0].notes["given"]
 
     def released(variable: Any) -> Any:
         if not isinstance(variable, Variable):
             return variable
         place = given.get(id(variable))
-        return weakref.ref(variable) if place is None else GivenVariable(place)
+        return weakref.ref(variable) if place is None else ArgumentVariable(place)
 
     for program in programs:
         for node in program.inputs:

@@ -1,4 +1,4 @@
-"""The driver of a program: code which checks that the program holds, runs it, and gives the results their classes."""
+"""The driver of a program: code that checks the arguments and guards, runs the program and wraps its results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tapemagic.engine.nest import ordered
 from tapemagic.engine.recording import clock, open_blocks
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.closure import Closure
 from tapemagic.programs.driver_function import (
     code_of,
     count_of,
@@ -20,25 +19,26 @@ from tapemagic.programs.driver_function import (
     lines_of,
     parameters,
 )
-from tapemagic.programs.in_reach import contents, is_empty
-from tapemagic.programs.miss import MISS, STALE, failure
-from tapemagic.programs.object_kinds import NUMBERS, Keys, other_keys, same_leaf
+from tapemagic.programs.entries import contents, is_empty
+from tapemagic.programs.guards import Guards
+from tapemagic.programs.miss import MISS, STALE, miss_from_error
+from tapemagic.programs.object_kinds import NUMBERS, Keys, keys_changed_code, same_leaf
 from tapemagic.programs.program import Loop, Program
 from tapemagic.programs.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.programs.text.source import Retrace
 from tapemagic.programs.text.writer import Writer
-from tapemagic.programs.trace import is_followed
+from tapemagic.programs.tracing.trace import is_followed
 from tapemagic.programs.warned_once import warned_once
 
 FEW = 4
-"""The number of tensors among the arguments up to which all pairs of them are compared."""
+"""The maximum number of tensors among the arguments whose pairs are all compared; more are compared as a set."""
 
 
 class Driver:
-    """Writes the driver of a program.
+    """Write the driver of a program.
 
-    A driver has the parameters of the user's function, if these are as many tensors, numbers or structures, each with
-    its own name; then Python itself finds what is wrong with a call. Any other has ``*args`` and ``**kwargs``.
+    A driver has the parameters of the function itself, if each argument has a name of its own; then Python reports a
+    wrong call. Otherwise it has ``*args`` and ``**kwargs``.
 
     Parameters
     ----------
@@ -46,26 +46,26 @@ class Driver:
         The user's.
     call : Call
         The arguments with which the program was traced.
-    closure : Closure
+    guards : Guards
     program : Program
     statements : Writer
-        The lines of the program, which become lines of the driver: a call of another function would take as long as
-        one of NumPy's.
+        The lines of the program, which become lines of the driver: calling another function would take as long as
+        calling NumPy.
     compiled : Compiled
-        The program made ready, for a `Miss`.
+        The compiled program, for a `Miss`.
     """
 
     def __init__(
         self,
         function: Any,
         call: Call,
-        closure: Closure,
+        guards: Guards,
         program: Program,
         statements: Writer,
         compiled: Any,
     ) -> None:
         self.namespace: dict[str, Any] = {
-            "q_MISS": MISS, "q_STALE": STALE, "q_failure": failure,
+            "q_MISS": MISS, "q_STALE": STALE, "q_miss_from_error": miss_from_error,
             "q_same_leaf": same_leaf, "q_new": new, "q_tensor": (Tensor,),
             "q_clock": clock, "q_contents": contents, "q_is_empty": is_empty, "q_Keys": Keys,
             "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
@@ -73,10 +73,10 @@ class Driver:
             "q_warned_once": warned_once, "np": np, "Retrace": Retrace,
             "__builtins__": builtins, "__name__": __name__,
         }  # fmt: skip
-        self.namespace |= closure.namespace
+        self.namespace |= guards.namespace
         self.namespace |= statements.objects()
         self._call = call
-        self._closure = closure
+        self._guards = guards
         self._program = program
         self._statements = statements
         self._named = list(zip(program.inputs, statements.parameters, strict=False))
@@ -104,7 +104,7 @@ class Driver:
         self._return()
         parts = [
             ("q_MISS", checks),
-            ("q_STALE", closure.lines),
+            ("q_STALE", guards.lines),
             ("q_MISS", aliases),
             ("", runs),
             ("", self.lines),
@@ -115,7 +115,7 @@ class Driver:
         self.namespace["q_parts"] = [*zip(starts, running, strict=True)]
 
     def code(self, file: str) -> CodeType:
-        """The code of the driver; its free variables are the user's function, and `miss`."""
+        """The code of the driver, whose free variables are the traced function and `miss`."""
         code = code_of(self.text, file)
         if self._names is None:
             return code
@@ -155,7 +155,7 @@ class Driver:
             self._take(structure, "q_args", known=True)
 
     def _take_parameters(self, parts: Any) -> None:
-        """Give the leaves of the arguments local names: an argument that is one has its parameter's."""
+        """Name the leaves of the arguments: an argument that is a leaf keeps the name of its parameter."""
         names, place = [], 0
         for k, part in enumerate(parts):
             names.append(f"q_x{place}" if part == LEAF else f"q_p{k}")
@@ -169,12 +169,12 @@ class Driver:
                 self._take(part, name)
 
     def _take(self, structure: Any, expression: str, known: bool = False) -> None:
-        """Give the leaves of one list, tuple or dict local names."""
+        """Name the leaves of one list, tuple or dict."""
         kind = structure[0]
         if not known:
             self._require(f"{expression}.__class__ is not {self._constant(kind)}")
         if kind is dict:
-            self._require(other_keys(expression, structure[1], self._constant))
+            self._require(keys_changed_code(expression, structure[1], self._constant))
             parts = structure[2:]
             inner = [f"{expression}[{key!r}]" for key in ordered(dict.fromkeys(structure[1]))]
         else:
@@ -242,7 +242,7 @@ class Driver:
     def _check_static(self, name: str, x: Any) -> None:
         if any(x is each for each in self._call.objects):
             place = next(k for k, each in enumerate(self._call.objects) if each is x)
-            self._require(f"{name} is not {self._constant(self._closure.arguments[place][0])}()")
+            self._require(f"{name} is not {self._constant(self._guards.arguments[place][0])}()")
         elif type(x) in NUMBERS and type(x) not in (float, complex):
             k = self._constant(x)
             other = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
@@ -252,9 +252,10 @@ class Driver:
             self._require(f"{name} is not {k} and not q_same_leaf({name}, {k})")
 
     def _check_distinct(self, bearing: list[int]) -> None:
-        """Require that the tensors among the arguments are different objects, and have different ids on tapes."""
+        """Require that the tensors among the arguments are different objects with different ids on tapes."""
         leaves = self._call.leaves
         tensors = [k for k in bearing if isinstance(leaves[k], Tensor)]
+        # All pairs of n tensors are n (n - 1) / 2 comparisons; from five tensors on, one set of identities is shorter.
         if len(bearing) > FEW:
             whole = ", ".join(f"id(q_x{k})" for k in bearing)
             self._require(f"len({{{whole}}}) != {len(bearing)}")
@@ -271,11 +272,11 @@ class Driver:
                         self._require(f"q_x{k}._id > 0 and q_x{k}._id == q_x{other}._id")
 
     def _check_aliases(self) -> None:
-        """Require that arguments are objects that the function closes over where they were, and nowhere else."""
-        reached = {self._closure.local(x): type(x) for x in self._closure.objects.values()}
+        """Require that an argument is also an object in reach only if it was when the function was traced."""
+        reached = {self._guards.local(x): type(x) for x in self._guards.objects.values()}
         for k, x in enumerate(self._call.leaves):
             if isinstance(x, Traced | np.ndarray):
-                known = self._closure.data.get(id(x))
+                known = self._guards.data.get(id(x))
                 if known is not None:
                     self._require(f"q_x{k} is not {known[0]}")
                     continue
@@ -290,12 +291,12 @@ class Driver:
     def _local(self, variable: Variable) -> str:
         """The local name of a variable."""
         place = self._place(variable)
-        return self._closure.data[id(variable)][0] if place is None else f"q_x{place}"
+        return self._guards.data[id(variable)][0] if place is None else f"q_x{place}"
 
     # The program, and its results.
 
     def _value(self, origin: Any) -> str:
-        """The expression for a value that is given to the program."""
+        """The expression for an input of the program."""
         if isinstance(origin, int):
             return self._values[origin]
         if isinstance(origin, Reached):
@@ -303,7 +304,7 @@ class Driver:
         return self._variables.get(id(origin)) or f"{self._local(origin)}._handle._value"
 
     def _check_variables(self) -> None:
-        """Require that Variables lie in memory as the program takes for granted."""
+        """Require that Variables have the memory layout for which the program was compiled."""
         for k, node in enumerate(self._program.inputs):
             variable = node.origin
             if isinstance(variable, Variable) and node.contiguous:
@@ -332,7 +333,7 @@ class Driver:
         self.lines += body
 
     def _return(self) -> None:
-        """Write the lines that make the results of the program what they are outside of it."""
+        """Write the lines that wrap the results of the program as tensors, lists and dicts."""
         program, notes = self._program, self._program.notes
         new_values = self._results[len(program.results) :]
         for (variable, _), value in zip(program.assigned, new_values, strict=True):
@@ -341,7 +342,7 @@ class Driver:
         self.lines.append(f"return {self._packed(notes['structure'], iter(leaves))}")
 
     def _assign(self, variable: str, value: str) -> None:
-        """Make a value that of a Variable, as `exchange` does: its handle is another one with the same id."""
+        """Assign a value to a Variable as `exchange` does: a new handle with the same id."""
         self.lines += ["q_h = q_new(*q_tensor)", f"q_h._value = {value}"]
         self.lines += [f"q_h._id = {variable}._handle._id", f"{variable}._handle = q_h"]
 
@@ -390,12 +391,12 @@ class Driver:
 
 
 class Reached(NamedTuple):
-    """The origin of an input of a program: an array or tensor that the function closes over.
+    """The origin of a program input: an array or tensor that the function reads.
 
     Attributes
     ----------
     path, local : str
-        How the user's program finds it, and the local name in the checks of the closure.
+        The expression in the function's code, and the local variable in the driver.
     kind : type
     is_array : bool
     """

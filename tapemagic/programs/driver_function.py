@@ -1,4 +1,4 @@
-"""The function that a driver is: its text and code, its parameters, and what its names stand for."""
+"""The text, code, parameters and namespace of a driver function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FREE = ("q_function", "q_miss")
 
 
 LONGEST = 2000
-"""The number of characters above which a condition takes no other one in."""
+"""The maximum length of a condition in characters; longer ones are not merged."""
 
 
 def lines_of(
@@ -28,7 +28,7 @@ def lines_of(
     Parameters
     ----------
     parameters, passed, given : str
-        The parameters; as they are passed on to the user's function; and as a tuple and a dict.
+        The parameters; how they are passed on to the traced function; and as a tuple and a dict.
     parts : sequence of (str, sequence of str)
         For each part the name of the `Miss` for which its checks leave the loop, empty for a part without checks, and
         its lines.
@@ -47,7 +47,7 @@ def lines_of(
         lines += [f"                {line}" for line in written]
     lines += [
         "        except Exception:",
-        "            q_missed = q_failure(q_parts)",
+        "            q_missed = q_miss_from_error(q_parts)",
         f"        return q_miss({given}, q_missed)",
     ]
     return lines, starts
@@ -63,7 +63,7 @@ def _leaving(checks: Sequence[str], missed: str) -> list[str]:
 
 
 def code_of(lines: Sequence[str], file: str) -> CodeType:
-    """The code of a driver, whose lines stand in a file of that name."""
+    """Compile the text of a driver under a file name."""
     whole = compile("\n".join(lines), file, "exec", dont_inherit=True)
     (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
     (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
@@ -146,7 +146,7 @@ def count_of(structure: Any) -> int:
 
 
 def is_plain(structure: Any) -> bool:
-    """Whether nested structures are lists, tuples, and dicts with keys of text or whole numbers."""
+    """Whether nested structures are lists, tuples, and dicts with string or integer keys."""
     if structure == LEAF:
         return True
     if isinstance(structure[0], tuple):

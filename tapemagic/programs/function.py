@@ -1,4 +1,4 @@
-"""tm.function: a function that is traced once for each signature, and replayed as a program from then on."""
+"""tm.function: a function that is traced for each signature, and then replayed as a program."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import FunctionError, OptionError
 from tapemagic.programs.miss import Miss
 from tapemagic.programs.program import Program
-from tapemagic.programs.program_cache import Programs
-from tapemagic.programs.trace import is_followed
+from tapemagic.programs.program_cache import ProgramCache
+from tapemagic.programs.tracing.trace import is_followed
 
 INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
 
@@ -32,7 +32,7 @@ class Replayed:
     __slots__ = ()
 
     python_function: Callable[..., Any]
-    _programs: Programs
+    _programs: ProgramCache
 
     @property
     def programs(self) -> list[Program]:
@@ -41,20 +41,20 @@ class Replayed:
 
     @property
     def why_eager(self) -> str:
-        """The reasons why calls run without a program, with their lines; empty if all have one."""
+        """Why calls stay eager, with the line of each reason; '' if all calls have a program."""
         return self._programs.why_eager
 
     def source(self, *args: Any, as_run: bool = False, **kwargs: Any) -> str:
-        """The program for arguments like these, as NumPy source; without arguments, all programs there are.
+        """Return the program for these kinds of arguments as NumPy source, or all programs without arguments.
 
-        Several programs, such as those of both ways of an ``if``, are functions ``f``, ``f_2`` and so on of one text.
-        A comment above each says for which arguments it is, and which way it takes; given others, it raises `Retrace`
-        or computes something else.
+        Several programs, such as those of both branches of an ``if``, are functions ``f``, ``f_2`` and so on in one
+        text. A comment above each describes its arguments and branches; with others, it raises `Retrace` or computes
+        something else.
 
         Parameters
         ----------
         *args, **kwargs
-            Of the kinds for which the function was called twice before.
+            Arguments of shapes and dtypes with which the function was called twice before.
         as_run : bool, optional
             Whether to show the program as it runs. Where elementwise calls on arrays of a megabyte or more follow each
             other, they run in a loop over blocks that fit the processor's cache. By default the source has the same
@@ -78,7 +78,7 @@ class Replayed:
 
 
 class Function(Replayed):
-    """A function that is traced on its first two calls with a signature, and replayed as a program from then on.
+    """A function that is traced on its first two calls with a signature, and then replayed as a program.
 
     Made by `function`.
 
@@ -87,7 +87,7 @@ class Function(Replayed):
     python_function : callable
         The function itself.
     max_programs : int
-        The number of programs above which other calls run eagerly.
+        The maximum number of programs; further kinds of calls stay eager.
 
     Examples
     --------
@@ -111,22 +111,22 @@ class Function(Replayed):
         update_wrapper(self, python_function)
         self.python_function = python_function
         self.max_programs = max_programs
-        self._programs = Programs(max_programs, warns)
+        self._programs = ProgramCache(max_programs, warns)
         self._programs.serve(self)
-        self._bound: dict[int, tuple[Any, Programs]] = {}
+        self._bound: dict[int, tuple[Any, ProgramCache]] = {}
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
-        """The function as a method of an object, with programs of its own for each."""
+        """Return the function as a method, with separate programs for each object."""
         if owner is None:
             return self
         return BoundFunction(self, owner)
 
-    def programs_of(self, owner: Any) -> Programs:
-        """The programs of the function as a method of an object, which are forgotten with it."""
+    def programs_of(self, owner: Any) -> ProgramCache:
+        """The programs of the function as a method of an object; they are deleted with the object."""
         known = self._bound.get(id(owner))
         if known is not None and known[0]() is owner:
             return known[1]
-        made = Programs(self.max_programs, self._programs.warns)
+        made = ProgramCache(self.max_programs, self._programs.warns)
         bound, i = self._bound, id(owner)
 
         def forget(_: Any) -> None:
@@ -135,7 +135,7 @@ class Function(Replayed):
         try:
             bound[i] = weakref.ref(owner, forget), made
         except TypeError:
-            made.stays_eager(
+            made.disable(
                 f"objects of the class {type(owner).__name__} cannot be referred to weakly: "
                 "add '__weakref__' to its __slots__"
             )
@@ -205,7 +205,7 @@ class BoundFunction(Replayed):
 
 
 def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> Any:
-    """Trace a function twice, and replay it as a program of NumPy calls from then on.
+    """Trace a function twice, then replay it as a program of NumPy calls.
 
     The program computes the same to the bit, without any tape. It holds for arguments of the same structure, shapes
     and dtypes, and the same Python numbers; for others the function is traced again. What cannot be a program runs as
@@ -214,10 +214,9 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     Parameters
     ----------
     f : callable
-        Whatever it does with tensors: tapes in any nesting, Variables that are read and assigned, steps of an
-        optimizer. Without it, a decorator is returned.
+        It may use nested tapes, read and assign Variables, and call optimizers. If omitted, a decorator is returned.
     max_programs : int, optional
-        The number of programs above which calls of other kinds run as they are written.
+        The maximum number of programs; further kinds of calls stay eager.
 
     Returns
     -------
@@ -228,7 +227,7 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     FunctionError
         If `f` is a generator or asynchronous.
     OptionError
-        If `f` cannot be called, or `max_programs` is no whole number from 1 on.
+        If `f` isn't callable, or `max_programs` isn't a positive integer.
 
     Warns
     -----
@@ -237,8 +236,23 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
 
     Notes
     -----
-    Variables are assigned after the last line of the function: one that raises an error leaves them as they were.
-    Under a tape that is recording already, the function runs as it is written, and the tape records it.
+    A function becomes a program if everything that it depends on can be seen:
+
+    - it reads global names, variables around it, defaults, attributes and items that are Variables, tensors, arrays,
+      numbers, strings, enums, lists, tuples, dicts, or your own functions, classes, objects and modules. Arrays may be
+      replaced and written into between calls; everything else is compared at each call.
+    - it calls NumPy, tapemagic, `math`, `operator`, `itertools`, `functools`, `collections`, `copy`, `dataclasses`,
+      `re`, `string`, and `special`, `linalg`, `fft`, `ndimage` and `signal` of SciPy.
+    - it changes nothing but Variables, by `assign`. Up to three calls may change something else, as the first call of a
+      model builds its layers.
+
+    Otherwise it stays eager: if it prints, draws random numbers, opens a file, catches errors (``try``,
+    ``contextlib``), calls ``type(x)``, ``id``, ``eval`` or another library, or reads a set, an iterator, an object with
+    ``__getattr__``, or a bound method that is kept under a name (``add = items.append``). Not watched are assignments
+    to ``__bases__`` of a class, and patches of libraries and of built-in functions.
+
+    Variables are assigned after the last line of the function: if it raises an error, they keep their values.
+    Under a tape that is recording already, the function runs eagerly, and the tape records it.
 
     Examples
     --------
@@ -257,7 +271,7 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     most: Any = max_programs
     if not isinstance(most, int) or isinstance(most, bool) or most < 1:
         raise OptionError(
-            f"max_programs is a whole number from 1 on, not {shown(max_programs)}: write max_programs=8"
+            f"max_programs must be a positive integer, not {shown(max_programs)}: write max_programs=8"
         )
     if f is None:
         return lambda decorated: function(decorated, max_programs=max_programs)

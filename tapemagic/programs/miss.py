@@ -1,4 +1,4 @@
-"""Misses: the ways on from a program that does not hold for a call."""
+"""Misses: why a program did not match a call."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tapemagic.programs.text.source import Retrace
 
 
 class Miss:
-    """Returned by a driver in the place of a result: why the program does not hold.
+    """Returned by a driver instead of a result: why the program did not match.
 
     Attributes
     ----------
     guard : int
-        The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
+        The number of the guard that failed, counted from 1; 0 if the arguments or an object in reach differ.
     program : Compiled or None
         The program whose guard failed.
     error : type of Exception, or None
@@ -34,21 +34,20 @@ class Miss:
 
 MISS = Miss(0)
 STALE = Miss(0)
-"""The results of a driver if the arguments differ, and if only something that the function closes over does."""
+"""Returned by a driver if the arguments differ, and if only an object that the function reads does."""
 
 CHANGED = (LookupError, AttributeError, TypeError, ValueError)
-"""The errors that checks raise if something that a function closes over is not there any more."""
+"""The errors that checks raise if an object that the function reads no longer exists."""
 
 
-def failure(parts: Sequence[tuple[int, object]]) -> Miss:
-    """The way on after a line of a driver raised the error that is handled now.
+def miss_from_error(parts: Sequence[tuple[int, object]]) -> Miss:
+    """Return the miss for the current error, which a line of a driver raised.
 
     Parameters
     ----------
     parts : sequence of (int, Miss, Compiled or None)
-        The first lines of the parts of the driver, and what each part is: `STALE` stands for the checks of what the
-        function closes over, `MISS` for others; a program, of which a guard may have failed, or a call; None for what
-        makes its results what they are outside of it.
+        The first line of each part of the driver, and its meaning: `STALE` for the guards, `MISS` for other checks, the
+        program itself for its statements, None for the lines that wrap its results.
     """
     error: Any = sys.exception()
     line = error.__traceback__.tb_lineno

@@ -1,21 +1,22 @@
-"""Kinds of objects that a function can reach: those that never change, those whose changes can be seen, and others."""
+"""Kinds of objects that a function can read: values that never change, and objects whose changes can be seen."""
 
 from __future__ import annotations
 
+import builtins
 import datetime as dt
 import decimal
 import enum
 import fractions
 import functools
-import io
 import operator
 import pathlib
+import random
 import re
 import sys
 import threading
-from array import array
-from collections import deque, namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable, Iterable
+from importlib.machinery import EXTENSION_SUFFIXES
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -37,48 +38,48 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.events import origin_of
-from tapemagic.programs.randomness import GENERATORS
 
-Named = namedtuple("Named", "field")  # noqa: PYI024 (only the kind of its field counts)
+GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+
+# The type of its field, `_tuplegetter`, has no public name.
+Named = namedtuple("Named", "field")  # noqa: PYI024 (only the type of its field counts)
 
 NUMBERS = (int, float, complex, bool, str, bytes)
 
-SHOWN_BY_TYPE = frozenset({int, bool, str, bytes, NoneType})
-"""Types of which equal values are the same value."""
+INTERCHANGEABLE_TYPES = frozenset({int, bool, str, bytes, NoneType})
+"""Types whose equal values can replace each other."""
 
-VALUES = (
+IMMUTABLE_TYPES = (
     *(NoneType, EllipsisType, NotImplementedType, range, slice, frozenset, np.generic, np.dtype),
     *(enum.Enum, fractions.Fraction, decimal.Decimal, dt.date, dt.time),
     *(dt.timedelta, dt.tzinfo, re.Pattern, pathlib.PurePath),
 )
-"""The types of values that never change, beside numbers and text."""
+"""The types of values that never change, besides numbers and strings."""
 
-WRAPPERS = (staticmethod, classmethod, property, functools.partial)
+WRAPPERS = (staticmethod, classmethod, property, functools.partial, functools.cached_property)
 
-NAMED = (
+IDENTITY_TYPES = (
     *(type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.mean), CodeType),
     *(GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType),
     *(MethodWrapperType, WrapperDescriptorType, type(np._NoValue), type(Named.field)),
     *(operator.itemgetter, operator.attrgetter, operator.methodcaller),
     *(type(threading.Lock()), type(threading.RLock()), *WRAPPERS),
 )
-"""The types of objects that are the same as long as they are identical."""
+"""The types of objects that are compared by identity."""
 
-LEAVES = (*VALUES, *NAMED)
+LEAVES = (*IMMUTABLE_TYPES, *IDENTITY_TYPES)
 
-CONTAINERS = (list, tuple, dict, set, deque, bytearray, array)
+CONTAINERS = (list, tuple, dict)
 
-STORING = (
-    *(object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS),
+STATELESS_BASES = (
+    *(object, list, tuple, dict, OrderedDict, defaultdict, BaseException, Exception, *NUMBERS),
     SimpleNamespace,
 )
-"""The types without state of their own beside contents and attributes, from which classes are derived."""
-
-POINTER = object.__basicsize__ // 2
+"""Base classes whose only state is their contents and attributes."""
 
 
 def is_leaf(x: Any) -> bool:
-    """Whether something cannot change, or is taken for what it is by its identity.
+    """Return True for a value that never changes, and for an object that is compared by identity.
 
     Examples
     --------
@@ -91,12 +92,12 @@ def is_leaf(x: Any) -> bool:
 
 @functools.lru_cache(4096)
 def is_leaf_class(kind: type) -> bool:
-    """Whether the objects of a class are leaves; the answer is kept, as some of these classes take long to ask."""
-    return kind in NUMBERS or issubclass(kind, LEAVES)
+    """Return True if the objects of a class are leaves; cached, because some abstract classes are slow to ask."""
+    return kind in NUMBERS or kind is object or issubclass(kind, LEAVES)
 
 
 def has_parts(x: Any) -> bool:
-    """Whether a leaf is a class or module of the user's, or a partial function, with attributes that may change.
+    """Return True for a user class or module, and for a partial function: their attributes may change.
 
     Examples
     --------
@@ -109,57 +110,55 @@ def has_parts(x: Any) -> bool:
 
 
 def same_leaf(a: Any, b: Any) -> bool:
-    """Whether two leaves are the same object, or equal numbers or text of one type.
+    """Return True if two leaves are the same object, or equal numbers or strings of one type.
 
     Examples
     --------
     >>> same_leaf(1, True), same_leaf(0.0, -0.0), same_leaf(float("nan"), float("nan"))
     (False, False, True)
-    >>> same_leaf(frozenset({1}), frozenset({1.0})), same_leaf({1, 2}, {1, 2})
+    >>> same_leaf(frozenset({1}), frozenset({1.0})), same_leaf(frozenset({1}), frozenset({1}))
     (False, True)
     >>> same_leaf(slice(0, 2), slice(0, 2)), same_leaf(slice(np.ones(2)), slice(np.ones(2)))
     (True, False)
     """
     if a is b:
         return True
-    if type(a) is not type(b) or isinstance(a, NAMED):
+    if type(a) is not type(b) or isinstance(a, IDENTITY_TYPES):
         return False
     if isinstance(a, float | complex | np.inexact):
-        return repr(a) == repr(b)
+        return repr(a) == repr(b)  # == takes -0.0 for 0.0, and tells nan from nan
     if isinstance(a, slice):
         return all(map(same_leaf, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same_leaf, a, b))
-    if type(a) in NUMBERS or isinstance(a, (*VALUES, set, bytearray, array)):
-        return bool(exact(a) == exact(b))
+    if type(a) in NUMBERS or isinstance(a, IMMUTABLE_TYPES):
+        return bool(exact_key(a) == exact_key(b))
     return False
 
 
-def exact(x: Any) -> tuple[Any, ...]:
-    """A value of which the comparison tells types, and the signs of zeros, from each other.
+def exact_key(x: Any) -> tuple[Any, ...]:
+    """A form of a value whose comparison distinguishes types and the signs of zeros.
 
     Examples
     --------
-    >>> exact((1, 0.0)) == exact((True, 0.0)), exact((1, 0.0)) == exact((1, -0.0))
+    >>> exact_key((1, 0.0)) == exact_key((True, 0.0)), exact_key((1, 0.0)) == exact_key((1, -0.0))
     (False, False)
-    >>> exact({2, 1}) == exact({1, 2}), exact({2, 1}) == exact({1, 2.0})
-    (True, False)
+    >>> exact_key(frozenset({2, 1})) == exact_key(frozenset({1, 2.0}))
+    False
     """
     if isinstance(x, float | complex | np.inexact | range):
         return type(x), repr(x)
     if isinstance(x, tuple):
-        return type(x), *map(exact, x)
+        return type(x), *map(exact_key, x)
     if isinstance(x, slice):
-        return type(x), exact(x.start), exact(x.stop), exact(x.step)
-    if isinstance(x, set | frozenset):
-        return type(x), frozenset(map(exact, x))
-    if isinstance(x, array):
-        return type(x), x.typecode, x.tobytes()
+        return type(x), exact_key(x.start), exact_key(x.stop), exact_key(x.step)
+    if isinstance(x, frozenset):
+        return type(x), frozenset(map(exact_key, x))
     return type(x), x
 
 
 class Keys(tuple[Any, ...]):
-    """The keys of a dict in their order, which are equal to others of the same types alone.
+    """The keys of a dict in their order, which equal only keys of the same types.
 
     Examples
     --------
@@ -170,7 +169,7 @@ class Keys(tuple[Any, ...]):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Keys) and [*map(exact, self)] == [*map(exact, other)]
+        return isinstance(other, Keys) and [*map(exact_key, self)] == [*map(exact_key, other)]
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -179,103 +178,82 @@ class Keys(tuple[Any, ...]):
 
 
 def keys_of(x: Iterable[Any]) -> tuple[Any, ...]:
-    """The keys of a dict: a plain tuple, if all are text."""
+    """The keys of a dict: a plain tuple if all are strings."""
     keys = tuple(x)
     return keys if all(type(key) is str for key in keys) else Keys(keys)
 
 
-def other_keys(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) -> str:
-    """Code that tells whether a dict has other keys than those of `keys_of`, or another order.
+def keys_changed_code(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) -> str:
+    """Code that is true if a dict has other keys than those of `keys_of`, or another order.
 
     Examples
     --------
-    >>> other_keys("d", keys_of({"a": 1}), repr), other_keys("d", keys_of({1.0: 1}), repr)
+    >>> keys_changed_code("d", keys_of({"a": 1}), repr), keys_changed_code("d", keys_of({1.0: 1}), repr)
     ("[*d] != ['a']", 'q_Keys(d) != (1.0,)')
     """
     kinds = [*map(type, keys)]
-    if not SHOWN_BY_TYPE.issuperset(kinds):
+    if not INTERCHANGEABLE_TYPES.issuperset(kinds):
         return f"q_Keys({x}) != {constant(keys)}"
     others = f"[*{x}] != {constant(list(keys))}"
     return others if {*kinds} <= {str} else f"{others} or [*map(type, {x})] != {constant(kinds)}"
 
 
-def other_parts(x: str, parts: Any, constant: Callable[[Any], str]) -> str:
-    """Code that tells whether a set, a bytearray or an array of the standard library holds anything else."""
-    kinds = {*map(type, parts)}
-    if isinstance(parts, set) and len(kinds) < 2 and kinds <= SHOWN_BY_TYPE:
-        others = f"{x} != {constant(parts)}"
-        return f"{others} or {{*map(type, {x})}} != {constant(kinds)}"
-    return f"not q_same_leaf({x}, {constant(parts)})"
-
-
 def is_container(x: Any) -> bool:
-    """Whether something holds others by position or key."""
+    """Return True for a list, tuple or dict."""
     return isinstance(x, CONTAINERS)
 
 
 def is_instance(x: Any) -> bool:
-    """Whether something is an object of a class written in Python, all of whose state are attributes."""
+    """Return True for an object whose class is written in Python, and whose state is its attributes."""
     kind: Any = type(x)
-    return shows_its_state(kind)
+    return has_only_python_state(kind)
 
 
 @functools.lru_cache(4096)
-def shows_its_state(kind: type) -> bool:
-    """Whether all that an object of a class knows are attributes, and not hidden in C.
+def has_only_python_state(kind: type) -> bool:
+    """Return True if no class in the hierarchy is written in C, where state could be hidden.
 
     Examples
     --------
-    >>> shows_its_state(fractions.Fraction), shows_its_state(type(iter([])))
+    >>> has_only_python_state(fractions.Fraction), has_only_python_state(type(iter([])))
     (True, False)
     """
-    for base in kind.__mro__:
-        if base in STORING:
-            continue
-        if "__module__" not in vars(base) or not base.__flags__ & (1 << 9):
-            return False
-        slots = vars(base).get("__slots__", ())
-        count = 1 if isinstance(slots, str) else len(tuple(slots))
-        inherited = max((parent.__basicsize__ for parent in base.__bases__), default=0)
-        if base.__basicsize__ > inherited + POINTER * (count + 2):
-            return False
-    return kind is SimpleNamespace or kind not in STORING
+    if any(is_made_in_c(base) for base in kind.__mro__ if base not in STATELESS_BASES):
+        return False
+    return kind is SimpleNamespace or kind not in STATELESS_BASES
 
 
-def unwatchable(x: Any) -> str:
-    """The reason why changes of an object could not be seen; empty if they can be."""
-    if isinstance(x, (FunctionType, MethodType, *GENERATORS)):
-        return ""
-    if isinstance(x, io.IOBase):
-        return "a file: read it before the call, and give what is in it as an argument"
-    if hasattr(type(x), "__next__"):
-        return f"a {type(x).__name__}, which gives something else each time: make a list of it"
-    if isinstance(x, np.ndarray) or is_instance(x):
-        return ""
-    return f"a {type(x).__name__}, whose changes cannot be seen: give it as arrays or numbers"
+def is_made_in_c(kind: type) -> bool:
+    """Return True if a class is written in C: then it defines methods that aren't Python functions."""
+    # A Python class may borrow such a method (`__hash__ = object.__hash__`): its `__objclass__` is the owner.
+    return any(
+        isinstance(x, WrapperDescriptorType | MethodDescriptorType) and x.__objclass__ is kind
+        for x in vars(kind).values()
+    )
 
 
 def unwatched(kind: type) -> frozenset[str]:
-    """The names of attributes of a class on which no result depends, by its ``__tape_unwatched__``."""
+    """The attributes of a class that no result depends on, from its ``__tape_unwatched__``."""
     return getattr(kind, "__tape_unwatched__", frozenset())
 
 
 def is_user_code(code: CodeType) -> bool:
-    """Whether a function is written in a file or a cell of the user's."""
+    """Return True for code in a user file or a notebook cell."""
     return origin_of(code.co_filename) == ""
 
 
-def is_by_the_user(x: Any) -> bool:
-    """Whether something that can be called runs code of the user's, or changes an object: a trace does not see it.
+def may_run_user_code(x: Any) -> bool:
+    """Return True if calling `x` may run user code or change an object, which a trace would not see.
 
     Examples
     --------
-    >>> is_by_the_user(lambda x: x), is_by_the_user([].append)
+    >>> may_run_user_code(lambda x: x), may_run_user_code([].append)
     (True, True)
-    >>> is_by_the_user(np.sin), is_by_the_user(functools.partial(np.sum, axis=0))
+    >>> may_run_user_code(np.sin), may_run_user_code(functools.partial(np.sum, axis=0))
     (False, False)
     """
     if isinstance(x, functools.partial):
-        return is_by_the_user(x.func) or not all(map(is_leaf, (*x.args, *x.keywords.values())))
+        return may_run_user_code(x.func) or not all(map(is_leaf, (*x.args, *x.keywords.values())))
     if isinstance(x, MethodType | BuiltinFunctionType):
         return not (x.__self__ is None or isinstance(x.__self__, ModuleType))
     if isinstance(x, np.ufunc):
@@ -286,21 +264,25 @@ def is_by_the_user(x: Any) -> bool:
 
 
 def is_made_by_frompyfunc(ufunc: Any) -> bool:
-    """Whether a ufunc calls a function of Python's for each element.
+    """Return True if a ufunc calls a Python function for each element.
 
     Examples
     --------
     >>> is_made_by_frompyfunc(np.frompyfunc(lambda x: x, 1, 1)), is_made_by_frompyfunc(np.sin)
     (True, False)
     """
-    return bool(ufunc.__name__.endswith(" (vectorized)"))
+    return bool(ufunc.__name__.endswith(" (vectorized)"))  # the only mark that NumPy leaves
 
 
 def is_user_class(kind: type) -> bool:
-    """Whether a class is written in a file or a cell of the user's."""
+    """Return True for a class in a user file or a notebook cell."""
     module = sys.modules.get(kind.__module__)
-    return is_user_module(module) if module is not None else kind.__module__ != "builtins"
+    if kind.__module__ == "builtins":  # a class made by exec without a `__name__` says so, too
+        return not is_made_in_c(kind) and getattr(builtins, kind.__name__, None) is not kind
+    return module is None or is_user_module(module)
 
+
+IN_C = tuple(EXTENSION_SUFFIXES)
 
 ACCESS = (
     "__getitem__",
@@ -313,18 +295,18 @@ ACCESS = (
     "update",
     "values",
 )
-"""Methods by which lists, tuples and dicts are read and changed."""
+"""The methods that read and change lists, tuples and dicts."""
 
 
 @functools.lru_cache(4096)
-def own_access(kind: type) -> str:
-    """The method of a user's class of lists or dicts that stands in the place of Python's own; empty if it has none.
+def overridden_method(kind: type) -> str:
+    """The method of list or dict that a user class overrides; '' if it overrides none.
 
-    What such a list or dict holds, and what it gives, may be two things.
+    The items that such an object stores may differ from those that it returns.
 
     Examples
     --------
-    >>> own_access(dict)
+    >>> overridden_method(dict)
     ''
     """
     if not issubclass(kind, dict | list | tuple):
@@ -334,9 +316,9 @@ def own_access(kind: type) -> str:
 
 
 def is_user_module(module: Any) -> bool:
-    """Whether a module is a file of the user's, a folder of such, the notebook itself, or made by a program."""
+    """Return True for a user file, a folder of these, the notebook itself, and a module made by code."""
     file = getattr(module, "__file__", None)
     if file is None:
         made = getattr(module, "__spec__", None) is None
         return made or module.__name__ == "__main__" or hasattr(module, "__path__")
-    return origin_of(file) == ""
+    return origin_of(file) == "" and not file.endswith(IN_C)

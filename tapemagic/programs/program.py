@@ -49,7 +49,7 @@ SINGLE: dict[Any, Kind] = {
 
 
 class Site(NamedTuple):
-    """A line of the user's program.
+    """A line of user code.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Back(NamedTuple):
     sources : tuple of Input
         The inputs of which it is the whole adjoint, when the sweep is over: several may share one.
     own : bool
-        Whether a line of the user's made it, as of a function for `custom_gradient`: that of the node.
+        Whether user code made it, such as a function for `custom_gradient`.
     """
 
     of: Any
@@ -91,14 +91,14 @@ class Back(NamedTuple):
     own: bool = False
 
     def reaching(self, node: Node) -> Back:
-        """The same, as the adjoint of a value: of the first one, or of the first that has a name."""
+        """Return a copy as the adjoint of a value: the first value, or the first one with a name."""
         known = self.to is not None and (self.to.name or isinstance(self.to, Input))
         if known or (self.to is not None and not node.name and not isinstance(node, Input)):
             return self
         return Back(self.of, self.order, node, self.sources, self.own)
 
     def of_source(self, source: Input) -> Back:
-        """The same, as the whole adjoint of an input; of another one it may have been a part of it only."""
+        """Return a copy as the complete adjoint of an input."""
         partial = isinstance(self.to, Input) and not self.sources
         to = source if partial else self.to
         return Back(self.of, self.order, to, (*self.sources, source), self.own)
@@ -167,7 +167,7 @@ class Node:
         self._reads = None
 
     def with_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Node:
-        """The same call with other arguments."""
+        """Return this call with other arguments."""
         return Node(
             self.function, args, kwargs, self.kind, self.site, self.back, self.name, self.errstate
         )
@@ -178,12 +178,12 @@ class Node:
 
 
 class Input(Node):
-    """A value that is given to a program at each call.
+    """An input of a program, passed at each call.
 
     Attributes
     ----------
     origin : object
-        A `Variable`; or a number, the place among the leaves of the arguments; or what `closure` knows it by.
+        A `Variable`; or a number, the place among the leaves of the arguments; or a `Reached`.
     contiguous : bool
         Whether it is a matrix, or an array of more axes, that is C-contiguous at each call.
     """
@@ -203,11 +203,11 @@ class Constant(Node):
     ----------
     value : array or NumPy scalar
     by_reference : bool
-        Whether it is an array of the user's own, which he may write into between calls; else it is a private copy.
+        Whether it is a user array, which may be written into between calls; otherwise it is a private copy.
     given : bool
         Whether it came from the user's program, so that its numbers may be what they are by chance.
     uniform : bool or None
-        Whether all elements have the same bits; None as long as nobody has looked.
+        Whether all elements have the same bits; None until this is computed.
     """
 
     __slots__ = ("by_reference", "given", "uniform", "value")
@@ -223,7 +223,7 @@ class Constant(Node):
 
 
 class Guard:
-    """A truth value on which the user's program branched: a program holds as long as it is as expected.
+    """A bool on which user code branched: the program is valid only while it has the expected value.
 
     Attributes
     ----------
@@ -274,11 +274,11 @@ class Loop:
     Attributes
     ----------
     start, part : Input
-        The first row of a block, and the slice of its rows: known inside the loop alone.
+        The first row of a block, and the slice of its rows: known only inside the loop.
     count, step : int
         The number of rows in all, and in a block.
     body : list of Node and Store
-        In the order of execution; nobody outside reads these nodes.
+        In the order of execution; no node outside reads these.
     buffers : list of (Node, int)
         Arrays made before the loop into which its calls write, and the axis of each along which the last block, if it
         is shorter, takes a part.
@@ -313,7 +313,7 @@ class Program:
         In the order of execution. A node stands after those in its arguments; inputs and constants are not listed.
         Loops come last, of the pass `blocking`: the others meet none.
     results : list of Node or object
-        The leaves of what the function returned; one that is no node is the same at each call.
+        The leaves of what the function returned; one that isn't a node is the same at each call.
     assigned : list of (Variable, Node)
         The values that Variables get after the last line. A program that is ready to run refers to them weakly.
     name : str
@@ -329,7 +329,7 @@ class Program:
 
 
 def statement_of(node: Node) -> tuple[tuple[str, int, int] | None, int]:
-    """The user's statement from which a node comes: its file, line and time; and of which order of derivative it is."""
+    """The user statement that a node comes from (file, line, time), and its order of differentiation."""
     site, order, back = node.site, 0, node.back
     if back is not None:
         order = back.order if back.of is not None else 0

@@ -1,4 +1,4 @@
-"""Reasons: why a trace is no program, in words, and what to write instead."""
+"""Reasons why a function stays eager, as text, with what to write instead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from tapemagic.engine.events import CELL_FILE
-from tapemagic.programs.dynamic_shapes import BY_NUMBERS, SELECTING
+from tapemagic.programs.tracing.dynamic_shapes import BY_NUMBERS, SELECTING
 
 EXIT = "takes a value out of the program"
 NO_PART = "cannot be part of a program"
@@ -28,11 +28,6 @@ DRAWN_BY_LAYER = (
     "tm.function out"
 )
 
-PROFILED = (
-    "a profiler runs, so that it cannot be seen what it does beside computing: call it twice before, without the "
-    "profiler"
-)
-
 MASKED = "gives a shape that depends on numbers", "use np.where(mask, x, 0)"
 SHAPE = MASKED[0], GIVEN
 
@@ -48,7 +43,7 @@ SET = {
     "flat": "np.full_like(x, y)",
     "strides": "np.lib.stride_tricks.sliding_window_view",
 }
-"""The calls that make the array that an array is after an assignment to an attribute."""
+"""The calls that replace an assignment to an attribute of an array."""
 
 CHANGED = {
     "sort": "np.sort(x)",
@@ -58,10 +53,10 @@ CHANGED = {
     "resize": "np.resize(x, shape)",
     "byteswap": "x.astype(dtype)",
 }
-"""The same for methods that change an array."""
+"""The calls that replace methods which change an array."""
 
 VERBS = (SHAPE[0],)
-"""Words that may stand in a reason before what to write instead, so that it has a verb already."""
+"""Endings of reasons that have a verb already."""
 
 KNOWN: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("float()", "int()", "complex()", "round()", ".item()", ".tolist()"), NUMBER),
@@ -92,7 +87,7 @@ KNOWN: dict[str, tuple[str, str]] = {
     ),
     ".setflags()": MEMORY,
 }
-"""By what values left a trace: the words about it, and what to write instead."""
+"""What stops a trace: the words about it, and what to write instead."""
 
 BEGINNINGS: dict[str, tuple[str, str]] = {
     "more than": ("are too many", "make a program of a part, such as one step of a loop"),
@@ -110,18 +105,18 @@ BEGINNINGS: dict[str, tuple[str, str]] = {
     "warnings.": (NO_PART, "call the function inside of it"),
     "np.": (NO_PART, GIVEN),
 }
-"""The same by how it begins."""
+"""Reasons by their beginning."""
 
 ENDINGS = {
     "that the function catches": (NO_PART, BY_IF),
     "into an array": (NO_PART, NEW_ARRAY),
     "= from numbers": (NO_PART, "give it as a number of Python's"),
 }
-"""The same by how it ends."""
+"""Reasons by their ending."""
 
 
 def in_words(how: str, where: str = "") -> str:
-    """The sentence about what values left a trace by, and where.
+    """The sentence about an operation that no program can contain, and its line.
 
     Examples
     --------
@@ -154,7 +149,7 @@ def a_or_an(word: str) -> str:
 
 
 def line_of(site: Any) -> str:
-    """A line of the user's program in words; empty if it is not known.
+    """A line of user code as text; '' if it is unknown.
 
     Parameters
     ----------
@@ -168,7 +163,7 @@ def line_of(site: Any) -> str:
 
 
 def with_place(reason: str, where: str) -> str:
-    """A reason with its line, which stands before what to write instead.
+    """Insert the line into a reason, before what to write instead.
 
     Examples
     --------

@@ -15,8 +15,8 @@ import numpy as np
 from tapemagic.engine.functions.pullback import called
 from tapemagic.engine.nest import tensors
 from tapemagic.engine.recording import Record, is_id, silence
+from tapemagic.engine.tape.base_tape import Contents, contents_of
 from tapemagic.engine.tape.cotangents import ones
-from tapemagic.engine.tape.recorder import Contents, contents_of
 from tapemagic.engine.tape.tape import Tape, tape_of
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap, wrap
@@ -25,11 +25,11 @@ from tapemagic.errors import NotATensorError, OptionError, SourceError
 from tapemagic.programs.passes import simplified
 from tapemagic.programs.program import Guard, Node, Program, arguments_of, nodes_in
 from tapemagic.programs.rerun import Mark, Placed, RecordTrace, Rerun, Words
-from tapemagic.programs.symbol import Symbol
 from tapemagic.programs.text.derivatives import derivative_name
 from tapemagic.programs.text.naming import give_name, identifier
 from tapemagic.programs.text.source import Text
-from tapemagic.programs.trace import tracing
+from tapemagic.programs.tracing.symbol import Symbol
+from tapemagic.programs.tracing.trace import tracing
 
 MAX_LENGTH = 60
 """Maximum number of characters of the names of sources in the first sentence of a docstring."""

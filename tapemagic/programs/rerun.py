@@ -14,17 +14,17 @@ from tapemagic.engine.functions.pullback import Call, called
 from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.recording import CONSTANT, FOREIGN, Absent, Record, is_id
 from tapemagic.engine.registry import HARMLESS
-from tapemagic.engine.tape.recorder import Contents
+from tapemagic.engine.tape.base_tape import Contents
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
-from tapemagic.programs.calls import user_frame
 from tapemagic.programs.custom import symbols_in
 from tapemagic.programs.program import Node, Site
-from tapemagic.programs.symbol import Symbol, held
 from tapemagic.programs.text.literals import literal
 from tapemagic.programs.text.naming import give_name, identifier
-from tapemagic.programs.trace import MOST_NODES, Trace
+from tapemagic.programs.tracing.calls import user_frame
+from tapemagic.programs.tracing.symbol import Symbol, concrete
+from tapemagic.programs.tracing.trace import MAX_NODES, Trace
 
 FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
 """Arguments that records don't keep, and that don't change numbers. A dtype does, but the result shows it."""
@@ -43,7 +43,7 @@ MAX_TYPED_LENGTH = 8
 UNNAMED = "which had no name where this was written"
 
 TOO_LONG = (
-    f"the recorded operations and their derivative are more than {MOST_NODES:,} operations, the limit of a program: "
+    f"the recorded operations and their derivative are more than {MAX_NODES:,} operations, the limit of a program: "
     "record fewer iterations"
 )
 
@@ -241,7 +241,7 @@ class Rerun:
 
     def run(self, needed: Sequence[int]) -> None:
         """Run the records at these positions, which are sorted."""
-        if len(needed) > MOST_NODES:
+        if len(needed) > MAX_NODES:
             raise SourceError(TOO_LONG)
         self._ran = needed
         for position in needed:
@@ -490,7 +490,7 @@ def _agree(record: Record, results: list[Any], exact: bool) -> bool:
         if getattr(result, "shape", None) != y.shape or result.dtype != y.dtype:
             return False
         if exact and not isinstance(y, Absent):
-            if not _close(held(result), y):
+            if not _close(concrete(result), y):
                 return False
         elif record.operation.ignores - FORM:
             return False

@@ -1,4 +1,4 @@
-"""Signatures of calls: everything that a program takes for granted of the arguments that it is given."""
+"""Signatures of calls: everything that a program assumes about its arguments."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tapemagic.engine.tensor.coercion import NUMBERS, PLAIN_ARRAYS
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.programs.object_kinds import (
-    exact,
+    exact_key,
     has_parts,
     is_leaf,
     keys_of,
-    own_access,
-    unwatchable,
+    overridden_method,
 )
+from tapemagic.programs.side_effects import CLOCK, NOW, why_unwatchable
 
 LEAF = "leaf"
-"""The structure of what is no list, tuple or dict."""
+"""The structure of an argument other than a list, tuple or dict."""
 
 SINGLE = frozenset({Tensor, Variable, np.ndarray, np.float64, int, float, bool})
-"""Classes of leaves, so that the others alone need be asked whether they are structures."""
+"""Common classes of leaves, for which a slower test is skipped."""
 
 STRUCTURES = (list, tuple, Mapping)
 
@@ -47,9 +47,9 @@ class Call(NamedTuple):
         The nested lists, tuples and dicts, with `LEAF` in the places of leaves.
     leaves : list of object
     objects : list of object
-        The leaves that are known by their identity, such as models.
+        The leaves that are compared by identity, such as models.
     odd : str
-        What cannot be an argument of a program, and why; empty if there is nothing of the kind.
+        Which argument no program can have, and why; '' if all are fine.
     """
 
     key: tuple[Any, ...]
@@ -92,7 +92,7 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
 
 
 def without_identities(key: tuple[Any, ...]) -> list[Any]:
-    """A key in which all objects that are known by their identity are alike.
+    """A key without the identities of objects.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def without_identities(key: tuple[Any, ...]) -> list[Any]:
 
 
 def may_change(call: Call) -> bool:
-    """Whether the function may change its arguments, so that they have another key afterwards.
+    """Return True if a function could change these arguments, so that their key differs afterwards.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def may_change(call: Call) -> bool:
 
 
 def taken_apart(x: Any, leaves: list[Any]) -> Any:
-    """The structure of nested lists, tuples and dicts; their leaves are appended in the order of `engine.nest`."""
+    """Return the structure of nested lists, tuples and dicts, and append their leaves in the order of `engine.nest`."""
     kind = type(x)
     if kind is tuple or kind is list:
         return (kind, *[taken_apart(part, leaves) for part in x])
@@ -132,7 +132,7 @@ def taken_apart(x: Any, leaves: list[Any]) -> Any:
 
 
 def is_single(x: Any) -> bool:
-    """Whether an argument is no list, tuple or dict, or one of a user's class that may give other than it holds.
+    """Return True for a leaf: any argument but a list, tuple or dict whose methods are Python's.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def is_single(x: Any) -> bool:
     kind: Any = type(x)
     if kind in SINGLE or isinstance(x, Traced) or not isinstance(x, STRUCTURES):
         return True
-    return bool(own_access(kind))
+    return bool(overridden_method(kind))
 
 
 def alias(x: Any, place: int, places: dict[Any, int]) -> int:
@@ -154,7 +154,7 @@ def alias(x: Any, place: int, places: dict[Any, int]) -> int:
 
 
 def leaf_key(x: Any, objects: list[Any]) -> Any:
-    """The kind of one leaf, or its value; text, if it cannot be an argument."""
+    """The kind or value of one leaf; a string that says why, if no program can have it."""
     if is_lazy(unwrap(x)):
         return LAZY
     if isinstance(x, Variable):
@@ -164,20 +164,24 @@ def leaf_key(x: Any, objects: list[Any]) -> Any:
     if is_data(x) and x.dtype.kind in NUMBERS:
         return value_key(x)
     if is_data(x) and isinstance(x, np.ndarray):
-        return f"an array of {x.dtype}: programs compute with numbers alone"
+        return f"an array of {x.dtype}: programs compute only with numbers"
     if isinstance(x, np.ndarray):
         return f"an array of the class {type(x).__name__}: give np.asarray(x)"
-    if is_leaf(x) and not has_parts(x):
-        return static_key(x)
-    reason = "" if is_leaf(x) else unwatchable(x)
+    if type(x) in LASTING:
+        return (
+            "a text with which " + CLOCK if type(x) is str and x.lower() in NOW else static_key(x)
+        )
+    reason = why_unwatchable(x)
     if reason:
         return reason
+    if is_leaf(x) and not has_parts(x):
+        return static_key(x)
     objects.append(x)
     return object, id(x)
 
 
 def is_data(x: Any) -> bool:
-    """Whether something is an array of a plain class, or a NumPy scalar."""
+    """Return True for an array of a plain class, and for a NumPy scalar."""
     return isinstance(x, np.generic) or type(x) in PLAIN_ARRAYS or x.__class__ is np.ndarray
 
 
@@ -187,12 +191,12 @@ def value_key(value: Any) -> tuple[Any, ...]:
 
 
 def strides_of(value: Any) -> tuple[int, ...] | None:
-    """The strides of an array that is not C-contiguous, on which the layout of results depends; None for any other."""
+    """The strides of an array that isn't C-contiguous, because results depend on them; None for any other."""
     return None if value.ndim < 2 or is_lazy(value) or value.flags.c_contiguous else value.strides
 
 
 def is_contiguous(value: Any) -> bool:
-    """Whether a value is a C-contiguous array of two axes or more."""
+    """Return True for a C-contiguous array with at least two axes."""
     return value.ndim > 1 and strides_of(value) is None
 
 
@@ -202,4 +206,4 @@ def static_key(x: Any) -> tuple[Any, ...]:
         hash(x)
     except TypeError:
         return type(x), repr(x)
-    return exact(x)
+    return exact_key(x)

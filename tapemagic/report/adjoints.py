@@ -13,8 +13,8 @@ from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.observed_sweep import observe_sweep
 from tapemagic.explain.snapshot import Snapshot
+from tapemagic.report.derivatives import GradientTable
 from tapemagic.report.summary import summarise
-from tapemagic.report.tabs.gradients.derivatives import GradientTable
 
 T = TypeVar("T")
 
@@ -23,48 +23,48 @@ Adjoints = Mapping[int, Any]
 
 
 def adjoints_of(
-    snapshot: Snapshot, targets: Sequence[Traced], found: GradientTable, order: int
+    snapshot: Snapshot, targets: Sequence[Traced], table: GradientTable, order: int
 ) -> Adjoints:
     """The gradients with respect to every value of a recording, by the ids of the values.
 
     Values that the cell computed, derivatives among them, are sources of the gradients of the targets; values that
     belong to a k-th derivative that the report took are sources of the gradients of its derivatives of that order.
     """
-    return full_adjoints(snapshot, targets, found, order, _kept, snapshot.tracked)
+    return full_adjoints(snapshot, targets, table, order, _kept, snapshot.tracked)
 
 
 def full_adjoints(
     snapshot: Snapshot,
     targets: Sequence[Traced],
-    found: GradientTable,
+    table: GradientTable,
     order: int,
     keep: Callable[[Any], T],
     wanted: Container[int],
 ) -> dict[int, T]:
-    """The same for some of the values, of each the part of the gradient's array that is to be kept."""
-    level_of = levels(snapshot, found)
+    """Compute the gradients of some values in full, and keep of each what `keep` returns."""
+    level_of = levels(snapshot, table)
     return {
         i: gradient
-        for level, goal in enumerate(goals_of(targets, found, order))
+        for level, goal in enumerate(goals_of(targets, table, order))
         for i, gradient in gradients_of_all(snapshot, goal, keep, wanted).items()
         if level_of.get(i, 0) == level
     }
 
 
-def goals_of(targets: Sequence[Traced], found: GradientTable, order: int) -> list[list[Traced]]:
+def goals_of(targets: Sequence[Traced], table: GradientTable, order: int) -> list[list[Traced]]:
     """The values whose gradients are the adjoints, for each level: the targets, then their derivatives."""
     derivatives: list[list[Traced]] = [
-        [g for (_, _, k), g in found.gradients.items() if k == level and g is not None]
+        [g for (_, _, k), g in table.gradients.items() if k == level and g is not None]
         for level in range(1, order)
     ]
     return [list(targets), *derivatives]
 
 
-def levels(snapshot: Snapshot, found: GradientTable) -> Mapping[int, int]:
+def levels(snapshot: Snapshot, table: GradientTable) -> Mapping[int, int]:
     """The levels of values by id, that of the goals of which they have the gradients; those of level 0 are left out."""
-    first = found.begins[0] if found.begins else len(snapshot.records)
+    first = table.begins[0] if table.begins else len(snapshot.records)
     return {
-        i: found.level(position)
+        i: table.level(position)
         for position, record in enumerate(snapshot.records[first:], first)
         for i in Record._make(record).output_ids
     }
@@ -79,29 +79,34 @@ def gradients_of_all(
     """The gradients of the sum of some targets with respect to values from which they were computed."""
     goals = [x for x in targets if snapshot.tracks(id_of(x))]
     records, tracked = snapshot.records, snapshot.tracked
-    found: dict[int, T] = {}
+    gradients_by_id: dict[int, T] = {}
     if not goals or not snapshot.has_values:
-        return found
+        return gradients_by_id
 
     def hear(position: int, gradients: Gradients) -> None:
         made = records[position][-1]
         for i in made if made.__class__ is tuple else (made,):
             if i in gradients and i in wanted:
-                found[i] = keep(_given(gradients[i]))
+                gradients_by_id[i] = keep(_given(gradients[i]))
 
+    # One sweep serves all values: the listener sees each gradient just before the sweep consumes it.
     try:
         rest = observe_sweep(records, tracked, goals, hear)
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
-        return found
-    found.update((i, keep(_given(rest[i]))) for i in tracked.keys() & rest.keys() if i in wanted)
-    return found
+        return gradients_by_id
+    gradients_by_id.update(
+        (i, keep(_given(rest[i]))) for i in tracked.keys() & rest.keys() if i in wanted
+    )
+    return gradients_by_id
 
 
 def _given(g: Any) -> Any:
     """A gradient as the tape gives it: conjugated if complex, without negative zeros."""
+    # The sweep carries the conjugates of complex gradients; adding 0 turns -0.0 into 0.0.
     return np.conjugate(g) + g.dtype.type(0) if g.dtype.kind == "c" else g
 
 
 def _kept(g: Any) -> Any:
     """A gradient as an array if it is small, or not computed; else as a summary."""
+    # A report of a large network would otherwise hold every gradient of it until its cell runs again.
     return g if g.nbytes <= SMALL or not has_numbers(g) else summarise(g)

@@ -18,7 +18,7 @@ from tapemagic.drawing.curves import CurvePicture, curve_picture
 from tapemagic.drawing.graph_picture import GraphPicture
 from tapemagic.drawing.report_style import Style, ground_of, themed_page
 from tapemagic.drawing.svg import Drawing
-from tapemagic.engine.collector import uncollected
+from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.explain.formatting import format_cell_value, significant_digits
 from tapemagic.report import html
 from tapemagic.report.details import Details
@@ -34,10 +34,10 @@ from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.text import text
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
-CLOSED = "The recording was let go when this report was closed, as it is when its cell runs again."
+CLOSED = "This report was closed, so its recording is gone. Run the cell again."
 
 Move = Callable[[Any, "TapeReport"], Content | None]
-"""Answers a message on sliders: changes the report, and returns all that it shows; None for an invalid message."""
+"""Answers a message on sliders: changes the report, and returns its new contents, or None for an invalid message."""
 
 
 class TapeReport:
@@ -92,19 +92,19 @@ class TapeReport:
 
     @property
     def drawing(self) -> Drawing:
-        """The drawing of the graph, or the reason why there is none."""
+        """The drawing of the graph; without one, the reason."""
         return self._picture.drawing
 
     @cached_property
     def curves(self) -> CurvePicture | None:
-        """The picture of the plot, if there is one."""
+        """The picture of the plot; None without a plot."""
         plot = self.findings.plot
         return None if plot is None else curve_picture(plot, ground_of(self._style.theme))
 
     @cached_property
     def _faces(self) -> html.Faces:
         """The faces as static HTML, from which page, LaTeX and widget are made."""
-        return html.Faces(self.findings, self.drawing, self.curves)
+        return html.Faces(self.findings, html.Pictures(self.drawing, self.curves))
 
     def __repr__(self) -> str:
         shown = self._shown_value()
@@ -112,10 +112,10 @@ class TapeReport:
             return text(self.findings) + (f"\n\n{shown}" if shown else "")
 
     def _shown_value(self) -> str | None:
-        """The cell's value as text; None if the tables show it already."""
+        """The cell's value as text, or None if the tables show it already."""
         return format_cell_value(self.value, self._value_is_target)
 
-    @uncollected()
+    @without_garbage_collection()
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
@@ -125,6 +125,7 @@ class TapeReport:
                 bundle["text/html"] = themed_page(page, self._style.theme)
                 bundle["text/latex"] = latex(self.findings, self.drawing, parts, value, self.curves)
                 bundle.update(self._widget(bundle.values()))
+        # Without the traceback: where in the drawing it was interrupted says nothing to a reader.
         except KeyboardInterrupt:
             raise KeyboardInterrupt(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
@@ -132,7 +133,7 @@ class TapeReport:
         return bundle
 
     def _widget(self, beside: Iterable[str]) -> dict[str, Any]:
-        """The MIME bundle of the widget, which is stored beside some texts; all displays of a report share it."""
+        """Return the MIME bundle of the widget, which all displays of a report share."""
         from tapemagic.report.live.widget import ReportWidget, view
 
         if self._view is None:
@@ -143,13 +144,13 @@ class TapeReport:
 
     @property
     def _answers(self) -> Answers:
-        """The answers to what can be asked of the recording."""
+        """The answers to questions about the recording."""
         return Answers(self.findings, self._details, self._style)
 
     def content(self) -> Content:
-        """All that the widget shows, as JSON."""
+        """Return the contents of the widget, as JSON."""
         with significant_digits(self._style.digits):
-            content = content_of(self._picture, self._shown_value(), self._faces, self.curves)
+            content = content_of(self._picture, self._shown_value(), self._faces)
         return self.remarks.added_to(content)
 
     def _moved(self, message: Any) -> None:
@@ -158,8 +159,9 @@ class TapeReport:
         if content is not None and self._view is not None:
             self._view.renew(content, self._answers)
 
-    def become(self, other: TapeReport) -> None:
+    def replace_contents(self, other: TapeReport) -> None:
         """Show what another report on the same cell shows, in the same widget."""
+        # The displayed widget and its sliders belong to this object, whichever run it shows.
         kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
         self.__dict__.clear()
         self.__dict__.update(other.__dict__ | kept)
@@ -184,13 +186,12 @@ class TapeReport:
 
         Examples
         --------
-        In a notebook, ``report = _`` behind a ``%%tape`` cell is its report, and
+        In a notebook, ``report = _`` after a ``%%tape`` cell is its report, and
         ``report.save("report.html")`` writes it.
 
         >>> import tempfile
         >>> from tapemagic.report.findings import Findings
-        >>> from tapemagic.report.tabs.graph.graph import Graph
-        >>> report = TapeReport(Findings((), Graph((), ()), (), (), 0))
+        >>> report = TapeReport(Findings())
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     report.save(f"{folder}/report").name
         'report.html'
@@ -224,6 +225,7 @@ class TapeReport:
         --------
         ``report.show()`` in a function or loop of a notebook shows what would be dropped there.
         """
+        # IPython in a terminal has no kernel, and cannot show widgets.
         if hasattr(get_ipython(), "kernel"):
             display(self)  # type: ignore[no-untyped-call]
             return None
@@ -234,7 +236,7 @@ class TapeReport:
         return path
 
     def close(self) -> None:
-        """Close the widget, if there is one, and let go of the recording; it can be shown again, without sliders.
+        """Close the widget and let go of the recording; it can be shown again, without sliders.
 
         This happens to the reports of a cell when it runs again.
         """

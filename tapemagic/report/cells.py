@@ -19,7 +19,7 @@ LEAST_SIDE = 8
 
 
 def block_means(array: Any, most: tuple[int, ...]) -> Any:
-    """Means of blocks of an array, with at most so many blocks along each of its axes; nan where a block has a nan.
+    """Means of blocks of an array, with at most `most` blocks along its axes, or nan where a block has a nan.
 
     Examples
     --------
@@ -27,6 +27,7 @@ def block_means(array: Any, most: tuple[int, ...]) -> Any:
     array([1.5, 3.5, 5. ])
     """
     cells = np.abs(array) if array.dtype.kind == "c" else array
+    # The axis that shrinks most comes first, so that the later ones have less to do.
     for axis in sorted(range(array.ndim), key=lambda axis: -array.shape[axis] / most[axis]):
         size = array.shape[axis]
         block = -(-size // most[axis])
@@ -35,6 +36,7 @@ def block_means(array: Any, most: tuple[int, ...]) -> Any:
             counts = np.diff(starts, append=size).reshape(
                 [-1 if k == axis else 1 for k in range(array.ndim)]
             )
+            # reduceat sums blocks of unequal length, without padding the last one.
             cells = np.add.reduceat(cells, starts, axis, np.float64) / counts
     return cells.astype(np.float64)
 
@@ -55,7 +57,7 @@ def surface(array: Any) -> Cells:
 
 
 def is_image_shape(shape: tuple[int, ...]) -> bool:
-    """Whether an array may be an image, or several of them: rows, columns and 1, 3 or 4 colours."""
+    """Return True if an array may be an image, or several of them: rows, columns and 1, 3 or 4 colours."""
     return len(shape) in (3, 4) and shape[-1] in (1, 3, 4) and min(shape[-3:-1]) >= LEAST_SIDE
 
 
@@ -70,7 +72,7 @@ def colours(image: Any) -> tuple[tuple[str, ...], ...]:
 
 
 def slice_shown(shape: tuple[int, ...]) -> tuple[Any, str]:
-    """The index of the part of an array that is drawn as a matrix or curve, and that part in words.
+    """The index of the part of an array that is drawn as a matrix or curve, and that part as text.
 
     Examples
     --------

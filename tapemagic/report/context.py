@@ -26,13 +26,13 @@ class Context:
     named : sequence of (name, value)
         Tensors, variables and constants with their names, oldest first.
     earlier : mapping of int to str
-        Names, by id, of tensors that are bound to no name any more.
+        Names, by id, of tensors that no longer have a name.
     assigned : mapping of str to int
         The lines on which the cell assigned names.
     lines : sequence of str
         The lines of the cell.
     notes : sequence of Statement
-        What the verdict says beside the results, such as the line at which the cell stopped.
+        Sentences that the verdict adds to the results, such as the line at which the cell stopped.
     bindings : mapping of str to sequence of (int, int or None)
         The ids of the values that each name was bound to, with the lines, oldest first.
     program : Program

@@ -1,4 +1,4 @@
-"""Details of a recording, which are computed when a reader asks for them."""
+"""Details of a recording, computed on demand."""
 
 from __future__ import annotations
 
@@ -10,21 +10,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapemagic.engine.recording import Absent
-from tapemagic.engine.tape.memory import weight
+from tapemagic.engine.tape.memory import bytes_held
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 from tapemagic.explain.formatting import clipped
 from tapemagic.explain.lazy_values import has_numbers
-from tapemagic.explain.nonfinite import NonFinite
 from tapemagic.report.adjoints import full_adjoints
 from tapemagic.report.entries import Entries, entries_of
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import shared_summaries
-from tapemagic.report.tabs.gradients.derivatives import Derivative
-from tapemagic.report.tabs.gradients.gradient_rows import gradient_rows
-from tapemagic.report.tabs.graph.drawn_graph import Drawer
-from tapemagic.report.tabs.graph.graph_view import GraphView, Keyed, KeyMaker, keyed_values, view_of
-from tapemagic.report.tabs.trace.trace import goal_of
-from tapemagic.report.tabs.trace.trace_steps import steps_of
+from tapemagic.report.tabs.gradients.find import Derivative, checked_rows
+from tapemagic.report.tabs.graph.find import (
+    GraphView,
+    Keyed,
+    KeyMaker,
+    Layout,
+    drawer_of,
+    first_layout,
+    layout_of,
+)
+from tapemagic.report.tabs.trace.find import goal_of
+from tapemagic.report.tabs.trace.steps import steps_of
 
 if TYPE_CHECKING:
     from tapemagic.report.tabs.code.find import Code
@@ -32,9 +37,9 @@ if TYPE_CHECKING:
 MOST_KEPT = 64 << 20
 """The most bytes of a recording that a report keeps to answer questions."""
 SECONDS = 5.0
-"""The seconds after which no further gradient is compared with difference quotients."""
+"""The seconds after which no further gradient is checked by finite differences."""
 RECORD = 1000
-"""The bytes of a record and what is known of it, beside the arrays."""
+"""The bytes of a record and its metadata, without the arrays."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +49,13 @@ class ValueDetails:
     Attributes
     ----------
     name : str
-        Its name or symbol; empty for a constant without one.
+        Its name or symbol, or '' for a constant without one.
     value : Entries or None
         None if the recording did not keep it.
     gradient : Entries or None
-        None if there is none.
+        None without a gradient.
     goal : str
-        What the gradient is one of; empty if nothing was differentiated.
+        What the gradient is one of, or '' if nothing was differentiated.
     is_tracked : bool
         Whether it was on the tape: constants are not.
     """
@@ -63,7 +68,7 @@ class ValueDetails:
 
 
 class NotKeptError(Exception):
-    """The recording was not kept, so that nothing can be asked of it any more."""
+    """Raised if the recording wasn't kept, so that questions about it have no answer."""
 
 
 class Details:
@@ -74,69 +79,41 @@ class Details:
     Parameters
     ----------
     subject : Subject
-    nonfinite : tuple of NonFinite
-        The places that graphs mark.
-    max_nodes : int
-        The number of nodes for which a graph has room.
-    iteration : int, optional
-        The number of the iteration that the graph shows at first of outermost loops.
-
-    Attributes
-    ----------
-    first : GraphView
-        The layout that is shown at first.
     """
 
-    def __init__(
-        self,
-        subject: Subject,
-        nonfinite: tuple[NonFinite, ...],
-        max_nodes: int,
-        iteration: int | None = None,
-    ) -> None:
-        self._nonfinite = nonfinite
-        self._drawer: Drawer | None = Drawer(subject, max_nodes, iteration)
-        self._keys: KeyMaker | None = KeyMaker(subject)
+    def __init__(self, subject: Subject) -> None:
+        self._subject: Subject | None = subject
         self._keyed: dict[str, Keyed] = {}
         self._why_gone = ""
-        self._source: Any = None
-        self.first = self.view()
+        self._remember(subject.shared(first_layout))
 
     def keep_if_small(self) -> None:
         """Let go of a recording that is too large to be kept."""
-        drawer, _ = self._kept()
-        size = _weight(drawer.subject)
+        size = _weight(self._kept())
         if size > MOST_KEPT:
             self.close(
-                f"The recording of this cell holds {_megabytes(size)}, too much to be kept for questions: reports "
-                f"keep up to {_megabytes(MOST_KEPT)}. To see more of the graph of the last %%tape cell, write "
-                "%tape_graph, or %tape_graph --iteration 5 for iteration 5 of its loops; to see a value, print it."
+                f"This recording is too large to explore ({_megabytes(size)}, limit {_megabytes(MOST_KEPT)}). Use "
+                "%tape_graph to see more of the graph, or %tape_graph --iteration 5 for iteration 5 of its loops. To "
+                "see a value, print it."
             )
 
     def close(self, why: str) -> None:
-        """Let go of the recording, for a reason in words that later questions are answered with."""
-        if self._drawer is None:
+        """Let go of the recording; later questions are answered with the reason."""
+        # The first reason stays: closing a report does not explain why its recording was too large.
+        if self._subject is None:
             return
-        self._drawer = self._keys = None
+        self._subject = None
         self._keyed = {}
-        self._source = None
         self._why_gone = why
 
     @property
-    def drawn(self) -> int:
-        """The number of the cell's operations that graphs show, those in folds included."""
-        drawer, _ = self._kept()
-        operations = drawer.subject.operations
-        return sum(position < operations for position in drawer.draw().positions)
-
-    @property
     def is_kept(self) -> bool:
-        """Whether the recording is there."""
-        return self._drawer is not None
+        """Return True if the recording is kept."""
+        return self._subject is not None
 
     @property
     def why_gone(self) -> str:
-        """The reason why the recording is not there; empty if it is."""
+        """The reason why the recording is gone, or '' if it is kept."""
         return self._why_gone
 
     def code(self, opened: Mapping[str, int] = MappingProxyType({})) -> Code:
@@ -145,40 +122,37 @@ class Details:
         Raises
         ------
         ValueError
-            If something in `opened` is no key, or no whole number.
+            If something in `opened` isn't a key, or isn't an integer.
         NotKeptError
         """
-        from tapemagic.report.tabs.code.find import (  # it loads tapemagic.programs
-            source_of,
-            with_steps,
-        )
+        from tapemagic.report.tabs.code.find import find  # it loads tapemagic.programs
 
-        drawer, _ = self._kept()
-        if self._source is None:
-            self._source = source_of(drawer.subject)
-        steps = steps_of(drawer.subject, drawer.draw(opened)) if opened else self.first.steps
-        return with_steps(self._source, steps.steps)
+        subject = self._kept()
+        drawn = subject.shared(drawer_of).draw(opened)
+        return find(subject, steps_of(subject, drawn)) if opened else subject.shared(find)
 
-    def _kept(self) -> tuple[Drawer, KeyMaker]:
-        if self._drawer is None or self._keys is None:
+    def _kept(self) -> Subject:
+        if self._subject is None:
             raise NotKeptError(self._why_gone)
-        return self._drawer, self._keys
+        return self._subject
+
+    def _remember(self, layout: Layout) -> GraphView:
+        """Remember the values of a layout by their keys, for later questions."""
+        self._keyed.update((value.key, value) for value in layout.keyed if value.key)
+        return layout.view
 
     def view(self, opened: Mapping[str, int] = MappingProxyType({})) -> GraphView:
-        """The layout in which some parts are open or closed otherwise than at first, by their keys.
+        """The layout in which some parts are opened or closed, by their keys.
 
         Raises
         ------
         ValueError
-            If something in `opened` is no key, or no whole number.
+            If something in `opened` isn't a key, or isn't an integer.
         NotKeptError
         """
-        drawer, keys = self._kept()
+        subject = self._kept()
         with shared_summaries(), np.errstate(all="ignore"):
-            drawn = drawer.draw(opened)
-            keyed = keyed_values(drawer.subject, drawn, keys)
-            self._keyed.update((value.key, value) for value in keyed if value.key)
-            return view_of(drawer.subject, drawn, self._nonfinite, keyed, opened)
+            return self._remember(layout_of(subject, opened))
 
     def value(self, key: str) -> ValueDetails:
         """A value in full, by its key in a layout that was made.
@@ -200,16 +174,15 @@ class Details:
             If there is no such key.
         NotKeptError
         """
-        drawer, maker = self._kept()
-        subject = drawer.subject
-        found = []
+        subject = self._kept()
+        requested = []
         for key in keys:
             if key not in self._keyed:
                 raise KeyError(f"there is no value {clipped(key, 40)!r} in this recording")
-            found.append(self._keyed[key])
+            requested.append(self._keyed[key])
         with np.errstate(all="ignore"):
-            numbers = {one.number for one in found if one.number is not None}
-            arrays = _arrays(subject, numbers, maker)
+            numbers = {one.number for one in requested if one.number is not None}
+            arrays = _arrays(subject, numbers, subject.shared(KeyMaker))
             gradients = _gradients(subject, numbers)
             return {
                 one.key: ValueDetails(
@@ -219,30 +192,31 @@ class Details:
                     goal_of(subject, subject.levels.get(one.number or 0, 0)),
                     one.number is not None,
                 )
-                for one in found
+                for one in requested
             }
 
     def check(self) -> tuple[Derivative, ...]:
-        """The rows of the table of gradients, with those of first order compared with difference quotients.
+        """The rows of the table of gradients, with those of first order checked by finite differences.
 
         Raises
         ------
         NotKeptError
         """
-        drawer, _ = self._kept()
+        subject = self._kept()
         with shared_summaries(), np.errstate(all="ignore"):
-            return tuple(gradient_rows(drawer.subject, True, SECONDS).values())
+            return checked_rows(subject, SECONDS)
 
 
 def _weight(subject: Subject) -> int:
     """The bytes that a recording holds; about, and no more than it needs to know that they are too many."""
     records = subject.whole.records
     size = RECORD * len(records)
+    # Records alone can be too many; counting the bytes of their arrays would take long.
     if size > MOST_KEPT:
         return size
     named = [unwrap(x) if isinstance(x, Tensor) else x for _, x in subject.context.named]
     arrays = {id(x): x.nbytes for x in named if isinstance(x, np.ndarray) and has_numbers(x)}
-    return size + weight(records) + sum(arrays.values())
+    return size + bytes_held(records) + sum(arrays.values())
 
 
 def _megabytes(size: int) -> str:
@@ -255,35 +229,37 @@ def _entries(array: Any) -> Entries | None:
 
 def _arrays(subject: Subject, numbers: set[int], keys: KeyMaker) -> dict[int, Any]:
     """The arrays of values on the tape that were kept, by id: in a record, or under a name."""
-    found: dict[int, Any] = {}
+    arrays: dict[int, Any] = {}
     for i in numbers:
         if place := keys.place(i):
             position, slot = place
-            found[i] = subject.records[position].outputs[slot]
-    left = {i for i in numbers if isinstance(found.get(i), Absent | None)}
+            arrays[i] = subject.records[position].outputs[slot]
+    # A record keeps only what its rules read. Other results may still be alive under a name, or as an input elsewhere.
+    left = {i for i in numbers if isinstance(arrays.get(i), Absent | None)}
     if left:
         both = [*subject.context.named, *subject.sources, *subject.targets]
         for _, x in both:
             if isinstance(x, Tensor) and has_id(x) and id_of(x) in left:
-                found[id_of(x)] = unwrap(x)
-    left = {i for i in left if isinstance(found.get(i), Absent | None)}
+                arrays[id_of(x)] = unwrap(x)
+    left = {i for i in left if isinstance(arrays.get(i), Absent | None)}
     for record in subject.snapshot.records if left else ():
         for value, i in zip(record[1], record[2], strict=True):
             if i in left and not isinstance(value, Absent):
-                found[i] = value
+                arrays[i] = value
                 left.discard(i)
-    return found
+    return arrays
 
 
 def _gradients(subject: Subject, numbers: set[int]) -> dict[int, Entries]:
     """The gradients with respect to values on the tape in full, by id."""
     known = subject.adjoints
-    found = {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.ndarray)}
-    found |= {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.generic)}
-    left = {i for i in numbers if i in known} - found.keys()
+    # Small gradients are kept as arrays; those kept as summaries take another sweep, once for all keys.
+    gradients = {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.ndarray)}
+    gradients |= {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.generic)}
+    left = {i for i in numbers if i in known} - gradients.keys()
     if left:
         targets = [x for _, x in subject.targets]
-        found |= full_adjoints(
-            subject.snapshot, targets, subject.found, subject.order, entries_of, left
+        gradients |= full_adjoints(
+            subject.snapshot, targets, subject.derivatives, subject.order, entries_of, left
         )
-    return found
+    return gradients

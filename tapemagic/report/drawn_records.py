@@ -12,7 +12,7 @@ from tapemagic.engine.tensor.variable import identity
 T = TypeVar("T")
 
 READS = {operation(identity).number, operation(getitem).number}
-"""The numbers of operations that only read a value: assigning to a variable reads it, and a library that is given a
+"""The numbers of operations that only read a value: assigning to a variable reads it, and a library that receives a
 tensor takes its elements."""
 
 
@@ -46,9 +46,12 @@ def drawn_positions(
     needed, used = set(wanted), set[int]()
     open_calls: list[int] = []
     drawn: list[int] = []
+    # Backwards, so that it is known whether an operation that is drawn needs a result before its record comes.
     for position in range(len(records) - 1, -1, -1):
         number, values, ids, params, _, output_id = records[position]
         made = output_id if output_id.__class__ is tuple else (output_id,)
+        # A call with a custom gradient is recorded after the operations inside it, so backwards it comes before them;
+        # it ends where ids are smaller than its start time.
         while open_calls and open_calls[-1] > made[0]:
             open_calls.pop()
         incidental = open_calls or (number in READS and made[0] not in named)

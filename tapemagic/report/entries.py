@@ -1,4 +1,4 @@
-"""Entries: an array in full, number by number, as far as there are not too many of them."""
+"""Entries: an array in full, number by number; of a large array, the entries at its ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Part:
     Attributes
     ----------
     index : str
-        The part: ``[0, :, :]``; empty for the whole array.
+        The part: ``[0, :, :]``, or '' for the whole array.
     rows, columns : tuple of str
         The indices in front of the rows and above the columns; no rows for a vector in one row.
     cells : tuple of tuple of str
@@ -52,9 +52,9 @@ class Entries:
     ----------
     summary : Summary
     number : str
-        A number with all its digits; empty for an array.
+        A number with all its digits, or '' for an array.
     parts : tuple of Part
-        The tables of an array; none if its entries are not known.
+        The tables of an array; no tables if its entries are unknown.
     is_whole : bool
         Whether all entries are there; of a larger array, those at the ends of its axes are.
     """
@@ -87,6 +87,7 @@ def entries_of(value: Any) -> Entries:
         return Entries(
             summary, _exact(value if isinstance(value, np.ma.MaskedArray) else array[()])
         )
+    # np.asarray drops the mask, and would show the numbers below it.
     if isinstance(value, np.ma.MaskedArray):
         array = value
     if not array.size:
@@ -97,7 +98,7 @@ def entries_of(value: Any) -> Entries:
 
 
 def _exact(entry: Any) -> str:
-    """A number with all its digits, as it has to be written to get the same again."""
+    """A number with all its digits, which Python reads back as the same number."""
     return str(entry)
 
 
@@ -107,7 +108,7 @@ def _count(array: Any) -> int:
 
 
 def _whole(array: Any) -> Iterator[Part]:
-    """All entries; of a vector in rows of `WIDE`."""
+    """Return the tables of all entries; a long vector has rows of `WIDE`."""
     if array.ndim == 1:
         if array.size <= WIDE:
             yield _table(array[np.newaxis], "", [], range(array.size))
@@ -148,7 +149,7 @@ def _index(place: tuple[int, ...]) -> str:
 
 
 def _end_indices(length: int) -> list[int | None]:
-    """The first and the last indices of an axis, with None for those between them."""
+    """Return the first and the last indices of an axis, with None for the gap."""
     if length <= 2 * END + 1:
         return list(range(length))
     return [*range(END), None, *range(length - END, length)]

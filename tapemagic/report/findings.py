@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
-from tapemagic.engine.collector import uncollected
-from tapemagic.engine.tape.observer import Observer
-from tapemagic.explain.nonfinite import (
-    NonFinite,
-)
-from tapemagic.explain.snapshot import Named, snapshot_of
-from tapemagic.report.context import Context
-from tapemagic.report.details import Details
-from tapemagic.report.failure.find import Failure
-from tapemagic.report.subject import Subject
-from tapemagic.report.summary import shared_summaries
-from tapemagic.report.tabs.gradients.derivatives import Derivative, differentiate
-from tapemagic.report.tabs.gradients.gradient_rows import gradient_rows, reasons_for_none
-from tapemagic.report.tabs.gradients.jacobians import hessians, jacobians
-from tapemagic.report.tabs.gradients.matrices import Kind, Matrix
-from tapemagic.report.tabs.gradients.own_gradients import OwnGradient, own_gradients
-from tapemagic.report.tabs.gradients.pending_matrices import ASKING, Draft
-from tapemagic.report.tabs.graph.drawn_graph import MAX_NODES
 from tapemagic.report.tabs.graph.graph import Graph
-from tapemagic.report.tabs.graph.graph_view import GraphView
-from tapemagic.report.tabs.lines.find import SourceLine, lines_of
-from tapemagic.report.tabs.plot.plot import Plot
-from tapemagic.report.tabs.trace.trace import Trace, trace_of
-from tapemagic.report.tabs.training.find import Training, training_of
-from tapemagic.report.tabs.variables.find import NamedValue, named_values
-from tapemagic.report.uncomputed import share_numbers
-from tapemagic.report.verdict.find import verdict
-from tapemagic.report.verdict.nonfinite_origins import nonfinite_origins
-from tapemagic.report.verdict.statement import Statement
 
-if TYPE_CHECKING:
+if (
+    TYPE_CHECKING
+):  # the data of a tab are imported with its `find`: those of Code load tapemagic.programs
+    from tapemagic.explain.nonfinite import NonFinite
+    from tapemagic.report.failure.find import Failure
     from tapemagic.report.tabs.code.find import Code
-
-MATRICES: dict[Kind, Callable[..., list[Draft]]] = {"jacobian": jacobians, "hessian": hessians}
-"""The functions that find the full matrices of each kind."""
-
-Compute = Callable[[Subject, Sequence[Any]], Iterable[Statement]]
-"""Computes the lazy values of a report and the lazy arrays in its matrices, and gives remarks on them."""
+    from tapemagic.report.tabs.gradients.find import Derivative
+    from tapemagic.report.tabs.gradients.matrices import Matrix
+    from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
+    from tapemagic.report.tabs.graph.find import GraphView
+    from tapemagic.report.tabs.lines.find import SourceLine
+    from tapemagic.report.tabs.plot.plot import Plot
+    from tapemagic.report.tabs.trace.find import Trace
+    from tapemagic.report.tabs.training.find import Training
+    from tapemagic.report.tabs.variables.find import NamedValue
+    from tapemagic.report.verdict.statement import Statement
 
 
 @dataclass(frozen=True)
@@ -54,186 +32,88 @@ class Findings:
 
     Attributes
     ----------
-    variables : tuple of NamedValue
-    graph : Graph
-    derivatives : tuple of Derivative
+    tabs : mapping of str to object
+        What each tab found, by the name of the tab, for the requested tabs.
     targets : tuple of str
     operations : int
         The number of operations that the cell recorded.
     order : int
     lines : tuple of str
         The lines of the cell.
-    matrices : tuple of Matrix
-    drawn : int
-        The number of the cell's operations that the graph shows.
-    changed : tuple of (str, int)
-        The variables that changed during the recording, with the number of their values that were read.
-    nonfinite : tuple of NonFinite
-        For targets and gradients that are nan or infinite, the operations where that began.
     verdict : tuple of Statement
         The results in sentences.
-    trace : Trace or None
-        The evaluation table.
-    source_lines : tuple of SourceLine
-        The lines of the cell with the values and gradients that they made.
-    training : Training or None
-        The loss and the gradients over the steps of a loop.
-    own_gradients : tuple of OwnGradient
-        The gradients that the program took itself.
+    nonfinite : tuple of NonFinite
+        For targets and gradients that are nan or infinite, the operations where that began.
     failure : Failure or None
         The line at which the cell stopped, if it did.
-    plot : Plot or None
-        Curves over a range of one variable, if they were asked for.
-    view : GraphView or None
-        The layout of the graph, with the steps through it.
-    code : Code or None
-        The derivatives as a program, if that was asked for.
     """
 
-    variables: tuple[NamedValue, ...]
-    graph: Graph
-    derivatives: tuple[Derivative, ...]
-    targets: tuple[str, ...]
-    operations: int
+    tabs: Mapping[str, Any] = field(default_factory=dict)
+    targets: tuple[str, ...] = ()
+    operations: int = 0
     order: int = 1
     lines: tuple[str, ...] = ()
-    matrices: tuple[Matrix, ...] = ()
-    drawn: int = 0
-    changed: tuple[tuple[str, int], ...] = ()
-    nonfinite: tuple[NonFinite, ...] = ()
     verdict: tuple[Statement, ...] = ()
-    trace: Trace | None = None
-    source_lines: tuple[SourceLine, ...] = ()
-    training: Training | None = None
-    own_gradients: tuple[OwnGradient, ...] = ()
+    nonfinite: tuple[NonFinite, ...] = ()
     failure: Failure | None = None
-    view: GraphView | None = None
-    plot: Plot | None = None
-    code: Code | None = None
 
+    def with_tab(self, name: str, data: Any) -> Self:
+        """Return these findings with other data in a tab."""
+        return replace(self, tabs={**self.tabs, name: data})
 
-def examine(
-    observer: Observer,
-    targets: Sequence[Named],
-    sources: Sequence[Named],
-    order: int = 1,
-    context: Context | None = None,
-    max_nodes: int = MAX_NODES,
-    kinds: Collection[Kind] = (),
-    iteration: int | None = None,
-    check: bool = False,
-) -> Findings:
-    """Differentiate a recording up to an order, and compute the contents of its report.
+    # Data of a tab that more than one module reads, with their types. A new tab needs no line here.
 
-    The parameters are those of `examined`.
-    """
-    findings, _ = examined(
-        observer, targets, sources, order, context, max_nodes, kinds, iteration, check
-    )
-    return findings
+    @property
+    def variables(self) -> tuple[NamedValue, ...]:
+        """The rows of the table of variables."""
+        return self.tabs.get("variables", ())  # type: ignore[no-any-return]
 
+    @property
+    def graph(self) -> Graph:
+        """The graph in its first layout."""
+        return Graph((), ()) if self.view is None else self.view.graph
 
-@uncollected()
-@shared_summaries()
-@np.errstate(all="ignore")  # the operations of the cell have warned already
-def examined(
-    observer: Observer,
-    targets: Sequence[Named],
-    sources: Sequence[Named],
-    order: int = 1,
-    context: Context | None = None,
-    max_nodes: int = MAX_NODES,
-    kinds: Collection[Kind] = (),
-    iteration: int | None = None,
-    check: bool = False,
-    code: bool = False,
-    compute: Compute | None = None,
-) -> tuple[Findings, Details]:
-    """Compute the contents of the report on a recording, and prepare what can be asked beside it.
+    @property
+    def view(self) -> GraphView | None:
+        """The layout of the graph that is shown at first, with its steps."""
+        return self.tabs["graph"].view if "graph" in self.tabs else None
 
-    Parameters
-    ----------
-    observer : Observer
-        Not consumed. Derivatives below the last order are recorded on it.
-    targets, sources : sequence of (name, tensor)
-        The values to differentiate, and those to differentiate with respect to.
-    order : int
-        The highest order, in the sense of nested tapes.
-    context : Context, optional
-        The names and lines of the program.
-    max_nodes : int, optional
-        The largest number of nodes of the graph.
-    kinds : collection of {'jacobian', 'hessian'}, optional
-        The full matrices to compute beside the gradients.
-    iteration : int, optional
-        The number of the iteration that the graph shows of outermost loops, from 1 on; the last if left out.
-    check : bool, optional
-        Whether to compare the gradients with difference quotients.
-    code : bool, optional
-        Whether to write the derivatives as a program.
-    compute : callable, optional
-        Computes lazy values of the recording, and gives remarks on them for the verdict.
+    @property
+    def derivatives(self) -> tuple[Derivative, ...]:
+        """The rows of the table of gradients."""
+        return self.tabs["gradients"].rows if "gradients" in self.tabs else ()
 
-    Returns
-    -------
-    Findings, Details
-    """
-    operations = len(observer.records)
-    found = differentiate(observer, targets, sources, order)
-    subject = Subject(
-        snapshot_of(observer),
-        operations,
-        targets,
-        sources,
-        order,
-        found,
-        context or Context(),
-        observer.gradient_calls(),
-    )
-    reasons = reasons_for_none(subject)
-    drafts = [
-        draft
-        for kind, find in MATRICES.items()
-        if kind in kinds
-        for draft in find(observer, targets, sources, reasons)
-    ]
-    entries = [array for draft in drafts for array in draft.pending]
-    if subject.has_lazy_values:
-        share_numbers(subject, entries)
-    remarks = None if compute is None else tuple(compute(subject, entries))
-    derivatives = gradient_rows(subject, check)
-    hint = ASKING if compute is None else ""
-    versions = subject.split.versions
-    nonfinite, own = nonfinite_origins(subject), own_gradients(subject)
-    training = training_of(subject)
-    details = Details(subject, nonfinite, max_nodes, iteration)
-    findings = Findings(
-        named_values(subject),
-        details.first.graph,
-        tuple(derivatives.values()),
-        tuple(name for name, _ in targets),
-        operations,
-        order,
-        tuple(subject.context.lines),
-        tuple(draft.finished(hint) for draft in drafts),
-        details.drawn,
-        tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
-        nonfinite,
-        verdict(
-            subject,
-            tuple(derivatives.values()),
-            nonfinite,
-            own,
-            training.flags if training else (),
-            remarks,
-        ),
-        trace_of(subject),
-        lines_of(subject),
-        training,
-        own,
-        subject.context.failure,
-        details.first,
-        code=details.code() if code else None,
-    )
-    details.keep_if_small()
-    return findings, details
+    @property
+    def matrices(self) -> tuple[Matrix, ...]:
+        """The full matrices."""
+        return self.tabs["gradients"].matrices if "gradients" in self.tabs else ()
+
+    @property
+    def own_gradients(self) -> tuple[OwnGradient, ...]:
+        """The gradients that the program took itself."""
+        return self.tabs["gradients"].own if "gradients" in self.tabs else ()
+
+    @property
+    def plot(self) -> Plot | None:
+        """The curves over a range of one variable, if they were requested."""
+        return self.tabs.get("plot")
+
+    @property
+    def trace(self) -> Trace | None:
+        """The evaluation table."""
+        return self.tabs.get("trace")
+
+    @property
+    def source_lines(self) -> tuple[SourceLine, ...]:
+        """The lines of the cell with the values and gradients that they made."""
+        return self.tabs.get("lines", ())  # type: ignore[no-any-return]
+
+    @property
+    def code(self) -> Code | None:
+        """The derivatives as a program, if that was requested."""
+        return self.tabs.get("code")
+
+    @property
+    def training(self) -> Training | None:
+        """The loss and the gradients over the steps of a loop."""
+        return self.tabs.get("training")

@@ -34,13 +34,13 @@ class Block:
     parts : tuple of int and Block
         In the order of the tape.
     name : str
-        Of a call, the name of the function; of a layer, its own, without those of the layers around it.
+        The name of the function or layer, without those of the layers around it.
     order : int
-        Of a derivative, its order.
+        The order of a derivative.
     lines : (int, int) or None
         The first and the last line of the cell that its operations belong to.
     scope : Scope or None
-        Of a layer, what is known of the call.
+        The call of a layer.
     holds_layers : bool
         Whether there is a layer in it.
     """
@@ -74,18 +74,18 @@ Repeats = Literal["", "sum", "generator"]
 
 
 class _Entry(NamedTuple):
-    """A part of a call, with the instruction that made it."""
+    """A part of a call, with the instruction that recorded it."""
 
     offset: int
     run: int
     part: Part | None
     call: int = 0
-    """The index of the call that the part is; 0 for another part."""
+    """The index of the call, if the part is one, else 0."""
     repeats: Repeats = ""
-    """Whether one call, of sum() say, may make many: additions, and what generators compute."""
+    """How one call, such as ``sum(...)``, makes many operations: by adding, or by running a generator."""
     lines: tuple[int, int] | None = None
     layer: str = ""
-    """The path of the layer whose call the part is; empty for another part."""
+    """The path of the layer, if the part is a call of one, else ''."""
 
 
 def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
@@ -100,8 +100,8 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
     Returns
     -------
     Block
-        Of the kind 'cell'. A loop that went round once is no block, and neither is a call of a lambda function, a
-        comprehension, or of a function by itself. Neither is a loop over different layers, each of them called once.
+        It has the kind 'cell'. A loop of one iteration isn't a block, and neither is a call of a lambda function, a
+        comprehension, or a recursive function. A loop over different layers, each called once, isn't one either.
 
     Notes
     -----
@@ -112,6 +112,7 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
     calls = snapshot.origins.calls
     inside = _entries(snapshot, range(len(snapshot.records)) if positions is None else positions)
     folded: list[list[_Entry]] = [[] for _ in calls]
+    # From the last call to the first: a call is recorded before the calls that it makes.
     for number in range(len(calls) - 1, -1, -1):
         code = calls[number].code
         entries: list[_Entry] = []
@@ -160,20 +161,21 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
             call = outer
 
     def place_of(position: int) -> tuple[Any, ...]:
-        """The instruction, the order and, but for derivatives, the line of an operation."""
+        """Return the instruction and the order of an operation; its line only if it is not of a derivative."""
         line, *instruction = sites[position]
         order = orders[position]
         return (None if order else line, *instruction, order)
 
     for (_, call, offset, run, order), group in groupby(positions, place_of):
         place(call)
-        found = tuple(group)
-        lines = _one(sites[found[0]][0])
+        members = tuple(group)
+        lines = _one(sites[members[0]][0])
+        # Operations of one reverse sweep arrive together, because a sweep runs at one instruction.
         if order:
-            block = Block("derivative", found, order=order, lines=lines)
+            block = Block("derivative", members, order=order, lines=lines)
             entries[call].append(_Entry(offset, run, block, lines=lines))
             continue
-        for p in found:
+        for p in members:
             repeats: Repeats = "sum" if NUMBERED[snapshot.records[p][0]].name == "add" else ""
             entries[call].append(_Entry(offset, run, p, 0, repeats, lines))
     return entries
@@ -192,7 +194,7 @@ def _block(kind: BlockKind, entries: Sequence[_Entry], name: str = "") -> Block:
 
 
 def _is_transparent(number: int, calls: Sequence[Call]) -> bool:
-    """Whether the operations of a call belong to the function that called it."""
+    """Return True if the operations of a call belong to its caller: a lambda, a comprehension, a recursion."""
     call = calls[number]
     if call.scope is not None:
         return False
@@ -217,6 +219,7 @@ def _loops(code: CodeType | None) -> tuple[Loop, ...]:
         return ()
     ends: dict[int, int] = {}
     for step in dis.get_instructions(code):
+        # Loops jump backwards at their end. Opcode names differ between Python versions (JUMP_BACKWARD since 3.11).
         is_jump = "JUMP" in step.opname and isinstance(step.argval, int)
         if is_jump and step.argval < step.offset:
             ends[step.argval] = max(step.offset, ends.get(step.argval, 0))
@@ -235,38 +238,38 @@ def _folded(
     """The parts of a call, or of one iteration of a loop, with those of each loop in a block."""
     if not loops and not any(entry.repeats for entry in entries):
         return list(entries)
-    found: list[_Entry] = []
+    folded: list[_Entry] = []
     for loop, group in groupby(entries, lambda entry: _outermost(entry.offset, loops)):
         if loop is None:
             for _, same in groupby(group, lambda entry: entry.offset):
-                found += _repeated(list(same))
+                folded += _repeated(list(same))
         else:
-            found += _looped(list(group), loop, loops, code)
-    return found
+            folded += _looped(list(group), loop, loops, code)
+    return folded
 
 
 def _repeated(entries: list[_Entry]) -> list[_Entry]:
     """The parts that one instruction made, in a block if one call, of sum() say, made many of a kind."""
-    turns: list[list[_Entry]] = []
+    iterations: list[list[_Entry]] = []
     run = -1
     by_generator = any(entry.repeats == "generator" for entry in entries)
     for entry in entries:
         if not entry.repeats:
             return entries
         begins = entry.repeats == "generator" if by_generator else True
-        if not turns or (begins and entry.run != run):
-            turns.append([])
+        if not iterations or (begins and entry.run != run):
+            iterations.append([])
             run = entry.run
-        turns[-1].append(entry)
-    return entries if len(turns) < SEVERAL else [_loop(turns)]
+        iterations[-1].append(entry)
+    return entries if len(iterations) < SEVERAL else [_loop(iterations)]
 
 
 def _loop(turns: Sequence[Sequence[_Entry]]) -> _Entry:
     """The iterations of a loop as one block."""
     block = _block("loop", [entry for turn in turns for entry in turn])
     iterations = tuple(_block("iteration", turn) for turn in turns)
-    found = replace(block, parts=iterations)
-    return turns[0][0]._replace(part=found, call=0, lines=block.lines, layer="")
+    loop = replace(block, parts=iterations)
+    return turns[0][0]._replace(part=loop, call=0, lines=block.lines, layer="")
 
 
 def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
@@ -276,34 +279,36 @@ def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
 def _looped(
     entries: list[_Entry], loop: Loop, loops: Sequence[Loop], code: CodeType | None
 ) -> list[_Entry]:
-    """The parts of a loop as one block; as they are, if it went round once."""
+    """Return the parts of a loop as one block; those of a single iteration are returned unchanged."""
     inner = [x for x in loops if x != loop and loop[0] <= x[0] and x[1] <= loop[1]]
     repeats = _calls_at(code) if code and len({entry.offset for entry in entries}) > 1 else ()
-    turns: list[list[_Entry]] = [[]]
+    iterations: list[list[_Entry]] = [[]]
     last = entries[0]
     for entry in entries:
         back = entry.offset < last.offset
         again = entry.offset == last.offset and entry.run != last.run
+        # One CALL instruction, such as sum(xs), makes several additions; they are not iterations of the loop around.
         if again and entry.repeats and entry.offset in repeats:
             again = False
         if (back or again) and _outermost_of_both(entry.offset, last.offset, inner) is None:
-            turns.append([])
-        turns[-1].append(entry)
+            iterations.append([])
+        iterations[-1].append(entry)
         last = entry
-    folded = [_folded(turn, inner, code) for turn in turns]
+    folded = [_folded(turn, inner, code) for turn in iterations]
     if len(folded) == 1:
         return folded[0]
+    # The layers of a Sequential are called in a loop, but a reader knows them one by one.
     if _is_stack(folded):
         return [entry for turn in folded for entry in turn]
-    found = _loop(folded)
+    block = _loop(folded)
     if code and origin_of(code.co_filename) != "":  # the loop of a layer is on no line of the cell
-        found = found._replace(part=replace(found.part, lines=None))  # type: ignore[type-var]
-    return [found]
+        block = block._replace(part=replace(block.part, lines=None))  # type: ignore[type-var]
+    return [block]
 
 
-def _is_stack(turns: Sequence[Sequence[_Entry]]) -> bool:
-    """Whether a loop calls a layer in each iteration, and no layer in two of them."""
-    layers = [{entry.layer for entry in turn if entry.layer} for turn in turns]
+def _is_stack(iterations: Sequence[Sequence[_Entry]]) -> bool:
+    """Return True if a loop calls a layer in each iteration, and no layer in two of them."""
+    layers = [{entry.layer for entry in turn if entry.layer} for turn in iterations]
     return all(layers) and sum(map(len, layers)) == len(set().union(*layers))
 
 

@@ -1,4 +1,4 @@
-"""FunctionCode: the programs of a traced function, as a line magic shows them."""
+"""FunctionCode: the programs of a traced function, for the line magic %tape_function."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class FunctionCode:
     name : str
         The expression for the function.
     text : str
-        The programs one below the other; empty if there is none.
+        The programs one below the other, or '' without a program.
     why_eager : str
-        Why some calls run without a program; empty if all have one.
+        Why some calls run without a program, or '' if all have one.
     """
 
     def __init__(self, name: str, text: str, why_eager: str) -> None:

@@ -1,4 +1,4 @@
-"""A report as LaTeX, for nbconvert's PDF."""
+"""Writes a report as LaTeX, for the PDF of nbconvert."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tapemagic.drawing.svg import Drawing, fitted
 from tapemagic.drawing.tex import GLYPH, tex
 from tapemagic.report import html, limits
 from tapemagic.report.findings import Findings
+from tapemagic.report.tabs import LEAST_IMPORTANT
 from tapemagic.report.tabs.trace import show as trace_face
-from tapemagic.report.tabs.trace.reverse_sweep import AdjointStep
-from tapemagic.report.tabs.trace.trace import Trace, TracePart
-from tapemagic.report.tabs.trace.trace_rows import TraceRow
-from tapemagic.report.text import LEAST_IMPORTANT
+from tapemagic.report.tabs.trace.find import Trace, TracePart, TraceRow
+from tapemagic.report.tabs.trace.sweep import AdjointStep
 
 TALL = ("\\frac", "\\sum", "\\prod", "matrix")
-"""The commands of what is higher than a line, for which parentheses grow."""
+"""The commands of parts that are higher than a line."""
+# Only around these do parentheses grow: \left and \right take bytes, and space between them.
 
 
 def latex(
@@ -31,14 +31,26 @@ def latex(
     value: str | None,
     curves: CurvePicture | None = None,
 ) -> str:
-    """A report as LaTeX, of its faces in HTML by their titles.
+    """Convert a report to LaTeX.
+
+    Parameters
+    ----------
+    findings : Findings
+    drawing : Drawing
+        The picture of the graph.
+    parts : mapping of str to str
+        The HTML of the tabs by their titles.
+    value : str or None
+        The value of the cell, if no table shows it.
+    curves : CurvePicture, optional
+        The picture of the plot.
 
     Returns
     -------
     str
-        One group of LaTeX, which needs no package but longtable, and pgf for its pictures. It has fewer parts than the
-        HTML where it would be too long with them.
+        One group of LaTeX, which needs only the packages longtable and pgf. It omits tabs that would make it too long.
     """
+    # The HTML has the pictures as SVG in data URIs; those that were parsed already are found by their SVG.
     svg, _ = fitted(drawing)
     pictures = {svg: drawing.picture} if drawing.picture is not None else {}
     if curves is not None:
@@ -50,20 +62,23 @@ def latex(
         else converted(face, pictures)
         for title, face in parts.items()
     }
-    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
+    kept = limits.fits(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
     sections = [
-        f"{{\\B {tex(title)}}}\\par\n{face}" if face and title in kept else limits.left_out(title)
+        f"{{\\B {tex(title)}}}\\par\n{face}"
+        if face and title in kept
+        else limits.omission_note(title)
         for title, face in shown.items()
     ]
     body = "\\par\n".join([head, *sections])
+    # A group keeps these definitions from the rest of the document.
     commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
     commands += CELLS * (re.search(r"^H\d", body, re.MULTILINE) is not None)
     return f"\\begingroup\\footnotesize\\parindent0pt\\parskip0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
 
 
-def trace(found: Trace) -> str:
-    """The evaluation table, with its formulas typeset."""
-    return "\n".join(map(_trace_part, found.parts))
+def trace(table: Trace) -> str:
+    """Write the evaluation table with typeset formulas."""
+    return "\n".join(map(_trace_part, table.parts))
 
 
 def _trace_part(part: TracePart) -> str:
@@ -80,7 +95,7 @@ def _trace_part(part: TracePart) -> str:
 
 def _forward(row: TraceRow) -> str:
     if row.words:
-        return tex(row.told)
+        return tex(row.description)
     return _equation(row.latex, row.numbers, row.value)
 
 
@@ -92,7 +107,7 @@ def _step(step: AdjointStep) -> str:
 
 
 def _equation(formula: str, *values: str) -> str:
-    """A formula and its values, those that repeat the one before left out."""
+    """Write a formula and its values, without repetitions."""
     shown = [value for value, _ in groupby(filter(None, values))]
     if not any(command in formula for command in TALL):
         formula = formula.replace("\\left(", "(").replace("\\right)", ")")

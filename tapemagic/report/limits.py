@@ -10,7 +10,7 @@ HEADLINE = 12_000
 """The most characters of the verdict, which is shortened, but never left out."""
 
 
-def kept(parts: Mapping[str, str], room: int, least_important: Sequence[str]) -> list[str]:
+def fits(parts: Mapping[str, str], room: int, least_important: Sequence[str]) -> list[str]:
     """The titles of the parts to show, so that they fit into some room.
 
     Left out is the least important part that makes the others fit, or, where none of them does, the largest one first.
@@ -30,21 +30,22 @@ def kept(parts: Mapping[str, str], room: int, least_important: Sequence[str]) ->
 
     Examples
     --------
-    >>> kept({"a": "1234567", "b": "12345", "c": "123"}, 10, ["c", "b", "a"])
+    >>> fits({"a": "1234567", "b": "12345", "c": "123"}, 10, ["c", "b", "a"])
     ['a', 'c']
     """
     left = dict(parts)
     while (excess := sum(map(len, left.values())) - room) > 0:
+        # One part that suffices goes before several that would suffice only together.
         enough = [title for title in least_important if len(left.get(title, "")) >= excess]
         del left[enough[0] if enough else max(left, key=lambda title: len(left[title]))]
     return list(left)
 
 
-def left_out(title: str) -> str:
-    """The sentence in the place of a part that is left out."""
-    return f"{title}: left out here, because with it the report would be too large to be stored."
+def omission_note(title: str) -> str:
+    """Return the sentence that replaces an omitted tab."""
+    return f"{title}: omitted, because the report would be too large to store."
 
 
 def shortened(text: str, room: int) -> str:
-    """Text cut off, with a sentence that says so."""
+    """Return text, cut off with a note if it is longer than `room`."""
     return text if len(text) <= room else f"{text[:room]} … ({len(text):,} characters, cut off)"

@@ -1,4 +1,4 @@
-"""Range, mean, norm and non-finite entries of an array, in one pass and without a copy of it."""
+"""Range, mean, norm and counts of nan and inf of an array, in one pass without a copy."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of the entries of an array, of the absolute values of complex ones.
+    """Statistics of the entries of an array; for a complex array, of their absolute values.
 
     Attributes
     ----------
     low, mean, high : float or None
-        Of the finite entries; None if there are none.
+        The smallest, mean and largest finite entry; None without a finite entry.
     nan, inf : int
         The number of entries that are not a number, and of infinite ones.
     norm : float or None
-        The square root of the sum of squares of all entries; None if there are none.
+        The square root of the sum of squares of all entries; None for an empty array.
     """
 
     low: float | None = None
@@ -53,6 +53,7 @@ def statistics_of(array: Any) -> Statistics:
     low, high, total, squares, nan, inf = math.inf, -math.inf, 0.0, 0.0, 0, 0
     for chunk in _chunks(array):
         known = chunk
+        # One sum finds out whether there is any nan or inf, much faster than isnan and isinf of every chunk.
         if not math.isfinite(chunk.sum()):
             nan += int(np.isnan(chunk).sum())
             inf += int(np.isinf(chunk).sum())
@@ -64,11 +65,13 @@ def statistics_of(array: Any) -> Statistics:
     if not count:
         return Statistics(None, None, None, nan, inf, math.nan if nan else math.inf)
     most = scale = max(-low, high)
+    # Squares of entries near 1e200 overflow and near 1e-200 underflow: then sum again, divided by the largest entry.
     if most and not (math.isfinite(total) and 1e-250 < squares < math.inf):
         total, squares = _scaled_sums(array, most)
     else:
         scale = 1.0
     mean = total / count * scale
+    # Rounding can put the mean of equal entries just outside of their range.
     mean = 0.0 if abs(mean) < ROUNDING * most else min(max(mean, low), high)
     norm = math.nan if nan else math.inf if inf else math.sqrt(squares) * scale
     return Statistics(low, mean, high, nan, inf, norm)
@@ -97,11 +100,12 @@ def _squares(numbers: Any) -> float:
 
 
 def _chunks(array: Any) -> Iterator[Any]:
-    """The entries in double precision, some at a time; absolute values of complex ones."""
+    """Yield chunks of the entries in double precision; of complex entries, the absolute values."""
     kind = np.dtype(np.complex128 if array.dtype.kind == "c" else np.float64)
     if array.size <= CHUNK:
         parts = iter([np.asarray(array).reshape(-1).astype(kind, copy=False)])
     else:
+        # A buffered nditer converts one chunk at a time, so a large array is never copied whole.
         parts = iter(
             np.nditer(
                 array,

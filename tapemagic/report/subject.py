@@ -20,15 +20,17 @@ from tapemagic.explain.lazy_values import has_lazy_values
 from tapemagic.explain.snapshot import Named, Snapshot
 from tapemagic.report.adjoints import Adjoints, adjoints_of, levels
 from tapemagic.report.context import Context
+from tapemagic.report.derivatives import GradientTable
 from tapemagic.report.drawn_records import drawn_positions
 from tapemagic.report.folding import Block, fold
-from tapemagic.report.tabs.gradients.derivatives import GradientTable
+from tapemagic.report.request import ReportRequest
+from tapemagic.report.tabs.gradients.matrices import PendingMatrix
 from tapemagic.report.variable_versions import Reads, SplitVersions, reads, split_versions
 
-Role = Literal["watched", "variable", "intermediate", "target", "constant"]
+Role = Literal["watched", "variable", "computed", "target", "constant"]
 T = TypeVar("T")
 MOST_WRITTEN = 2_000
-"""The number of pieces of tables from which on they are written anew."""
+"""The maximum number of table cells to keep for other tables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,35 +43,51 @@ class Subject:
         The recording, with the operations of the derivatives that the report takes.
     operations : int
         The number of its operations that the cell itself recorded: the first ones.
-    targets, sources : sequence of (name, tensor)
-    order : int
-        The highest order of derivatives.
-    found : GradientTable
+    request : ReportRequest
+        What the report should show.
+    derivatives : GradientTable
         The derivatives of the targets with respect to the sources.
     context : Context
         The names and lines of the program.
     gradient_calls : sequence of GradientCall
         The calls by which the program itself took gradients.
+    matrices : list of PendingMatrix
+        The full matrices that were requested; those of Dask arrays have no numbers yet.
     """
 
     whole: Snapshot
     operations: int
-    targets: Sequence[Named]
-    sources: Sequence[Named]
-    order: int
-    found: GradientTable
+    request: ReportRequest
+    derivatives: GradientTable
     context: Context = field(default_factory=Context)
     gradient_calls: Sequence[GradientCall] = ()
+    matrices: list[PendingMatrix] = field(default_factory=list)
+
+    @property
+    def targets(self) -> Sequence[Named]:
+        """The names and values of the targets."""
+        return self.request.targets
+
+    @property
+    def sources(self) -> Sequence[Named]:
+        """The names and values of the sources."""
+        return self.request.sources
+
+    @property
+    def order(self) -> int:
+        """The highest order of derivatives."""
+        return self.request.order
 
     @cached_property
     def known_names(self) -> Mapping[int, str]:
-        """The names of values by id; a variable has one name, whatever its value."""
+        """The names of values by id; a variable has one name for all its values."""
         tensors = [(name, value) for name, value in self.context.named if has_id(value)]
+        # Reversed, so that the first name of a tensor with several wins.
         names = {id_of(value): name for name, value in reversed(tensors)}
         names |= self.context.earlier
         both = [*self.sources, *self.targets]
         names |= {id_of(value): name for name, value in both if has_id(value)}
-        for (t, s, level), gradient in self.found.gradients.items():
+        for (t, s, level), gradient in self.derivatives.gradients.items():
             if has_id(gradient):
                 symbol = derivative_symbol(self.targets[t][0], self.sources[s][0], level)
                 names.setdefault(id_of(gradient), symbol)
@@ -97,12 +115,12 @@ class Subject:
 
     @cached_property
     def split(self) -> SplitVersions:
-        """The recording in which every value of a variable that changed has an id of its own."""
+        """The recording in which every value of a variable that changed has its own id."""
         return split_versions(self.whole, self.reads, [id_of(value) for _, value in self.targets])
 
     @property
     def snapshot(self) -> Snapshot:
-        """The recording in which every value of a variable that changed has an id of its own."""
+        """The recording in which every value of a variable that changed has its own id."""
         return self.split.snapshot
 
     @cached_property
@@ -122,7 +140,7 @@ class Subject:
 
     @cached_property
     def positions(self) -> Sequence[int]:
-        """The positions of the operations that a report shows, without dead ends that are side effects of others."""
+        """The positions of the operations that a report shows, without dead ends that other operations cause."""
         if not self.split.versions:
             return self._unsplit_positions
         return drawn_positions(self.snapshot.records, self.names, self.roles)
@@ -140,6 +158,7 @@ class Subject:
         """
         symbols = dict(self.names)
         taken = set(symbols.values())
+        # A reader would confuse v1 with a v₁ of the program.
         letter = "t" if "v" in map(without_subscript, taken) else "v"
         numbered = (name for k in count(1) if (name := f"{letter}{k}") not in taken)
         tracked, records = self.snapshot.tracked, self.snapshot.records
@@ -152,31 +171,41 @@ class Subject:
 
     @cached_property
     def adjoints(self) -> Adjoints:
-        """The gradients with respect to all values, by id: arrays where they are small, summaries of others."""
+        """The gradients with respect to all values, by id: small ones as arrays, larger ones as summaries."""
         with np.errstate(all="ignore"):
             targets = [value for _, value in self.targets]
-            return adjoints_of(self.snapshot, targets, self.found, self.order)
+            return adjoints_of(self.snapshot, targets, self.derivatives, self.order)
 
     @cached_property
     def levels(self) -> Mapping[int, int]:
         """The orders of the derivatives, taken by the report, to which values belong, by id; of others it is 0."""
-        return levels(self.snapshot, self.found)
+        return levels(self.snapshot, self.derivatives)
 
     @cached_property
     def has_lazy_values(self) -> bool:
-        """Whether the cell computed with values such as Dask arrays, which are computed later."""
+        """Return True if the cell computed with values such as Dask arrays, which are computed later."""
         return has_lazy_values(self.whole.records[: self.operations])
 
     @cached_property
     def given_to_layers(self) -> AbstractSet[int]:
-        """The identities of the arrays that layers were given, maybe after a cast."""
+        """The identities of the arrays that layers received, maybe after a cast."""
         scopes = (call.scope for call in self.whole.origins.calls if call.scope)
-        return {id(array) for scope in scopes for _, array in scope.given}
+        return {id(array) for scope in scopes for _, array in scope.arguments}
 
     @cached_property
     def norms(self) -> dict[int, float]:
-        """The norms of the arrays in the recording that were asked for, by the identity of the array."""
+        """The norms of arrays in the recording, as far as they were computed, by the identity of the array."""
         return {}
+
+    @cached_property
+    def _shared(self) -> dict[Callable[[Subject], Any], Any]:
+        return {}
+
+    def shared(self, make: Callable[[Subject], T]) -> T:
+        """Return ``make(self)``, computed once: what several tabs need, such as the rows of gradients."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        return cast(T, self._shared[make])
 
     @cached_property
     def _written(self) -> dict[Hashable, Any]:
@@ -188,7 +217,7 @@ class Subject:
         Parameters
         ----------
         key : hashable
-            What is written, and of what: two that are equal stand for the same.
+            The kind of cell and its position: equal keys mean equal cells.
         write : callable
         """
         known = self._written

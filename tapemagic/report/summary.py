@@ -1,4 +1,4 @@
-"""Summary: an array as a report shows it, which need not hold the array then."""
+"""Summary: an array as a report shows it, without the array itself."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class Summary:
     colours : tuple of tuple of str
         The colours of an image.
     part : str
-        Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``; empty for all of it.
+        Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``, or '' for all of it.
     state : str
-        Of a Dask array of whose numbers nothing is known, that it is not computed, or where its chunks are.
+        For a Dask array without known numbers: that it is not computed, or where its chunks are.
     chunks : str
-        Those of a Dask array: ``64 chunks of 31,250×256``; empty for others, and where numbers are in one chunk.
+        Those of a Dask array: ``64 chunks of 31,250×256``, or '' for others, and where numbers are in one chunk.
     """
 
     shape: tuple[int, ...]
@@ -126,7 +126,7 @@ class Summary:
 
     @property
     def is_computed(self) -> bool:
-        """Whether the numbers are computed, though they may be elsewhere."""
+        """Return True if the numbers are computed, though they may be elsewhere."""
         return self.state != NOT_COMPUTED
 
     @property
@@ -136,17 +136,17 @@ class Summary:
 
     @property
     def is_finite(self) -> bool:
-        """Whether no entry is nan or infinite."""
+        """Return True if no entry is nan or infinite."""
         return not (self.nan or self.inf)
 
     @property
     def absolute(self) -> bool:
-        """Whether statistics and cells are those of absolute values."""
+        """Return True if statistics and cells are those of absolute values."""
         return self.dtype.startswith("complex")
 
     @property
     def details(self) -> str:
-        """All that is said of the entries: each of them, or range, mean, and how many are not finite; or the chunks.
+        """The entries as text: each entry, or range, mean and the counts of nan and inf; or the chunks.
 
         Examples
         --------
@@ -161,7 +161,7 @@ class Summary:
 
     @property
     def _numbers(self) -> str:
-        """Each of the entries, or range, mean, and how many are not finite."""
+        """The entries one by one, or range, mean and the counts of nan and inf."""
         if self.kind in ("number", "table"):
             nested = ["[" + ", ".join(row) + "]" for row in self.rows]
             return "[" + ", ".join(nested) + "]" if len(nested) > 1 else self.entries
@@ -169,14 +169,14 @@ class Summary:
 
     @property
     def range(self) -> str:
-        """Range and mean of the entries, and how many of them are not finite; empty if they are not known."""
+        """Range and mean of the entries, and the counts of nan and inf, or '' if they are unknown."""
         if self.nan and self.nan == self.size:
             return "all nan"
         counts = ((self.nan, "nan"), (self.inf, "inf"))
         return ", ".join([*self._finite, *(f"{count:,} {name}" for count, name in counts if count)])
 
     def coarser(self, rows: int, columns: int) -> Summary:
-        """The same with a picture of fewer cells, for a small place."""
+        """Return this summary with a picture of fewer cells, for a small box."""
         if len(self.cells) <= rows and (not self.cells or len(self.cells[0]) <= columns):
             return self
         with np.errstate(all="ignore"):
@@ -184,7 +184,7 @@ class Summary:
 
     @property
     def _finite(self) -> list[str]:
-        """Range and mean of the finite entries in words."""
+        """Range and mean of the finite entries as text."""
         if self.low is None or self.mean is None or self.high is None:
             return []
         if self.dtype == "bool":
@@ -198,9 +198,9 @@ class Summary:
 
     @property
     def described(self) -> str:
-        """The shape, range and mean in one line: ``64×128, -1.2 to 3.4, mean 0.1, 3 nan``; a small array as it is.
+        """The shape, range and mean in one line: ``64×128, -1.2 to 3.4, mean 0.1, 3 nan``; a small array in full.
 
-        Of a Dask array without numbers, there are the shape, the dtype and the chunks.
+        For a Dask array without numbers, this is the shape, the dtype and the chunks.
         """
         if self.state:
             known = [format_size(self.shape) if self.shape else "", self.dtype, self.chunks]
@@ -213,7 +213,7 @@ class Summary:
 
 
 def summarise(value: Any) -> Summary:
-    """The summary of a number or array; a summary as it is.
+    """Summarize a number or array; a summary is returned unchanged.
 
     Examples
     --------
@@ -226,18 +226,20 @@ def summarise(value: Any) -> Summary:
     if isinstance(value, Summary):
         return value
     known = _known.get()
+    # Numbers are summarized at once; only arrays are worth remembering.
     if known is None or not isinstance(value, np.ndarray):
         return _summary(value)
-    reference, found = known.get(id(value), (None, None))
-    if found is None or reference is None or reference() is not value:
-        found = _summary(value)
-        known[id(value)] = (weakref.ref(value), found)
-    return found
+    reference, summary = known.get(id(value), (None, None))
+    # An id may have been reused by another array; the weak reference tells.
+    if summary is None or reference is None or reference() is not value:
+        summary = _summary(value)
+        known[id(value)] = (weakref.ref(value), summary)
+    return summary
 
 
 @contextmanager
 def shared_summaries(kept: Summaries | None = None) -> Iterator[None]:
-    """Summarise every array once inside this block, in which none may change, and inside of one around it.
+    """Summarize every array once inside this block; arrays must not change in it.
 
     Summaries in `kept` are known already, and those that are made in the block are added to it.
     """
@@ -266,7 +268,7 @@ def _summary(value: Any) -> Summary:
 
 
 def _of_lazy(value: Any) -> Summary:
-    """The summary of a Dask array: of its numbers, as far as they were computed."""
+    """The summary of a Dask array: of its numbers, where they were computed."""
     chunks, known = format_chunks(value), with_numbers(value)
     if is_lazy(known):
         state, shape, dtype = format_state(value), tuple(value.shape), str(value.dtype)
@@ -289,6 +291,7 @@ def _kind(shape: tuple[int, ...]) -> Kind:
 
 def _plain(value: Any, array: Any, statistics: Statistics) -> Summary:
     """The summary of a value as text."""
+    # Range and mean are known from the statistics already; format_entries would compute them again.
     quick = (
         array.dtype.kind == "f" and array.size > SHOWN and not (statistics.nan or statistics.inf)
     )
@@ -301,7 +304,7 @@ def _plain(value: Any, array: Any, statistics: Statistics) -> Summary:
 
 
 def _text(shape: tuple[int, ...], entries: str) -> str:
-    """A value in one line, as `format_value` writes it."""
+    """Return a value in one line, like `format_value`."""
     if not shape or 0 < math.prod(shape) <= SHOWN:
         return entries
     if 0 in shape:
@@ -310,7 +313,7 @@ def _text(shape: tuple[int, ...], entries: str) -> str:
 
 
 def _numbers(value: Any) -> Any:
-    """A value as a plain array of numbers; None if it has none, or some of them are masked or not known."""
+    """A value as a plain array of numbers, or None without numbers, or with masked or unknown ones."""
     if isinstance(value, np.ma.MaskedArray) or not isinstance(value, PLAIN):
         return None
     array = np.asarray(value)
@@ -334,6 +337,7 @@ def _pictured(plain: Summary, array: Any) -> Summary:
         return replace(
             plain, kind="image", colours=colours(array.reshape(-1, *shape[-3:])[0]), part=part
         )
+    # All axes but one have length 1, so it is a curve.
     if array.size == max(shape):
         return replace(plain, kind="vector", cells=curve(array))
     index, part = slice_shown(shape)
@@ -341,7 +345,7 @@ def _pictured(plain: Summary, array: Any) -> Summary:
 
 
 def _is_bright(array: Any, statistics: Statistics) -> bool:
-    """Whether the entries are brightnesses: bytes, or from 0 to 1."""
+    """Return True if the entries are brightnesses: bytes, or from 0 to 1."""
     if array.dtype == np.uint8:
         return True
     low, high = statistics.low, statistics.high

@@ -1,27 +1,26 @@
-"""TapeGraph: the graph of a recording alone, which %tape_graph returns."""
+"""TapeGraph: the graph of a recording without the rest of a report, for %tape_graph."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tapemagic.drawing.dot import dot, orders_with_gradients
-from tapemagic.drawing.elements import FONT, element, plain
-from tapemagic.drawing.inserts import Inserts
-from tapemagic.drawing.report_style import Style, ground_of, themed_page
+from tapemagic.drawing.dot import orders_with_gradients
+from tapemagic.drawing.elements import FONT, element, escape_text
+from tapemagic.drawing.graph_picture import GraphPicture
+from tapemagic.drawing.report_style import Style, themed_page
 from tapemagic.drawing.styles import QUIET
-from tapemagic.drawing.svg import Drawing, draw
+from tapemagic.drawing.svg import Drawing
 from tapemagic.explain.formatting import printable, significant_digits
 from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph import show as graph
 from tapemagic.report.tabs.graph.graph import Value
 
-NOTHING = "nothing was recorded: no operation had a watched value as its input"
+NOTHING = "nothing was recorded: no operation used a watched value"
 
 
 class DotSource(str):
-    """The source of a picture in Graphviz's language DOT: a string that is shown as it is written."""
+    """The source of a picture in Graphviz's language DOT: a string whose repr is the string itself."""
 
     __slots__ = ()
 
@@ -43,24 +42,18 @@ class TapeGraph:
         self._style = style
 
     @cached_property
-    def _inserts(self) -> Inserts:
-        """The small pictures in the graph."""
-        with significant_digits(self._style.digits):
-            return Inserts(self.findings.graph)
+    def _picture(self) -> GraphPicture:
+        return GraphPicture(self.findings, self._style)
 
-    @cached_property
+    @property
     def dot(self) -> DotSource:
         """The graph as DOT source."""
-        with significant_digits(self._style.digits):
-            return DotSource(dot(self.findings.graph, self.findings.lines))
+        return DotSource(self._picture.dot)
 
-    @cached_property
+    @property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
-        with significant_digits(self._style.digits):
-            source = dot(self.findings.graph, self.findings.lines, self._inserts)
-        drawing = draw(source, self._inserts.by_number, self._style.engine)
-        return replace(drawing, ground=ground_of(self._style.theme))
+        return self._picture.drawing
 
     def __repr__(self) -> str:
         with significant_digits(self._style.digits):
@@ -77,16 +70,16 @@ class TapeGraph:
         return "\n\n".join("\n".join(map(printable, lines)) for lines in paragraphs if lines)
 
     def _headline(self) -> str:
-        found = self.findings
-        targets = f"target{'s' * (len(found.targets) > 1)} {', '.join(found.targets)}"
-        what = f"{found.operations:,} operation{'s' * (found.operations != 1)} recorded"
-        what = what if found.graph.steps else NOTHING
-        return printable(f"%tape_graph: {', '.join([what, *[targets] * bool(found.targets)])}")
+        findings = self.findings
+        targets = f"target{'s' * (len(findings.targets) > 1)} {', '.join(findings.targets)}"
+        what = f"{findings.operations:,} operation{'s' * (findings.operations != 1)} recorded"
+        what = what if findings.graph.steps else NOTHING
+        return printable(f"%tape_graph: {', '.join([what, *[targets] * bool(findings.targets)])}")
 
     def _repr_html_(self) -> str:
         with significant_digits(self._style.digits):
             picture = graph.html(self.findings, self.drawing)
-        headline = element("div", QUIET, plain(self._headline()))
+        headline = element("div", QUIET, escape_text(self._headline()))
         return themed_page(element("div", FONT, headline + picture), self._style.theme)
 
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:

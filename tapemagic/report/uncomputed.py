@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tapemagic.engine.laziness import MOST_KEPT, is_lazy
+from tapemagic.engine.laziness import MAX_KEPT_BYTES, is_lazy
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.lazy_values import is_pending, token
 from tapemagic.report.subject import Subject
 
 
 def uncomputed(subject: Subject, entries: Iterable[Any] = ()) -> list[Any]:
-    """The lazy arrays of a report that are not computed, and hold at most `MOST_KEPT` bytes.
+    """The lazy arrays of a report that are not computed, and hold at most `MAX_KEPT_BYTES` bytes.
 
     They are the targets and their gradients, the values between targets and sources with their gradients, the gradients
     that the program took itself, what has a name, and the `entries` of matrices.
     """
-    found = {
+    pending = {
         id(x): x
         for x in (*_lazy_values(subject), *entries)
-        if is_pending(x) and x.size * x.dtype.itemsize <= MOST_KEPT
+        if is_pending(x) and x.size * x.dtype.itemsize <= MAX_KEPT_BYTES
     }
-    return list(found.values())
+    return list(pending.values())
 
 
 def share_numbers(subject: Subject, entries: Iterable[Any] = ()) -> None:
     """Give the numbers that the program computed of a lazy value to those that are the same, such as a gradient."""
     lazy = [*_lazy_values(subject), *entries]
+    # Dask gives equal computations equal tokens: the gradient of a sum, say, is the array that it was computed from.
     known = {token(x): x.computed for x in lazy if not is_pending(x)}
     for x in lazy if known else ():
         if is_pending(x) and token(x) in known:
@@ -43,8 +44,8 @@ def _values(subject: Subject) -> Iterator[Any]:
     """The values of a report; some of them more than once."""
     named = [value for _, value in (*subject.targets, *subject.sources, *subject.context.named)]
     own = [x for call in subject.gradient_calls for x in (*call.results, *call.targets)]
-    found = [*named, *subject.found.gradients.values(), *own]
-    yield from (unwrap(x) if isinstance(x, Traced) else x for x in found if x is not None)
+    shown = [*named, *subject.derivatives.gradients.values(), *own]
+    yield from (unwrap(x) if isinstance(x, Traced) else x for x in shown if x is not None)
     yield from subject.adjoints.values()
     for record in subject.records:
         if not subject.adjoints.keys().isdisjoint(record.output_ids):

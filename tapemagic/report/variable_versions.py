@@ -1,4 +1,4 @@
-"""Variables that changed during a recording: each value that was read gets an id and a name of its own."""
+"""Variables that changed during a recording: each value that was read gets its own id and name."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ Reads = Mapping[int, Sequence[Any]]
 def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
     """The values of watched variables that records read; every change of a variable makes a new array."""
     variables = snapshot.contents.variables
-    found: dict[int, dict[int, Any]] = {id_of(variable): {} for variable in variables}
+    values_by_id: dict[int, dict[int, Any]] = {id_of(variable): {} for variable in variables}
     for position in positions:
         _, values, ids, *_ = snapshot.records[position]
         for value, i in zip(values, ids, strict=True):
-            if i in found:
-                found[i].setdefault(id(value), value)
-    return {i: list(values.values()) for i, values in found.items()}
+            if i in values_by_id:
+                # By identity: an assignment always binds a new array, and an equal value is still another version.
+                values_by_id[i].setdefault(id(value), value)
+    return {i: list(values.values()) for i, values in values_by_id.items()}
 
 
 @dataclass(frozen=True)
 class SplitVersions:
-    """A recording in which every value of a variable that changed has an id of its own.
+    """A recording in which every value of a variable that changed has its own id.
 
     Attributes
     ----------
@@ -55,11 +56,11 @@ class SplitVersions:
 
     def names(self, names: Mapping[int, str]) -> dict[int, str]:
         """Names by id, in which the values of a variable w are w₁, w₂ and so on."""
-        found = dict(names)
+        named = dict(names)
         for i, numbers in self.versions.items():
             name = names.get(i, "")
-            found.update((new, name + subscript(k)) for k, new in enumerate(numbers, 1))
-        return found
+            named.update((new, name + subscript(k)) for k, new in enumerate(numbers, 1))
+        return named
 
 
 def split_versions(snapshot: Snapshot, known: Reads, unsplit: Collection[int]) -> SplitVersions:
@@ -75,6 +76,7 @@ def split_versions(snapshot: Snapshot, known: Reads, unsplit: Collection[int]) -
         (number, values, _renumbered(values, ids, new), *rest)
         for number, values, ids, *rest in snapshot.records
     ]
+    # Each version is tracked since the variable was, so that reads before that time stay constants.
     since = {j: snapshot.tracked[i] for i, numbers in new.items() for j in numbers.values()}
     split = snapshot.with_records(
         records, {**snapshot.tracked, **since}, snapshot.leaves | since.keys()

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.program_state import register
+from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import OptionError
 from tapemagic.tf.core.adapter import adapter, lengths, plain
 from tapemagic.tf.core.convert import tensor
@@ -32,6 +33,13 @@ __all__ = [
 ]
 
 
+def _tell_draw() -> None:
+    """Tell a trace that random numbers are drawn: a program would repeat them."""
+    told = tracer()
+    if told is not None:
+        told.leave("a random number: draw it before the call, and pass it as an argument")
+
+
 class _State:
     """Seed of `set_seed`, and the generators of operations derived from this seed."""
 
@@ -47,6 +55,7 @@ class _State:
 
     def generator(self, seed: Any) -> np.random.Generator:
         """Return an operation's generator: each operation seed has its own."""
+        _tell_draw()
         if seed is None:
             return self.common
         number = int(seed)
@@ -292,7 +301,12 @@ class Generator:
     def __init__(self, rng: np.random.Generator) -> None:
         if not isinstance(rng, np.random.Generator):
             raise OptionError("make one with tf.random.Generator.from_seed(1)")
-        self._rng = rng
+        self._own = rng
+
+    @property
+    def _rng(self) -> np.random.Generator:
+        _tell_draw()
+        return self._own
 
     @classmethod
     def from_seed(cls, seed: int, alg: Any = None) -> Generator:
@@ -306,7 +320,7 @@ class Generator:
 
     def reset_from_seed(self, seed: int) -> None:
         """Restart all generators from a seed."""
-        self._rng = np.random.default_rng(int(seed) % 2**64)
+        self._own = np.random.default_rng(int(seed) % 2**64)
 
     def split(self, count: int = 1) -> list[Generator]:
         """Generators that are independent of this one, and of each other."""
@@ -357,7 +371,7 @@ class Generator:
         )
 
 
-_state = register(_State())
+_state = register_global_state(_State())
 
 
 def numpy_generator(seed: int | None = None) -> np.random.Generator:

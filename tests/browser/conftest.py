@@ -1,4 +1,4 @@
-"""A browser, and a JupyterLab, for all tests of this folder."""
+"""A browser and a JupyterLab for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -26,19 +26,22 @@ AXE = Path(__file__).resolve().parents[2] / "front_end/node_modules/axe-core/axe
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests of this folder."""
+    """Mark the tests of this folder, and group them for pytest-xdist: each module is a group, and so is each lesson."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            # The tests of other modules share a page, and some use what the test before did there.
+            if item.path.name != "test_course.py":
+                item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
-def found() -> str | None:
-    """The path of a Chromium, if there is one."""
+def chromium_path() -> str | None:
+    """Find a Chromium on the PATH."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def missing(reason: str) -> None:
-    """Skip a test, or fail where that is forbidden."""
+def skip_or_fail(reason: str) -> None:
+    """Skip a test, or fail it in CI."""
     if os.environ.get("TAPEMAGIC_NO_SKIP"):
         pytest.fail(reason)
     pytest.skip(reason)
@@ -47,9 +50,9 @@ def missing(reason: str) -> None:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium without a network."""
-    path = found()
+    path = chromium_path()
     if path is None:
-        missing(f"no browser to look with: none of {', '.join(BROWSERS)} is on the PATH")
+        skip_or_fail(f"no browser to look with: none of {', '.join(BROWSERS)} is on the PATH")
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=path, args=OPTIONS)
         yield chromium
@@ -58,14 +61,14 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A JupyterLab of our own."""
+    """A JupyterLab with an empty folder of notebooks."""
     with serving(tmp_path_factory.mktemp("lab"), browser) as started:
         yield started
 
 
 @pytest.fixture(scope="package")
 def axe() -> str:
-    """The source of axe, which looks for what people with disabilities cannot use."""
+    """The source of axe, which finds what people with disabilities can't use."""
     if not AXE.exists():
-        missing("axe-core is not here: tools/npm.sh installs it")
+        skip_or_fail("axe-core is not here: tools/npm.sh installs it")
     return AXE.read_text(encoding="utf-8")

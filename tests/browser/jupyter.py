@@ -1,4 +1,4 @@
-"""JupyterLab with a browser, driven as a reader does it."""
+"""Drive JupyterLab in a browser as a reader does."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from tools.fonts import font_environment
+
 OPTIONS = [
     "--no-browser",
     "--allow-root",
@@ -35,20 +37,20 @@ NO_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 HEIGHT = 1000
 WAIT = 90_000
-"""Milliseconds that a kernel or JupyterLab may take to start on a busy machine."""
+"""Limit for the start of a kernel or of JupyterLab on a busy machine, in milliseconds."""
 NOISE = ("Could not restore the debugger state",)
-"""What JupyterLab says by itself in the console when a kernel is shut down early."""
+"""Messages of JupyterLab in the console when a kernel is shut down early."""
 PATIENCE = 15_000
-"""Milliseconds that anything else may take."""
+"""Limit for anything else, in milliseconds."""
 
-# Too early, before the kernel is there, a dialogue would ask which kernel is meant.
+# Before the kernel is ready, JupyterLab would ask in a dialogue which kernel to use.
 RUN_ALL = """() => {
     const { commands, shell } = window.jupyterapp;
     const run = async () => {
         await shell.currentWidget.sessionContext.ready;
         await commands.execute('notebook:run-all-cells');
     };
-    const late = new Promise((_, fail) => setTimeout(() => fail('still running'), 120000));
+    const late = new Promise((_, fail) => setTimeout(() => fail('still running'), 300000));
     return Promise.race([run(), late]);
 }"""
 SET_THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
@@ -61,6 +63,15 @@ ASK = """async expression => {
     if (it.status !== 'ok') throw new Error(`${it.ename}: ${it.evalue}`);
     return it.data['text/plain'];
 }"""
+STARTED = "() => window.jupyterapp?.restored.then(() => true)"
+OPEN = """async path => {
+    const { commands, shell } = window.jupyterapp;
+    const widget = await commands.execute('docmanager:open', { path, factory: 'Notebook' });
+    await widget.context.ready;
+    await widget.sessionContext.ready;
+}"""
+# Closing a tab by its button would ask whether to save.
+CLOSE = "() => window.jupyterapp.shell.currentWidget.dispose()"
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 MODELS = """async () => {
     const { rendermime } = window.jupyterapp.shell.currentWidget.content;
@@ -75,7 +86,7 @@ REPORT = ".jp-OutputArea-output .tapemagic"
 
 @dataclass
 class Watch:
-    """What goes wrong on the pages of a browser's window.
+    """Collect the errors on the pages of a browser window.
 
     Attributes
     ----------
@@ -89,26 +100,36 @@ class Watch:
         """Watch all pages of a window."""
         context.route(_leaves, lambda route: route.abort())
         context.on("request", lambda request: self._asked(request.url))
-        context.on("console", lambda said: self._said(said.type, said.text))
+        context.on("console", lambda said: self._said(said.type, said.text, said.location))
         context.on("weberror", lambda error: self.troubles.append(f"raised: {error.error}"))
 
     def _asked(self, address: str) -> None:
         if _leaves(address):
             self.troubles.append(f"asked for {address}")
 
-    def _said(self, kind: str, text: str) -> None:
+    def _said(self, kind: str, text: str, location: Any) -> None:
         if kind == "error":
-            self.troubles.append(f"console: {text}")
+            self.troubles.append(f"console: {text} ({location['url']})")
 
 
 def _leaves(address: str) -> bool:
-    """Whether a request leaves this machine."""
+    """Return True if a request leaves this machine."""
     parts = urlsplit(address)
     inside = parts.hostname in {"127.0.0.1", "localhost"}
     return not inside and parts.scheme not in {"data", "blob", "about", "file"}
 
 
-@dataclass(frozen=True)
+@dataclass
+class Window:
+    """A browser window that shows JupyterLab, and what goes wrong in it."""
+
+    context: BrowserContext
+    page: Page
+    watch: Watch
+    theme: str = ""
+
+
+@dataclass
 class Lab:
     """A JupyterLab server with its folder of notebooks, and a browser.
 
@@ -126,9 +147,10 @@ class Lab:
     folder: Path
     data: Path
     chromium: Browser
+    _free: Window | None = field(default=None, init=False)
 
     def write(self, name: str, cells: Sequence[str]) -> Path:
-        """A new notebook in the folder."""
+        """Write a new notebook into the folder."""
         notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
         notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
         nbformat.write(notebook, path := self.folder / f"{name}.ipynb")
@@ -148,7 +170,7 @@ class Lab:
         theme: str = "light",
         allowed: Sequence[str] = (),
     ) -> Iterator[Page]:
-        """A notebook of the folder in a window of its own; afterwards nothing may have gone wrong there.
+        """Open a notebook of the folder; after the test, fail if anything went wrong in its window.
 
         Parameters
         ----------
@@ -159,35 +181,55 @@ class Lab:
             Of the window, in pixels.
         theme : {'light', 'dark'}, optional
         allowed : sequence of str, optional
-            Words in errors of the console that the test brings about on purpose.
+            Words in errors of the console that the test provokes on purpose.
         """
-        context = self.chromium.new_context(
-            viewport={"width": width, "height": HEIGHT}, device_scale_factor=1.5
-        )
+        # Loading JupyterLab costs seconds of CPU, so one window shows notebook after notebook. A second
+        # window opens only inside the block of another; a window in which a test failed isn't reused.
+        window, self._free = self._free or self._new_window(), None
+        page, watch = window.page, window.watch
+        watch.troubles.clear()
+        try:
+            page.set_viewport_size({"width": width, "height": HEIGHT})
+            if theme != window.theme:
+                page.evaluate(SET_THEME, THEMES[theme])
+                page.wait_for_function(THEME_SET, arg=theme == "light")
+                window.theme = theme
+            page.evaluate(OPEN, path.relative_to(self.folder).as_posix())
+            page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
+            if run:
+                run_all(page)
+            yield page
+            page.evaluate(SHUT_DOWN)
+            troubles = [*watch.troubles]
+            page.evaluate(CLOSE)
+            page.locator(".jp-Notebook").wait_for(state="detached")
+        except BaseException:
+            window.context.close()
+            raise
+        if self._free is None:
+            self._free = window
+        else:
+            window.context.close()
+        troubles = [
+            each for each in troubles if not any(word in each for word in (*NOISE, *allowed))
+        ]
+        assert [] == troubles, "\n".join(troubles)
+
+    def _new_window(self) -> Window:
+        """Open a window with an empty JupyterLab."""
+        context = self.chromium.new_context(device_scale_factor=1.5)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=self.address)
         watch = Watch()
         watch.look_at(context)
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
-        try:
-            page.goto(f"{self.address}/lab/tree/{path.relative_to(self.folder)}?reset")
-            page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
-            page.evaluate(SET_THEME, THEMES[theme])
-            page.wait_for_function(THEME_SET, arg=theme == "light")
-            if run:
-                run_all(page)
-            yield page
-            page.evaluate(SHUT_DOWN)
-        finally:
-            context.close()
-        troubles = [
-            each for each in watch.troubles if not any(word in each for word in (*NOISE, *allowed))
-        ]
-        assert [] == troubles, "\n".join(troubles)
+        page.goto(f"{self.address}/lab?reset")
+        page.wait_for_function(STARTED, timeout=WAIT)
+        return Window(context, page, watch)
 
     @contextmanager
     def notebook(self, name: str, cells: Sequence[str], **options: Any) -> Iterator[Page]:
-        """A new notebook with some cells, opened; see `opened`."""
+        """Open a new notebook with some cells. See `opened`."""
         with self.opened(self.write(name, cells), **options) as page:
             yield page
 
@@ -221,7 +263,7 @@ def models(page: Page) -> int:
 
 @contextmanager
 def serving(place: Path, chromium: Browser) -> Iterator[Lab]:
-    """A JupyterLab of our own, with an empty folder of notebooks and no settings."""
+    """Start a JupyterLab with an empty folder of notebooks, default settings, and the DejaVu fonts."""
     folder = place / "work"
     folder.mkdir()
     with socket.socket() as free:
@@ -240,7 +282,7 @@ def serving(place: Path, chromium: Browser) -> Iterator[Lab]:
         log.open("w") as output,
         subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", *options],
-            env=os.environ | settings,
+            env=os.environ | settings | font_environment("dejavu", place),
             stdout=output,
             stderr=subprocess.STDOUT,
         ) as server,
@@ -258,7 +300,7 @@ def serving(place: Path, chromium: Browser) -> Iterator[Lab]:
 
 
 def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the server answers; fail with its log when it does not."""
+    """Wait until the server answers; if it doesn't, fail and show its log."""
     end = time.monotonic() + WAIT / 1e3
     while time.monotonic() < end and server.poll() is None:
         try:
@@ -267,4 +309,4 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.2)
         else:
             return
-    pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')}")

@@ -41,7 +41,7 @@ def test_the_program(lab: Lab, axe: str, theme: str) -> None:
             if report.get_by_label("Step forward").get_attribute("aria-disabled") == "true":
                 break
         forward = [line.strip() for way, line in seen if way == "forward"]
-        reverse = [line.strip() for way, line in seen if way == "reverse"]
+        reverse = [line.strip() for way, line in seen if way == "backward"]
         assert re.match(
             r"\w+ = np.tanh\(x @ w \+ b\)$|error = np.tanh\(x @ w \+ b\) - y$", forward[0]
         )

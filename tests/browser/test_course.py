@@ -1,19 +1,30 @@
-"""Every notebook of the course in JupyterLab, run from top to bottom as a reader does it."""
+"""Every notebook of the course in JupyterLab, run from top to bottom as a reader does it.
+
+The outputs are compared with the stored ones as ``pytest --nbval`` compares them. Kernels have the DejaVu fonts and the
+``dot`` program here; `make course` runs the lessons with the Liberation fonts and the Graphviz inside pygraphviz.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
+from nbval.plugin import coalesce_streams, transform_streams_for_comparison
 from playwright.sync_api import Page, expect
 
+from tapemagic.nbval import DRAWING, PAPER, PLOT
 from tests.browser.jupyter import REPORT, Lab
 from tests.browser.looks import keep, turn_to
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-COURSE = sorted(NOTEBOOKS.glob("*.ipynb"))
+COURSE = sorted(
+    NOTEBOOKS.glob("*.ipynb"), reverse=True
+)  # the longest lessons first: two processes then end together
 
 
 # Cells that are out of sight have no outputs in the page, so each is scrolled to.
@@ -35,24 +46,66 @@ LOOK_THROUGH = """async () => {
     return missing;
 }"""
 
-FAILED = """() => window.jupyterapp.shell.currentWidget.content.widgets
-    .filter(cell => (cell.model.sharedModel.outputs ?? []).some(
-        ({ output_type, name }) => output_type === 'error' || name === 'stderr'))
-    .map(cell => cell.model.sharedModel.source)"""
+NOTEBOOK = "() => JSON.stringify(window.jupyterapp.shell.currentWidget.content.model)"
+IGNORED = {
+    "metadata",
+    "traceback",
+    "output_type",
+    "name",
+    "execution_count",
+    "application/vnd.jupyter.widget-view+json",
+    "image/png",
+    "image/jpeg",
+}
+"""What nbval leaves out of its comparison."""
+PROGRESS = re.compile(r"\d+%\||% Completed \|")
 
 
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_a_notebook_runs_to_its_end(lab: Lab, path: Path) -> None:
-    """Its reports are shown as widgets, and only those cells fail that are meant to."""
-    cells = nbformat.read(path, as_version=4).cells
-    meant = sum("raises-exception" in cell.metadata.get("tags", []) for cell in cells)
+    """Its reports are shown as widgets, its outputs are the stored ones, and only what is meant to fail fails."""
+    stored = code_cells(nbformat.read(path, as_version=4))
+    meant = ["raises-exception" in cell.metadata.get("tags", []) for cell in stored]
 
     shutil.copy(NOTEBOOKS / "binder.svg", lab.folder)
     with lab.opened(Path(shutil.copy(path, lab.folder)), width=1200) as page:
         assert [] == page.evaluate(LOOK_THROUGH)
-        assert meant == len(failed := page.evaluate(FAILED)), failed
+        ran = code_cells(nbformat.reads(page.evaluate(NOTEBOOK), as_version=4))
+        assert meant == [any(map(is_failure, cell.outputs)) for cell in ran]
+        for before, now in zip(stored, ran, strict=True):
+            if "NBVAL_IGNORE_OUTPUT" not in before.source:
+                assert compared(before.outputs) == compared(now.outputs), before.source
         if "quickstart" in path.name:
             take_the_picture_of_the_readme(page)
+
+
+def code_cells(notebook: Any) -> list[Any]:
+    """The cells of code of a notebook."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def is_failure(output: Any) -> bool:
+    """Return True if an output is an error, or text on the error stream."""
+    return output.output_type == "error" or output.get("name") == "stderr"
+
+
+def compared(outputs: list[Any]) -> dict[str, list[Any]]:
+    """The texts of a cell's outputs that nbval compares, by their kind."""
+    texts = defaultdict(list)
+    for output in transform_streams_for_comparison(coalesce_streams(outputs)):
+        for kind, text in {**output, **output.get("data", {})}.items():
+            if kind not in {*IGNORED, "data"} and (cleaned := without_drawings(text)):
+                texts[kind].append(cleaned)
+    return texts
+
+
+def without_drawings(text: Any) -> Any:
+    """A text without the bytes of the drawings in it, and without the progress bars that only a reader sees."""
+    if isinstance(text, str):
+        for pattern in (DRAWING, PLOT, PAPER):
+            text = re.sub(pattern, r"\1", text)
+        text = "\n".join(line.rstrip() for line in text.splitlines() if not PROGRESS.search(line))
+    return text
 
 
 def take_the_picture_of_the_readme(page: Page) -> None:

@@ -64,7 +64,7 @@ def test_params_unknown(tf: Any) -> Any:
     return tf.gradients_function(cubic, ["z"])(tf.constant(2.0), tf.constant(3.0))
 
 
-@refused(OptionError, "position 5", "cubic was given 2", tensorflow=raises("IndexError"))
+@refused(OptionError, "position 5", "cubic received 2", tensorflow=raises("IndexError"))
 def test_params_out_of_range(tf: Any) -> Any:
     """params: a position that there is none (IndexError in TensorFlow)."""
     return tf.gradients_function(cubic, [5])(tf.constant(2.0), tf.constant(3.0))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.engine.tape import recorder as memory
+from tapemagic.engine.tape import base_tape as memory
 from tests.conformance.programs import raised_by
 
 LARGE = 100_000
@@ -226,7 +226,7 @@ def test_dead_small_results_are_dropped_in_time() -> None:
 
 def test_dead_large_results_are_dropped_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dropping happens by itself: large arrays count by their weight."""
-    monkeypatch.setattr(memory, "HEAVY", 10 * 8 * LARGE)
+    monkeypatch.setattr(memory, "PRUNE_AFTER_BYTES", 10 * 8 * LARGE)
     x = large(0.5)
     tracemalloc.start()
     try:

@@ -135,8 +135,8 @@ def test_objects_as_target() -> None:
         y = x * x
     bad = {
         "int": (9, "tapemagic.Variable(x)"),
-        "ndarray": (np.array([9.0]), "can't be tracked"),
-        "float64": (np.float64(9.0), "can't be tracked"),
+        "ndarray": (np.array([9.0]), "aren't on the tape"),
+        "float64": (np.float64(9.0), "aren't on the tape"),
         "str": ("y", "without quotation marks: y"),
         "set": ({1, 2}, "a list"),
         "generator": ((z for z in [y]), "a list"),

@@ -90,7 +90,7 @@ def test_assign_nan(tf: Any) -> Any:
 
 @refused(
     DtypeError,
-    "300 does not fit into int8: that holds whole numbers from -128 to 127",
+    "300 does not fit into int8: its range is -128 to 127",
     tensorflow={"int8": 44},
 )
 def test_assign_too_large(tf: Any) -> Any:

@@ -17,17 +17,18 @@ from tapemagic.drawing.dot import (
     Places,
     dot,
     edge_labels,
+    estimate,
     operation_label,
     shortened,
     value_label,
-    width,
 )
+from tapemagic.drawing.inserts import Inserts
 from tapemagic.drawing.svg import draw
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.report.findings import Findings, examine
+from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph.graph import Graph, GraphFrame, Step, Value
 from tests.report import recordings
-from tests.report.recordings import chain, product, record, regression, square
+from tests.report.recordings import chain, findings_of, product, record, regression, square
 
 STORED = Path(__file__).parent / "stored"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -81,12 +82,13 @@ def test_direction() -> None:
 @pytest.mark.parametrize("found", [square(), regression(), chain(3), chain(12)])
 def test_width(monkeypatch: pytest.MonkeyPatch, found: Findings) -> None:
     """The width of a picture that would grow to the right is foreseen well enough."""
-    monkeypatch.setattr(dot_module, "PAGE", (1000, 1000))
+    monkeypatch.setattr(dot_module, "grows_down", lambda _extents: False)
 
     picture = draw(source(found)).live
 
     points = float(re.findall(r'width="(\d+)pt"', str(picture))[0])
-    assert points / 72 == pytest.approx(width(found.graph), rel=0.1)
+    width, _ = estimate(found.graph, Inserts(found.graph)).across
+    assert points == pytest.approx(width, rel=0.1)
 
 
 def test_a_long_value_is_cut() -> None:
@@ -116,7 +118,7 @@ def test_escaped(name: str) -> None:
     with Observer() as observer:
         observer.watch(x)
         y = x * weight
-    found = examine(observer, [("y", y)], [("x", x), (name, weight)])
+    found = findings_of(observer, [("y", y)], [("x", x), (name, weight)])
 
     picture = draw(source(found)).live
 
@@ -156,7 +158,7 @@ def readers(count: int, frames: tuple[int | None, ...] = (None,), kind: str = "c
         Step(k, "sin", (0,), (k + 1,), frame=frames[k % len(frames)], slopes=((0, "1.0"),))
         for k in range(count)
     ]
-    made = (value(k + 1, "intermediate") for k in range(count))
+    made = (value(k + 1, "computed") for k in range(count))
     outer = GraphFrame("outer", kind)  # type: ignore[arg-type]
     within = (outer, GraphFrame("inner", "call", 0), GraphFrame("other", "call"))
     return Graph(
@@ -244,11 +246,11 @@ def test_room_for_edge_labels() -> None:
     """Local derivatives stand beside the edges of a small picture, those of each input beside its own."""
     small = dot(record(lambda a, b: a * b + a, 2.0, 3.0).graph)
 
-    assert {("n0", " b = 3.0"), ("n1", " a = 2.0")} == set(
-        re.findall(r'(n\d) -> s0 \[label="([^"]*)"', small)
+    assert {("n0", "b = 3.0"), ("n1", "a = 2.0")} == set(
+        re.findall(r"(n\d) -> s0 \[label=<.*?>([^<>]+)</td>", small)
     )
-    assert 'label=" 1.0"' in dot(readers(MAX_LABELLED))
-    assert 'label=" 1.0"' not in dot(readers(MAX_LABELLED + 1))
+    assert ">1.0</td>" in dot(readers(MAX_LABELLED))
+    assert ">1.0</td>" not in dot(readers(MAX_LABELLED + 1))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from tapemagic.drawing.heatmap import MARKS, colour, heatmap
+from tapemagic.drawing.heatmap import MARKS, color, heatmap
 from tapemagic.report.tabs.gradients.matrices import Matrix
 from tests.drawing.pictures import cells_in
 from tests.drawing.test_dot import NASTY
@@ -48,15 +48,15 @@ def words(picture: Any) -> list[str]:
 )
 def test_colour(part: float, expected: str) -> None:
     """Orange above zero and blue below it, the stronger the larger."""
-    assert expected == colour(part)
+    assert expected == color(part)
 
 
 @pytest.mark.parametrize("k", range(65))
 def test_last_digits_do_not_count(k: int) -> None:
-    """Numbers that differ by rounding have one colour, also where a shade ends."""
+    """Numbers that differ by rounding have one color, also where a shade ends."""
     part = k / 64
 
-    assert colour(part) == colour(part * (1 + 1e-12)) == colour(part * (1 - 1e-12))
+    assert color(part) == color(part * (1 + 1e-12)) == color(part * (1 - 1e-12))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 64), (64, 2), (64, 64), (9, 13)])
@@ -67,7 +67,7 @@ def test_every_cell_has_its_colour(shape: tuple[int, int]) -> None:
 
     source = ET.tostring(drawn(tuple(map(tuple, table.tolist())))).decode()
 
-    assert cells_in(source) == [[colour(x / most) for x in row] for row in table.tolist()]
+    assert cells_in(source) == [[color(x / most) for x in row] for row in table.tolist()]
 
 
 def test_zeros() -> None:
@@ -102,7 +102,7 @@ def test_the_scale(cells: Any, scale: list[str], stops: list[tuple[str, float]])
 
     assert scale == words(picture)[4:]
     found = [(stop.get("offset"), stop.get("stop-color")) for stop in picture.iter(f"{SVG}stop")]
-    assert [(place, colour(part)) for place, part in stops] == found
+    assert [(place, color(part)) for place, part in stops] == found
 
 
 def test_one_row() -> None:

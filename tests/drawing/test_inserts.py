@@ -15,8 +15,8 @@ from tapemagic.drawing.dot import dot
 from tapemagic.drawing.inserts import ARRAY, GAP, MAX_PICTURED, PLOT, Inserts
 from tapemagic.drawing.svg import draw
 from tapemagic.report.summary import summarise
+from tapemagic.report.tabs.graph.boxes import LoopVariable
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
-from tapemagic.report.tabs.graph.loop_variables import Carried
 from tapemagic.report.tabs.training.series import series_of
 from tests.drawing.test_dot import NASTY
 
@@ -33,7 +33,7 @@ def value(index: int, name: str, *arrays: Any) -> Value:
     )
 
 
-def loop(*carried: Carried) -> Graph:
+def loop(*carried: LoopVariable) -> Graph:
     """A graph of a loop."""
     box = Step(0, "line 2, 3 times", (0,), (1,), elided=3, kind="loop", carried=carried)
     return Graph((value(0, "x"), value(1, "y")), (box,))
@@ -52,7 +52,7 @@ def words(graph: Graph) -> list[str]:
 
 def test_a_plot() -> None:
     """A carried number has its name, and its first and last number."""
-    graph = loop(Carried("y", GROWING))
+    graph = loop(LoopVariable("y", GROWING))
 
     assert ["y: 1.0 … 4.0"] == words(graph)
     [insert] = Inserts(graph).by_number.values()
@@ -61,7 +61,7 @@ def test_a_plot() -> None:
 
 def test_a_plot_of_gradients() -> None:
     """It stands beside that of the values."""
-    graph = loop(Carried("y", GROWING, FALLING))
+    graph = loop(LoopVariable("y", GROWING, FALLING))
 
     assert ["y: 1.0 … 4.0", "gradient: 9.0 … 0.5"] == words(graph)
     [insert] = Inserts(graph).by_number.values()
@@ -73,24 +73,24 @@ def test_a_plot_of_gradients() -> None:
 @pytest.mark.parametrize(
     ("carried", "expected"),
     [
-        (Carried("w", GROWING, is_norm=True), ["norm of w: 1.0 … 4.0"]),
+        (LoopVariable("w", GROWING, is_norm=True), ["norm of w: 1.0 … 4.0"]),
         (
-            Carried("", GROWING, FALLING, is_norm=True),
+            LoopVariable("", GROWING, FALLING, is_norm=True),
             ["norm of a value: 1.0 … 4.0", "norm of gradient: 9.0 … 0.5"],
         ),
-        (Carried("", GROWING), ["1.0 … 4.0"]),
-        (Carried("y", series_of("", [np.nan, 1.0, np.inf])), ["y: nan … inf"]),
-        (Carried("a" * 17, GROWING), [f"{'a' * 15}…: 1.0 … 4.0"]),
+        (LoopVariable("", GROWING), ["1.0 … 4.0"]),
+        (LoopVariable("y", series_of("", [np.nan, 1.0, np.inf])), ["y: nan … inf"]),
+        (LoopVariable("a" * 17, GROWING), [f"{'a' * 15}…: 1.0 … 4.0"]),
     ],
 )
-def test_captions(carried: Carried, expected: list[str]) -> None:
+def test_captions(carried: LoopVariable, expected: list[str]) -> None:
     """Norms are called norms, what has no name has none, and a long name is cut."""
     assert expected == words(loop(carried))
 
 
 def test_rows_do_not_overlap() -> None:
     """Several carried values have a row each, within the height of the picture."""
-    graph = loop(*(Carried(name, GROWING) for name in "abc"))
+    graph = loop(*(LoopVariable(name, GROWING) for name in "abc"))
 
     [insert] = Inserts(graph).by_number.values()
     rows = [float(text.attrib["y"]) for text in fragment(graph).iter("text")]
@@ -101,7 +101,7 @@ def test_rows_do_not_overlap() -> None:
 @pytest.mark.parametrize("name", NASTY)
 def test_hostile_names(name: str) -> None:
     """They are text."""
-    [caption] = words(loop(Carried(name, GROWING)))
+    [caption] = words(loop(LoopVariable(name, GROWING)))
 
     assert caption.endswith(": 1.0 … 4.0")
     assert caption.isprintable()
@@ -121,7 +121,7 @@ def test_not_all_arrays() -> None:
     """There is a limit; values with a name come first."""
     array = np.linspace(-1.0, 1.0, 100)
     made = (value(k, "" if k < 16 else f"x{k}", array) for k in range(20))
-    values = tuple(replace(x, role="intermediate") for x in made)
+    values = tuple(replace(x, role="computed") for x in made)
 
     inserts = Inserts(Graph(values, ()))
 
@@ -135,7 +135,7 @@ def test_what_has_no_picture() -> None:
     graph = Graph((value(0, "x"),), (Step(0, "sin", (0,), ()),))
     inserts = Inserts(graph)
 
-    assert ([], [], {}) == (
+    assert (None, None, {}) == (
         inserts.of_value(graph.values[0]),
         inserts.of_step(graph.steps[0]),
         inserts.by_number,
@@ -144,7 +144,7 @@ def test_what_has_no_picture() -> None:
 
 def test_in_the_picture() -> None:
     """Each stands in its box, and leaves no mark in the text."""
-    graph = loop(Carried("y", GROWING, FALLING))
+    graph = loop(LoopVariable("y", GROWING, FALLING))
     array = value(0, "x", np.linspace(-1.0, 1.0, 100))
     graph = replace(graph, values=(array, graph.values[1]))
     inserts = Inserts(graph)

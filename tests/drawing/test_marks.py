@@ -119,11 +119,12 @@ def test_names(
     monkeypatch: pytest.MonkeyPatch, drawer: Callable[[str], str], down: bool, found: Findings
 ) -> None:
     """Of all that is drawn, by either drawer and in either direction."""
-    monkeypatch.setattr(dot_module, "grows_down", lambda _graph: down)
+    monkeypatch.setattr(dot_module, "grows_down", lambda _extents: down)
 
     check(found.graph, drawer)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("drawer", [by_dot, by_pygraphviz])
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_names(drawer: Callable[[str], str], name: str) -> None:

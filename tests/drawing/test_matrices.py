@@ -27,22 +27,22 @@ BOTH = ("jacobian", "hessian")
 
 def numbers() -> Findings:
     """Two variables, and one that is not used."""
-    return record(lambda a, b, _c: a * b * np.sin(a), 2.0, 3.0, 1.0, kinds=BOTH)
+    return record(lambda a, b, _c: a * b * np.sin(a), 2.0, 3.0, 1.0, matrices=BOTH)
 
 
 def arrays() -> Findings:
     """An array of an array."""
-    return record(lambda a: np.cumsum(a * a), np.array([1.0, -2.0]), kinds=BOTH)
+    return record(lambda a: np.cumsum(a * a), np.array([1.0, -2.0]), matrices=BOTH)
 
 
 def large() -> Findings:
     """Two arrays that are too large to be read."""
-    return record(lambda a: np.cumsum(a * a), np.linspace(-1.0, 1.0, 70), kinds=BOTH)
+    return record(lambda a: np.cumsum(a * a), np.linspace(-1.0, 1.0, 70), matrices=BOTH)
 
 
 def huge() -> Findings:
     """An array whose Jacobian is refused."""
-    return record(lambda a: a * a, np.ones(2000), kinds=BOTH)
+    return record(lambda a: a * a, np.ones(2000), matrices=BOTH)
 
 
 def test_text_of_numbers() -> None:
@@ -112,7 +112,7 @@ def test_text_of_what_was_not_computed() -> None:
 
 def test_empty() -> None:
     """A matrix without entries says so."""
-    found = record(lambda a: a * 2, np.ones((0, 3)), kinds=("jacobian",))
+    found = record(lambda a: a * 2, np.ones((0, 3)), matrices=("jacobian",))
 
     assert "Jacobian dy/da, 0×3×0×3: empty" == matrices.text(found.matrices)
     assert "Jacobian dy/da, 0×3×0×3: empty" == Reader(matrices.html(found.matrices)).text
@@ -170,13 +170,13 @@ def test_a_heat_map() -> None:
     ("value", "words"),
     [
         (1.0, "blue: negative, white: zero, orange: positive"),
-        (np.nan, "orange: positive, chequered: not finite"),
+        (np.nan, "orange: positive, checkered: nan or inf"),
         (1j, "absolute values; blue"),
     ],
 )
 def test_legends(value: complex, words: str) -> None:
     """What the colours mean."""
-    found = record(lambda a: a * np.full(9, value), 1.0 + 0 * value, kinds=("jacobian",))
+    found = record(lambda a: a * np.full(9, value), 1.0 + 0 * value, matrices=("jacobian",))
 
     assert words in Reader(matrices.html(found.matrices)).text
 

@@ -9,23 +9,24 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 
 import tapemagic as tm
 from tapemagic.drawing import engines, svg
-from tapemagic.drawing.dot import dot
 from tapemagic.drawing.engines import by_dot, by_pygraphviz
-from tapemagic.drawing.inserts import Inserts
+from tapemagic.drawing.labels import box, field_height, inches
 from tapemagic.drawing.picture import UNIT, Insert, Outline, read
-from tapemagic.drawing.svg import Drawing, draw, draw_all, write
+from tapemagic.drawing.svg import Drawing, draw, write
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
 from tests.report.recordings import chain, product, record, square
+
+pytestmark = pytest.mark.thorough
 
 SOURCE = 'digraph { a [label="{one | two}" shape=record tooltip="x & <y>"]; b [label=b]; a -> b }'
 SVG = "{http://www.w3.org/2000/svg}"
@@ -185,7 +186,7 @@ def test_dot_that_takes_too_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     """It is stopped, and the report has the operations as equations."""
     program(tmp_path, f"echo $$ > {tmp_path}/pid\n/bin/sleep 60 & wait")
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(engines, "LIMIT", 0.3)
+    monkeypatch.setattr(engines, "TIMEOUT_SECONDS", 0.3)
 
     start = time.monotonic()
     bundle = TapeReport(square())._repr_mimebundle_()
@@ -256,22 +257,23 @@ def test_no_text_is_lost(drawer: Callable[[str], str], found: Findings) -> None:
 @pytest.mark.parametrize(("width", "height"), [(40, 12), (96, 40), (200, 90)])
 def test_an_insert(drawer: Callable[[str], str], width: float, height: float) -> None:
     """It takes the place of its marker, in the middle of the room that the marker makes, and no mark stays."""
-    insert = Insert('<rect width="5" height="5"/>', width, height)
-    label = "\\n".join(insert.marker(7))
-    unknown = "\\n".join(insert.marker(8))
+    insert = Insert(7, '<rect width="5" height="5"/>', width, height)
+    unknown = replace(insert, number=8)
+    wide, tall = box(width, field_height(1) + field_height(0, height))
+    size = f"fixedsize=true width={inches(wide)} height={inches(tall)}"
     source = (
         f'digraph {{ node [fontname="Helvetica,Arial" fontsize=10 shape=record];'
-        f' a [label="{{name | {label}}}"]; b [label="{unknown}"]; a -> b }}'
+        f' a [label="{{name | {insert.marker}}}" {size}]; b [label="{unknown.marker}"]; a -> b }}'
     )
 
     picture = read(drawer(source), {7: insert})
 
     assert ["name"] == [words.text for lines in picture.words.values() for words in lines]
     [inset] = picture.insets
-    box = next(item for item in picture.items if inset in item.parts).parts[0]
-    assert isinstance(box, Outline)
-    xs = [x for _, points in box.steps for x in points[::2]]
-    ys = [y for _, points in box.steps for y in points[1::2]]
+    outline = next(item for item in picture.items if inset in item.parts).parts[0]
+    assert isinstance(outline, Outline)
+    xs = [x for _, points in outline.steps for x in points[::2]]
+    ys = [y for _, points in outline.steps for y in points[1::2]]
     wide, tall = (UNIT * length * inset.scale for length in (width, height))
     assert abs(inset.x + wide / 2 - (min(xs) + max(xs)) / 2) < 2 * UNIT
     assert min(xs) <= inset.x < inset.x + wide <= max(xs) + UNIT
@@ -287,48 +289,3 @@ def test_words_that_look_like_a_marker() -> None:
     source = TapeReport(found).dot
 
     assert chr(0xE000) not in source
-
-
-def several() -> list[tuple[str, dict[int, Insert]]]:
-    """Graphs that are drawn in either direction, with frames and with small pictures."""
-    found = [product(), square(), record(lambda a: np.sum(a * a), np.arange(400.0)), chain(40)] * 5
-    inserts = [Inserts(each.graph) for each in found]
-    return [
-        (dot(each.graph, each.lines, small), small.by_number)
-        for each, small in zip(found, inserts, strict=True)
-    ]
-
-
-@pytest.mark.usefixtures("no_pygraphviz")
-def test_several_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is as it is alone."""
-    graphs = several()
-    alone = [draw(source, inserts) for source, inserts in graphs]
-    monkeypatch.setitem(svg.DRAWERS, "dot", failing(AssertionError("one by one")))
-
-    together = draw_all(graphs)
-
-    assert [each.live for each in alone] == [each.live for each in together]
-    assert [each.svg for each in alone] == [each.svg for each in together]
-    assert [] == draw_all([])
-
-
-def test_one_of_several_that_is_no_dot() -> None:
-    """Only that one has no picture."""
-    first, second, *_ = several()
-
-    drawings = draw_all([first, ("digraph { a [label=", {}), second])
-
-    assert [True, False, True] == [each.picture is not None for each in drawings]
-    assert "'dot' failed" in drawings[1].reason
-
-
-@pytest.mark.usefixtures("no_dot")
-def test_several_without_the_program() -> None:
-    """They are drawn one by one, or have the reason why not."""
-    pytest.importorskip("pygraphviz")
-    graphs = several()[:2]
-
-    assert [draw(*each).live for each in graphs] == [each.live for each in draw_all(graphs)]
-    assert all("'none'" in each.reason for each in draw_all(graphs, "none"))
-    assert all("no 'dot' program" in each.reason for each in draw_all(graphs, "dot"))

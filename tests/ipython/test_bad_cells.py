@@ -14,6 +14,8 @@ from tapemagic.ipython import magics
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(autouse=True)
 def a(run: Run) -> None:
@@ -152,7 +154,7 @@ def test_an_interrupted_report(
 ) -> None:
     """Ctrl-C while the report is made leaves the variables, the tape and the notebook as the cell made them."""
     with monkeypatch.context() as patch:
-        patch.setattr(magics, "examined", interrupt)
+        patch.setattr(magics, "analyze", interrupt)
         error = shell.run_cell("%%tape a\ny = a**2").error_in_exec
 
     assert type(error) is KeyboardInterrupt
@@ -181,7 +183,7 @@ def test_an_interrupted_report_of_a_failure(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The user's own error is raised all the same."""
-    monkeypatch.setattr(magics, "examined", interrupt)
+    monkeypatch.setattr(magics, "analyze", interrupt)
 
     assert (
         type(shell.run_cell("%%tape a\ny = a / np.ones(2) @ np.ones(3)").error_in_exec)
@@ -197,7 +199,7 @@ def test_a_report_that_cannot_be_made(
     def broken(*_args: Any, **_words: Any) -> None:
         raise RuntimeError("no\nsuch thing")
 
-    monkeypatch.setattr(magics, "examined", broken)
+    monkeypatch.setattr(magics, "analyze", broken)
     with pytest.warns(
         UserWarning, match=r"could not be made \(RuntimeError: no such thing\); the cell has run"
     ):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tapemagic.report.tabs.graph.loop_variables import Carried
+from tapemagic.report.tabs.graph.boxes import LoopVariable
 from tests.ipython.conftest import Run
 
 LOOP = "y = x\nfor i in range(10):\n    "
 
 
-def carried(run: Run, x: str, source: str) -> tuple[Carried, ...]:
+def carried(run: Run, x: str, source: str) -> tuple[LoopVariable, ...]:
     """The series of the only loop that is folded."""
     run(f"x = {x}")
     [box] = [step for step in run(f"%%tape x -t y\n{source}").graph.steps if step.kind == "loop"]

@@ -11,6 +11,8 @@ from tapemagic.ipython.check import CheckReport
 from tests.ipython.conftest import Run
 from tests.ipython.kernels import Kernel, kernel
 
+pytestmark = pytest.mark.thorough
+
 SETUP = """
 x, w, b = np.array([1.0, 2.0, 3.0]), np.arange(1.0, 7.0).reshape(3, 2), np.zeros(2)
 X = np.arange(12.0).reshape(4, 3)

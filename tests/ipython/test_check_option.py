@@ -1,4 +1,4 @@
-"""%%tape --check compares the gradients of a cell with difference quotients."""
+"""%%tape --check checks the gradients of a cell by finite differences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.ipython.conftest import Run
 
-AGREES = "agrees with difference quotients (relative difference under 1e-7)"
+AGREES = "matches finite differences (relative error < 1e-7)"
 
 
 def test_a_regression(run: Run) -> None:
@@ -27,7 +27,7 @@ def test_a_regression(run: Run) -> None:
 
 def test_without_the_option(run: Run) -> None:
     """Nothing is compared."""
-    assert "difference quotients" not in repr(run("%%tape x\nx = 2.0\ny = x**2"))
+    assert "finite differences" not in repr(run("%%tape x\nx = 2.0\ny = x**2"))
 
 
 def test_a_variable_that_changes(run: Run) -> None:

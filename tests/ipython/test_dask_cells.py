@@ -18,6 +18,8 @@ from tests.ipython.kernels import kernel
 from tests.ipython.live import asked, shown
 from tests.lazy.lazy_cases import raising
 
+pytestmark = pytest.mark.thorough
+
 DATA = """
 import dask, dask.array as da
 numbers = np.linspace(-1.0, 1.0, 40).reshape(10, 4)
@@ -156,7 +158,7 @@ def test_the_border_of_boxes(run: Run) -> None:
     assert 2 == len(dotted)
     assert not any("w (variable)" in line for line in dotted)
     page = run(LINE.format(""))._repr_mimebundle_()["text/html"]
-    assert "A dotted border: a Dask array that is not computed" in page
+    assert "Dotted border: Dask array, not computed yet" in page
 
 
 def test_a_none_has_its_reason(run: Run) -> None:
@@ -304,7 +306,7 @@ def test_matrices_that_are_too_large(run: Run) -> None:
 
     said = notes(report)
     assert {"dh/du", "dh/db", "d²h/du²", "d²loss/du²"} == said.keys()
-    assert "not computed; the Jacobian of a target that is not computed has a part" in said["dh/du"]
+    assert "not computed; the Jacobian of a target that isn't computed has a part" in said["dh/du"]
     assert "here 300, and 256 are the most" in said["d²loss/du²"]
     [mixed] = [m for m in report.findings.matrices if "d²loss/du db" == m.symbol]
     assert "all 360000.0" == mixed.extent
@@ -338,7 +340,7 @@ def test_the_bar(
     run: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever watches sees Dask's bar."""
-    monkeypatch.setattr("tapemagic.ipython.computing.is_live", lambda _stream: True)
+    monkeypatch.setattr("tapemagic.ipython.computing.is_interactive", lambda _stream: True)
     run(LINE.format(" --compute"))
     assert "100% Completed" in capsys.readouterr().out
 

@@ -21,6 +21,8 @@ from tapemagic.report.failure.find import Failure
 from tests.ipython.conftest import Run
 from tests.ipython.test_tape_in_cell import frames_of_the_cell
 
+pytestmark = pytest.mark.thorough
+
 Fail = Callable[[str], Failure]
 
 SETUP = """

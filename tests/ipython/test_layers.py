@@ -12,6 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from tapemagic.report.bundle import TapeReport
 from tests.ipython.conftest import Run
 
+pytestmark = pytest.mark.thorough
+
 MODEL = """
 from tapemagic import nn
 from tapemagic.nn.module import clear_names
@@ -121,7 +123,7 @@ def test_the_trace_follows_the_graph(run: Run) -> None:
     report = run(STEP)
 
     def words(opened: str) -> list[str]:
-        return [step["words"] for step in report._answers.to(f"view:{opened}")["steps"]]
+        return [step["words"] for step in report._answers.answer(f"view:{opened}")["steps"]]
 
     closed = [each for each in words("{}") if "dense_1 (Dense" in each]
     assert ["line 2: dense_1", "line 2: back through dense_1"] == [x.split(" (")[0] for x in closed]

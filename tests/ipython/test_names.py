@@ -10,6 +10,8 @@ import pytest
 from tapemagic.ipython import names
 from tests.ipython.conftest import Run
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(autouse=True)
 def x(run: Run) -> None:

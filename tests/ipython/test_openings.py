@@ -9,10 +9,12 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from tapemagic.report import details
 from tapemagic.report.subject import Subject
+from tapemagic.report.tabs.graph import find as graph
 from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
 from tools.gallery_cells import CELLS, Cell
+
+pytestmark = pytest.mark.thorough
 
 NODES = 60
 Subjects = Callable[..., Subject]
@@ -34,7 +36,7 @@ def subject(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> Subject
                 shell.run_cell(source)
         return found[-1]
 
-    monkeypatch.setattr(details, "Drawer", drawer)
+    monkeypatch.setattr(graph, "Drawer", drawer)
     return run
 
 

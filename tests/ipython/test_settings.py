@@ -120,7 +120,7 @@ def test_engine(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         ("max_nodes = 3", "max_nodes is a whole number from 20 to 2000, not 3"),
         ("theme = 'drak'", "theme is 'auto', 'light' or 'dark', not 'drak'"),
         ("engine = None", "engine is 'auto', 'dot', 'pygraphviz' or 'none', not None"),
-        ("first_tab = 'x'", "first_tab is 'Variables', 'Graph', 'Gradients', 'Plot', 'Trace', "),
+        ("first_tab = 'x'", "first_tab is 'Variables', 'Graph', 'Gradients', 'Paths', 'Plot', "),
     ],
 )
 def test_invalid(

@@ -6,11 +6,12 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
-from tapemagic.report.tabs.trace.step_context import MOST_STEPS
-from tapemagic.report.tabs.trace.trace_step import Steps
+from tapemagic.report.tabs.trace.steps import MAX_STEPS, Steps
 from tests.ipython.conftest import IMPORTS, Run
 from tests.report.steps import drawings, stepped
 from tools.gallery_cells import CELLS, Cell
+
+pytestmark = pytest.mark.thorough
 
 LOOP = "%%tape x\ny = x\nfor step in range({count}):\n    y = y * 0.5 + x"
 CALL = "def half(z):\n    return np.sin(z) * 0.5"
@@ -38,7 +39,7 @@ def test_the_gallery(shell: InteractiveShell, cell: Cell) -> None:
     with drawings() as found:
         shell.run_cell(cell.source)
     for subject, drawn in found:
-        assert len(stepped([(subject, drawn)])[0].steps) <= MOST_STEPS
+        assert len(stepped([(subject, drawn)])[0].steps) <= MAX_STEPS
         for key, number in sorted(openings(drawn))[:4]:
             stepped([(subject, Drawer(subject).draw({key: number}))])
 
@@ -73,7 +74,7 @@ def test_many_loops(run: Run) -> None:
     run("x = 1.0")
     taken = steps(run, f"%%tape x\ny = x\n{loops}")
 
-    assert 100 < len(taken.steps) <= MOST_STEPS + 50
+    assert 100 < len(taken.steps) <= MAX_STEPS + 50
 
 
 def test_a_call(run: Run) -> None:

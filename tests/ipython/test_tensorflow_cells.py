@@ -33,7 +33,7 @@ def test_a_watched_constant(run: Run) -> None:
 
     assert {
         "x": ("watched", "float32"),
-        "y": ("intermediate", "float32"),
+        "y": ("computed", "float32"),
         "z": ("target", "float32"),
     } == rows(report)
     assert ["dz/dx = 108.0"] == gradients(report)

@@ -121,7 +121,7 @@ def test_a_variable_that_changes(run: Run) -> None:
     ).findings
 
     [value] = line(found, 2)
-    assert value.value.startswith("5.0 now")
+    assert value.value.endswith("5.0 now")
     assert "5.0" == value.gradient
 
 

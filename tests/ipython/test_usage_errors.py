@@ -127,6 +127,7 @@ def test_awaiting_in_a_function(run: Run) -> None:
         ("-p x**2", "%tape has no option -p"),
         ("-o 2 --hessian x**2", "%tape has no option --hessian"),
         ("--no-auto-watch x**2", "%tape has no option --no-auto-watch"),
+        ("--what-if x x**2", "%tape has no option --what-if"),
         ("-o 0 x**2", "%tape: the order is a whole number from 1 to 9, not '0'"),
         ("await x", "'await'"),
     ],

@@ -11,6 +11,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
 
+pytestmark = pytest.mark.thorough
+
 W = "w = tm.Variable([1.0, 2.0], name='w')\nT = np.array([3.0, 1.0])"
 STEP = """for k in range(8):
     with tm.GradientTape() as t:

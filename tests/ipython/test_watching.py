@@ -12,6 +12,8 @@ from tapemagic import Tensor, Variable
 from tests.ipython.conftest import Run
 from tests.report.recordings import notes
 
+pytestmark = pytest.mark.thorough
+
 
 def role(report: Any, name: str) -> str:
     """The role of a variable in a report."""

@@ -16,6 +16,8 @@ from tapemagic.report.live.content import Content
 from tapemagic.report.live.packing import unpacked
 from tests.ipython.conftest import Run
 
+pytestmark = pytest.mark.thorough
+
 Refused = Callable[[str], str]
 
 

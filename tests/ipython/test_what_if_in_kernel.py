@@ -12,6 +12,7 @@ from tapemagic.report.live.packing import unpacked
 from tests.ipython.kernels import VIEW, Kernel, kernel
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.kernel,
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
 ]

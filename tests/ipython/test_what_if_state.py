@@ -13,6 +13,8 @@ from tapemagic.report.bundle import TapeReport
 from tapemagic.report.live.packing import unpacked
 from tests.ipython.conftest import Run
 
+pytestmark = pytest.mark.thorough
+
 UNSTEADY = "more than the sliders changes this report"
 
 

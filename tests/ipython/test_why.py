@@ -12,6 +12,8 @@ from IPython.lib.pretty import pretty
 from tests.ipython.conftest import Run
 from tests.report.recordings import notes
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize(
     ("cell", "question", "cause", "words"),

@@ -15,7 +15,8 @@ from tapemagic.drawing.dot import dot
 from tapemagic.drawing.svg import Drawing
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.report import html
-from tapemagic.report.findings import examined
+from tapemagic.report.analysis import analyze
+from tapemagic.report.request import ReportRequest
 from tapemagic.report.text import text
 from tests.lazy.lazy_cases import REFUSALS, quiet, raising, rows
 from tests.rules import harness
@@ -45,9 +46,8 @@ def show(entry: harness.Case, order: int) -> Sequence[Any]:
     results = result if isinstance(result, (tuple, list)) else [result]
     targets = [(f"y{i}", y) for i, y in enumerate(results) if isinstance(y, tm.Tensor)]
     sources = [(f"x{i}", x) for i, x in enumerate(inputs) if isinstance(x, tm.Tensor)]
-    found, details = examined(
-        observer, targets, sources, order, kinds=("jacobian", "hessian"), check=True
-    )
+    request = ReportRequest(targets, sources, order, matrices=("jacobian", "hessian"), check=True)
+    found, details = analyze(observer, request)
     assert text(found)
     assert html.page(found, Drawing(None, ""), None)
     assert dot(found.graph)

@@ -15,6 +15,8 @@ from tests.lazy.lazy_cases import ASKED, CUTS, double, outcome, single
 from tests.rules import harness
 from tests.shares import ALL, PART
 
+pytestmark = pytest.mark.thorough
+
 Entries = dict[str, Any]
 
 MOST_REFUSED = 0.22
@@ -93,7 +95,6 @@ def test_by_rows(entries: Entries) -> None:
     check(some_of(entries), "gradient", "rows")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("asked", "place"), [("second", 1), ("jacobian", 2)])
 @pytest.mark.parametrize("entries", grouped("CASES"))
 def test_orders(entries: Entries, asked: str, place: int) -> None:
@@ -101,7 +102,6 @@ def test_orders(entries: Entries, asked: str, place: int) -> None:
     check(in_turn(entries, place), asked, "rows")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("cut", "place"), [("columns", 3), ("everywhere", 4), ("whole", 5)])
 @pytest.mark.parametrize("entries", grouped("CASES"))
 def test_cuts(entries: Entries, cut: str, place: int) -> None:
@@ -109,21 +109,18 @@ def test_cuts(entries: Entries, cut: str, place: int) -> None:
     check(in_turn(entries, place), "gradient", cut)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("entries", grouped("CASES"))
 def test_lazy_beside_arrays_in_memory(entries: Entries) -> None:
     """The first array alone is Dask's."""
     check(in_turn(entries, 6), "gradient", "rows", first=True)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("entries", grouped("CASES"))
 def test_single_precision(entries: Entries) -> None:
     """float32 and complex64: NumPy's dtypes."""
     check(in_turn(entries, 7), "gradient", "rows", precision=single)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("entries", grouped("SPECIAL"))
 def test_special_points(entries: Entries) -> None:
     """Infinities, NaN, ties, and empty arrays."""
@@ -136,7 +133,6 @@ def test_without_derivative(entries: Entries) -> None:
     check(entries, "value", "rows")
 
 
-@pytest.mark.thorough
 def test_few_are_refused() -> None:
     """Most functions are computed in pieces."""
     entries = in_turn(harness.collect("CASES"), 8)

@@ -132,6 +132,7 @@ def test_a_row_wise_function_along_a_cut_axis() -> None:
 TOTALS = [np.cumsum, np.cumprod, np.add.accumulate, np.nancumsum, np.sum, np.prod, np.mean, np.var]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["f4", "c16", "i4"])
 @pytest.mark.parametrize("dtype", [None, "f4", "f8", "c16", "i8"])
 @pytest.mark.parametrize("f", TOTALS)

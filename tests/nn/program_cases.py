@@ -35,16 +35,12 @@ OPTIMIZERS = {
     "exponential": lambda: optimizers.Adam(schedules.ExponentialDecay(0.1, 3, 0.5)),
     "staircase": lambda: optimizers.Adam(schedules.ExponentialDecay(0.1, 3, 0.5, staircase=True)),
     "inverse": lambda: optimizers.SGD(schedules.InverseTimeDecay(0.1, 3, 0.5)),
-    "piecewise": lambda: optimizers.Adam(
-        schedules.PiecewiseConstantDecay([2, 4], [0.1, 0.05, 0.01])
-    ),
+    "piecewise": lambda: optimizers.Adam(schedules.PiecewiseConstantDecay([2, 4], [0.1, 0.05, 0.01])),
     "polynomial": lambda: optimizers.SGD(schedules.PolynomialDecay(0.1, 4, power=2, cycle=True)),
-    "cosine": lambda: optimizers.SGD(
-        schedules.CosineDecay(0.0, 5, warmup_target=0.1, warmup_steps=3)
-    ),
+    "cosine": lambda: optimizers.SGD(schedules.CosineDecay(0.0, 5, warmup_target=0.1, warmup_steps=3)),
     "restarts": lambda: optimizers.SGD(schedules.CosineDecayRestarts(0.1, 3)),
     "function": lambda: optimizers.SGD(lambda: 0.05),
-}
+}  # fmt: skip
 
 STATEFUL = (0.5, 0.0)
 
@@ -90,10 +86,7 @@ LAYERS = {
         (2, 6, 6, 1),
         stack(lambda: nn.Conv2D(2, 3, activation="relu"), nn.MaxPooling2D, nn.Flatten, dense()),
     ),
-    "one axis": (
-        (2, 8, 2),
-        stack(lambda: nn.Conv1D(3, 3), nn.AveragePooling1D, nn.GlobalMaxPooling1D, dense()),
-    ),
+    "one axis": ((2, 8, 2), stack(lambda: nn.Conv1D(3, 3), nn.AveragePooling1D, nn.GlobalMaxPooling1D, dense())),
     "batches": ((6, 5), stack(dense(), nn.BatchNormalization, dense())),
     "layers": ((6, 5), stack(dense(), nn.LayerNormalization, dense())),
     "simple": ((3, 4, 2), stack(lambda: nn.SimpleRNN(3))),
@@ -102,16 +95,10 @@ LAYERS = {
     "attention": ((3, 4, 6), attention),
     "functional": ((6, 5), functional),
     "own": ((6, 5), Own),
-    "penalties": (
-        (6, 5),
-        stack(dense(kernel_regularizer="l2"), dense(kernel_regularizer="l1")),
-    ),
-    "activations": (
-        (6, 5),
-        stack(*(dense(activation=a) for a in ("gelu", "elu", "softplus", "silu", "softmax"))),
-    ),
+    "penalties": ((6, 5), stack(dense(kernel_regularizer="l2"), dense(kernel_regularizer="l1"))),
+    "activations": ((6, 5), stack(*(dense(activation=a) for a in ("gelu", "elu", "softplus", "silu", "softmax")))),
     "slopes": ((6, 5), stack(dense(), nn.LeakyReLU, nn.PReLU, nn.Softmax)),
-}
+}  # fmt: skip
 
 
 def step_of(model: Any, x: Any, decorate: Any) -> Any:
@@ -137,49 +124,22 @@ YES = np.array([[0], [1], [1], [0], [1], [0]], "float32")
 CHANCES = _rng.random((6, 1), dtype="float32")
 
 LOSSES = {
-    kind.__name__: (kind, y_true, y_pred)
-    for kinds, y_true, y_pred in (
-        (
-            (nn.losses.BinaryCrossentropy, nn.losses.BinaryFocalCrossentropy, nn.losses.Hinge),
-            YES,
-            CHANCES,
-        ),
-        ((nn.losses.SparseCategoricalCrossentropy,), NUMBERS, SHARES),
-        (
-            (
-                nn.losses.CategoricalCrossentropy,
-                nn.losses.CategoricalHinge,
-                nn.losses.CosineSimilarity,
-                nn.losses.Huber,
-                nn.losses.KLDivergence,
-                nn.losses.LogCosh,
-                nn.losses.MeanAbsoluteError,
-                nn.losses.MeanSquaredError,
-                nn.losses.Poisson,
-            ),
-            ONE_HOT,
-            SHARES,
-        ),
+    name: (getattr(nn.losses, name), y_true, y_pred)
+    for names, y_true, y_pred in (
+        ("BinaryCrossentropy BinaryFocalCrossentropy Hinge", YES, CHANCES),
+        ("SparseCategoricalCrossentropy", NUMBERS, SHARES),
+        ("CategoricalCrossentropy CategoricalHinge CosineSimilarity Huber KLDivergence", ONE_HOT, SHARES),
+        ("LogCosh MeanAbsoluteError MeanSquaredError Poisson", ONE_HOT, SHARES),
     )
-    for kind in kinds
-}
+    for name in names.split()
+}  # fmt: skip
 
 METRICS = {
-    kind.__name__: (kind, y_true, y_pred)
-    for kinds, y_true, y_pred in (
-        ((nn.metrics.AUC, nn.metrics.BinaryAccuracy, nn.metrics.Precision), YES, CHANCES),
-        ((nn.metrics.SparseCategoricalAccuracy,), NUMBERS, SHARES),
-        (
-            (
-                nn.metrics.CategoricalAccuracy,
-                nn.metrics.F1Score,
-                nn.metrics.MeanSquaredError,
-                nn.metrics.R2Score,
-                nn.metrics.TopKCategoricalAccuracy,
-            ),
-            ONE_HOT,
-            SHARES,
-        ),
+    name: (getattr(nn.metrics, name), y_true, y_pred)
+    for names, y_true, y_pred in (
+        ("AUC BinaryAccuracy Precision", YES, CHANCES),
+        ("SparseCategoricalAccuracy", NUMBERS, SHARES),
+        ("CategoricalAccuracy F1Score MeanSquaredError R2Score TopKCategoricalAccuracy", ONE_HOT, SHARES),
     )
-    for kind in kinds
-}
+    for name in names.split()
+}  # fmt: skip

@@ -84,5 +84,5 @@ def test_no_model_is_a_layer_of_itself() -> None:
     inner = nn.Sequential(name="inner")
     outer = nn.Sequential([inner])
     for model in (inner, outer):
-        with pytest.raises(OptionError, match="'inner' cannot be a layer of itself"):
+        with pytest.raises(OptionError, match="'inner' can't be a layer of itself"):
             inner.add(model)

@@ -17,7 +17,7 @@ BEGIN = """
 import time
 from tapemagic import nn
 from tapemagic.nn.callbacks import progress
-progress.PATIENCE = progress.INTERVAL = 0.0
+progress.SECONDS_BEFORE_BAR = progress.MIN_REFRESH_SECONDS = 0.0
 model = nn.Sequential([nn.Input((2,)), nn.Dense(1, kernel_initializer="zeros")])
 model.compile(nn.optimizers.SGD(0.0), "mse")
 x, y = np.ones((6, 2)), np.ones(6)

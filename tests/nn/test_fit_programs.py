@@ -14,6 +14,8 @@ from tapemagic.errors import NonFiniteError
 from tapemagic.nn.models import training
 from tapemagic.nn.models.train_steps import programs_of_steps
 
+pytestmark = pytest.mark.thorough
+
 RNG = np.random.default_rng(0)
 X = RNG.random((22, 4), dtype="float32")
 Y = RNG.integers(0, 3, 22)
@@ -71,7 +73,7 @@ def test_values_are_those_of_steps_as_they_stand(options: Any) -> None:
 def test_long_training_is_replayed_for_whole_batches(monkeypatch: Any) -> None:
     """Long training is replayed for whole batches."""
     assert not programs_of(fitted(None, epochs=3)[0])
-    monkeypatch.setattr(training, "MANY", 12)
+    monkeypatch.setattr(training, "MIN_STEPS_TO_TRACE", 12)
     model, found = fitted(None, epochs=4)
     assert len(programs_of(model)) == 1
     assert same(found, fitted(True, epochs=4)[1])
@@ -106,7 +108,7 @@ def test_a_loss_that_is_not_finite_leaves_the_weights_as_before_the_step() -> No
         model.fit(broken[:8], Y[:8], batch_size=8, verbose=0, shuffle=False)
     assert same([*model.get_weights(), *model.optimizer.variables], before)
     model.layers[0].kernel.assign(np.full((4, 6), np.nan))
-    with pytest.raises(NonFiniteError, match="A weight is not finite already"):
+    with pytest.raises(NonFiniteError, match="A weight was already nan or infinite"):
         model.fit(X, Y, batch_size=8, verbose=0)
 
 

@@ -102,7 +102,7 @@ def test_a_layer_that_does_not_fit_names_both() -> None:
     hidden = nn.Dense(3, name="hidden")(nn.Input((4,)))
 
     with pytest.raises(
-        ShapeError, match=r"'picture' \(Conv2D\) cannot be called on the output of 'hidden'"
+        ShapeError, match=r"'picture' \(Conv2D\) can't be called on the output of 'hidden'"
     ):
         nn.layers.Conv2D(2, 3, name="picture")(hidden)
     with pytest.raises(ShapeError, match=r"output of 'hidden'.* and the output of 'other'"):
@@ -134,7 +134,7 @@ def test_calls_that_do_not_fit_the_inputs() -> None:
     a, b = nn.Input((2,), name="a"), nn.Input((3,), name="b")
     model = nn.Model([a, b], nn.Dense(1)(a) + nn.Dense(1)(b))
 
-    with pytest.raises(ShapeError, match="2 inputs, named 'a', 'b', and was called on 1"):
+    with pytest.raises(ShapeError, match="2 inputs, named 'a', 'b', and was called with 1"):
         model(np.ones((4, 2)))
     with pytest.raises(ShapeError, match="'b' is missing"):
         model({"a": np.ones((4, 2))})
@@ -192,7 +192,7 @@ def test_a_class_of_ones_own() -> None:
     assert list(model.named_variables()) == ["dense/kernel", "dense/bias"]
     assert [layer.name for layer in model.layers] == [model.dense.name]
     assert Twice()(nn.Input((4,))).shape == (None, 4)
-    with pytest.raises(NotImplementedError, match="computes nothing yet"):
+    with pytest.raises(NotImplementedError, match="has no method"):
         nn.Model()(X)
 
 
@@ -228,7 +228,7 @@ def test_what_is_no_layer_of_sequential() -> None:
     layer = nn.Dense(1)
 
     for wrong in (np.tanh, "relu", None):
-        with pytest.raises(OptionError, match="made of layers"):
+        with pytest.raises(OptionError, match="consists of layers"):
             nn.Sequential([wrong])
     with pytest.raises(
         OptionError, match=r"Flatten is a class of layers: call it, as in Flatten\(\)"

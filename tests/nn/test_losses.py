@@ -256,150 +256,64 @@ def test_losses_are_pickled() -> None:
     assert loss([[0.0]], [[3.0]]) == losses.Huber(2.0, reduction="sum")([[0.0]], [[3.0]])
 
 
+MSE, BCE, CCE = losses.MeanSquaredError, losses.BinaryCrossentropy, losses.CategoricalCrossentropy
+UNSUPPORTED = UnsupportedArgumentError
 HALVES = np.full((2, 2), 0.5)
 BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "label too large": (
-        lambda: SPARSE()([0, 2], HALVES),
-        OptionError,
-        r"label 2 at \[1\] is not one of the 2 classes",
-    ),
+    "label too large": (lambda: SPARSE()([0, 2], HALVES), OptionError, r"label 2 at \[1\] isn't one of the 2 classes"),
     "negative label": (lambda: SPARSE()([0, -1], HALVES), OptionError, r"label -1 .* from 0 to 1"),
-    "labels for one output": (
-        lambda: SPARSE()([0, 1], [[0.5], [0.5]]),
-        OptionError,
-        "BinaryCrossentropy",
-    ),
-    "fraction as label": (
-        lambda: SPARSE()([0.5, 1], HALVES),
-        OptionError,
-        "0.5 is no whole number",
-    ),
-    "NaN as label": (lambda: SPARSE()([np.nan, 1], HALVES), OptionError, "nan is no whole number"),
+    "labels for one output": (lambda: SPARSE()([0, 1], [[0.5], [0.5]]), OptionError, "BinaryCrossentropy"),
+    "fraction as label": (lambda: SPARSE()([0.5, 1], HALVES), OptionError, "0.5 isn't an integer"),
+    "NaN as label": (lambda: SPARSE()([np.nan, 1], HALVES), OptionError, "nan isn't an integer"),
     "one-hot labels": (lambda: SPARSE()(np.eye(2), HALVES), ShapeError, "CategoricalCrossentropy"),
-    "number of labels": (
-        lambda: SPARSE()([0, 1, 1], HALVES),
-        ShapeError,
-        r"labels of the shape \(3,\)",
-    ),
+    "number of labels": (lambda: SPARSE()([0, 1, 1], HALVES), ShapeError, r"labels of the shape \(3,\)"),
     "text as label": (lambda: SPARSE()(["a", "b"], HALVES), NotNumbersError, "numbers"),
-    "numbers of classes": (
-        lambda: losses.CategoricalCrossentropy()([0, 1], HALVES),
-        ShapeError,
-        "there is SparseCategoricalCrossentropy",
-    ),
-    "one class": (
-        lambda: losses.CategoricalCrossentropy()([[1]], [[0.5]]),
-        ShapeError,
-        "BinaryCrossentropy",
-    ),
+    "numbers of classes": (lambda: CCE()([0, 1], HALVES), ShapeError, "there is SparseCategoricalCrossentropy"),
+    "one class": (lambda: CCE()([[1]], [[0.5]]), ShapeError, "BinaryCrossentropy"),
     "logits as probabilities": (
         lambda: SPARSE()([0], [[-3.0, 4.0]]),
         OptionError,
-        "-3 is no probability: write from_l",
+        "-3 isn't a probability: write from_l",
     ),
-    "binary logits": (
-        lambda: losses.BinaryCrossentropy()([[0]], [[4.0]]),
-        OptionError,
-        "4 is no probability",
-    ),
-    "categorical logits": (
-        lambda: losses.CategoricalCrossentropy()([[0, 1]], [[-3.0, 4.0]]),
-        OptionError,
-        "from_logits=True",
-    ),
-    "binary labels": (
-        lambda: losses.BinaryCrossentropy(True)([[2]], [[4.0]]),
-        OptionError,
-        "target 2 is no prob",
-    ),
+    "binary logits": (lambda: BCE()([[0]], [[4.0]]), OptionError, "4 isn't a probability"),
+    "categorical logits": (lambda: CCE()([[0, 1]], [[-3.0, 4.0]]), OptionError, "from_logits=True"),
+    "binary labels": (lambda: BCE(True)([[2]], [[4.0]]), OptionError, "target 2 isn't a prob"),
     "divergence of logits": (
         lambda: losses.KLDivergence()([[0, 1]], [[-3, 4]]),
         OptionError,
-        "-3 is no probability",
+        "-3 isn't a probability",
     ),
     "negative mean": (lambda: losses.Poisson()([[1]], [[-3.0]]), OptionError, "softplus"),
     "shapes": (
-        lambda: losses.MeanSquaredError()(np.zeros(3), np.zeros((3, 3))),
+        lambda: MSE()(np.zeros(3), np.zeros((3, 3))),
         ShapeError,
         r"shape \(3,\) and predictions of the shape \(3, 3\)",
     ),
-    "row and column": (
-        lambda: losses.Huber()(np.zeros((1, 3)), np.zeros((3, 1))),
-        ShapeError,
-        "give one target",
-    ),
-    "a number": (
-        lambda: losses.MeanSquaredError()(1.0, 2.0),
-        RankError,
-        r"np.reshape\(y_pred, \(1, 1\)\)",
-    ),
-    "no outputs": (
-        lambda: losses.MeanSquaredError()(np.zeros((3, 0)), np.zeros((3, 0))),
-        ShapeError,
-        "no outputs",
-    ),
-    "complex": (
-        lambda: losses.MeanSquaredError()([[1]], [[1j]]),
-        UnsupportedArgumentError,
-        "real numbers",
-    ),
-    "complex targets": (
-        lambda: losses.MeanSquaredError()([[1j]], [[1.0]]),
-        UnsupportedArgumentError,
-        "targets",
-    ),
-    "masked": (
-        lambda: losses.MeanSquaredError()(np.ma.array([[1.0]]), [[1.0]]),
-        UnsupportedArgumentError,
-        "masked arrays",
-    ),
-    "None": (lambda: losses.MeanSquaredError()(None, [[1.0]]), NotNumbersError, "None"),
-    "weights": (
-        lambda: losses.MeanSquaredError()(HALVES, HALVES, [1, 2, 3]),
-        ShapeError,
-        r"weights of the shape \(3,\)",
-    ),
-    "weights of outputs": (
-        lambda: losses.MeanSquaredError()(HALVES, HALVES, HALVES),
-        ShapeError,
-        "one weight for each",
-    ),
-    "complex weights": (
-        lambda: losses.MeanSquaredError()(HALVES, HALVES, [1j, 0]),
-        UnsupportedArgumentError,
-        "weights",
-    ),
-    "reduction": (
-        lambda: losses.MeanSquaredError(reduction="avg"),
-        OptionError,
-        "'avg' is not known",
-    ),
-    "dtype": (lambda: losses.MeanSquaredError(dtype="int32"), DtypeError, "int32"),
-    "name": (lambda: losses.MeanSquaredError(name=3), OptionError, "a name is text, not 3"),  # type: ignore[arg-type]
-    "delta": (lambda: losses.Huber(delta=0), OptionError, "delta is a positive number, not 0"),
-    "smoothing": (
-        lambda: losses.BinaryCrossentropy(label_smoothing=2),
-        OptionError,
-        "a share from 0 to 1, not 2",
-    ),
+    "row and column": (lambda: losses.Huber()(np.zeros((1, 3)), np.zeros((3, 1))), ShapeError, "pass one target"),
+    "a number": (lambda: MSE()(1.0, 2.0), RankError, r"np.reshape\(y_pred, \(1, 1\)\)"),
+    "no outputs": (lambda: MSE()(np.zeros((3, 0)), np.zeros((3, 0))), ShapeError, "no outputs"),
+    "complex": (lambda: MSE()([[1]], [[1j]]), UNSUPPORTED, "real numbers"),
+    "complex targets": (lambda: MSE()([[1j]], [[1.0]]), UNSUPPORTED, "targets"),
+    "masked": (lambda: MSE()(np.ma.array([[1.0]]), [[1.0]]), UNSUPPORTED, "masked arrays"),
+    "None": (lambda: MSE()(None, [[1.0]]), NotNumbersError, "None"),
+    "weights": (lambda: MSE()(HALVES, HALVES, [1, 2, 3]), ShapeError, r"weights of the shape \(3,\)"),
+    "weights of outputs": (lambda: MSE()(HALVES, HALVES, HALVES), ShapeError, "one weight for each"),
+    "complex weights": (lambda: MSE()(HALVES, HALVES, [1j, 0]), UNSUPPORTED, "weights"),
+    "reduction": (lambda: MSE(reduction="avg"), OptionError, "no reduction 'avg'"),
+    "dtype": (lambda: MSE(dtype="int32"), DtypeError, "int32"),
+    "name": (lambda: MSE(name=3), OptionError, "a name must be a string, not 3"),  # type: ignore[arg-type]
+    "delta": (lambda: losses.Huber(delta=0), OptionError, "delta must be a positive number, not 0"),
+    "smoothing": (lambda: BCE(label_smoothing=2), OptionError, "a share from 0 to 1, not 2"),
     "axis": (lambda: SPARSE(axis=None)([0], [[0.5, 0.5]]), OptionError, "axis=-1"),  # type: ignore[arg-type]
-    "unknown name": (
-        lambda: losses.get("mean_square_error"),
-        OptionError,
-        "did you mean 'mean_squared_error'",
-    ),
-    "no name": (lambda: losses.get(3), OptionError, "not as 3"),
-    "nothing written": (
-        lambda: losses.Loss()([[1.0]], [[1.0]]),
-        NotImplementedError,
-        r"call\(self, y_true, y_pred\)",
-    ),
+    "unknown name": (lambda: losses.get("mean_square_error"), OptionError, "did you mean 'mean_squared_error'"),
+    "no name": (lambda: losses.get(3), OptionError, "not 3"),
+    "nothing written": (lambda: losses.Loss()([[1.0]], [[1.0]]), NotImplementedError, r"call\(self, y_true, y_pred\)"),
     "nothing returned": (
         lambda: losses.LossFunctionWrapper(lambda *_: None)([[1.0]], [[1.0]]),
         NotNumbersError,
         "None",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD)

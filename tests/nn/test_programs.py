@@ -11,6 +11,8 @@ import tapemagic as tm
 from tapemagic import nn
 from tests.nn.program_cases import LAYERS, LOSSES, METRICS, OPTIMIZERS, STATEFUL, step_of
 
+pytestmark = pytest.mark.thorough
+
 LABELS = np.array([0, 1, 2, 0])
 
 

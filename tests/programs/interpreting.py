@@ -11,8 +11,8 @@ from tapemagic import constant
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.tensor import Tensor, Traced, unwrap
 from tapemagic.programs.program import Constant, Guard, Node, replaced
-from tapemagic.programs.symbol import Symbol, held
-from tapemagic.programs.trace import Trace, tracing
+from tapemagic.programs.tracing.symbol import Symbol, concrete
+from tapemagic.programs.tracing.trace import Trace, tracing
 
 
 class OtherWay(Exception):  # noqa: N818 (no error)
@@ -78,7 +78,7 @@ class Once:
 
 def plain(x: Any) -> Any:
     """A result as an array, a NumPy scalar, or what else it is."""
-    return held(x) if type(x) is Symbol or isinstance(x, Traced) else x
+    return concrete(x) if type(x) is Symbol or isinstance(x, Traced) else x
 
 
 def same_bits(a: Any, b: Any) -> bool:

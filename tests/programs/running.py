@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.programs.function import function
+from tapemagic.programs.function import Function, function
 from tapemagic.programs.program import Program
 from tapemagic.programs.text.source import Retrace, Text
 from tapemagic.programs.text.writer import Writer
@@ -56,6 +56,18 @@ def changes_are_seen(f: Any, *changes: Callable[[], Any], x: Any) -> None:
             assert np.array_equal(f(x), g(x))
 
     assert not g.why_eager
+
+
+def numbers_stay_right(f: Any, *changes: Callable[[], Any], x: Any, why: str) -> None:
+    """Check that a function stays eager for a reason, and gives right numbers after each change."""
+    g = Function(f, warns=False)
+    for change in (lambda: None, *changes):
+        change()
+        for _ in range(3):
+            assert np.array_equal(f(x), g(x))
+
+    assert not g.programs
+    assert why in g.why_eager
 
 
 def _defined(text: str, names: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.programs.closure import Closure
 from tapemagic.programs.driver_function import parameters
+from tapemagic.programs.guards import Guards
 from tapemagic.programs.signature import signature
 
 one, two, three = (tm.constant(k) for k in (1.0, 2.0, 3.0))
@@ -173,8 +173,8 @@ def test_the_collector_is_on_after_a_program_is_made() -> None:
 def test_checks_of_what_a_function_closes_over_leave_a_loop() -> None:
     """All of them end in the same way, which drivers rely on."""
     weight = tm.Variable(2.0)
-    closure = Closure(lambda x: x * weight * np.pi)
-    checks = [line for line in closure.lines if line.startswith("if ")]
+    guards = Guards(lambda x: x * weight * np.pi)
+    checks = [line for line in guards.lines if line.startswith("if ")]
     assert checks
     assert all(line.endswith(": break") for line in checks)
 

@@ -12,8 +12,9 @@ import types
 import warnings
 import weakref
 from array import array
-from collections import deque, namedtuple
+from collections import namedtuple
 from collections.abc import Callable
+from contextlib import nullcontext
 from enum import IntEnum
 from functools import partial
 from typing import Any
@@ -435,13 +436,6 @@ def test_a_generator_of_random_numbers_among_the_arguments(draw: Any) -> None:
     assert "random" in g.why_eager
 
 
-def test_a_seed_inside_is_the_same_each_time() -> None:
-    """A generator that the function makes with a seed gives the same numbers."""
-    f = tm.function(lambda x: x * np.random.default_rng(3).normal(size=3))
-
-    assert replays(f, x)
-
-
 def test_printing(capsys: Any) -> None:
     """What prints does so at each call; what does not come to its print is a program."""
 
@@ -472,17 +466,6 @@ def test_iterators_and_generators_in_reach() -> None:
         found = [float(f(tm.constant(1.0))) for _ in range(5)]
 
     assert [1, 1, 1, 2, 2] == found
-
-
-def test_a_queue_is_watched() -> None:
-    """A deque is a container as a list is."""
-    queue = deque([1.0, 2.0])
-    f = tm.function(lambda x: x * queue[0])
-    assert replays(f, x)
-
-    queue.rotate()
-
-    assert agrees(f, x)
 
 
 def test_layers_are_built_in_the_first_call() -> None:
@@ -704,15 +687,17 @@ of_own_classes: list[tuple[Any, Callable[[Any, Any], Any]]] = [
 @pytest.mark.parametrize(("held", "f"), of_own_classes)
 @pytest.mark.parametrize("is_given", [True, False])
 def test_containers_of_the_users_classes(held: Any, f: Any, is_given: bool) -> None:
-    """Their own methods run as often as without a trace, and what they hold is watched."""
+    """With methods of their own they stay eager, which run as often as without a trace."""
     g = tm.function(f if is_given else lambda x: f(x, held))
     args = (x, held) if is_given else (x,)
+    is_own = isinstance(held, Checked | Doubled | Round)
     before = Checked.puts
-    assert replays(g, *args)
+    with pytest.warns(EagerWarning) if is_own else nullcontext():
+        assert replays(g, *args) is not is_own
     for one in list.__iter__(held) if isinstance(held, list) else held.values():
         one[1] += 7.0
     assert agrees(g, *args)
-    assert len(g.programs) == 1
+    assert len(g.programs) == (not is_own)
     assert before == Checked.puts
 
 

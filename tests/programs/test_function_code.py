@@ -16,7 +16,7 @@ from IPython.extensions.autoreload import update_class, update_generic
 
 import tapemagic as tm
 from tapemagic import nn
-from tests.programs.running import changes_are_seen
+from tests.programs.running import changes_are_seen, numbers_stay_right
 
 x = tm.constant([1.0, 2.0, 3.0])
 Change = Callable[[], Any]
@@ -398,7 +398,6 @@ CASES = (
     the_function_itself,
     a_default,
     methods,
-    how_objects_are_made,
     a_descriptor,
     a_function_of_this_package,
     a_layer,
@@ -409,10 +408,7 @@ CASES = (
     other_bases,
     nothing_by_hasattr,
     a_class_attribute_by_getattr,
-    made_up_attributes,
     a_property_above_an_attribute,
-    metaclasses,
-    errors_that_are_caught,
     class_hooks,
 )
 
@@ -421,6 +417,20 @@ CASES = (
 def test_changes_are_seen(case: Callable[[], Case]) -> None:
     """A program is made, and no value is stale."""
     changes_are_seen(*case(), x=x)
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        (how_objects_are_made, "it uses type(x)"),
+        (made_up_attributes, "a Model, whose class has its own __getattr__ (line "),
+        (metaclasses, "a class that has its own metaclass (line "),
+        (errors_that_are_caught, "it catches errors"),
+    ],
+)
+def test_what_stays_eager(case: Callable[[], Case], why: str) -> None:
+    """The numbers are right after each change."""
+    numbers_stay_right(*case(), x=x, why=why)
 
 
 def test_a_method_under_tm_function() -> None:

@@ -19,7 +19,8 @@ from tapemagic.errors import (
     OptionError,
     SourceError,
 )
-from tapemagic.programs import rerun, trace
+from tapemagic.programs import rerun
+from tapemagic.programs.tracing import trace
 
 
 def function_in(source: str) -> Callable[..., Any]:
@@ -358,7 +359,7 @@ def test_a_function_of_scipy() -> None:
 def test_more_operations_than_a_program_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """Too many operations raise an error, with or without those of the derivatives."""
     for module in (trace, rerun):
-        monkeypatch.setattr(module, "MOST_NODES", 100)
+        monkeypatch.setattr(module, "MAX_NODES", 100)
     x = tm.Variable(1.0)
     with tm.GradientTape(persistent=True) as tape:
         y = x

@@ -17,7 +17,7 @@ import tapemagic as tm
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.engine.tracebacks import free_of_others
+from tapemagic.engine.tracebacks import keep_user_frames
 from tapemagic.programs.function import function
 from tapemagic.programs.text.literals import literal
 from tapemagic.programs.text.source import Text
@@ -39,7 +39,7 @@ def value(x):
     )
 
 
-def held(variable):
+def concrete(variable):
     """A Variable of a program, which may refer to it weakly."""
     return variable() if isinstance(variable, ref) else variable
 
@@ -90,7 +90,7 @@ def written():
             for node in program.inputs
         ]
         wanted = [value(x) for x in in_order(result)]
-        wanted += [after.get(id(held(v)), np.array(held(v))) for v, _ in program.assigned]
+        wanted += [after.get(id(concrete(v)), np.array(concrete(v))) for v, _ in program.assigned]
         fixed = [node.value for node in text.fixed]
         found[f.__name__] = str(text), [*inputs, *fixed], wanted
     return found
@@ -222,7 +222,7 @@ def test_errors_point_at_the_users_line():
     assert ("of", "return np.linalg.inv(x)") in [(place.name, place.line) for place in places]
     inside = [place for place in places if place.filename.startswith("<tapemagic program")]
     assert not any(place.line for place in inside)
-    free_of_others(caught.value)
+    keep_user_frames(caught.value)
     names = [place.name for place in extract_tb(caught.value.__traceback__)]
     assert names == ["test_errors_point_at_the_users_line", "f", "of"]
 

@@ -129,6 +129,7 @@ def test_hostile_names_are_harmless():
     assert not any(name.startswith((PRIVATE, "np_")) for name in apart)
 
 
+@pytest.mark.thorough
 def test_twenty_thousand_calls_are_written_and_compiled():
     """No nesting becomes too deep for Python's parser, whatever the chain."""
     x = Input(0, NUMBER, "x")

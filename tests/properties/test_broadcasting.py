@@ -15,6 +15,8 @@ from tapemagic import constant
 from tests.properties.laws import check_linear, check_multilinear, check_smooth, gradient
 from tests.properties.strategies import KINDS, apart, masks, several_shapes, shapes, whole
 
+pytestmark = pytest.mark.thorough
+
 Pair = tuple[Any, Any]
 
 PAIRS = several_shapes(2, most=3)

@@ -6,11 +6,14 @@ import string
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.properties.laws import check_multilinear
 from tests.properties.strategies import Shape, arrays, shapes, smaller, whole
+
+pytestmark = pytest.mark.thorough
 
 LETTERS = "ijkl"
 

@@ -23,6 +23,8 @@ from tests.properties.strategies import (
     whole,
 )
 
+pytestmark = pytest.mark.thorough
+
 
 @given(st.data())
 def test_index(data: st.DataObject) -> None:

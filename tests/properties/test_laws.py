@@ -15,6 +15,8 @@ from tapemagic.errors import GradientError
 from tests.properties import laws
 from tests.properties.strategies import apart, whole
 
+pytestmark = pytest.mark.thorough
+
 X = whole(np.empty((2, 3)))
 Y = whole(np.empty(3), seed=1)
 

@@ -22,6 +22,8 @@ from tests.properties.strategies import (
     whole,
 )
 
+pytestmark = pytest.mark.thorough
+
 
 @st.composite
 def options(draw: st.DrawFn, ndim: int) -> dict[str, Any]:

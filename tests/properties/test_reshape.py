@@ -22,6 +22,8 @@ from tests.properties.strategies import (
     whole,
 )
 
+pytestmark = pytest.mark.thorough
+
 
 @st.composite
 def layouts(draw: st.DrawFn, size: int) -> Shape:

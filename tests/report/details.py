@@ -7,9 +7,11 @@ from typing import Any
 
 import tapemagic as tm
 from tapemagic.engine.tape.observer import Observer
+from tapemagic.report.analysis import analyze
 from tapemagic.report.context import Context
 from tapemagic.report.details import Details
-from tapemagic.report.findings import Findings, examined
+from tapemagic.report.findings import Findings
+from tapemagic.report.request import ReportRequest
 
 
 def details_of(
@@ -23,7 +25,8 @@ def details_of(
         y = function(*values)
     sources = list(zip("abcdefgh", values, strict=False))
     context = Context(list(names.items()), lines=["%%tape", "y = ..."])
-    return examined(observer, [("y", y)] if y is not None else [], sources, order, context)
+    targets = [("y", y)] if y is not None else []
+    return analyze(observer, ReportRequest(targets, sources, order), context)
 
 
 def key_of(found: Findings, name: str) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import tapemagic as tm
 from tapemagic.engine.tape.observer import Observer
+from tapemagic.explain.snapshot import Named
+from tapemagic.report.analysis import analyze
 from tapemagic.report.context import Context
-from tapemagic.report.findings import Findings, examine
-from tapemagic.report.tabs.gradients.matrices import Kind
+from tapemagic.report.findings import Findings
+from tapemagic.report.request import Kind, ReportRequest
+from tapemagic.report.tabs import TABS
 
 
 def record(
@@ -19,7 +23,7 @@ def record(
     *inputs: Any,
     order: int = 1,
     max_nodes: int = 60,
-    kinds: Collection[Kind] = (),
+    matrices: Collection[Kind] = (),
     check: bool = False,
     **names: Any,
 ) -> Findings:
@@ -34,7 +38,38 @@ def record(
     outputs = y if isinstance(y, (tuple, list)) else [y]
     targets = [("y" if len(outputs) == 1 else f"y{i}", x) for i, x in enumerate(outputs)]
     context = Context(list(names.items()), lines=["%%tape", *(f"line {i}" for i in range(2, 20))])
-    return examine(observer, targets, sources, order, context, max_nodes, kinds, check=check)
+    request = ReportRequest(
+        targets, sources, order, matrices=tuple(matrices), check=check, max_nodes=max_nodes
+    )
+    return analyze(observer, request, context)[0]
+
+
+def with_contents(findings: Findings, **changes: Any) -> Findings:
+    """Findings with other contents, by the names of their fields, tabs and properties."""
+    tabs = dict(findings.tabs)
+    if "derivatives" in changes:
+        tabs["gradients"] = replace(tabs["gradients"], rows=changes.pop("derivatives"))
+    if "graph" in changes:
+        view = replace(tabs["graph"].view, graph=changes.pop("graph"))
+        tabs["graph"] = replace(tabs["graph"], view=view)
+    names = {tab.name for tab in TABS} & changes.keys() - {"lines"}
+    tabs |= {name: changes.pop(name) for name in names}
+    if "source_lines" in changes:
+        tabs["lines"] = changes.pop("source_lines")
+    return replace(findings, tabs=tabs, **changes)
+
+
+def findings_of(
+    observer: Observer,
+    targets: Sequence[Named],
+    sources: Sequence[Named],
+    order: int = 1,
+    context: Context | None = None,
+    matrices: Sequence[Kind] = (),
+) -> Findings:
+    """The findings of a recording."""
+    request = ReportRequest(targets, sources, order, matrices=matrices)
+    return analyze(observer, request, context)[0]
 
 
 def notes(found: Findings) -> str:

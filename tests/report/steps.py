@@ -11,11 +11,10 @@ from unittest.mock import patch
 import numpy as np
 
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.graph import graph_view
+from tapemagic.report.tabs.graph import find as graph
 from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
 from tapemagic.report.tabs.graph.graph import Graph
-from tapemagic.report.tabs.trace.trace_step import Steps
-from tapemagic.report.tabs.trace.trace_steps import steps_of
+from tapemagic.report.tabs.trace.steps import Steps, steps_of
 
 Drawn = tuple[Subject, DrawnGraph]
 
@@ -29,7 +28,7 @@ def drawings() -> Iterator[list[Drawn]]:
         found.append((subject, drawn))
         return steps_of(subject, drawn)
 
-    with patch.object(graph_view, "steps_of", kept):
+    with patch.object(graph, "steps_of", kept):
         yield found
 
 

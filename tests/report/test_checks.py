@@ -1,4 +1,4 @@
-"""Gradients are compared with difference quotients of what was recorded."""
+"""Gradients are checked by finite differences of the recorded operations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.engine import registry
-from tapemagic.report.tabs.gradients.check_result import Check
+from tapemagic.report.tabs.gradients.numeric_check import Check
 from tests.report.recordings import record
 
 RNG = np.random.default_rng(0)
-AGREES = "agrees with difference quotients"
+AGREES = "matches finite differences"
 
 
 def checked(function: Callable[..., Any], *inputs: Any) -> list[Check | None]:
@@ -131,65 +131,80 @@ def test_agrees(function: Callable[..., Any], inputs: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("function", "point", "expected"),
     [
-        (wrong, 2.0, "8.0 here, 12.0 there"),
-        (lambda a: np.sum(wrong(a)), [0.5, 2.0, 1.0], "entry [1] is 8.0 here, 12.0 there"),
+        (wrong, 2.0, "8.0 on the tape, 12.0 by finite differences"),
+        (
+            lambda a: np.sum(wrong(a)),
+            [0.5, 2.0, 1.0],
+            "entry [1] is 8.0 on the tape, 12.0 by finite differences",
+        ),
         (
             doubled,
             0.0,
-            "2.0 here, 1.0 there; doubled has a gradient of its own, which need not be the derivative",
+            (
+                "2.0 on the tape, 1.0 by finite differences; "
+                "doubled has a custom gradient, which may differ from the derivative"
+            ),
         ),
         (
             reversed_gradient,
             3.0,
-            "-1.0 here, 1.0 there; reversed_gradient has a gradient of its own, which need not be the derivative",
+            (
+                "-1.0 on the tape, 1.0 by finite differences; "
+                "reversed_gradient has a custom gradient, which may differ from the derivative"
+            ),
         ),
         (
             softened,
             1e-5,
-            "3e-05 here, 2e-05 there; softened has a gradient of its own, which need not be the derivative",
+            (
+                "3e-05 on the tape, 2e-05 by finite differences; "
+                "softened has a custom gradient, which may differ from the derivative"
+            ),
         ),
         (
             lambda a: np.maximum(a, 0.0),
             0.0,
-            "1.0 here, 0.5 there; there is a kink: the slope is 0 on one side and 1 on the other",
+            (
+                "1.0 on the tape, 0.5 by finite differences; "
+                "there is a kink: the slope is 0 on one side and 1 on the other"
+            ),
         ),
     ],
 )
 def test_differs(function: Callable[..., Any], point: Any, expected: str) -> None:
     """A wrong gradient differs, with the entry, both numbers and a possible reason."""
-    assert f"differs from difference quotients: {expected}" == words(function, np.asarray(point))
+    assert f"differs from finite differences: {expected}" == words(function, np.asarray(point))
 
 
 @pytest.mark.parametrize(
     ("function", "point", "expected"),
     [
-        (hidden, 1.0, "hidden has a gradient of its own, and no operations on the tape"),
+        (hidden, 1.0, "hidden has a custom gradient, and its operations are not on the tape"),
         (
             tm.grad_pass_through(np.round),
             1.3,
-            "round has a gradient of its own, and no derivative passes its operations",
+            "round has a custom gradient, and its operations have no derivative",
         ),
-        (np.sqrt, 0.0, "not all numbers are finite"),
+        (np.sqrt, 0.0, "some numbers are nan or infinite"),
         (np.sum, np.zeros((0, 3)), "it has no entries"),
-        (lambda a: np.linalg.svd(a)[1], np.eye(2), "the tape does not keep all parameters of svd"),
+        (lambda a: np.linalg.svd(a)[1], np.eye(2), "the tape doesn't store all parameters of svd"),
     ],
 )
 def test_not_compared(function: Callable[..., Any], point: Any, expected: str) -> None:
     """What cannot be repeated says so."""
     with np.errstate(all="ignore"):
-        assert f"not compared with difference quotients: {expected}" == words(function, point)
+        assert f"not checked by finite differences: {expected}" == words(function, point)
 
 
 def test_random_numbers_are_not_repeated() -> None:
     """An operation that gives something else the second time cannot be compared."""
-    assert words(unsteady, 1.0).endswith(" did not give the recorded result when it was repeated")
+    assert words(unsteady, 1.0).endswith(" returned a different result when it was repeated")
 
 
 def test_many_entries() -> None:
     """Of many entries some are compared, among them the first and the last."""
-    assert (
-        f"{AGREES} in 50 of 784 entries, chosen evenly (relative difference under 1e-7)"
-        == words(lambda a: np.sum(a**2), RNG.normal(size=784))
+    assert f"{AGREES} in 50 of 784 entries, chosen evenly (relative error < 1e-7)" == words(
+        lambda a: np.sum(a**2), RNG.normal(size=784)
     )
     assert "among 50 of 784 entries, chosen evenly: entry [783] is" in words(
         lambda a: np.sum(wrong(a)), np.append(np.full(783, 0.5), 2.0)
@@ -225,7 +240,7 @@ def test_nothing_changes() -> None:
 def test_a_gradient_that_rounding_hides() -> None:
     """It neither agrees nor differs."""
     assert (
-        "not compared with difference quotients: it is lost in the rounding of the target"
+        "not checked by finite differences: it is lost in the rounding error of the target"
         in words(lambda a: 1e-12 * np.sin(a) + 1e6, 2.0)
     )
 
@@ -233,4 +248,4 @@ def test_a_gradient_that_rounding_hides() -> None:
 def test_a_small_part_of_a_large_target() -> None:
     """Its gradient is compared with itself, not with the target."""
     said = words(lambda a: 1e-3 * doubled(a) + 1e3, 0.0)
-    assert said.startswith("differs from difference quotients: 0.002 here, 0.00")
+    assert said.startswith("differs from finite differences: 0.002 on the tape, 0.00")

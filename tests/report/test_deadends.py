@@ -9,8 +9,7 @@ import numpy as np
 import tapemagic as tm
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.report.context import Context
-from tapemagic.report.findings import examine
-from tests.report.recordings import record
+from tests.report.recordings import findings_of, record
 
 
 def drawn(function: Any, *inputs: Any, **options: Any) -> list[str]:
@@ -119,7 +118,7 @@ def test_what_a_library_looks_at() -> None:
         list(y[:, None][0])
         first = y[0]
 
-    found = examine(observer, [("y", y)], [("x", x)], 1, Context([("first", first)]))
+    found = findings_of(observer, [("y", y)], [("x", x)], 1, Context([("first", first)]))
 
     assert [step.name for step in found.graph.steps] == ["multiply", "index"]
     assert ["first"] == [found.graph.values[i].name for i in found.graph.steps[1].outputs]
@@ -139,5 +138,5 @@ def test_how_many_are_drawn() -> None:
     """The operations of the cell are counted, and not those of its derivatives."""
     found = record(lambda x: (x[0], x * x)[1], [1.0, 2.0], order=2)
 
-    assert (2, 1) == (found.operations, found.drawn)
+    assert (2, 1) == (found.operations, found.tabs["graph"].drawn_operations)
     assert len(found.graph.steps) > 2

@@ -11,12 +11,15 @@ from tapemagic.drawing.dot import dot
 from tapemagic.drawing.svg import Drawing, draw
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.report import html
-from tapemagic.report.findings import Findings, examine
-from tapemagic.report.tabs.gradients.matrices import Kind
+from tapemagic.report.findings import Findings
+from tapemagic.report.request import Kind
 from tapemagic.report.text import text
+from tests.report.recordings import findings_of
 from tests.report.test_html import Reader
 from tests.rules import harness
 from tests.shares import each, share
+
+pytestmark = pytest.mark.thorough
 
 CASES = harness.collect("CASES")
 
@@ -29,9 +32,8 @@ def found(entry: harness.Case, order: int = 2, kinds: Collection[Kind] = ()) -> 
         result = entry.call(*inputs)
     results = result if isinstance(result, (tuple, list)) else [result]
     targets = [(f"y{i}", y) for i, y in enumerate(results) if isinstance(y, tm.Tensor)]
-    return examine(
-        observer, targets, [(f"x{i}", x) for i, x in enumerate(inputs)], order, kinds=kinds
-    )
+    sources = [(f"x{i}", x) for i, x in enumerate(inputs)]
+    return findings_of(observer, targets, sources, order, matrices=tuple(kinds))
 
 
 @pytest.mark.parametrize("module", sorted({name.partition("-")[0] for name in CASES}))

@@ -12,11 +12,11 @@ import tapemagic as tm
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.explain.formatting import derivative_symbol, mixed_derivative_symbol
 from tapemagic.report.context import Context
-from tapemagic.report.findings import examine
+from tapemagic.report.derivatives import name_of_sum
 from tapemagic.report.summary import summarise
-from tapemagic.report.tabs.gradients.derivatives import Derivative, name_of_sum
+from tapemagic.report.tabs.gradients.find import Derivative
 from tapemagic.report.tabs.variables.find import NamedValue
-from tests.report.recordings import product, record, regression, square
+from tests.report.recordings import findings_of, product, record, regression, square
 
 
 def test_the_square() -> None:
@@ -132,7 +132,7 @@ def test_a_source_that_nobody_watched() -> None:
     with Observer() as observer:
         y = x * 2
 
-    found = examine(observer, [("y", y)], [("x", x)])
+    found = findings_of(observer, [("y", y)], [("x", x)])
 
     assert (
         "x isn't watched. Name it on the %%tape line, or call tape.watch(x) before you use it."
@@ -145,9 +145,9 @@ def test_a_source_that_nobody_watched() -> None:
     [
         (
             lambda a: 2 * a,
-            "Zero: near this point, y is linear in a.",
+            "it is zero, because y is linear in a near this point",
         ),
-        (lambda a: np.maximum(a, 0.0), "Zero: near this point, y is linear in a."),
+        (lambda a: np.maximum(a, 0.0), "it is zero, because y is linear in a near this point"),
     ],
 )
 def test_constant_derivatives(function: Any, words: str) -> None:
@@ -162,8 +162,8 @@ def test_the_observer_is_not_consumed() -> None:
         observer.watch(x)
         y = np.sin(x) * x
 
-    first = examine(observer, [("y", y)], [("x", x)], 1)
-    second = examine(observer, [("y", y)], [("x", x)], 3)
+    first = findings_of(observer, [("y", y)], [("x", x)], 1)
+    second = findings_of(observer, [("y", y)], [("x", x)], 3)
 
     assert first.derivatives == second.derivatives[:1]
     assert first.variables == second.variables
@@ -174,9 +174,9 @@ def test_the_observer_is_not_consumed() -> None:
     ("steps", "expected"),
     [
         (0, "5.0"),
-        (1, "4.0 now; 5.0 when read"),
-        (2, "3.0 now; 5.0, 4.0 when read"),
-        (8, "-3.0 now; 5.0, 4.0, 3.0, …, -2.0 when read"),
+        (1, "5.0 when used, 4.0 now"),
+        (2, "5.0, 4.0 when used, 3.0 now"),
+        (8, "5.0, 4.0, 3.0, …, -2.0 when used, -3.0 now"),
     ],
 )
 def test_the_row_of_a_variable_that_changed(steps: int, expected: str) -> None:
@@ -205,7 +205,7 @@ def test_a_name_has_one_row() -> None:
         y = x * 2
 
     context = Context([("k", 1.0), ("y", y), ("k", 2.0)], assigned={"k": 7})
-    found = examine(observer, [("y", y)], [("x", x)], 1, context)
+    found = findings_of(observer, [("y", y)], [("x", x)], 1, context)
 
     assert [("x", "2.0"), ("k", "2.0"), ("y", "4.0")] == [
         (row.name, row.text) for row in found.variables

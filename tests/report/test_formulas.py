@@ -26,8 +26,10 @@ from tapemagic.report.tabs.trace.formulas import (
     index_text,
 )
 from tapemagic.report.tabs.trace.notation import Symbol, bar, rendered, symbol_of
-from tapemagic.report.tabs.trace.shares import passed_on
+from tapemagic.report.tabs.trace.sweep import passed_on
 from tests.rules import harness
+
+pytestmark = pytest.mark.thorough
 
 CASES = harness.collect("CASES")
 

@@ -11,9 +11,9 @@ import tapemagic as tm
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.report.context import Context
 from tapemagic.report.drawn_records import first_and_last
-from tapemagic.report.findings import Findings, examine
+from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
-from tests.report.recordings import chain, product, record, regression, square
+from tests.report.recordings import chain, findings_of, product, record, regression, square
 
 
 def test_the_square() -> None:
@@ -172,7 +172,7 @@ def test_a_variable_that_changes() -> None:
     found = record(compute, tm.Variable(1.0))
 
     assert [("a₁", "1.0", "2.0"), ("a₂", "5.0", "13.0")] == boxes(found)
-    assert (("a", 2),) == found.changed
+    assert (("a", 2),) == found.tabs["graph"].changed
     assert ["15.0"] == [entry.text for entry in found.derivatives]
     assert connected(found.graph)
 
@@ -217,7 +217,7 @@ def test_a_variable_that_does_not_change(value: Any) -> None:
     )
 
     assert ["a"] == [value.name for value in found.graph.values if value.role == "variable"]
-    assert () == found.changed
+    assert () == found.tabs["graph"].changed
 
 
 def test_a_variable_that_is_the_target() -> None:
@@ -228,10 +228,10 @@ def test_a_variable_that_is_the_target() -> None:
         v.assign(3.0)
         v * 2
 
-    found = examine(observer, [("v", v)], [("v", v)])
+    found = findings_of(observer, [("v", v)], [("v", v)])
 
     assert ["1.0"] == [entry.text for entry in found.derivatives]
-    assert () == found.changed
+    assert () == found.tabs["graph"].changed
 
 
 def test_gradients_of_what_the_cell_differentiates() -> None:
@@ -243,8 +243,8 @@ def test_gradients_of_what_the_cell_differentiates() -> None:
         g = observer.gradient(y, x)
         h = g * x
 
-    through = examine(observer, [("h", h)], [("x", x)], 1, Context([("g", g), ("y", y)])).graph
-    itself = examine(observer, [("g", g)], [("x", x)], 2, Context([("y", y)])).graph
+    through = findings_of(observer, [("h", h)], [("x", x)], 1, Context([("g", g), ("y", y)])).graph
+    itself = findings_of(observer, [("g", g)], [("x", x)], 2, Context([("y", y)])).graph
 
     assert {"x": "36.0", "y": None, "g": "2.0", "h": "1.0"} == {
         value.name: value.gradient for value in through.values if value.name in {*"xygh"}
@@ -262,7 +262,7 @@ def test_a_value_of_another_tape_is_a_constant() -> None:
         other.watch(z)
         y = x * z
 
-    found = examine(observer, [("y", y)], [("x", x)], 1, Context([("z", z)]))
+    found = findings_of(observer, [("y", y)], [("x", x)], 1, Context([("z", z)]))
 
     assert ["watched", "constant", "target"] == [value.role for value in found.graph.values]
 

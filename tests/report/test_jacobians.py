@@ -14,10 +14,9 @@ from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor import dispatch
 from tapemagic.explain.formatting import format_number
 from tapemagic.explain.snapshot import Named
-from tapemagic.report.findings import examine
 from tapemagic.report.tabs.gradients import jacobians
 from tapemagic.report.tabs.gradients.matrices import Matrix
-from tests.report.recordings import record
+from tests.report.recordings import findings_of, record
 
 W = np.arange(6.0).reshape(2, 3) / 9
 X = np.array([1.0, 2.0, 3.0])
@@ -26,12 +25,12 @@ B = np.array([0.5, -0.5])
 
 def jacobian(function: Any, *inputs: Any) -> list[Matrix]:
     """The Jacobians of ``y = function(a, b, ...)``."""
-    return list(record(function, *inputs, kinds=("jacobian",)).matrices)
+    return list(record(function, *inputs, matrices=("jacobian",)).matrices)
 
 
 def hessian(function: Any, *inputs: Any) -> list[Matrix]:
     """The Hessian, or its blocks."""
-    return list(record(function, *inputs, kinds=("hessian",)).matrices)
+    return list(record(function, *inputs, matrices=("hessian",)).matrices)
 
 
 def written(table: Any) -> tuple[tuple[str, ...], ...]:
@@ -108,7 +107,7 @@ def test_every_target_and_source() -> None:
 
 def test_none_has_the_reason_of_the_gradient() -> None:
     """Where nothing is connected, both say why."""
-    found = record(lambda a, _b: a * 2, 1.0, X, kinds=("jacobian", "hessian"))
+    found = record(lambda a, _b: a * 2, 1.0, X, matrices=("jacobian", "hessian"))
 
     reason = "Nothing recorded on the tape leads from b to y; y depends on a."
     assert reason == found.derivatives[1].reason
@@ -276,7 +275,7 @@ def test_too_many_entries() -> None:
     long = np.ones(30_000)
 
     began = time.perf_counter()
-    found = record(lambda a: a**2, long, kinds=("jacobian", "hessian"))
+    found = record(lambda a: a**2, long, matrices=("jacobian", "hessian"))
 
     assert time.perf_counter() - began < 5
     assert "30,000 elements, all 2.0" == found.derivatives[0].text
@@ -334,7 +333,7 @@ def failing() -> Any:
 
 def test_a_rule_that_fails() -> None:
     """It is the reason for a None, of the gradient and of the matrices."""
-    found = record(failing(), 2.0, kinds=("jacobian", "hessian"))
+    found = record(failing(), 2.0, matrices=("jacobian", "hessian"))
 
     reason = "computing it failed with LinAlgError: Singular matrix"
     assert [reason] * 2 == [matrix.reason for matrix in found.matrices]
@@ -351,7 +350,9 @@ def test_a_rule_that_fails_for_matrices_alone() -> None:
     operation = registry.Operation(lambda x: np.cumsum(x) * 2)
     operation.rules = (rule,)
 
-    found = record(lambda a: dispatch.apply(operation, (a,), {}), X, kinds=("jacobian", "hessian"))
+    found = record(
+        lambda a: dispatch.apply(operation, (a,), {}), X, matrices=("jacobian", "hessian")
+    )
 
     assert "[2.0, 2.0, 2.0]" == found.derivatives[0].text
     reason = "computing it failed with ValueError: one at a time"
@@ -373,8 +374,8 @@ def test_nothing_is_recorded() -> None:
     observer, targets, sources = recording()
     count, events = len(observer._records), list(observer._events)
 
-    plain = examine(observer, targets, sources)
-    full = examine(observer, targets, sources, kinds=("jacobian", "hessian"))
+    plain = findings_of(observer, targets, sources)
+    full = findings_of(observer, targets, sources, matrices=("jacobian", "hessian"))
 
     assert plain.graph == full.graph
     assert plain.variables == full.variables
@@ -388,9 +389,9 @@ def test_nobody_else_hears_of_it() -> None:
     observer, targets, sources = recording()
     with tm.GradientTape() as outer:
         outer.watch([x for _, x in sources])
-        examine(observer, targets, sources)
+        findings_of(observer, targets, sources)
         count = len(outer.records)
-        examine(observer, targets, sources, kinds=("hessian", "jacobian"))
+        findings_of(observer, targets, sources, matrices=("hessian", "jacobian"))
 
     assert 2 * count == len(outer.records)
 
@@ -400,7 +401,7 @@ def test_the_order_makes_no_difference(order: int) -> None:
     """The matrices are the same, however many orders of gradients are asked for."""
     observer, targets, sources = recording()
 
-    found = examine(observer, targets, sources, order, kinds=("jacobian", "hessian"))
+    found = findings_of(observer, targets, sources, order, matrices=("jacobian", "hessian"))
 
     assert [(1, 3), (1, 1), (4, 4)] == [(len(m.rows), len(m.columns)) for m in found.matrices]
     sine = np.sin(X)

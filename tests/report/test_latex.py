@@ -74,7 +74,9 @@ def test_a_picture() -> None:
 def test_pictures_of_the_tables_are_drawn_too() -> None:
     """A heat-map is a picture in LaTeX as well; that of the graph is marked for nbval."""
     found = record(
-        lambda a: a * np.arange(3.0)[:, None] * np.arange(1.0, 21), np.ones(20), kinds=("jacobian",)
+        lambda a: a * np.arange(3.0)[:, None] * np.arange(1.0, 21),
+        np.ones(20),
+        matrices=("jacobian",),
     )
 
     made = latex_of(found)
@@ -94,7 +96,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "two orders": product,
     "regression": regression,
     "loop": lambda: chain(100),
-    "matrices": lambda: record(lambda a: np.outer(a, a), np.linspace(-1, 1, 12), kinds=("jacobian", "hessian")),
+    "matrices": lambda: record(lambda a: np.outer(a, a), np.linspace(-1, 1, 12), matrices=("jacobian", "hessian")),
     "names": lambda: record(
         lambda *ws: sum(w * i for i, w in enumerate(ws)),
         *[tm.Variable(float(i), name=name) for i, name in enumerate(NASTY_NAMES[:8])],

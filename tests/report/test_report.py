@@ -49,7 +49,7 @@ def test_the_widget() -> None:
     shows = content(TapeReport(found, "a value"))
 
     titles = [face["title"] for face in shows["faces"]]
-    assert ["Variables", "Graph", "Gradients", "Trace", "Lines", "Code"] == titles
+    assert ["Variables", "Graph", "Gradients", "Paths", "Trace", "Lines", "Code"] == titles
     assert "Graph" == shows["first"]
     assert "%%tape: 3 operations," in shows["head"]
     assert "a value" in shows["head"]

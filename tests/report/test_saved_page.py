@@ -142,7 +142,7 @@ def test_a_page_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(text.encode()) < saved_page.PAGE
     assert "This report needs a browser with scripts." in text
     assert re.search(
-        r"Left out, since the page would be too large or too slow to make: \d of \d values in full",
+        r"Omitted to keep this page small and quick to make: \d of \d values in full",
         text,
     )
 
@@ -175,7 +175,7 @@ def test_names_of_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("", "this is no name"),
+        ("", "the name is empty"),
         (".", "this is a folder"),
         ("new/", "this is a folder"),
         ("nowhere/x.html", "there is no folder"),

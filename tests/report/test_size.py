@@ -6,9 +6,12 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pytest
 
 import tapemagic as tm
 from tests.report.recordings import record
+
+pytestmark = pytest.mark.thorough
 
 
 def test_a_million_elements() -> None:

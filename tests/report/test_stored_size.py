@@ -14,6 +14,8 @@ from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
 from tests.report.recordings import chain, record
 
+pytestmark = pytest.mark.thorough
+
 LONG = "<&'\"é" * 2_000
 
 
@@ -95,7 +97,7 @@ HUGE = {
     "targets": lambda: record(many_targets, *np.arange(1.0, 9.0)),
     "variables": hundred_variables,
     "names": lambda: record(ten, 1.5, **{LONG: 2.0, f"{LONG}2": np.ones((30, 30))}),
-    "matrices": lambda: record(lambda a: np.outer(a, a), np.linspace(-1, 1, 50), kinds=("jacobian", "hessian")),
+    "matrices": lambda: record(lambda a: np.outer(a, a), np.linspace(-1, 1, 50), matrices=("jacobian", "hessian")),
 }  # fmt: skip
 
 
@@ -111,12 +113,12 @@ def test_what_is_left_out_is_named() -> None:
     """The least important part goes first, and a sentence stands in its place."""
     parts = {"Variables": "v" * 10, "Trace": "t" * 50, "Lines": "l" * 20}
 
-    kept = limits.kept(parts, 60, ("Lines", "Trace", "Variables"))
+    kept = limits.fits(parts, 60, ("Lines", "Trace", "Variables"))
 
     assert ["Variables", "Trace"] == kept
-    assert "Lines: left out here, because" in limits.left_out("Lines")
-    assert ["Variables"] == limits.kept(parts, 10, ("Lines", "Trace", "Variables"))
-    assert [] == limits.kept(parts, 9, ("Lines", "Trace", "Variables"))
+    assert "Lines: omitted, because" in limits.omission_note("Lines")
+    assert ["Variables"] == limits.fits(parts, 10, ("Lines", "Trace", "Variables"))
+    assert [] == limits.fits(parts, 9, ("Lines", "Trace", "Variables"))
 
 
 def test_a_small_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,5 +130,5 @@ def test_a_small_room(monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = TapeReport(found)._repr_mimebundle_()
 
     for kind in ("text/plain", "text/html", "text/latex"):
-        assert "left out here, because with it the report would be too large" in bundle[kind]
+        assert "omitted, because the report would be too large" in bundle[kind]
         assert "%%tape: 30 operations," in bundle[kind].replace("\\%", "%")

@@ -12,7 +12,7 @@ from tapemagic.report.tabs.gradients.show import equation
 from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.text import text
 from tapemagic.report.verdict.statement import Statement
-from tests.report.recordings import chain, product, record, regression, square
+from tests.report.recordings import chain, product, record, regression, square, with_contents
 
 
 def test_the_square() -> None:
@@ -29,24 +29,24 @@ def test_the_square() -> None:
 
         Local derivatives: ∂y/∂a = 6.0
 
-        values, from the first line down ↓  adjoints, from the last line up ↑: gradients of y
-        a = 3.0                             ā = 6.0
-        y = a² = 3.0² = 9.0                 ā = ȳ · 2 · a = 1.0 · 2 · 3.0 = 6.0
-                                            ȳ = 1.0
+        forward: values (read down ↓)  backward: gradients of y (read up ↑)
+        a = 3.0                        ā = 6.0
+        y = a² = 3.0² = 9.0            ā = ȳ · 2 · a = 1.0 · 2 · 3.0 = 6.0
+                                       ȳ = 1.0
 
                    value    gradient of y
         1  %%tape
         2  line 2  y = 9.0  1.0"""
     found = square()
 
-    assert dedent(expected) == text(replace(found, source_lines=found.source_lines[:2]))
+    assert dedent(expected) == text(found.with_tab("lines", found.source_lines[:2]))
 
 
 def test_two_orders() -> None:
     """Derivatives of two orders, one of which is None for a reason."""
     expected = """\
         %%tape: 3 operations, 2 watched variables, differentiating y
-        d²y/db² is None: Zero: near this point, y is linear in b.
+        d²y/db² is None: it is zero, because y is linear in b near this point
         y = 5.45578; dy/da = 0.231011, dy/db = 1.81859, d²y/da² = -7.95267
 
         name  role     shape   dtype    value    gradient of y  line
@@ -57,13 +57,19 @@ def test_two_orders() -> None:
         dy/da = 0.231011
         dy/db = 1.81859
         d²y/da² = -7.95267
-        d²y/db² = None: Zero: near this point, y is linear in b.
+        d²y/db² = None: it is zero, because y is linear in b near this point
+
+        2 paths from a to y, which add up to dy/da = 0.231011; their signs differ, so they partly cancel
+          a → multiply → v1 → multiply → y  3.0 · 0.909297 = 2.72789    52 %
+          a → sin → v2 → multiply → y       -0.416147 · 6.0 = -2.49688  48 %
+        1 path from b to y: dy/db = 1.81859
+          b → multiply → v1 → multiply → y  2.0 · 0.909297 = 1.81859
 
         Local derivatives: ∂v1/∂a = 3.0, ∂v1/∂b = 2.0, ∂v2/∂a = -0.416147, ∂y/∂v1 = 0.909297, ∂y/∂v2 = 6.0, \
 ∂v3/∂v2 = 1.0, ∂v4/∂v1 = 1.0, ∂v5/∂a = -0.909297, ∂v6/∂v4 = -0.416147, ∂v6/∂v5 = 6.0, ∂v7/∂v3 = 3.0, \
 ∂v7/∂b = 0.909297, ∂(dy/da)/∂v6 = 1.0, ∂(dy/da)/∂v7 = 1.0, ∂(dy/db)/∂v3 = 2.0, ∂(dy/db)/∂a = 0.909297
 
-        values, from the first line down"""
+        forward: values (read down"""
 
     assert text(product()).startswith(dedent(expected))
 
@@ -106,14 +112,13 @@ def test_a_note() -> None:
 
 def test_nothing_at_all() -> None:
     """A recording of nothing is one line."""
-    found = replace(
+    found = with_contents(
         square(),
         variables=(),
         graph=Graph((), ()),
         derivatives=(),
         targets=(),
         operations=0,
-        drawn=0,
         verdict=(),
         trace=None,
         source_lines=(),
@@ -125,7 +130,7 @@ def test_nothing_at_all() -> None:
 def test_names_with_line_ends() -> None:
     """A name cannot break a line."""
     found = record(lambda a: a * 2, tm.Variable(1.0, name="w\nx"), **{"k\nl": 1.0})
-    found = replace(found, trace=None, source_lines=())
+    found = found.with_tab("trace", None).with_tab("lines", ())
 
     assert 11 == len(text(found).splitlines())
     assert "k l" in text(found)
@@ -133,7 +138,7 @@ def test_names_with_line_ends() -> None:
 
 def test_derivatives_of_sums() -> None:
     """What is the derivative of a sum says so: the symbol alone would be that of a full matrix, too."""
-    array = record(lambda a: a**3, np.array([1.0, 2.0]), order=2, kinds=("jacobian", "hessian"))
+    array = record(lambda a: a**3, np.array([1.0, 2.0]), order=2, matrices=("jacobian", "hessian"))
     number = record(lambda a: a[0] ** 2 * a[1], np.array([1.0, 2.0]), order=3)
 
     assert "dy/da = [3.0, 12.0], the gradient of the sum of y\n" in text(array)

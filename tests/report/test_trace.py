@@ -9,8 +9,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.trace.trace import TracePart
-from tapemagic.report.tabs.trace.trace_rows import TraceRow
+from tapemagic.report.tabs.trace.find import TracePart, TraceRow
 from tests.report.recordings import chain, record
 
 

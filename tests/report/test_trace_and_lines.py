@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from textwrap import dedent
 
 import numpy as np
 
+from tapemagic.report.live.screen import Screen
+from tapemagic.report.tabs.lines import live
 from tapemagic.report.tabs.lines import show as lines
 from tapemagic.report.tabs.lines.find import LineValue, SourceLine
 from tapemagic.report.tabs.trace import show as trace
-from tapemagic.report.tabs.trace.trace import Trace
-from tests.report.recordings import record, square
+from tapemagic.report.tabs.trace.find import Trace
+from tests.report.recordings import record, square, with_contents
 from tests.report.test_html import Reader
 from tests.report.test_trace import baydin
 
@@ -20,7 +21,7 @@ from tests.report.test_trace import baydin
 def test_the_table() -> None:
     """The textbook's table."""
     expected = """\
-        values, from the first line down ↓            adjoints, from the last line up ↑: gradients of y
+        forward: values (read down ↓)                 backward: gradients of y (read up ↑)
         a = 2.0                                       ā = 5.5
         b = 5.0                                       b̄ = 1.71634
         v1 = ln(a) = ln(2.0) = 0.693147               ā = ā + v̄1 / a = 5.0 + 1.0 / 2.0 = 5.5
@@ -64,7 +65,7 @@ def test_hostile_names_and_lines() -> None:
     bad = "<script>alert('1')</script>\n\u202e" + "x" * 10_000
     found = record(lambda a, **_: a * 2.0 + np.ones(3), 1.0, **{bad: np.ones(3)})  # type: ignore[arg-type]
     line = SourceLine(1, bad, (LineValue(bad[:90], (), bad[:90], bad[:90]),))
-    found = replace(found, source_lines=(line,))
+    found = found.with_tab("lines", (line,))
 
     for page in (trace.html(found), lines.html(found)):
         assert "<script" not in page
@@ -75,7 +76,7 @@ def test_hostile_names_and_lines() -> None:
 
 def test_lines() -> None:
     """Values and gradients stand beside the source; those of a long line below it."""
-    found = replace(
+    found = with_contents(
         square(),
         source_lines=(
             SourceLine(1, "%%tape x"),
@@ -100,7 +101,7 @@ def test_lines() -> None:
 
 def test_lines_without_values() -> None:
     """A cell that made nothing shows no lines."""
-    found = replace(square(), source_lines=(SourceLine(1, "pass"),))
+    found = with_contents(square(), source_lines=(SourceLine(1, "pass"),))
 
     assert "" == lines.text(found) == lines.html(found)
 
@@ -121,14 +122,14 @@ def test_rows_and_equations_can_be_found() -> None:
 def test_lines_can_be_found() -> None:
     """The live lines are the others, each in an element of its own with its values."""
     found = record(np.log, 3.0)
-    lined = replace(
+    lined = with_contents(
         found,
         source_lines=(
             SourceLine(1, "%%tape"),
             SourceLine(5, "<b>", (LineValue("u", (), "1.0"), LineValue("v", (), "2.0"))),
         ),
     )
-    page = lines.live_html(lined)
+    page = live.html(Screen(lined), str)
 
     assert lines.html(lined) == re.sub(r'<span data-l="\d+">|</span>', "", page)
     [line] = re.findall(r'<span data-l="5">(.*?)</span>', page, re.DOTALL)

@@ -11,7 +11,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.report.tabs.graph.graph import Graph
-from tapemagic.report.tabs.trace.trace_step import Steps
+from tapemagic.report.tabs.trace.steps import Steps
 from tests.report.recordings import chain, record
 from tests.report.steps import drawings, stepped
 from tests.report.test_every_rule import found as examined
@@ -262,6 +262,7 @@ def test_a_small_cell_is_small() -> None:
     assert sum(len(said.encode()) + 40 for said in words(ten, 0.5, 2.0)) < 4000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("module", sorted({name.partition("-")[0] for name in CASES}))
 def test_every_rule(module: str) -> None:
     """Every fifth case of the rule table, or a third of these, to the second order."""

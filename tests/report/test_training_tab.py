@@ -7,7 +7,7 @@ from dataclasses import replace
 from tapemagic.report.tabs.training import show as face
 from tapemagic.report.tabs.training.find import Training
 from tapemagic.report.tabs.training.series import series_of
-from tests.report.recordings import square
+from tests.report.recordings import square, with_contents
 
 LOSS = series_of("loss", [4.0, 1.0])
 SHORT = Training(
@@ -24,7 +24,7 @@ SHORT = Training(
 
 def test_text() -> None:
     """A table with a row for each step, and a sentence for each flag."""
-    assert face.text(replace(square(), training=SHORT)).splitlines() == [
+    assert face.text(with_contents(square(), training=SHORT)).splitlines() == [
         f"2 steps, each a value of loss with its gradients, taken on line 5; {face.SIZES}",
         "step  loss  |dloss/dw|     w",
         "1      4.0         2.0  -2.0",
@@ -40,13 +40,13 @@ def test_many_columns_become_rows() -> None:
     rows = tuple((*row, *names) for row in SHORT.rows)
     wide = replace(SHORT, headings=(*SHORT.headings, *names), rows=rows)
 
-    lines = face.text(replace(square(), training=wide)).splitlines()
+    lines = face.text(with_contents(square(), training=wide)).splitlines()
     assert lines[1:3] == ["step           1     2", "loss         4.0   1.0"]
 
 
 def test_html() -> None:
     """A picture for the loss and for each gradient, and all that the text says."""
-    html = face.html(replace(square(), training=SHORT))
+    html = face.html(with_contents(square(), training=SHORT))
 
     assert html.count("<img alt=") == 2
     assert "loss over 2 steps, from 4 to 1" in html

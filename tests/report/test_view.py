@@ -6,11 +6,11 @@ from tapemagic.engine.scopes import Scope
 from tapemagic.report.folding import Block
 from tapemagic.report.tabs.graph.view import (
     Fold,
+    FoldOverrides,
+    FoldPolicy,
     Frame,
     Item,
-    Openings,
     Plan,
-    View,
     most_iterations,
     plan,
 )
@@ -45,9 +45,9 @@ def _what(item: Item) -> str:
 
 def test_short_loops() -> None:
     """All iterations of a short loop are open; of a longer one the last, behind a fold of the others."""
-    short = plan(cell(0, loop(1, 4), 5), View(), 6)
-    long = plan(cell(0, loop(1, 5), 6), View(), 7)
-    wide = plan(cell(loop(0, 2, 9)), View(), 18)
+    short = plan(cell(0, loop(1, 4), 5), FoldPolicy(), 6)
+    long = plan(cell(0, loop(1, 5), 6), FoldPolicy(), 7)
+    wide = plan(cell(loop(0, 2, 9)), FoldPolicy(), 18)
 
     assert ["0", "1 in 0", "2 in 1", "3 in 2", "4 in 3", "5"] == shown(short)
     assert ["0", "loop 1: 1-4", "5 in 0", "6"] == shown(long)
@@ -59,10 +59,10 @@ def test_a_chosen_iteration() -> None:
     """It stands between folds of those before and behind; a number out of range is the nearest."""
     tree = cell(loop(0, 9))
 
-    assert ["loop 1: 0-2", "3 in 0", "loop 5: 4-8"] == shown(plan(tree, View(), 9, 4))
-    assert ["0 in 0", "loop 2: 1-8"] == shown(plan(tree, View(), 9, 1))
-    assert ["loop 1: 0-7", "8 in 0"] == shown(plan(tree, View(), 9, 99))
-    assert ["loop 1: 0-2", "3 in 0", "loop 5: 4-8"] == shown(plan(tree, View("none"), 9, 4))
+    assert ["loop 1: 0-2", "3 in 0", "loop 5: 4-8"] == shown(plan(tree, FoldPolicy(), 9, 4))
+    assert ["0 in 0", "loop 2: 1-8"] == shown(plan(tree, FoldPolicy(), 9, 1))
+    assert ["loop 1: 0-7", "8 in 0"] == shown(plan(tree, FoldPolicy(), 9, 99))
+    assert ["loop 1: 0-2", "3 in 0", "loop 5: 4-8"] == shown(plan(tree, FoldPolicy("none"), 9, 4))
 
 
 def test_the_iteration_is_one_of_the_outermost_loop() -> None:
@@ -70,7 +70,7 @@ def test_the_iteration_is_one_of_the_outermost_loop() -> None:
     inner = [loop(7 * k, 7) for k in range(6)]
     tree = cell(Block("loop", tuple(Block("iteration", (x,)) for x in inner)))
 
-    found = plan(tree, View("one"), 42, 2)
+    found = plan(tree, FoldPolicy("one"), 42, 2)
 
     assert ["loop 1: 0-6", "loop 1: 7-12 in 0", "13 in 1", "loop 3: 14-41"] == shown(found)
     assert [(2, None), (7, 0)] == [(frame.number, frame.parent) for frame in found.frames]
@@ -80,9 +80,9 @@ def test_calls() -> None:
     """They are open down to the depth of the view."""
     tree = cell(Block("call", (0, Block("call", (1, 2), "inner")), "outer"), 3)
 
-    assert ["0 in 0", "1 in 1", "2 in 1", "3"] == shown(plan(tree, View(), 4))
-    assert ["0 in 0", "call 1: 1-2 in 0", "3"] == shown(plan(tree, View(calls=1), 4))
-    assert ["call 1: 0-2", "3"] == shown(plan(tree, View(calls=0), 4))
+    assert ["0 in 0", "1 in 1", "2 in 1", "3"] == shown(plan(tree, FoldPolicy(), 4))
+    assert ["0 in 0", "call 1: 1-2 in 0", "3"] == shown(plan(tree, FoldPolicy(calls=1), 4))
+    assert ["call 1: 0-2", "3"] == shown(plan(tree, FoldPolicy(calls=0), 4))
 
 
 def test_derivatives() -> None:
@@ -94,19 +94,19 @@ def test_derivatives() -> None:
         Block("derivative", (5,), order=2),
     )
 
-    found = plan(tree, View(), 3)
+    found = plan(tree, FoldPolicy(), 3)
 
     assert ["0 in 0", "1 in 1", "2 in 1", "3 in 2", "4 in 2", "5 in 3"] == shown(found)
     assert ["computation", "derivative", "derivative", "derivative"] == [
         frame.kind for frame in found.frames
     ]
     assert [None, 0, None, None] == [frame.parent for frame in found.frames]
-    closed = plan(tree, View(derivatives=False, order=1), 3)
+    closed = plan(tree, FoldPolicy(derivatives=False, order=1), 3)
     assert ["0 in 0", "derivative 1: 1-2 in 0", "3 in 1", "4 in 1", "derivative 1: 5-5"] == shown(
         closed
     )
     assert ["0", "derivative 1: 1-2", "derivative 1: 3-4", "derivative 1: 5-5"] == shown(
-        plan(tree, View(derivatives=False, order=0), 3)
+        plan(tree, FoldPolicy(derivatives=False, order=0), 3)
     )
 
 
@@ -114,11 +114,13 @@ def test_without_middle() -> None:
     """All but the ends are one fold, with the operations of the folds in it; a single item is no middle."""
     tree = cell(*range(5), loop(5, 9), *range(14, 20))
 
-    found = plan(tree, View("none"), 20, openings=Openings(ends=2))
+    found = plan(tree, FoldPolicy("none"), 20, openings=FoldOverrides(ends=2))
 
     assert ["0", "1", "elided 1: 2-17", "18", "19"] == shown(found)
     assert 16 == len(list(_fold(found).positions()))
-    assert plan(tree, View("none"), 20) == plan(tree, View("none"), 20, openings=Openings(ends=6))
+    assert plan(tree, FoldPolicy("none"), 20) == plan(
+        tree, FoldPolicy("none"), 20, openings=FoldOverrides(ends=6)
+    )
 
 
 def _fold(found: Plan) -> Fold:
@@ -146,10 +148,10 @@ def test_layers() -> None:
     tree = cell(layer(layer(0, 1), layer(layer(2), 3)), layer(4), 5)
 
     assert ["layer 1: 0-1 in 0", "layer 1: 2-3 in 0", "layer 1: 4-4", "5"] == shown(
-        plan(tree, View(), 6)
+        plan(tree, FoldPolicy(), 6)
     )
-    assert ["layer 1: 0-3", "layer 1: 4-4", "5"] == shown(plan(tree, View(layers=0), 6))
-    deeper = shown(plan(tree, View(layers=2), 6))
+    assert ["layer 1: 0-3", "layer 1: 4-4", "5"] == shown(plan(tree, FoldPolicy(layers=0), 6))
+    deeper = shown(plan(tree, FoldPolicy(layers=2), 6))
     assert ["layer 1: 0-1 in 0", "layer 1: 2-2 in 1", "3 in 1"] == deeper[:3]
 
 
@@ -157,7 +159,7 @@ def test_layers_that_are_opened() -> None:
     """One level at a time: layers in the one that is opened stay closed."""
     tree = cell(layer(layer(0, 1), layer(layer(2), 3)), layer(4), 5)
 
-    found = plan(tree, View(layers=0), 6, openings=Openings({"0": 1, "1": 1}))
+    found = plan(tree, FoldPolicy(layers=0), 6, openings=FoldOverrides({"0": 1, "1": 1}))
     assert ["layer 1: 0-1 in 0", "layer 1: 2-3 in 0", "4 in 1", "5"] == shown(found)
-    inner = plan(tree, View(), 6, openings=Openings({"0.1": 1}))
+    inner = plan(tree, FoldPolicy(), 6, openings=FoldOverrides({"0.1": 1}))
     assert ["layer 1: 0-1 in 0", "layer 1: 2-2 in 1", "3 in 1"] == shown(inner)[:3]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapemagic.engine.rules import bessel as _bessel  # noqa: F401 (fills the table)
 from tests.rules.harness import between, case, normal, refused, special
 
 CASES = [

@@ -374,7 +374,7 @@ REFUSED = [
             None,
             (COMPLEX,),
             UnsupportedArgumentError,
-            rf"{f.__name__} takes real numbers, not complex128: give it np.real\(x\) or np.abs\(x\)",
+            rf"{f.__name__} takes real numbers, not complex128: pass np.real\(x\) or np.abs\(x\)",
         )
         for f in (*STRAIGHT, *SMOOTH, softsign, softmax, log_softmax, logsumexp)
     ),
@@ -404,7 +404,7 @@ REFUSED = [
             (np.ones(3), ONES),
             ShapeError,
             rf"{f.__name__} of labels of shape \(3,\) and logits of shape \(2, 3\): "
-            "give one label for each logit",
+            "pass one label for each logit",
         )
         for f in (softmax_cross_entropy, sigmoid_cross_entropy)
     ),
@@ -414,7 +414,7 @@ REFUSED = [
             None,
             (labels, np.array([[1, 2, 3]])),
             UnsupportedArgumentError,
-            rf"{f.__name__} takes logits that are real numbers, not int64: write 1.0 for 1",
+            rf"{f.__name__} takes real numbers as logits, not int64: write 1.0 for 1",
         )
         for f, labels in (
             (softmax_cross_entropy, np.ones((1, 3))),
@@ -468,8 +468,8 @@ REFUSED = [
         None,
         (np.array([0.0, 1.0]), ONES),
         UnsupportedArgumentError,
-        "labels of sparse_softmax_cross_entropy have to be whole numbers, not float64: "
-        r"if they are meant as such, write np.astype\(x, int\)",
+        "labels of sparse_softmax_cross_entropy must be integers, not float64: "
+        r"write np.astype\(x, int\)",
     ),
     *(
         refused(
@@ -477,7 +477,7 @@ REFUSED = [
             None,
             (labels, logits),
             ShapeError,
-            "the labels' shape has to be that of the logits without the last axis",
+            "the labels must have the shape of the logits without the last axis",
         )
         for labels, logits in ((np.array([0]), ONES), (np.zeros((2, 3), int), ONES), (0, 1.0))
     ),

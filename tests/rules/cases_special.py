@@ -321,7 +321,7 @@ def refusals() -> list[Any]:
     """Arguments without a derivative."""
     tracked = (
         UnsupportedArgumentError,
-        r"has no derivative in '{}': give it as a plain value".format,
+        r"has no derivative in '{}': pass it as a plain value".format,
     )
     return [
         *(
@@ -334,7 +334,7 @@ def refusals() -> list[Any]:
             )
         ),
         refused(sp.jv, lambda v, z: sp.jv([v, 1.0], z), (1.0, 2.0), tracked[0], tracked[1]("v"), label="list"),
-        refused(sp.psi, trigamma, (1 + 1j,), NoDerivativeError, "SciPy's zeta takes real ones"),
+        refused(sp.psi, trigamma, (1 + 1j,), NoDerivativeError, "SciPy's zeta takes real numbers"),
         refused(sp.zeta, None, (2.0,), NoDerivativeError, "_riemann_zeta has no derivative rule"),
         refused(sp.stdtr, None, (3.0, 1.0), NoDerivativeError, "stdtr has no derivative rule"),
     ]  # fmt: skip

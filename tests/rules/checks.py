@@ -19,7 +19,7 @@ from tapemagic.engine.nest import leaves
 from tapemagic.engine.operations.scatter import dense
 from tapemagic.engine.recording import Record
 from tapemagic.engine.registry import COMPOSITES, no_derivative
-from tapemagic.engine.tape import recorder as memory
+from tapemagic.engine.tape import base_tape as memory
 from tapemagic.engine.tape.sweep import fit
 from tapemagic.engine.tensor import operators as arithmetic
 from tests.rules.harness import Case, Plain, Refused, Special
@@ -86,7 +86,7 @@ def check_slim(case: Case) -> None:
     with (
         patch.object(recording, "SMALL", 0),
         patch.object(arithmetic, "SMALL", 0),
-        patch.object(memory, "LIGHT", 0),
+        patch.object(memory, "SLIM_AFTER_BYTES", 0),
     ):
         assert_close(expected, gradient(case))
         assert_close(expected, gradient(case, nested=True))

@@ -25,7 +25,7 @@ from tests.rules import checks, harness
 WORDS = sorted(
     path.stem.removeprefix("cases_") for path in Path(__file__).parent.glob("cases_*.py")
 )
-EARLY = {"bessel", "linalg", "special", "ufunc_methods"}
+EARLY = {"linalg", "special", "ufunc_methods"}
 """Where the cases themselves import rules that a user would not have yet."""
 
 Named = list[tuple[str, harness.Case]]

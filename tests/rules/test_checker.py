@@ -17,6 +17,8 @@ from tapemagic.errors import GradientError, NotATensorError, TapeError
 from tests.rules.damage import DAMAGES, damaged, detached, scaled
 from tests.rules.harness import normal, positive
 
+pytestmark = pytest.mark.thorough
+
 CALLS: dict[str, tuple[Any, Callable[..., Any], tuple[Any, ...]]] = {
     "sin": (np.sin, np.sin, (normal(3),)),
     "multiply": (np.multiply, np.multiply, (normal(2, 3), normal(3, seed=1))),
@@ -89,7 +91,7 @@ def test_message() -> None:
     message = str(caught.value)
 
     assert message.startswith("derivative of order 1 in input 1")
-    assert ": the tape says 2.002, the difference quotient 2 " in message
+    assert ": the tape says 2.002, finite differences 2 " in message
     assert message.endswith("(relative error 0.000999, tolerance 1e-07)")
     assert isinstance(caught.value, TapeError)
     assert isinstance(caught.value, AssertionError)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from tapemagic.engine.recording import Record
-from tapemagic.engine.registry import COMPOSITES, OPERATIONS, PLAIN, Operation, known
+from tapemagic.engine.registry import COMPOSITES, OPERATIONS, PLAIN, Operation, is_known
 from tests.rules import checks, harness
 
 
@@ -82,7 +82,7 @@ def test_every_case_has_an_entry() -> None:
     """No case is of a function that the table does not know, or knows as something else."""
     cases, specials, plains = map(functions, ("CASES", "SPECIAL", "PLAIN"))
 
-    assert_none(names(function for function in cases | specials if not known(function)))
+    assert_none(names(function for function in cases | specials if not is_known(function)))
     assert_none(names(cases & PLAIN))
     assert_none(names(plains - PLAIN))
 

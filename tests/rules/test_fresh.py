@@ -13,6 +13,8 @@ import pytest
 from tests.rules import fresh
 from tests.shares import each
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs copies of a process")
 @pytest.mark.parametrize("seed", range(0, 3, each(1)))

@@ -11,6 +11,8 @@ from tests.rules import checks, harness
 from tests.shares import share
 
 Entries = dict[str, Any]
+SLOW = ("special", "decompositions", "statistics")
+"""The modules of cases whose rows take the longest."""
 
 
 def over(kind: str) -> Any:
@@ -19,7 +21,17 @@ def over(kind: str) -> Any:
     for name, entry in harness.collect(kind).items():
         word = name.partition("-")[0]
         groups.setdefault(f"{word}-{harness.name_of(entry.function)}", {})[name] = entry
-    return pytest.mark.parametrize("entries", groups.values(), ids=groups.keys())
+    return pytest.mark.parametrize(
+        "entries",
+        [
+            pytest.param(
+                group,
+                id=name,
+                marks=[pytest.mark.thorough] if name.partition("-")[0] in SLOW else [],
+            )
+            for name, group in groups.items()
+        ],
+    )
 
 
 def each(entries: Entries, *asked: Callable[[Any], None]) -> None:

@@ -1,1 +1,1 @@
-"""Derivatives of functions, and functions with a derivative of their own."""
+"""Derivatives of functions, and functions with a custom derivative."""

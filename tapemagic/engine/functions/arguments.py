@@ -16,39 +16,37 @@ from tapemagic.errors import FunctionError, NotATensorError, NotNumbersError, Op
 
 
 def name_of(function: Function) -> str:
-    """The name of a function for error messages."""
+    """Return the name of a function for error messages."""
     return getattr(function, "__name__", type(function).__name__)
 
 
 def new_tensor(x: Any) -> Any:
-    """A new tensor with the value of `x`; live tapes record it as the identity of `x`."""
+    """Return a new tensor with the value of `x`, which live tapes record as the identity of `x`."""
     return apply(operation(identity), (x,), {}) if isinstance(x, Traced) else constant(x)
 
 
 def argument(x: Any, function: Function, position: int) -> Any:
-    """A new tensor with the value of a function's argument."""
+    """Convert a function's argument to a new tensor."""
     try:
         return new_tensor(x)
     except NotNumbersError:
         raise NotNumbersError(
-            f"argument {position} of {name_of(function)} is {describe(x)}, and no number or array"
+            f"argument {position} of {name_of(function)} must be a number or an array, not {describe(x)}"
         ) from None
 
 
 def checked_tensor(function: Function, y: Any) -> Traced:
-    """One of the values that a function returned, as the tensor that it has to be."""
+    """Return a value that a function returned, if it is a tensor; otherwise raise an error."""
     if not isinstance(y, Traced):
         advice = "compute it with NumPy from its arguments, without float() or .numpy()"
         if isinstance(y, (tuple, list)):
-            advice = "return the value to differentiate alone"
-        raise NotATensorError(
-            f"{name_of(function)} returned {describe(y)}, and no tensor: {advice}"
-        )
+            advice = "return only the value to differentiate"
+        raise NotATensorError(f"{name_of(function)} returned {describe(y)}, not a tensor: {advice}")
     return y
 
 
 def checked_result(function: Function, result: Any) -> Any:
-    """The result of a function, which must not be None."""
+    """Return the result of a function, or raise an error if it is None, as without a return statement."""
     if result is None:
         raise FunctionError(
             "Cannot differentiate a function that returns None; did you forget to return a value from "
@@ -58,19 +56,19 @@ def checked_result(function: Function, result: Any) -> Any:
 
 
 def checked_positions(
-    wanted: Sequence[int], option: str, function: Function, count: int, how: str = ""
+    positions: Sequence[int], option: str, function: Function, count: int, how: str = ""
 ) -> list[int]:
-    """Positions of `count` arguments, counted from the first one."""
-    for k in wanted:
+    """Return positions among `count` arguments, with negative positions counted from the end."""
+    for k in positions:
         if not -count <= k < count:
             raise OptionError(
-                f"{option} has the position {k}, but {name_of(function)} was given {count} arguments{how}"
+                f"{option} has the position {k}, but {name_of(function)} received {count} arguments{how}"
             )
-    return [k % count for k in wanted]
+    return [k % count for k in positions]
 
 
 def second(pair: Function) -> Function:
-    """A function that returns the second of the two values which `pair` returns."""
+    """Return a function that returns the second of the two values that `pair` returns."""
 
     @wraps(pair)
     def decorated(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""custom_gradient: functions whose gradients the user defines."""
+"""custom_gradient: functions with a custom derivative."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ def custom_gradient(function: Function | None = None) -> Any:
     ----------
     function : callable
         ``function(*args)`` returns a pair: its result, a tensor or a structure of tensors, and
-        ``grad_fn(*upstream)``, which is given one tensor for each tensor of the result, and returns one gradient, or
-        None, for each tensor or number in `args`: a single one, or a list or tuple of them. If the function reads
-        trainable variables which are not among `args`, `grad_fn` is also given them, as ``variables=[...]``, and
-        returns a pair: the gradients of `args`, and a list of those of the variables.
+        ``grad_fn(*upstream)``. `grad_fn` receives one tensor for each tensor of the result, and returns one gradient,
+        or None, for each tensor or number in `args`: a single gradient, or a list or tuple of gradients. If the
+        function reads trainable variables that aren't among `args`, `grad_fn` also receives them, as
+        ``variables=[...]``, and returns a pair: the gradients of `args`, and a list of the variables' gradients.
 
     Returns
     -------
     callable
-        The function, which returns the result alone. Without `function`, a decorator.
+        The function, which returns only the result. Without `function`, a decorator.
 
     Raises
     ------
     CustomGradientError
-        If `function` is none. When called: if it does not return such a pair, or is given a tensor by keyword. When
-        differentiated: if `grad_fn` returns the wrong number of gradients, or one of another shape than its argument,
-        or complex ones where result and argument are real.
+        If `function` isn't callable. When called: if it doesn't return such a pair, or receives a tensor by keyword.
+        When differentiated: if `grad_fn` returns a wrong number of gradients, a gradient whose shape differs from its
+        argument's, or complex gradients although result and argument are real.
     VariablesKeywordError
-        When called, if the function reads variables, and `grad_fn` does not take them.
+        When called, if the function reads variables, and `grad_fn` doesn't accept them.
 
     Notes
     -----
-    Live tapes record the operations of `grad_fn`, so that second derivatives are those of `grad_fn`.
+    Live tapes record the operations of `grad_fn`, so second derivatives are the derivatives of `grad_fn`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def custom_gradient(function: Function | None = None) -> Any:
 
 
 class _CustomGradient:
-    """A function decorated with custom_gradient; of a method, `self` is not differentiated."""
+    """A function decorated with custom_gradient. For a method, `self` isn't differentiated."""
 
     __wrapped__: Any
 
@@ -88,11 +88,13 @@ class _CustomGradient:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], type):
-            # That of a class method, which has bound nothing by itself since Python 3.13.
+            # A class method: since Python 3.13, `classmethod` no longer calls the __get__ of what it wraps.
             return self.__get__(args[0])(*args[1:], **kwargs)
         function = self.__wrapped__
         name = name_of(function)
         _refuse_keywords(name, kwargs)
+        # Ids of values computed inside the function are later than this time: an explanation can
+        # tell them apart.
         start_time = tick()
         with recorded_reads() as reads:
             returned = function(*args, **kwargs)
@@ -102,8 +104,8 @@ class _CustomGradient:
         if captured:
             _require_variables_keyword(name, grad_fn, captured)
         outputs = outputs_of(name, result)
-        kept = [None if y.dtype.kind in "fc" else y._value.shape for y in outputs]
-        pullback = partial(_pull_back, name, grad_fn, inputs, captured, kept)
+        constant_shapes = [None if y.dtype.kind in "fc" else y._value.shape for y in outputs]
+        pullback = partial(_pull_back, name, grad_fn, inputs, captured, constant_shapes)
         results = record_call(Call(name, pullback, start_time), [*inputs, *captured], outputs)
         return pack(result, results)
 
@@ -112,16 +114,16 @@ def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
     for keyword, value in kwargs.items():
         if any(isinstance(x, Traced) for x in leaves(value)):
             raise CustomGradientError(
-                f"{name}({keyword}=...) gives a tensor by keyword, for which grad_fn returns no gradient: "
-                "give what is to be differentiated by position"
+                f"{name}({keyword}=...) passes a tensor by keyword, but grad_fn returns gradients "
+                "only for positional arguments: pass the tensor by position"
             )
 
 
 def _result_and_gradient(name: str, returned: Any) -> tuple[Any, Function]:
     if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
         raise CustomGradientError(
-            f"{name}, decorated with custom_gradient, has to return a pair, the result and a function for its "
-            f"gradient: return y, grad; it returned {describe(returned)}"
+            f"{name}, decorated with custom_gradient, must return a pair, its result and a gradient function: "
+            f"write return y, grad. It returned {describe(returned)}"
         )
     return returned
 
@@ -135,29 +137,29 @@ def _require_variables_keyword(name: str, grad_fn: Function, captured: list[Vari
         return
     names = ", ".join(repr(variable.name) for variable in captured)
     raise VariablesKeywordError(
-        f"@custom_gradient grad_fn must accept keyword argument 'variables', since {name} uses variables that are not "
-        f"among its arguments: {names}. Write def grad(upstream, variables=None) and return the gradients of the "
-        "arguments and a list of those of the variables; or give the variables as arguments"
+        f"@custom_gradient grad_fn must accept keyword argument 'variables', because {name} uses variables that aren't "
+        f"among its arguments: {names}. Write def grad(upstream, variables=None), and return the gradients of the "
+        "arguments and a list of the variables' gradients; or pass the variables as arguments"
     )
 
 
 def _call_grad_fn(
     name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, Any]
 ) -> Any:
-    """Call the user's `grad_fn`."""
+    """Call a user's `grad_fn`, and explain a wrong number of parameters."""
     try:
         return grad_fn(*upstream, **keywords)
     except TypeError:
         if _accepts(grad_fn, *upstream, **keywords):
             raise
         raise CustomGradientError(
-            f"the grad_fn of {name} has to take an upstream gradient for each tensor that {name} returned, of which "
-            f"there are {len(upstream)}: write def grad({', '.join(f'g{k}' for k in range(len(upstream)))})"
+            f"the grad_fn of {name} must take an upstream gradient for each tensor that {name} returned, here "
+            f"{len(upstream)}: write def grad({', '.join(f'g{k}' for k in range(len(upstream)))})"
         ) from None
 
 
 def _accepts(function: Function, *args: Any, **kwargs: Any) -> bool:
-    """Whether a function can be called like this; True if its signature is unknown."""
+    """Return True if a function accepts these arguments, or if its signature is unknown."""
     try:
         inspect.signature(function).bind(*args, **kwargs)
     except TypeError:
@@ -175,7 +177,7 @@ def _pull_back(
     constant_shapes: list[Any],
     differentiable: list[Tensor],
 ) -> list[Any]:
-    """The gradients that grad_fn returns, after checks; the upstream gradients of integer outputs are zeros."""
+    """Return checked gradients of grad_fn, which receives zeros as the upstream gradients of integer outputs."""
     following = iter(differentiable)
     upstream = [
         next(following) if shape is None else constant(zeros(shape, float))
@@ -187,8 +189,8 @@ def _pull_back(
         answer = _call_grad_fn(name, grad_fn, upstream, {"variables": captured})
         if not (isinstance(answer, tuple) and len(answer) == 2):
             raise CustomGradientError(
-                f"the grad_fn of {name} has to return a pair, the gradients of the arguments and a list of those of "
-                f"the variables, not {describe(answer)}"
+                f"the grad_fn of {name} must return a pair, the gradients of the arguments and a list of the "
+                f"variables' gradients, not {describe(answer)}"
             )
         answer, variable_gradients = answer[0], _as_list(answer[1])
         if len(variable_gradients) != len(captured):
@@ -205,10 +207,10 @@ def _pull_back(
         )
     sources = [*inputs, *captured]
     pairs = zip([*gradients, *variable_gradients], sources, strict=True)
-    found = [_checked_gradient(name, g, x, k) for k, (g, x) in enumerate(pairs)]
+    checked = [_checked_gradient(name, g, x, k) for k, (g, x) in enumerate(pairs)]
     if all(u.dtype.kind != "c" for u in upstream):
-        _refuse_complex(name, found, sources)
-    return found
+        _refuse_complex(name, checked, sources)
+    return checked
 
 
 def _as_list(answer: Any) -> list[Any]:
@@ -216,29 +218,29 @@ def _as_list(answer: Any) -> list[Any]:
 
 
 def _checked_gradient(name: str, g: Any, x: Any, position: int) -> Any:
-    """A gradient as a tensor, of the shape of its input."""
+    """Return a gradient as a tensor, and check that it has the shape of its input."""
     if g is None:
         return None
     try:
         g = g._read() if isinstance(g, Traced) else constant(g)
     except NotNumbersError:
         raise CustomGradientError(
-            f"the grad_fn of {name} returned {describe(g)} for argument {position}, which is no gradient: return a "
-            "tensor, an array or a number, or None where there is no gradient"
+            f"the grad_fn of {name} returned {describe(g)} as the gradient of argument {position}: return a "
+            "tensor, an array or a number, or None if there is no gradient"
         ) from None
     if g.shape != np.shape(getattr(x, "_value", x)):
         raise CustomGradientError(
             f"the grad_fn of {name} returned a gradient of shape {g.shape} for argument {position} of shape "
-            f"{np.shape(getattr(x, '_value', x))}: they have to be the same"
+            f"{np.shape(getattr(x, '_value', x))}: the shapes must be equal"
         )
     return g
 
 
-def _refuse_complex(name: str, found: list[Any], inputs: list[Any]) -> None:
-    """Raise an error for a complex gradient of a real argument, where the result is real, too."""
-    for position, (g, x) in enumerate(zip(found, inputs, strict=True)):
+def _refuse_complex(name: str, gradients: list[Any], inputs: list[Any]) -> None:
+    """Raise an error for a complex gradient of a real argument if the result is real."""
+    for position, (g, x) in enumerate(zip(gradients, inputs, strict=True)):
         if g is not None and g.dtype.kind == "c" and isinstance(x, Traced) and x.dtype.kind == "f":
             raise CustomGradientError(
-                f"the grad_fn of {name} returned a gradient of {g.dtype} for argument {position}, which is {x.dtype} "
-                "as the result is: return its real part, with np.real(...)"
+                f"the grad_fn of {name} returned a {g.dtype} gradient for argument {position}, but argument and "
+                f"result are {x.dtype}: return np.real(...) of the gradient"
             )

@@ -1,4 +1,4 @@
-"""Derivatives of functions, as functions that can be differentiated again: grad, value_and_grad, jacobian, hessian."""
+"""Derivatives of functions as differentiable functions: grad, value_and_grad, jacobian, hessian."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tapemagic.errors import NotATensorError, OptionError, ShapeError
 Argnums = int | tuple[int, ...]
 
 NUMBERS = (int, float, complex, np.number)
-"""The types in a list that writes an array out."""
+"""The types of entries in a list that represents an array."""
 
 
 class Run:
-    """A function, called once on a tape that watches some of its arguments."""
+    """A single call of a function on a tape that watches some of its arguments."""
 
     def __init__(
         self, function: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -41,6 +41,7 @@ class Run:
         watched = tuple(inputs[k] for k in positions)
         self.function = function
         self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]
+        # Persistent, because a Jacobian or a pullback may ask more than once.
         self.tape = Tape(persistent=True)
         with self.tape:
             self.tape.watch(watched)
@@ -48,12 +49,12 @@ class Run:
 
     @property
     def scalar(self) -> Tensor:
-        """The result, which has to be one number."""
+        """The result, which must be a single number."""
         result = checked_tensor(self.function, self.result)
         if result.shape != ():
             raise ShapeError(
-                f"{name_of(self.function)} returned shape {result.shape}, and a gradient is of one number: "
-                "sum it up with np.sum, or use jacobian"
+                f"{name_of(self.function)} returned shape {result.shape}, but a gradient needs a single number: "
+                "sum it with np.sum, or use jacobian"
             )
         return result._read()
 
@@ -63,29 +64,29 @@ class Run:
         return [checked_tensor(self.function, y) for y in leaves(self.result)]
 
     def gradient(self, target: Any, weights: Any = None) -> Any:
-        """The gradient of a target in the structure of the arguments, zeros where nothing is connected."""
+        """Return the gradient of a target in the structure of the arguments; unconnected arguments get zeros."""
         return self.tape.gradient(target, self.sources, weights, "zero")
 
     def jacobian(self) -> Any:
-        """For each tensor of the result, its Jacobians in the structure of the arguments."""
+        """Return the Jacobians of each tensor in the result, in the structure of the arguments."""
         parts = [self.tape.jacobian(y, self.sources, "zero") for y in self.outputs]
         return pack(self.result, parts)
 
 
 def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:
-    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
-    for k in wanted:
+    positions = argnums if isinstance(argnums, tuple) else (argnums,)
+    for k in positions:
         if isinstance(k, bool) or not isinstance(k, int):
             raise OptionError(
-                f"argnums is {shown(argnums)}: give a position, or a tuple of positions"
+                f"argnums must be a position, or a tuple of positions, not {shown(argnums)}"
             )
-    if not wanted:
+    if not positions:
         raise OptionError("argnums is empty: name at least one position")
-    return checked_positions(wanted, "argnums", function, count, " by position")
+    return checked_positions(positions, "argnums", function, count, " by position")
 
 
 def _tensors(value: Any, function: Function, position: int) -> Any:
-    """An argument as new tensors, in the structure in which it was given."""
+    """Convert an argument to new tensors in the same structure."""
     if is_leaf(value):
         return source_of(value, function, position)
     tensors = [source_of(x, function, position) for x in leaves(value, is_leaf=is_array)]
@@ -93,23 +94,23 @@ def _tensors(value: Any, function: Function, position: int) -> Any:
 
 
 def source_of(value: Any, function: Function, position: int) -> Any:
-    """A new tensor of real or complex numbers with the value of an argument, or of a part of it."""
+    """Convert an argument, or a part of an argument, to a new tensor of real or complex numbers."""
     x = argument(value, function, position)
     if x.dtype.kind not in "fc":
         raise NotATensorError(
-            f"argument {position} of {name_of(function)} holds {x.dtype}, and only real and complex numbers have "
+            f"argument {position} of {name_of(function)} holds {x.dtype}, but only real and complex numbers have "
             f"derivatives: write {float(x._value) if not x.ndim else 'x.astype(float)'}"
         )
     return x
 
 
 def is_array(value: Any) -> bool:
-    """Whether something is no structure, but a number, an array, or a list that writes an array out."""
+    """Return True if a value isn't a structure, but a number, an array, or a list that represents an array."""
     return is_leaf(value) or (isinstance(value, list) and _of_numbers(value))
 
 
 def _of_numbers(value: list[Any]) -> bool:
-    """Whether a list is an array written out: nothing in it but numbers, and lists and tuples of them."""
+    """Return True if a list contains only numbers, and lists and tuples of numbers."""
     return all(
         _of_numbers(list(x)) if isinstance(x, (list, tuple)) else isinstance(x, NUMBERS)
         for x in value
@@ -117,31 +118,31 @@ def _of_numbers(value: list[Any]) -> bool:
 
 
 def grad(function: Function, argnums: Argnums = 0) -> Function:
-    """The gradient of a function that returns one number.
+    """Return a function that computes the gradient of a function with a single number as its result.
 
     Parameters
     ----------
     function : callable
-        Of numbers, arrays, or structures of arrays.
+        A function of numbers, arrays, or structures of arrays.
     argnums : int or tuple of int, optional
         The positions of the arguments to differentiate with respect to.
 
     Returns
     -------
     callable
-        Takes the function's arguments; gives the gradient in the structure of the argument, or a tuple of them. It
-        can be differentiated again. Where the function does not depend on an argument, the gradient is zeros.
+        Takes the function's arguments; returns the gradient in the structure of the argument, or a tuple of
+        gradients. It is differentiable again. The gradient is zeros if the function doesn't depend on an argument.
 
     Raises
     ------
     FunctionError
         When called, if the function returns None.
     NotATensorError
-        When called, if the function returns no tensor, or an argument holds no real or complex numbers.
+        When called, if the result isn't a tensor, or an argument contains integers or something other than numbers.
     OptionError
-        When called, if `argnums` names no argument.
+        When called, if `argnums` contains a position without argument.
     ShapeError
-        When called, if the function returns more than one number.
+        When called, if the result isn't a single number.
 
     Examples
     --------
@@ -154,17 +155,17 @@ def grad(function: Function, argnums: Argnums = 0) -> Function:
 
 
 def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
-    """The value and the gradient of a function that returns one number.
+    """Return a function that computes the value and the gradient of a function.
 
     Parameters
     ----------
     function, argnums
-        As for `grad`.
+        See `grad`.
 
     Returns
     -------
     callable
-        Takes the function's arguments; gives a pair, the value and what `grad` gives.
+        Takes the function's arguments; returns a pair: the value, and the result of `grad`.
 
     Examples
     --------
@@ -184,20 +185,20 @@ def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
 
 
 def jacobian(function: Function, argnums: Argnums = 0) -> Function:
-    """The Jacobian of a function: the derivative of each element of its result in each element of an argument.
+    """Return a function that computes the derivative of each element of the result in each element of an argument.
 
     Parameters
     ----------
     function : callable
-        Returns a tensor, or a structure of tensors.
+        A function that returns a tensor, or a structure of tensors.
     argnums : int or tuple of int, optional
-        As for `grad`.
+        See `grad`.
 
     Returns
     -------
     callable
-        Takes the function's arguments; gives arrays of shape ``result.shape + argument.shape``, in the structure of
-        the result, and inside of that in the structure of the argument.
+        Takes the function's arguments; returns arrays of shape ``result.shape + argument.shape``, in the structure of
+        the result, each entry in the structure of the argument.
 
     Examples
     --------
@@ -216,18 +217,18 @@ def jacobian(function: Function, argnums: Argnums = 0) -> Function:
 
 
 def hessian(function: Function, argnums: Argnums = 0) -> Function:
-    """The second derivatives of a function: for one that returns one number, its Hessian matrix.
+    """Return a function that computes second derivatives; for a function with a single number, its Hessian matrix.
 
     Parameters
     ----------
     function, argnums
-        As for `jacobian`.
+        See `jacobian`.
 
     Returns
     -------
     callable
-        Takes the function's arguments; gives arrays of shape ``result.shape + x.shape + x.shape``; with several
-        arguments, or one that is a structure, the blocks of the matrix, nested.
+        Takes the function's arguments; returns arrays of shape ``result.shape + x.shape + x.shape``. For several
+        arguments, or an argument that is a structure, it returns the nested blocks of the matrix.
 
     Examples
     --------

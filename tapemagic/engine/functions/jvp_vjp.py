@@ -1,4 +1,4 @@
-"""Products of a derivative with a vector, without the matrix: hvp, jvp, vjp."""
+"""Products of a derivative with a vector, computed without the matrix: hvp, jvp, vjp."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.engine.functions.arguments import name_of, new_tensor
 from tapemagic.engine.functions.grad import Argnums, Run, grad
 from tapemagic.engine.laziness import zeros
-from tapemagic.engine.nest import endless_error, leaves, ordered, pack
+from tapemagic.engine.nest import leaves, ordered, pack, recursive_structure_error
 from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import NUMBERS as KINDS
@@ -21,28 +21,28 @@ from tapemagic.errors import FunctionError, NotNumbersError, OptionError, ShapeE
 
 
 def hvp(function: Function, argnums: Argnums = 0) -> Function:
-    """The Hessian of a function that returns one number, times a vector, without the matrix.
+    """Return a function that multiplies the Hessian of a function by a vector, without computing the matrix.
 
     Parameters
     ----------
     function, argnums
-        As for `grad`.
+        See `grad`.
 
     Returns
     -------
     callable
-        Takes the function's arguments, and after them the vector: of the structure and shape of the argument to
-        differentiate with respect to, or a tuple of them.
+        Takes the function's arguments, followed by the vector, which has the structure and shape of the argument to
+        differentiate with respect to, or is a tuple of such vectors.
 
     Raises
     ------
     ShapeError
-        When called, if the vector does not match.
+        When called, if the vector doesn't match.
 
     Notes
     -----
-    The gradient of the product of gradient and vector: Pearlmutter, "Fast exact multiplication by the Hessian",
-    Neural Computation 6 (1994).
+    Computed as the gradient of the inner product of gradient and vector (Pearlmutter, "Fast exact multiplication by
+    the Hessian", Neural Computation 6, 1994).
 
     Examples
     --------
@@ -57,7 +57,7 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
     def product(*args: Any, **kwargs: Any) -> Any:
         if len(args) < 2:
             raise FunctionError(
-                f"the Hessian-vector product of {name_of(function)} takes its arguments, and the vector after them"
+                f"the Hessian-vector product of {name_of(function)} takes its arguments, followed by the vector"
             )
         *inputs, vector = args
         run = Run(grad(function, argnums), argnums, tuple(inputs), kwargs)
@@ -67,20 +67,20 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
 
 
 def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
-    """The value of a function, and its pullback: the vector-Jacobian product as a function of the cotangent.
+    """Return the value of a function, and its pullback: the vector-Jacobian product as a function of the cotangent.
 
     Parameters
     ----------
     function : callable
-        Returns a tensor, or a structure of tensors.
+        A function that returns a tensor, or a structure of tensors.
     *args
-        All of its arguments; it is differentiated with respect to each of them.
+        All arguments of the function, which is differentiated with respect to each of them.
 
     Returns
     -------
     (value, callable)
-        ``pullback(cotangent)`` takes a cotangent of the structure and shapes of the value, and returns a tuple: for
-        each argument the cotangent times the Jacobian. It may be called repeatedly.
+        ``pullback(cotangent)`` takes a cotangent with the structure and shapes of the value, and returns a tuple
+        with, for each argument, the cotangent times the Jacobian. It can be called repeatedly.
 
     Examples
     --------
@@ -99,16 +99,16 @@ def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
 
 
 def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """The value of a function, and its derivative in a direction: the Jacobian times a tangent.
+    """Return the value of a function, and its derivative in a direction: the Jacobian times a tangent.
 
     Parameters
     ----------
     function : callable
-        Returns a tensor, or a structure of tensors.
+        A function that returns a tensor, or a structure of tensors.
     primals : tuple or list
-        Its arguments.
+        The arguments of the function.
     tangents : tuple or list
-        The direction: for each argument, a tangent of its structure and shapes.
+        The direction: for each argument, a tangent with its structure and shapes.
 
     Returns
     -------
@@ -118,12 +118,12 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     Raises
     ------
     ShapeError
-        If the tangents do not match the primals.
+        If the tangents don't match the primals.
 
     Notes
     -----
-    By two reverse sweeps: the pullback is linear in its cotangent, and its transpose is the derivative. Townsend,
-    "A new trick for calculating Jacobian vector products" (2017).
+    Computed by two reverse sweeps: the pullback is linear in its cotangent, and its transpose is the derivative
+    (Townsend, "A new trick for calculating Jacobian vector products", 2017).
 
     Examples
     --------
@@ -136,71 +136,74 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     run = _run(function, tuple(primals))
     directions = _matching(tuple(tangents), run.sources, "the tangent")
     outputs = run.outputs
+    # The pullback is linear in the cotangent, so its derivative is the same at any cotangent, such
+    # as zeros.
     cotangents = [new_tensor(zeros(y.shape, y.dtype)) for y in outputs if y.dtype.kind in "fc"]
     with Tape() as outer:
         outer.watch(cotangents)
         smooth = [y for y in outputs if y.dtype.kind in "fc"]
         pulled = leaves(run.tape.gradient(smooth, run.sources, cotangents, "zero"))
-    found = iter(outer.gradient(pulled, cotangents, directions, "zero"))
+    tangents_of_outputs = iter(outer.gradient(pulled, cotangents, directions, "zero"))
     parts = [
-        next(found) if y.dtype.kind in "fc" else new_tensor(zeros(y.shape, float)) for y in outputs
+        next(tangents_of_outputs) if y.dtype.kind in "fc" else new_tensor(zeros(y.shape, float))
+        for y in outputs
     ]
     return run.result, pack(run.result, parts)
 
 
 def _run(function: Function, args: tuple[Any, ...]) -> Run:
-    """A call of a function that is differentiated with respect to all of its arguments."""
+    """Call a function that is differentiated with respect to all of its arguments."""
     require_function(function)
     if not args:
         raise OptionError(
-            f"{name_of(function)} is differentiated with respect to its arguments: give at least one argument"
+            f"{name_of(function)} is differentiated with respect to its arguments: pass at least one argument"
         )
     return Run(function, tuple(range(len(args))), args, {})
 
 
-def _matching(given: Any, template: Any, role: str) -> list[Any]:
-    """The leaves of a cotangent or tangent, each with the shape of the tensor in the same place of a template.
+def _matching(structure: Any, template: Any, role: str) -> list[Any]:
+    """Return the leaves of a cotangent or tangent, each with the shape of the corresponding tensor of a template.
 
     Raises
     ------
     NotATensorError
-        If something contains itself.
+        If the structure contains itself.
     NotNumbersError
-        If something is not made of numbers.
+        If an entry is not numeric.
     ShapeError
-        If a shape differs, or the structure, or something is complex in the place of real numbers.
+        If a shape or the structure differs, or an entry is complex where the template is real.
     """
     try:
-        weights = list(map(as_operand, _leaves_like(given, template)))
+        weights = list(map(as_operand, _leaves_like(structure, template)))
     except RecursionError:
-        raise endless_error(given) from None
+        raise recursive_structure_error(structure) from None
     for x, v in zip(leaves(template), weights, strict=True):
         dtype = v.dtype if hasattr(v, "dtype") else np.asarray(v).dtype
         if dtype.kind not in KINDS:
-            raise NotNumbersError(
-                f"{role} is {describe(v)}, where numbers of shape {x.shape} are needed"
-            )
+            raise NotNumbersError(f"{role} must be numbers of shape {x.shape}, not {describe(v)}")
         if np.shape(v) != x.shape:
             raise ShapeError(
-                f"{role} has shape {np.shape(v)} where {x.shape} is needed: it has the "
-                "shape of what it is multiplied with"
+                f"{role} has shape {np.shape(v)}, but must have shape {x.shape}, "
+                "like the value that it multiplies"
             )
         if dtype.kind == "c" and x.dtype.kind != "c":
-            raise ShapeError(f"{role} is {dtype} where {x.dtype} is needed: give real numbers")
+            raise ShapeError(f"{role} is {dtype}, but must be {x.dtype}: pass real numbers")
     return weights
 
 
-def _leaves_like(given: Any, template: Any) -> list[Any]:
-    """The parts of a structure in the places of the template's tensors."""
+def _leaves_like(structure: Any, template: Any) -> list[Any]:
+    """Return the parts of a structure that correspond to the template's tensors."""
     if isinstance(template, Traced):
-        return [given]
+        return [structure]
     pairs: Any
     if isinstance(template, Mapping):
-        fits = isinstance(given, Mapping) and given.keys() == template.keys()
-        pairs = ((given[key], template[key]) for key in ordered(template))
+        fits = isinstance(structure, Mapping) and structure.keys() == template.keys()
+        pairs = ((structure[key], template[key]) for key in ordered(template))
     else:
-        fits = isinstance(given, (list, tuple)) and len(given) == len(template)
-        pairs = zip(given, template, strict=True)
+        fits = isinstance(structure, (list, tuple)) and len(structure) == len(template)
+        pairs = zip(structure, template, strict=True)
     if not fits:
-        raise ShapeError(f"{describe(given)} does not have the structure of {describe(template)}")
+        raise ShapeError(
+            f"{describe(structure)} does not have the structure of {describe(template)}"
+        )
     return [leaf for part, model in pairs for leaf in _leaves_like(part, model)]

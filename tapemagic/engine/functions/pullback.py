@@ -1,4 +1,4 @@
-"""Records of calls that bring their own pullback, as custom_gradient and recompute_grad make them."""
+"""Records of calls with a custom pullback, for custom_gradient and recompute_grad."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from tapemagic.errors import (
 
 
 class Call:
-    """A call of a function with a custom gradient, as a parameter of its record.
+    """A call of a function with a custom gradient, as the parameter of its record.
 
     Attributes
     ----------
     name : str
         The name of the function.
     pullback : callable
-        ``pullback(upstream) -> gradients``, both lists: of the outputs, and of the inputs or None.
+        ``pullback(upstream) -> gradients``: a list with a tensor per output -> a list with a tensor or None per
+        input.
     start_time : int
-        The time at which the function was called, on the clock of ids: the ids of values that it computed lie between
-        this and those of its results.
+        The time at which the function was called, by the clock of ids: the ids of values that it computed are between
+        this time and the ids of its results.
     """
 
     __slots__ = ("name", "pullback", "start_time")
@@ -42,11 +43,12 @@ class Call:
         self.start_time = start_time
 
     def gradients(self, g: Any, y: Any) -> list[Any]:
-        """The gradients of all inputs; row by row for batched cotangents, since the pullback takes one at a time."""
-        several = y.__class__ is tuple
-        gs, ys = (g, y) if several else ((g,), (y,))
+        """Return the gradients of all inputs; batched cotangents are passed to the pullback one row at a time."""
+        is_tuple = y.__class__ is tuple
+        gs, ys = (g, y) if is_tuple else ((g,), (y,))
         if not gs[0].ndim > ys[0].ndim:
             return self._answer(gs)
+        # A user's pullback can't be expected to handle leading axes.
         rows = [self._answer(row) for row in zip(*gs, strict=True)]
         return [None if row[0] is None else np.stack(row) for row in zip(*rows, strict=True)]
 
@@ -61,22 +63,23 @@ class Call:
 
 
 def _conjugated(g: Any) -> Any:
-    """The conjugate of a complex gradient: the sweep's convention and TensorFlow's are conjugates."""
+    """Conjugate a complex gradient: the conventions of the sweep and of TensorFlow are conjugates of each other."""
     return np.conjugate(g) if g is not None and g.dtype.kind == "c" else g
 
 
 def called(*inputs: Any, call: Call) -> Any:
-    """The entry of all functions with custom gradients in the table of rules; never called."""
+    """Represent all functions with custom gradients in the table of rules; never called."""
     raise NotImplementedError
 
 
 def _called(argnums: Sequence[int], g: Any, _y: Any, *_inputs: Any, call: Any) -> list[Any]:
-    """The gradients of a call with respect to the inputs at `argnums`; zeros for a batch without rows."""
+    """Return the gradients of a call with respect to the inputs at `argnums`; a batch without rows gives zeros."""
+    # The underscores say that only shapes of _y and _inputs are read, so the tape drops their values.
     first, output = (g[0], _y[0]) if g.__class__ is tuple else (g, _y)
     if first.ndim > output.ndim and not first.shape[0]:
         return [np.zeros((0, *_inputs[k].shape)) for k in argnums]
-    found = call.gradients(g, _y)
-    return [found[k] for k in argnums]
+    gradients = call.gradients(g, _y)
+    return [gradients[k] for k in argnums]
 
 
 vjp_argnums(called, _called, name="custom gradient")
@@ -85,20 +88,20 @@ vjp_argnums(called, _called, name="custom gradient")
 def record_call(call: Call, inputs: list[Any], outputs: list[Any]) -> list[Any]:
     """Record a call on the tapes that track one of its inputs; return its outputs as results of the call.
 
-    Outputs that are no real or complex numbers are returned as they are.
+    Outputs that aren't real or complex numbers are returned unchanged.
     """
     read = [x._read() if isinstance(x, Traced) else x for x in map(as_operand, inputs)]
-    values = tuple(x._value if isinstance(x, Tensor) else _kept(x) for x in read)
+    values = tuple(x._value if isinstance(x, Tensor) else _recorded_value(x) for x in read)
     ids = tuple(x._id if isinstance(x, Tensor) else 0 for x in read)
     differentiable = [k for k, y in enumerate(outputs) if y.dtype.kind in "fc"]
-    held = [outputs[k]._value for k in differentiable]
+    output_values = [outputs[k]._value for k in differentiable]
     results = [wrap(y._value) for y in outputs]
     tapes, entry, params = live(), operation(called), {"call": call}
     if tapes and len(differentiable) == 1:
-        size = max(getattr(x, "nbytes", 0) for x in (*values, *held))
-        numbers: Any = [note(entry, values, ids, params, held[0], tapes, size)]
+        size = max(getattr(x, "nbytes", 0) for x in (*values, *output_values))
+        numbers: Any = [note(entry, values, ids, params, output_values[0], tapes, size)]
     elif tapes and differentiable:
-        numbers = note_several(entry, values, ids, params, tuple(held), tapes)
+        numbers = note_several(entry, values, ids, params, tuple(output_values), tapes)
     else:
         return results
     for k, number in zip(differentiable, numbers, strict=True):
@@ -106,16 +109,16 @@ def record_call(call: Call, inputs: list[Any], outputs: list[Any]) -> list[Any]:
     return results
 
 
-def _kept(x: Any) -> Any:
-    """The value that a record keeps of an argument that is no tensor; None for one that is no number or array."""
+def _recorded_value(x: Any) -> Any:
+    """Return what a record keeps of a non-tensor argument: the number or array, or None for other objects."""
     return x if isinstance(x, OPERANDS) else None
 
 
 def outputs_of(name: str, result: Any) -> list[Any]:
-    """The leaves of a function's result as tensors."""
+    """Return the leaves of a function's result as tensors."""
     try:
         return [y if isinstance(y, Traced) else constant(y) for y in leaves(result)]
     except NotNumbersError:
         raise CustomGradientError(
-            f"{name} has to return tensors, numbers or structures of them; it returned {describe(result)}"
+            f"{name} must return tensors, numbers or structures of them, not {describe(result)}"
         ) from None

@@ -1,4 +1,4 @@
-"""recompute_grad: gradient checkpointing."""
+"""recompute_grad: gradient checkpointing, which trades computation for memory."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ def recompute_grad(function: F) -> F:
     Parameters
     ----------
     function : callable
-        Of tensors, structures of them, and anything else; it may read variables. It must give the same result when
-        it is called again, with the values that arguments and variables had when they were first read.
+        A function of tensors, structures of tensors and other objects, which may read variables. Called again with
+        the arguments and the variables' values of the first call, it must return the same result.
 
     Returns
     -------
     callable
-        The same function; a tape keeps its arguments and results alone.
+        The decorated function. A tape keeps only its arguments and results.
 
     Raises
     ------
     FunctionError
-        When it is differentiated, if the function gave something else the second time, as with random numbers of its
-        own.
+        When differentiated, if the second call returns a different result, for example because the function draws
+        random numbers.
 
     Notes
     -----
-    What the function changes, such as the moving averages of a batch normalization, it changes twice. During the
-    second computation the variables that it read have their earlier values, for other threads too.
+    Side effects of the function, such as updates of the moving averages of a batch normalization, happen twice.
+    During the second computation, the variables that it read have their earlier values, also in other threads.
 
     Gradient checkpointing: Griewank and Walther, "Revolve", ACM Transactions on Mathematical Software 26 (2000).
 
@@ -67,17 +67,19 @@ def recompute_grad(function: F) -> F:
     @wraps(function)
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         name = name_of(function)
+        # Nothing inside is recorded: that is what saves the memory. Reads of variables are, because
+        # they are sources.
         with silence(), recorded_reads() as reads:
             result = function(*args, **kwargs)
-        given = leaves((args, kwargs))
-        inputs = [x for x in given if isinstance(x, Traced)]
+        arguments = leaves((args, kwargs))
+        inputs = [x for x in arguments if isinstance(x, Traced)]
         computed = outputs_of(name, result)
         first = [unwrap(y) for y in computed if y.dtype.kind in "fc"]
         captured = captured_by(reads, [])
-        held = list(map(_frozen_argument, given))
+        frozen = list(map(_frozen_argument, arguments))
 
         def pullback(upstream: list[Tensor]) -> list[Any]:
-            again = [new_tensor(x) if isinstance(x, Traced) else x for x in held]
+            again = [new_tensor(x) if isinstance(x, Traced) else x for x in frozen]
             sources = [x for x in again if isinstance(x, Traced)]
             with Tape() as tape, restored(reads):
                 tape.watch([x for x in sources if x.dtype.kind in "fc"])
@@ -95,7 +97,7 @@ def recompute_grad(function: F) -> F:
 
 
 def _require_same(name: str, first: list[Any], again: list[Any]) -> None:
-    """Raise an error unless both computations gave the same, up to rounding."""
+    """Raise an error unless both computations returned the same values, up to rounding."""
     shapes, shapes_again = ([y.shape for y in values] for values in (first, again))
     if shapes != shapes_again:
         raise FunctionError(
@@ -105,30 +107,32 @@ def _require_same(name: str, first: list[Any], again: list[Any]) -> None:
         if is_lazy(before) or is_lazy(after):
             _require_same_graph(name, before, after)
             continue
+        # Sums may be taken in another order, for example by another number of threads, so the results aren't compared
+        # bit by bit. Other random numbers differ by much more than 1 percent of the largest value.
         scale = np.max(np.abs(before), initial=0, where=np.isfinite(before))
         close = np.isclose(after, before, rtol=0.01, atol=0.01 * float(scale), equal_nan=True)
         if not np.all(close):
             at = tuple(np.argwhere(~close)[0].tolist())
             raise FunctionError(
                 f"{name} returned {before[at]}, and {after[at]} when it was computed again for its gradient: {_TWICE}, "
-                "and random numbers, such as those of dropout, have to be drawn before it and handed in"
+                "so draw random numbers, such as those of dropout, before the call, and pass them to it"
             )
 
 
 def _require_same_graph(name: str, before: Any, after: Any) -> None:
-    """The same for lazy results, whose numbers are not known: their graphs have to be the same."""
+    """Raise an error unless two lazy results have the same graph, because their numbers aren't known."""
     if type(before) is not type(after) or before.name != after.name:
         raise FunctionError(
-            f"{name} returned a Dask array, and another one when it was called again for its gradient: {_TWICE}, and "
-            "Dask has to see that it is the same: random numbers need a seed"
+            f"{name} returned a different Dask array when it was called again for its gradient: {_TWICE}, and "
+            "random numbers need a seed"
         )
 
 
-_TWICE = "what recompute_grad computes twice has to depend on its arguments and on variables alone"
+_TWICE = "a function under recompute_grad must depend only on its arguments and on variables"
 
 
 def _frozen_argument(x: Any) -> Any:
-    """An argument that later changes do not affect: the value of a variable now, a copy of an array."""
+    """Return an argument that later changes don't affect: the current value of a variable, or a copy of an array."""
     if isinstance(x, Traced):
         return x._read()
     return x.copy() if isinstance(x, np.ndarray) else x

@@ -1,4 +1,4 @@
-"""stop_gradient and grad_pass_through: values without a gradient, and functions with that of the identity."""
+"""stop_gradient and grad_pass_through: values without a gradient, and functions with the identity's gradient."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ vjp(_stopped, None, name="stop_gradient")
 
 
 def stop_gradient(x: Any) -> Any:
-    """The same values as constants, through which no gradient passes.
+    """Return the same values as constants, through which no gradient passes.
 
     Parameters
     ----------
@@ -44,14 +44,16 @@ def stop_gradient(x: Any) -> Any:
     >>> tape.gradient(y, x)
     Tensor(3.0)
     """
-    found = leaves(x)
-    if not isinstance(x, Traced) and any(isinstance(part, Traced) for part in found):
-        return pack(x, map(stop_gradient, found))
+    parts = leaves(x)
+    if not isinstance(x, Traced) and any(isinstance(part, Traced) for part in parts):
+        return pack(x, map(stop_gradient, parts))
     x = x if isinstance(x, Traced) else constant(x)
     tensor = x._read()
     if not live() or tensor.dtype.kind not in "fc":
         return wrap(tensor._value)
     value = tensor._value
+    # The operation is recorded although no gradient passes: the tape can then explain why a gradient is None. NEVER
+    # makes the result a constant, unless it is watched later.
     entry, ids = operation(_stopped), (tensor._id,)
     number = note(entry, (value,), ids, None, value, live(), value.nbytes)
     for tape in live():
@@ -63,13 +65,13 @@ def stop_gradient(x: Any) -> Any:
 
 
 def grad_pass_through(function: F) -> F:
-    """Let gradients pass a function as if it were the identity: a straight-through estimator.
+    """Let gradients pass through a function as if it were the identity: a straight-through estimator.
 
     Parameters
     ----------
     function : callable
-        Of one or more tensors, such as ``np.round`` or a variable's ``assign``. It returns a tensor, or a structure
-        of tensors, of the shapes of its arguments.
+        A function of tensors, such as ``np.round`` or a variable's ``assign``, which returns a tensor, or a structure
+        of tensors, with the shapes of its arguments.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Derivatives of functions, as functions: TensorFlow's gradients_function and kin."""
+"""Derivatives of functions by TensorFlow's names: gradients_function, implicit_grad and similar functions."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ Params = Sequence[int] | Sequence[str] | None
 
 
 def make_vjp(function: Function, params: Params = None, persistent: bool = True) -> Function:
-    """A function that computes `function` and its vector-Jacobian product.
+    """Return a function that computes `function` and its vector-Jacobian product.
 
     Parameters
     ----------
     function : callable
-        Of tensors, given by position; it returns a tensor or a structure of tensors.
+        A function of tensors, passed by position, that returns a tensor or a structure of tensors.
     params : sequence of int or of str, optional
-        The positions, or the names, of the arguments to differentiate with respect to. All of them if left out.
+        The positions or names of the arguments to differentiate with respect to. Default: all arguments.
     persistent : bool, optional
-        Whether the second function may be called more than once.
+        Whether the second function can be called more than once.
 
     Returns
     -------
     callable
-        ``make_vjp(f)(*args)`` gives a pair: the value, and ``vjp(dy=None)``, which gives the list of gradients, each
-        weighed with `dy` (ones if left out).
+        ``make_vjp(f)(*args)`` returns a pair: the value, and ``vjp(dy=None)``, which returns the list of gradients,
+        weighted by `dy` (default: ones).
 
     Raises
     ------
     OptionError
-        If `params` mixes names and positions, or names what the function does not have.
+        If `params` mixes names and positions, or contains a name or position that the function doesn't have.
     FunctionError
-        If `function` is none. When called, if it returns None, or is given arguments by keyword.
+        If `function` isn't callable. When called, if it returns None, or receives keyword arguments.
     NotATensorError
-        When called, if an argument is not made of numbers; when pulled back, if the function returned no tensor.
+        When called, if an argument is not numeric; in ``vjp``, if the function didn't return a tensor.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def make_vjp(function: Function, params: Params = None, persistent: bool = True)
         if kwargs:
             raise FunctionError(
                 "Functions to be differentiated cannot receive keyword arguments. "
-                f"Give {', '.join(kwargs)} by position"
+                f"Pass {', '.join(kwargs)} by position"
             )
         chosen = _positions(function, params, len(args))
         inputs = list(args)
@@ -88,20 +88,20 @@ def make_vjp(function: Function, params: Params = None, persistent: bool = True)
 
 
 def _separate(x: Any, function: Function, position: int) -> Any:
-    """An argument as new tensors, in the structure in which tensors were given."""
-    found = leaves(x)
-    if not any(isinstance(part, Traced) for part in found):
+    """Convert an argument to new tensors, in the structure in which tensors were passed."""
+    parts = leaves(x)
+    if not any(isinstance(part, Traced) for part in parts):
         return argument(x, function, position)
-    return pack(x, [argument(part, function, position) for part in found])
+    return pack(x, [argument(part, function, position) for part in parts])
 
 
 def _positions(function: Function, params: Params, count: int) -> list[int]:
-    """The arguments to differentiate with respect to, by their positions."""
+    """Return the positions of the arguments to differentiate with respect to."""
     if params is None:
         return list(range(count))
     if isinstance(params, str) or not isinstance(params, Sequence):
         raise OptionError(
-            f"params is a list of names or positions, not {shown(params)}: write params=[0], or params=['x']"
+            f"params must be a list of names or positions, not {shown(params)}: write params=[0], or params=['x']"
         )
     if not params:
         raise OptionError("params is empty: name at least one argument, or leave it out for all")
@@ -116,7 +116,7 @@ def _positions(function: Function, params: Params, count: int) -> list[int]:
         missing = [p for p in params if names.index(str(p)) >= count]
         if missing:
             raise OptionError(
-                f"params names {missing[0]!r}, which {name_of(function)} was not given: give it by position"
+                f"params names {missing[0]!r}, which {name_of(function)} did not receive: pass it by position"
             )
         return [names.index(str(p)) for p in params]
     if not all(isinstance(p, int) and not isinstance(p, bool) for p in params):
@@ -129,28 +129,28 @@ def _parameters(function: Function) -> list[str]:
         return list(inspect.signature(function).parameters)
     except ValueError:
         raise OptionError(
-            f"params has names, and Python does not know those of {name_of(function)}: give positions"
+            f"params has names, but Python can't inspect the parameters of {name_of(function)}: use positions"
         ) from None
 
 
 def value_and_gradients_function(function: Function, params: Params = None) -> Function:
-    """A function that computes `function` and its gradients.
+    """Return a function that computes `function` and its gradients.
 
     Parameters
     ----------
     function, params
-        As for `make_vjp`.
+        See `make_vjp`.
 
     Returns
     -------
     callable
-        ``value_and_gradients_function(f)(*args, dy=None)`` gives a pair: the value, and the list of the gradients
-        with respect to the arguments, None where there is none.
+        ``value_and_gradients_function(f)(*args, dy=None)`` returns a pair: the value, and the list of the gradients
+        with respect to the arguments, None for unconnected arguments.
 
     Raises
     ------
     OptionError, FunctionError
-        As for `make_vjp`.
+        See `make_vjp`.
 
     Examples
     --------
@@ -172,23 +172,23 @@ val_and_grad_function = value_and_gradients_function
 
 
 def gradients_function(function: Function, params: Params = None) -> Function:
-    """A function that computes the gradients of `function`.
+    """Return a function that computes the gradients of `function`.
 
     Parameters
     ----------
     function, params
-        As for `make_vjp`.
+        See `make_vjp`.
 
     Returns
     -------
     callable
-        ``gradients_function(f)(*args, dy=None)`` gives the list of the gradients with respect to the arguments, None
-        where there is none.
+        ``gradients_function(f)(*args, dy=None)`` returns the list of the gradients with respect to the arguments,
+        None for unconnected arguments.
 
     Raises
     ------
     OptionError, FunctionError
-        As for `make_vjp`.
+        See `make_vjp`.
 
     Examples
     --------
@@ -203,18 +203,18 @@ def gradients_function(function: Function, params: Params = None) -> Function:
 
 
 def implicit_val_and_grad(function: Function) -> Function:
-    """A function that computes `function`, and its gradients with respect to the variables that it reads.
+    """Return a function that computes `function`, and its gradients with respect to the variables that it reads.
 
     Parameters
     ----------
     function : callable
-        Reads trainable variables, and returns a tensor or a structure of tensors.
+        A function that reads trainable variables, and returns a tensor or a structure of tensors.
 
     Returns
     -------
     callable
-        ``implicit_val_and_grad(f)(*args)`` gives a pair: the value, and the list of pairs of gradient and variable, in
-        the order in which the variables were made, as an optimizer takes them.
+        ``implicit_val_and_grad(f)(*args)`` returns a pair: the value, and a list of pairs of gradient and variable,
+        in the order of the variables' creation, which an optimizer accepts.
 
     Raises
     ------
@@ -234,6 +234,7 @@ def implicit_val_and_grad(function: Function) -> Function:
     def decorated(*args: Any, **kwargs: Any) -> Any:
         with Tape() as tape:
             result = checked_result(function, function(*args, **kwargs))
+        # Sorted by creation, as optimizers expect them.
         variables = list(tape.watched_variables())
         if not variables:
             raise FunctionError(
@@ -250,22 +251,22 @@ def implicit_val_and_grad(function: Function) -> Function:
 
 
 def implicit_grad(function: Function) -> Function:
-    """A function that computes the gradients of `function` with respect to the variables that it reads.
+    """Return a function that computes the gradients of `function` with respect to the variables that it reads.
 
     Parameters
     ----------
     function : callable
-        As for `implicit_val_and_grad`.
+        See `implicit_val_and_grad`.
 
     Returns
     -------
     callable
-        ``implicit_grad(f)(*args)`` gives the list of pairs of gradient and variable.
+        ``implicit_grad(f)(*args)`` returns the list of pairs of gradient and variable.
 
     Raises
     ------
     FunctionError
-        As for `implicit_val_and_grad`.
+        See `implicit_val_and_grad`.
 
     Examples
     --------

@@ -9,34 +9,34 @@ from typing import Any
 
 from tapemagic.errors import GradientError
 
-NOISE = 1e-8
-"""A number smaller than this, relative to the other derivative, is rounding error."""
+ROUNDING_SHARE = 1e-8
+"""A number smaller than this share of the other derivative is shown as 0, because it is rounding error."""
 
 
 @dataclass(frozen=True)
 class DerivativeCheck:
-    """One derivative, by the tape and by a difference quotient.
+    """A derivative, computed by the tape and by finite differences.
 
     Attributes
     ----------
     order : int
-        1 for the gradient itself, 2 for its own derivative, and so on.
+        1 for the gradient, 2 for the gradient's derivative, and so on.
     position : int or None
-        Which input; None for the weight of an output, in which gradients are differentiated too.
+        The index of the input, or None for the weight of an output, which gradients depend on as well.
     name : str
-        The input's name in the function's signature, or empty; the name of the weight.
+        The input's name in the function's signature, or ''; for a weight, its description.
     shape : tuple of int
         The input's shape.
     index : tuple of int or None
-        The entry of the input with the largest error; None if the derivative is in a random direction.
+        The entry of the input with the largest error, or None for a derivative in a random direction.
     output : str
-        The number of the function's result that is differentiated; empty if it has only one.
+        The number of the function's result that is differentiated, or '' if the result is a single number.
     tape, quotient : float or complex
-        The derivative by the tape, and the difference quotient.
+        The derivative by the tape, and by finite differences.
     error : float
-        Their relative difference; infinite where one of them is not finite.
+        The relative difference, or inf if a derivative is nan or infinite.
     note : str
-        The likely cause, or empty.
+        The likely cause, or ''.
     """
 
     order: int
@@ -52,7 +52,7 @@ class DerivativeCheck:
 
     @property
     def label(self) -> str:
-        """The input with its shape: ``input 0 (x) of shape (3,)``."""
+        """The input with its shape, such as ``input 0 (x) of shape (3,)``."""
         name = label(self.position, self.name)
         return f"{name} of shape {self.shape}" if self.shape else name
 
@@ -65,11 +65,11 @@ class DerivativeCheck:
         return ", ".join(filter(None, [self.label + entry, random, output]))
 
     def numbers(self, tolerance: float) -> str:
-        """Both derivatives and their relative error, in words."""
-        floor = NOISE * max(abs(self.tape), abs(self.quotient))
+        """Describe both derivatives and their relative error."""
+        floor = ROUNDING_SHARE * max(abs(self.tape), abs(self.quotient))
         return (
             f"the tape says {digits(self.tape, floor)}, "
-            f"the difference quotient {digits(self.quotient, floor)} "
+            f"finite differences {digits(self.quotient, floor)} "
             f"(relative error {self.error:.3g}, tolerance {tolerance:.3g})"
         )
 
@@ -81,11 +81,11 @@ class GradientReport:
     Attributes
     ----------
     derivatives : tuple of DerivativeCheck
-        One for each order and input, and for each weight of an output from the second order on.
+        One check for each order and input; starting with the second order, also for each weight of an output.
     order : int
-        The highest order to check. Where an order fails, the higher ones are not checked.
+        The highest order to check. If an order fails, higher orders aren't checked.
     tolerance : float
-        The largest relative error that is accepted.
+        The largest accepted relative error.
     """
 
     derivatives: tuple[DerivativeCheck, ...]
@@ -94,17 +94,17 @@ class GradientReport:
 
     @property
     def failures(self) -> tuple[DerivativeCheck, ...]:
-        """The derivatives that differ from their difference quotients."""
+        """The derivatives that differ from finite differences."""
         return tuple(check for check in self.derivatives if check.error > self.tolerance)
 
     @property
     def ok(self) -> bool:
-        """Whether all derivatives agree with their difference quotients."""
+        """True if every derivative agrees with finite differences."""
         return not self.failures
 
     @property
     def errors(self) -> tuple[float, ...]:
-        """The largest relative error of the first derivatives, of the second ones, and so on."""
+        """The largest relative error of each order, starting with the first derivatives."""
         orders = range(1, self.derivatives[-1].order + 1)
         return tuple(
             max(check.error for check in self.derivatives if check.order == order)
@@ -118,22 +118,24 @@ class GradientReport:
 
     @property
     def max_error(self) -> float:
-        """The largest relative error of all."""
+        """The largest relative error of all derivatives."""
         return self.worst.error
 
     def raise_for_errors(self) -> None:
-        """Raise if a derivative differs from its difference quotient.
+        """Raise an error if a derivative differs from finite differences.
 
         Raises
         ------
         GradientError
-            With the first one's order, input and entry, both values, and the likely cause.
+            The message has the order, input, entry, values and likely cause of the first difference.
         """
         if self.ok:
             return
-        first, *others = self.failures
+        first, *further = self.failures
         note = f": {first.note}" if first.note else ""
-        more = f"; and {len(others)} more of {len(self.derivatives)} derivatives" if others else ""
+        more = (
+            f"; and {len(further)} more of {len(self.derivatives)} derivatives" if further else ""
+        )
         raise GradientError(
             f"derivative of order {first.order} in {first.place}: "
             f"{first.numbers(self.tolerance)}{note}{more}"
@@ -143,18 +145,18 @@ class GradientReport:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        """The lines of the report, without errors within the tolerance, which are rounding and vary."""
+        """Yield the lines of the report, without errors within the tolerance, which are rounding errors and vary."""
         failed, count = self.failures, len(self.derivatives)
         derivatives = f"{count} derivative{'s' * (count != 1)}"
         if failed:
             differ = "differs" if len(failed) == 1 else "differ"
-            told = f"{len(failed)} of {derivatives} {differ} from the difference quotient"
+            summary = f"{len(failed)} of {derivatives} {differ} from finite differences"
         else:
             agree = "agrees" if count == 1 else "agree"
-            told = (
-                f"{derivatives} {agree} with difference quotients (tolerance {self.tolerance:.3g})"
+            summary = (
+                f"{derivatives} {agree} with finite differences (tolerance {self.tolerance:.3g})"
             )
-        yield f"check_gradients: {told}"
+        yield f"check_gradients: {summary}"
         for check in self.derivatives:
             if check not in failed:
                 yield f"  order {check.order} in {check.label}: agrees"
@@ -165,18 +167,18 @@ class GradientReport:
                 yield f"    {check.note}"
         reached = self.derivatives[-1].order
         if reached < self.order:
-            yield f"  order {reached + 1} is not checked, since order {reached} differs"
+            yield f"  order {reached + 1} isn't checked, because order {reached} differs"
 
 
 def label(position: int | None, name: str) -> str:
-    """An input in words, by its position and its name; a weight by its name alone."""
+    """Describe an input by its position and its name, or a weight by its name."""
     if position is None:
         return name
     return f"input {position} ({name})" if name else f"input {position}"
 
 
 def digits(value: Any, floor: float = 0.0) -> str:
-    """A number with six significant digits; one that is not above `floor` is zero."""
+    """Format a number with six significant digits; a number up to `floor` is shown as 0."""
     if isinstance(value, complex):
         imaginary = digits(value.imag, floor)
         sign = "" if imaginary.startswith("-") else "+"

@@ -1,1 +1,1 @@
-"""Operations that NumPy lacks, recorded and differentiated like NumPy's."""
+"""Operations that NumPy lacks, recorded and differentiated like NumPy functions."""

@@ -1,4 +1,4 @@
-"""Activation functions of neural networks: rectifiers and their smooth relatives, each one operation on the tape."""
+"""Activation functions of neural networks: rectifiers and smooth variants, each a single operation on the tape."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import CACHED, array, real
+from tapemagic.engine.operations.common import MAX_CACHED_BYTES, array, real
 from tapemagic.engine.operations.errorfunction import erfc
 from tapemagic.engine.operations.logistic import sigmoid
 from tapemagic.engine.operations.primitive import primitive
 
 SELU_ALPHA = 1.6732632423543772
 SELU_SCALE = 1.0507009873554805
-"""The constants with which `selu` has mean 0 and variance 1 as a fixed point."""
+"""The constants for which mean 0 and variance 1 are a fixed point of `selu`."""
 
 GELU_CUBIC = 0.044715
 GELU_SLOPE = 1.5957691216057308
-"""2 * sqrt(2 / pi)."""
+"""The constant 2 * sqrt(2 / pi), because sigmoid(2 z) = (1 + tanh(z)) / 2."""
 
-BELL = 40.0
-"""Beyond this distance from 0, the tails of the normal distribution are 0 in double precision."""
+NORMAL_TAIL = 40.0
+"""The tails of the normal distribution beyond this distance from 0 are 0 in double precision."""
 
-MANY = 1024
-"""The number of elements of single precision from which np.maximum is faster with an array of zeros than with a 0.
+MIN_VECTORIZED_SIZE = 1024
+"""The minimum size of a float32 array for which np.maximum is faster with an array of zeros than with the number 0.
 
-Beside a single number it takes one element at a time.
+With a number, it processes one element at a time.
 """
 
-LOGISTIC = 800.0
-"""Below minus this number, the logistic function is 0 in double precision."""
+LOGISTIC_TAIL = 800.0
+"""The logistic function of less than minus this number is 0 in double precision."""
 
 
 @primitive
@@ -58,7 +58,12 @@ def relu(x: Any) -> Any:
     array([0., 0., 2.])
     """
     x = _ordered(x, "relu")
-    if x.size >= MANY and x.nbytes <= CACHED and x.dtype.char == "f" and x.flags.c_contiguous:
+    if (
+        x.size >= MIN_VECTORIZED_SIZE
+        and x.nbytes <= MAX_CACHED_BYTES
+        and x.dtype.char == "f"
+        and x.flags.c_contiguous
+    ):
         y = np.zeros(x.shape, np.float32)
         return np.maximum(x, y, out=y)
     return np.maximum(x, 0)
@@ -101,7 +106,7 @@ def leaky_relu(x: Any, alpha: Any = 0.2) -> Any:
     x : array_like or Tensor
         Real numbers.
     alpha : float, array_like or Tensor, optional
-        The slope of the negative side; broadcast with `x`. Differentiable, so that it may be learnt.
+        The slope of the negative side; broadcast with `x`. Differentiable, so that it can be learned.
 
     Returns
     -------
@@ -132,7 +137,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
     x : array_like or Tensor
         Real numbers.
     alpha : float, array_like or Tensor, optional
-        How far below 0 it goes; broadcast with `x`. Differentiable.
+        Minus the limit for large negative numbers; broadcast with `x`. Differentiable.
 
     Returns
     -------
@@ -171,8 +176,8 @@ def selu(x: Any) -> Any:
     Returns
     -------
     array or Tensor
-        In the shape and dtype of `x`; float64 for whole numbers. Its derivative at 0 is the one from
-        the right, 1.0507..., as in TensorFlow.
+        In the shape and dtype of `x`; float64 for integers. Its derivative at 0 is the one from the right,
+        1.0507..., as in TensorFlow.
 
     Raises
     ------
@@ -203,12 +208,12 @@ def gelu(x: Any, approximate: bool = False) -> Any:
     x : array_like or Tensor
         Real numbers.
     approximate : bool, optional
-        Whether to approximate that probability with tanh, as many published networks do.
+        Whether to approximate the probability by tanh, as many published networks do.
 
     Returns
     -------
     array or Tensor
-        In the shape and dtype of `x`; float64 for whole numbers.
+        In the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
@@ -218,8 +223,8 @@ def gelu(x: Any, approximate: bool = False) -> Any:
     Notes
     -----
     D. Hendrycks and K. Gimpel, "Gaussian error linear units (GELUs)", arXiv:1606.08415, section 2.
-    Small values on the negative side keep their digits, since the probability is computed as
-    ``erfc(-x / sqrt(2)) / 2``, or as a logistic function in place of ``(1 + tanh(...)) / 2``.
+    Small values on the negative side keep their digits, because the probability is computed as
+    ``erfc(-x / sqrt(2)) / 2``, or as a logistic function instead of ``(1 + tanh(...)) / 2``.
 
     Examples
     --------
@@ -229,10 +234,11 @@ def gelu(x: Any, approximate: bool = False) -> Any:
     >>> gelu([-1.0, 0.0, 1.0], approximate=True)
     array([-0.15880801,  0.        ,  0.84119199])
     """
-    x = np.maximum(real(x, "gelu"), -BELL)  # further below, -inf * 0 would be NaN
+    x = np.maximum(real(x, "gelu"), -NORMAL_TAIL)  # below, the product would be -inf * 0 = nan
     if not approximate:
         return x * (erfc(x * -(0.5**0.5)) / 2)
-    near = np.minimum(x, BELL)
+    # The cube of a large number overflows, with a warning, although the probability is simply 1.
+    near = np.minimum(x, NORMAL_TAIL)
     return x * sigmoid(GELU_SLOPE * (near + GELU_CUBIC * near * near * near))
 
 
@@ -248,7 +254,7 @@ def silu(x: Any) -> Any:
     Returns
     -------
     array or Tensor
-        In the shape and dtype of `x`; float64 for whole numbers.
+        In the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
@@ -261,7 +267,7 @@ def silu(x: Any) -> Any:
     >>> silu([-1.0, 0.0, 1.0])
     array([-0.26894142,  0.        ,  0.73105858])
     """
-    x = np.maximum(real(x, "silu"), -LOGISTIC)  # further below, -inf * 0 would be NaN
+    x = np.maximum(real(x, "silu"), -LOGISTIC_TAIL)  # below, the product would be -inf * 0 = nan
     return x * sigmoid(x)
 
 
@@ -269,11 +275,11 @@ swish = silu
 
 
 def _ordered(x: Any, name: str) -> Any:
-    """An array of real numbers; unlike in `real`, whole numbers keep their dtype."""
+    """Convert `x` to an array of real numbers; unlike `real`, keep the dtype of integers."""
     x = array(x)
     return x if x.dtype.kind in "iu" else real(x, name)
 
 
 def _parameter(alpha: Any, name: str) -> Any:
-    """A parameter as an operand; Python's numbers are kept, since they do not promote single precision."""
+    """Convert a parameter to an operand, except for Python numbers, which don't promote single precision (NEP 50)."""
     return alpha if isinstance(alpha, (int, float)) else real(alpha, name)

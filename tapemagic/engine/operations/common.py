@@ -1,4 +1,4 @@
-"""Checks and conversions of arguments that several operations share, and masks."""
+"""Argument checks and conversions that several operations share, and multiplication by masks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from tapemagic.engine.laziness import (
     IN_PARTS,
+    as_lazy,
     is_lazy,
-    kept,
     refuse_lazy_parts,
     require_computed,
 )
@@ -20,53 +20,56 @@ from tapemagic.engine.tensor.messages import ragged_error, shown
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
 
-LARGE = 4096
-"""The number of elements from which a product with a mask is faster than np.where."""
+MIN_SIZE_FOR_BITS = 4096
+"""The minimum size for which a product with a mask is faster than np.where."""
 
-CACHED = 1 << 22
-"""The number of bytes up to which an array stays in a cache, so that two quick passes over it beat a slow one."""
+MAX_CACHED_BYTES = 1 << 22
+"""The maximum size of an array that stays in a cache, so that two fast passes beat a slow one."""
 
-BITS = {"e": np.int16, "f": np.int32, "d": np.int64}
-"""Whole numbers of the length of floating-point ones."""
+INTEGERS_OF_SIZE = {"e": np.int16, "f": np.int32, "d": np.int64}
+"""Integer dtypes with the size of floating-point dtypes."""
 
 
 def real(x: Any, name: str) -> Any:
-    """An array of real numbers: whole numbers and truth values become float64, others stay as they are."""
+    """Convert `x` to an array of real numbers: integers and bools become float64."""
     x = array(x)
     if x.dtype.kind == "f":
         return x
     if x.dtype.kind in "biu":
         return x.astype(np.float64)
-    advice = ": give it np.real(x) or np.abs(x)" if x.dtype.kind == "c" else ""
+    advice = ": pass np.real(x) or np.abs(x)" if x.dtype.kind == "c" else ""
     raise UnsupportedArgumentError(f"{name} takes real numbers, not {x.dtype}{advice}")
 
 
-def whole(x: Any, name: str) -> Any:
-    """An array of whole numbers, taken out of a tensor if need be."""
+def integers(x: Any, name: str) -> Any:
+    """Convert `x` to an array of integers, without its tensor."""
     x = x if type(x) is np.ndarray else array(unwrap(x))
+    # An empty list has the dtype float64 in NumPy, but is a valid list of indices.
     if x.dtype.kind in "iu" or not x.size:
         return x.astype(np.intp, copy=False)
     raise UnsupportedArgumentError(
-        f"{name} have to be whole numbers, not {x.dtype}: if they are meant as such, write np.astype(x, int)"
+        f"{name} must be integers, not {x.dtype}: write np.astype(x, int) to convert them"
     )
 
 
 def count(number: Any, what: str) -> int:
-    """A whole number that is not negative."""
+    """Check that `number` is a non-negative integer, and return it as an int."""
     try:
         size = operator.index(number)
     except TypeError:
         size = -1
     if size < 0:
-        raise OptionError(f"{what} has to be a whole number, and not negative: {number!r} is not")
+        raise OptionError(f"{what} must be a non-negative integer, not {number!r}")
     return size
 
 
-def inside(places: Any, length: int, name: str) -> None:
-    """Raise an error for indices outside of an axis of the given length; they are an array of np.intp."""
+def require_in_range(places: Any, length: int, name: str) -> None:
+    """Raise an error for indices, an array of np.intp, outside of an axis of the given length."""
     if is_lazy(places):
         require_computed(places, f"the check that all {name} are inside of the array", IN_PARTS)
-    unsigned = places.view(np.uintp)  # in which a negative one is a large one
+    unsigned = places.view(
+        np.uintp
+    )  # negative numbers become large ones, so one comparison is enough
     if places.size and _largest(unsigned) >= length:
         wrong = unsigned >= length
         at = tuple(np.argwhere(wrong)[0].tolist())
@@ -75,30 +78,30 @@ def inside(places: Any, length: int, name: str) -> None:
 
 
 def _largest(x: Any) -> Any:
-    """The largest number, found by what takes half the time of a reduction of few."""
+    """Return the maximum; argmax takes half the time of a reduction for small arrays."""
     return x.item(x.argmax()) if type(x) is np.ndarray else np.maximum.reduce(x, axis=None)
 
 
 def operand(x: Any) -> Any:
-    """A tensor as it is, anything else as an array; tensors inside of lists stay connected to the tape."""
-    held = as_operand(x)
-    if isinstance(held, Traced):
-        return held
-    if not isinstance(held, np.generic):
-        held = held if held.__class__ is np.ndarray else np.asarray(held)
-    if held.dtype.kind not in NUMBERS:
+    """Convert `x` to an array, unless it is a tensor; tensors inside lists stay on the tape."""
+    converted = as_operand(x)
+    if isinstance(converted, Traced):
+        return converted
+    if not isinstance(converted, np.generic):
+        converted = converted if converted.__class__ is np.ndarray else np.asarray(converted)
+    if converted.dtype.kind not in NUMBERS:
         raise NotNumbersError(
-            f"numbers, an array or a tensor have to be given here, not {held.dtype} such as {shown(x)}"
+            f"expected numbers, an array or a tensor, not {converted.dtype} such as {shown(x)}"
         )
-    return plain(held)
+    return plain(converted)
 
 
 def array(x: Any) -> Any:
-    """Nested lists as an array."""
+    """Convert nested lists to an array."""
     if type(x) is np.ndarray:
         return x
     if is_lazy(x):
-        return kept(x)
+        return as_lazy(x)
     if isinstance(x, (list, tuple)):
         refuse_lazy_parts(x)
     try:
@@ -108,56 +111,57 @@ def array(x: Any) -> Any:
 
 
 def dtype_of_numbers(dtype: Any) -> np.dtype[Any]:
-    """A dtype that tensors can have."""
+    """Convert a dtype to NumPy's dtype object, which must be numeric."""
     try:
-        known: np.dtype[Any] = np.dtype(dtype)
+        numpy_dtype: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
-        raise DtypeError(f"{error}: write one of numbers, such as 'float64'") from None
-    if known.kind not in NUMBERS:
+        raise DtypeError(f"{error}: write a numeric dtype, such as 'float64'") from None
+    if numpy_dtype.kind not in NUMBERS:
         raise DtypeError(
-            f"a tensor cannot have the dtype {known}: write one of numbers, such as 'float64'"
+            f"a tensor can't have the dtype {numpy_dtype}: write a numeric dtype, such as 'float64'"
         )
-    return known
+    return numpy_dtype
 
 
-def least(epsilon: Any, name: str) -> Any:
-    """A small number that keeps a denominator from being 0."""
+def checked_epsilon(epsilon: Any, name: str) -> Any:
+    """Check the type of a small number that keeps a denominator from being 0, and return the number."""
     if isinstance(epsilon, (int, float, np.number, np.ndarray, Traced)):
         return epsilon
     raise OptionError(
-        f"the epsilon of {name} is a small number, not {shown(epsilon)}: write epsilon=1e-12"
+        f"the epsilon of {name} must be a small number, not {shown(epsilon)}: write epsilon=1e-12"
     )
 
 
 def plain(x: Any) -> Any:
-    """An array as NumPy's functions return it: one without axes becomes a NumPy scalar."""
+    """Convert an array without axes to a NumPy scalar, as NumPy functions do."""
     return x if x.ndim else x[()]
 
 
 def numpy_axis(axis: Any) -> Any:
-    """An axis as NumPy's functions take it: a list of several becomes a tuple."""
+    """Convert a list of axes to a tuple, as NumPy functions require."""
     return tuple(axis) if isinstance(axis, list) else axis
 
 
 def only_where(x: Any, mask: Any) -> Any:
-    """`x` where a mask is true, and 0 elsewhere, in the way that is the quicker one for its size."""
-    return where_mask(x, mask) if x.size > LARGE else np.where(mask, x, 0)
+    """Return `x` where a mask is true, and 0 elsewhere, by the faster method for its size."""
+    return where_mask(x, mask) if x.size > MIN_SIZE_FOR_BITS else np.where(mask, x, 0)
 
 
 @primitive
 def where_mask(x: Any, mask: Any) -> Any:
-    """`x` where a mask is true, and 0 elsewhere.
+    """Return `x` where a mask is true, and 0 elsewhere, as a product of bits.
 
-    On large arrays a product takes a fraction of the time of np.where, which stumbles over masks that it cannot
-    predict. But 0 * inf is NaN: so it is a product of the bits.
+    For large arrays, a product takes a fraction of the time of np.where, whose branches mispredict for irregular
+    masks. A product of floats would give nan for 0 * inf, so the bit patterns are multiplied as integers.
     """
-    bits = BITS.get(x.dtype.char)
+    # Complex numbers have no integers of their size; integer and bool arrays need no trick.
+    bits = INTEGERS_OF_SIZE.get(x.dtype.char)
     if bits is None or mask.dtype.kind != "b":
         return np.where(mask, x, 0)
     x = np.asarray(x)
-    alike = x.shape == mask.shape and x.flags.c_contiguous and mask.flags.c_contiguous
-    if alike and x.ndim and x.nbytes <= CACHED:
-        kept = mask.astype(bits)
-        kept *= x.view(bits)
-        return kept.view(x.dtype)
+    is_same_layout = x.shape == mask.shape and x.flags.c_contiguous and mask.flags.c_contiguous
+    if is_same_layout and x.ndim and x.nbytes <= MAX_CACHED_BYTES:
+        masked = mask.astype(bits)
+        masked *= x.view(bits)
+        return masked.view(x.dtype)
     return np.multiply(x.view(bits), mask, dtype=bits).view(x.dtype)

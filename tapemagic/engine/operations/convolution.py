@@ -1,4 +1,4 @@
-"""Convolutions of signals and images, with TensorFlow's names and layout: channels last."""
+"""Convolutions of signals and images, with TensorFlow's names and layout (channels last)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tapemagic.engine.operations.convolving import convolution, transposed_convo
 from tapemagic.engine.operations.windows import (
     AXES,
     images,
+    integers_in,
     numbers,
     places,
     sliding,
-    whole_numbers,
 )
 from tapemagic.errors import ShapeError
 
@@ -19,22 +19,22 @@ from tapemagic.errors import ShapeError
 def conv2d(
     x: Any, kernel: Any, strides: Any = 1, padding: Any = "VALID", dilations: Any = 1
 ) -> Any:
-    """The convolution (cross-correlation: the kernel is not flipped) of images with a kernel, as ``tf.nn.conv2d``.
+    """The convolution (cross-correlation: the kernel isn't flipped) of images with a kernel, like ``tf.nn.conv2d``.
 
     Parameters
     ----------
     x : array_like or Tensor, shape (..., height, width, channels in)
         Real or complex numbers, with at least one axis for a batch.
     kernel : array_like or Tensor, shape (height, width, channels in, channels out)
-        If it has fewer channels in than x, by a factor, it is applied to groups of channels: to each its own
-        part of the channels out.
+        If it has fewer input channels than x, by an integer factor, it is applied to groups of channels: each
+        group gets its part of the output channels.
     strides : int or sequence of int, optional
-        How far the kernel moves: one number, one for each spatial axis, or TensorFlow's (1, h, w, 1).
+        How far the kernel moves: one number, one number per spatial axis, or TensorFlow's (1, h, w, 1).
     padding : {'VALID', 'SAME'} or sequence of (int, int), optional
-        Where the kernel may lie: inside x; so that there are ceil(length / stride) results, with
-        zeros around x, of which the odd one comes last; or inside x with zeros before and after each spatial axis.
+        Where the kernel is applied. 'VALID': only inside x. 'SAME': at ceil(length / stride) places, with zeros
+        around x, with an odd zero after it. A sequence: the numbers of zeros before and after each spatial axis.
     dilations : int or sequence of int, optional
-        How far apart the elements are to which the kernel is applied.
+        The distance between the elements to which the kernel is applied.
 
     Returns
     -------
@@ -43,12 +43,12 @@ def conv2d(
     Raises
     ------
     ShapeError
-        If x or the kernel have the wrong number of axes, if their channels do not match, or if the
-        kernel is larger than the padded images.
+        If x or the kernel has a wrong number of axes, if their channels don't match, or if the kernel is larger
+        than the padded images.
     OptionError
-        If strides, padding or dilations are none.
+        If strides, padding or dilations are invalid.
     UnsupportedArgumentError
-        If x or the kernel are not made of real or complex numbers.
+        If x or the kernel contains something other than real or complex numbers.
 
     Examples
     --------
@@ -66,16 +66,16 @@ def conv2d(
 
 
 def conv1d(x: Any, kernel: Any, stride: Any = 1, padding: Any = "VALID", dilation: Any = 1) -> Any:
-    """The convolution (cross-correlation: the kernel is not flipped) of signals with a kernel, as ``tf.nn.conv1d``.
+    """The convolution (cross-correlation: the kernel isn't flipped) of signals with a kernel, like ``tf.nn.conv1d``.
 
     Parameters
     ----------
     x : array_like or Tensor, shape (..., length, channels in)
         Real or complex numbers, with at least one axis for a batch.
     kernel : array_like or Tensor, shape (length, channels in, channels out)
-        As in `conv2d`.
+        See `conv2d`.
     stride, padding, dilation : optional
-        As in `conv2d`, for one axis.
+        See `conv2d`, for one axis.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def conv1d(x: Any, kernel: Any, stride: Any = 1, padding: Any = "VALID", dilatio
     Raises
     ------
     ShapeError, OptionError, UnsupportedArgumentError
-        As `conv2d`.
+        See `conv2d`.
 
     Examples
     --------
@@ -105,18 +105,18 @@ def conv2d_transpose(
     padding: Any = "SAME",
     dilations: Any = 1,
 ) -> Any:
-    """The transposed convolution of images, as ``tf.nn.conv2d_transpose``: the gradient of `conv2d` in the images.
+    """The transposed convolution of images, like ``tf.nn.conv2d_transpose``: the gradient of `conv2d` in the images.
 
     Parameters
     ----------
     x : array_like or Tensor, shape (..., height, width, channels in)
         Real or complex numbers, with at least one axis for a batch.
     kernel : array_like or Tensor, shape (height, width, channels out, channels in)
-        That of the `conv2d` which leads from the result's shape to that of x.
+        The kernel of the `conv2d` that maps the shape of the result to the shape of x.
     output_shape : sequence of int
         The shape of the result, or its height and width.
     strides, padding, dilations : optional
-        Those of that `conv2d`.
+        The arguments of that `conv2d`.
 
     Returns
     -------
@@ -125,9 +125,9 @@ def conv2d_transpose(
     Raises
     ------
     ShapeError
-        If `conv2d` would not lead from `output_shape` to the shape of x.
+        If `conv2d` doesn't map `output_shape` to the shape of x.
     OptionError, UnsupportedArgumentError
-        As `conv2d`.
+        See `conv2d`.
 
     Examples
     --------
@@ -151,16 +151,16 @@ def conv1d_transpose(
     padding: Any = "SAME",
     dilations: Any = 1,
 ) -> Any:
-    """The transposed convolution of signals, as ``tf.nn.conv1d_transpose``: the gradient of `conv1d` in the signals.
+    """The transposed convolution of signals, like ``tf.nn.conv1d_transpose``: the gradient of `conv1d` in the signals.
 
     Parameters
     ----------
     x : array_like or Tensor, shape (..., length, channels in)
         Real or complex numbers, with at least one axis for a batch.
     kernel : array_like or Tensor, shape (length, channels out, channels in)
-        That of the `conv1d` which leads from the result's shape to that of x.
+        The kernel of the `conv1d` that maps the shape of the result to the shape of x.
     output_shape, strides, padding, dilations : optional
-        As in `conv2d_transpose`, for one axis.
+        See `conv2d_transpose`, for one axis.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def conv1d_transpose(
     Raises
     ------
     ShapeError, OptionError, UnsupportedArgumentError
-        As `conv2d_transpose`.
+        See `conv2d_transpose`.
 
     Examples
     --------
@@ -185,14 +185,15 @@ def conv1d_transpose(
 def _forward(
     x: Any, kernel: Any, strides: Any, padding: Any, dilations: Any, ndim: int, name: str
 ) -> Any:
-    """Check the arguments of a convolution with `ndim` spatial axes, and compute it."""
+    """Check the arguments of a convolution with `ndim` spatial axes, and return the result."""
     x, kernel = images(x, ndim, name), _kernel(kernel, ndim, name)
     channels, width = kernel.shape[-2:]
+    # TensorFlow has no argument for groups: their number follows from the kernel's input channels.
     groups, rest = divmod(x.shape[-1], channels)
     if rest or not groups or width % groups:
         raise ShapeError(
-            f"{name} cannot apply a kernel of shape {kernel.shape} to {x.shape[-1]} channels of x: its last axis "
-            f"but one has to be {x.shape[-1]} too, or that divided by n, with a last axis that is a multiple of n"
+            f"{name} cannot apply a kernel of shape {kernel.shape} to {x.shape[-1]} channels of x: its "
+            f"second-to-last axis must be {x.shape[-1]}, or that divided by n, with a last axis that is a multiple of n"
         )
     lengths = x.shape[-ndim - 1 : -1]
     window = sliding(kernel.shape[:ndim], strides, padding, dilations, lengths, name)
@@ -209,11 +210,12 @@ def _backward(
     ndim: int,
     name: str,
 ) -> Any:
-    """Check the arguments of a transposed convolution with `ndim` spatial axes, and compute it."""
+    """Check the arguments of a transposed convolution with `ndim` spatial axes, and return the result."""
     x, kernel = images(x, ndim, name), _kernel(kernel, ndim, name)
     channels, width = kernel.shape[-2:]
-    batch, reached = x.shape[: -ndim - 1], x.shape[-ndim - 1 : -1]
-    shape = whole_numbers(output_shape)
+    batch, places_of_x = x.shape[: -ndim - 1], x.shape[-ndim - 1 : -1]
+    shape = integers_in(output_shape)
+    # tf.nn requires the whole shape. Here the spatial axes are enough.
     if len(shape) == ndim:
         shape = (*batch, *shape, channels)
     groups, rest = divmod(shape[-1], channels) if shape else (0, 0)
@@ -221,10 +223,10 @@ def _backward(
     if shape != (*batch, *lengths, groups * channels) or rest or groups < 1 or width % groups:
         raise ShapeError(
             f"{name} cannot lead from x of shape {x.shape} to {output_shape!r}, with a kernel of shape "
-            f"{kernel.shape}: output_shape has to be {(*batch, *AXES[ndim].split(', '), channels)}"
+            f"{kernel.shape}: output_shape must be {(*batch, *AXES[ndim].split(', '), channels)}"
         )
     window = sliding(kernel.shape[:ndim], strides, padding, dilations, lengths, name)
-    if width != x.shape[-1] or places(window, lengths) != reached:
+    if width != x.shape[-1] or places(window, lengths) != places_of_x:
         raise ShapeError(
             f"{name} cannot lead from x of shape {x.shape} to {output_shape!r}: a convolution from there has shape "
             f"{(*batch, *places(window, lengths), width)} with this kernel, strides, padding and dilations"
@@ -233,7 +235,7 @@ def _backward(
 
 
 def _kernel(kernel: Any, ndim: int, name: str) -> Any:
-    """A kernel with the right number of axes, none of them empty."""
+    """Check that a kernel has the right number of axes, none of them empty."""
     kernel = numbers(kernel, name)
     if kernel.ndim != ndim + 2 or not kernel.size:
         raise ShapeError(

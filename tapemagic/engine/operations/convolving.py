@@ -1,7 +1,7 @@
 """The convolution with any number of spatial axes, and its two gradients: three operations on the tape.
 
-Each is linear in both of its arguments, and the gradients of each are the two others, so that they are enough
-for derivatives of every order. Channels are last; kernels have the axes (spatial ones, channels in, channels out).
+Each operation is linear in both arguments, and its gradients are the other two operations, so three are enough for
+derivatives of any order. Channels come last; a kernel has the axes (spatial axes, input channels, output channels).
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.operations.windows import Index, Lengths, Slide, Window, phases, places
 from tapemagic.engine.operations.workspace import Workspace
 
-PRODUCTS = 10**6
-"""The most multiplications in a matrix product for which OpenBLAS uses one thread and does not pack."""
+MAX_UNPACKED_PRODUCTS = 10**6
+"""The maximum number of multiplications for which OpenBLAS uses a single thread and doesn't pack its operands."""
 
-ROWS = 256
-"""The number of rows below which the call of a matrix product costs more than the product."""
+MIN_ROWS = 256
+"""The minimum number of rows; with fewer, calling a matrix product costs more than computing it."""
 
-CACHED = 10**6
-"""The bytes to process in one block, which stay in a processor's cache."""
+BLOCK_BYTES = 10**6
+"""The size of a block, in bytes, which stays in the processor's cache."""
 
-_COLUMNS, _PADDED = Workspace(2 * CACHED), Workspace(2 * CACHED)
+_COLUMNS, _PADDED = Workspace(2 * BLOCK_BYTES), Workspace(2 * BLOCK_BYTES)
 
 
 @primitive
 def convolution(x: Any, kernel: Any, window: Window) -> Any:
-    """The sums of products of a kernel and the elements below it, in each place of a window of the kernel's size.
+    """Sum the products of a kernel and the elements below it, at each place of a window of the kernel's size.
 
-    From x of shape (..., spatial axes, channels) and a kernel of shape (spatial axes, channels of a group, channels
-    out) to (..., places, channels out).
+    From x of shape (..., spatial axes, channels) and a kernel of shape (spatial axes, channels per group, output
+    channels) to (..., places, output channels).
     """
     batch, x = _one_batch(x, window)
     groups = x.shape[-1] // kernel.shape[-2]
@@ -45,9 +45,9 @@ def convolution(x: Any, kernel: Any, window: Window) -> Any:
 def transposed_convolution(
     g: Any, kernel: Any, window: Window, lengths: Lengths, groups: int
 ) -> Any:
-    """The gradient of `convolution` in x, whose spatial axes have the `lengths` given.
+    """Compute the gradient of `convolution` in x, whose spatial axes have the given `lengths`.
 
-    From g of shape (..., places, channels out) and the kernel to (..., spatial axes, channels).
+    From g of shape (..., places, output channels) and the kernel to (..., spatial axes, channels).
     """
     batch, g = _one_batch(g, window)
     dx = _by_groups(lambda g, kernel: _transposed(g, kernel, window, lengths), groups, g, kernel)
@@ -56,19 +56,19 @@ def transposed_convolution(
 
 @primitive
 def kernel_gradient(x: Any, g: Any, window: Window, groups: int) -> Any:
-    """The gradient of `convolution` in the kernel, from x and from g of shape (..., places, channels out)."""
+    """Compute the gradient of `convolution` in the kernel, from x and g of shape (..., places, output channels)."""
     (_, x), (_, g) = _one_batch(x, window), _one_batch(g, window)
     return _by_groups(lambda x, g: _kernel_gradient(x, g, window), groups, x, g)
 
 
 def _one_batch(x: Any, window: Window) -> tuple[Lengths, Any]:
-    """The shape of the batch axes, and the array with all of them reshaped to one."""
+    """Return the shape of the batch axes, and the array with these axes joined to a single axis."""
     first = x.ndim - len(window) - 1
     return x.shape[:first], x.reshape((math.prod(x.shape[:first]), *x.shape[first:]))
 
 
 def _by_groups(product: Callable[[Any, Any], Any], groups: int, a: Any, b: Any) -> Any:
-    """Apply a product to each group of channels, which are the last axes, and concatenate the results."""
+    """Apply a product to each group of channels (the last axes), and concatenate the results."""
     if groups == 1:
         return product(a, b)
     parts = zip(np.split(a, groups, -1), np.split(b, groups, -1), strict=True)
@@ -76,10 +76,11 @@ def _by_groups(product: Callable[[Any, Any], Any], groups: int, a: Any, b: Any) 
 
 
 def _convolution(x: Any, kernel: Any, window: Window) -> Any:
-    """The convolution as a matrix product: rows of elements below the kernel, times the kernel."""
+    """Compute the convolution as a matrix product: rows of elements below the kernel, times the kernel."""
     channels, width = kernel.shape[-2:]
     dtype = np.result_type(x, kernel)
     matrix = kernel.astype(dtype, copy=False).reshape((_taps(window) * channels, width))
+    # Without any elements, no block writes into y, and empty memory would be returned.
     new = np.empty if x.size else np.zeros
     y = new((len(x), *places(window, x.shape[1:-1]), width), dtype)
     for images, block, columns in _columns(x.astype(dtype, copy=False), window, width):
@@ -88,7 +89,7 @@ def _convolution(x: Any, kernel: Any, window: Window) -> Any:
 
 
 def _kernel_gradient(x: Any, g: Any, window: Window) -> Any:
-    """The gradient in the kernel as a matrix product: elements below the kernel, transposed, times the gradient."""
+    """Compute the gradient in the kernel as a product: elements below the kernel, transposed, times the gradient."""
     channels, width = x.shape[-1], g.shape[-1]
     dtype = np.result_type(x, g)
     total = np.zeros((_taps(window) * channels, width), dtype)
@@ -99,12 +100,13 @@ def _kernel_gradient(x: Any, g: Any, window: Window) -> Any:
 
 
 def _transposed(g: Any, kernel: Any, window: Window, lengths: Lengths) -> Any:
-    """The transposed convolution: for each phase of the strides, a convolution with a flipped part of the kernel."""
+    """Compute a convolution with a flipped part of the kernel for each phase of the strides."""
     axes = tuple(range(len(lengths)))
     parts = (
         (below, _convolution(g, np.flip(kernel[taps], axes).swapaxes(-1, -2), flipped))
         for taps, below, flipped in phases(window, lengths)
     )
+    # Without strides there is a single phase, which fills all of dx.
     if all(slide.stride == 1 for slide in window):
         return next(parts)[1]
     dx = np.zeros((len(g), *lengths, kernel.shape[-2]), np.result_type(g, kernel))
@@ -116,14 +118,14 @@ def _transposed(g: Any, kernel: Any, window: Window, lengths: Lengths) -> Any:
 def _columns(x: Any, window: Window, width: int) -> Iterator[tuple[slice, Index, Any]]:
     """Yield matrices of the elements below the kernel, with a row for each place, block by block.
 
-    Yields some images of the batch, a block of their places, and the matrix, which is as large as suits a
-    product with one of the given `width`. The next matrix takes the place of the one before.
+    Each item has a slice of images in the batch, a block of their places, and the matrix, which has the best size for
+    a product with a matrix of the given `width`. The next matrix overwrites this matrix.
     """
     if not x.size:
         return
     depth = _taps(window) * x.shape[-1]
     rows = _rows(depth, width, x.itemsize)
-    count = max(1, CACHED * len(x) // x.nbytes)
+    count = max(1, BLOCK_BYTES * len(x) // x.nbytes)
     for first in range(0, len(x), count):
         images = slice(first, first + count)
         below = _below(_padded(x[images], window), window, x.shape[1:-1])
@@ -135,13 +137,16 @@ def _columns(x: Any, window: Window, width: int) -> Iterator[tuple[slice, Index,
 
 
 def _rows(depth: int, width: int, itemsize: int) -> int:
-    """The number of rows to multiply at once, for matrices of the given depth and width."""
-    rows, most = PRODUCTS // (depth * width or 1), CACHED // (depth * itemsize)
-    return most if rows < ROWS else min(rows, most)
+    """Return the number of rows to multiply at once, for matrices of the given depth and width."""
+    rows, rows_in_cache = (
+        MAX_UNPACKED_PRODUCTS // (depth * width or 1),
+        BLOCK_BYTES // (depth * itemsize),
+    )
+    return rows_in_cache if rows < MIN_ROWS else min(rows, rows_in_cache)
 
 
 def _blocks(shape: Lengths, ndim: int, rows: int) -> Iterator[Index]:
-    """Yield blocks of images, or of lines of one image, each with about the given number of places."""
+    """Yield blocks of images, or of lines of an image, each with about `rows` places."""
     count, height, *lower = shape[: ndim + 1]
     lines = max(1, rows // math.prod(lower))
     images = max(1, lines // height)
@@ -151,17 +156,22 @@ def _blocks(shape: Lengths, ndim: int, rows: int) -> Iterator[Index]:
 
 
 def _taps(window: Window) -> int:
-    """The number of elements of a window."""
+    """Return the number of elements in a window."""
     return math.prod(slide.size for slide in window)
 
 
 def _below(padded: Any, window: Window, lengths: Lengths) -> Any:
-    """A view of the elements below the kernel in each place; neighbours form one item, which NumPy copies faster."""
+    """Return a view of the elements below the kernel at each place.
+
+    Neighbors form a single item of raw bytes (np.void), because NumPy copies a few long items faster than many short
+    ones.
+    """
     run, taps = padded.shape[-1], window
-    if window[-1].dilation == 1:  # neighbours and their channels lie in a row
+    if window[-1].dilation == 1:  # neighbors and their channels are contiguous
         run, taps = run * window[-1].size, window[:-1]
-    image, *steps, _ = padded.strides  # the last may be 0 where there is a single channel
+    image, *steps, _ = padded.strides  # the last stride may be 0 for a single channel
     shape = (len(padded), *places(window, lengths), *(slide.size for slide in taps))
+    # The view repeats elements: overlapping places share memory, so it takes no memory itself.
     moves = [step * slide.stride for step, slide in zip(steps, window, strict=True)]
     moves += [step * slide.dilation for step, slide in zip(steps, taps, strict=False)]
     items = np.dtype((np.void, run * padded.itemsize))
@@ -169,7 +179,10 @@ def _below(padded: Any, window: Window, lengths: Lengths) -> Any:
 
 
 def _padded(x: Any, window: Window) -> Any:
-    """A contiguous array with zeros around its spatial axes, until the next one; negative padding removes elements."""
+    """Return a contiguous array with zeros around its spatial axes; negative padding removes elements.
+
+    The array is valid until the next call.
+    """
     if not any(slide.before or slide.after for slide in window):
         return np.ascontiguousarray(x)
     source, target = [slice(None)], [slice(None)]

@@ -1,4 +1,4 @@
-"""The error function and its complement."""
+"""The error function and its complement, by Cody's rational approximations."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tapemagic.engine.operations.primitive import primitive
 
 Function = Callable[[Any], Any]
 
-SMALL = 0.46875
-"""The largest |x| for which erf is approximated; beyond it, erfc is."""
+MAX_NEAR = 0.46875
+"""The maximum |x| for which erf is approximated; for larger |x|, erfc is."""
 
-MIDDLE = 4.0
-"""The largest |x| for which erfc is approximated by a function of |x|; beyond it, of 1 / x**2."""
+MAX_BETWEEN = 4.0
+"""The maximum |x| for which erfc is approximated by a function of |x|; for larger |x|, by a function of 1 / x**2."""
 
-GONE = 40.0
-"""The |x| from which erfc is 0 in double precision."""
+ERFC_UNDERFLOW = 40.0
+"""The function erfc is 0 in double precision for x of at least this number."""
 
-PIECE = 1 << 15
-"""The elements to process in one block, so that temporaries stay in the processor's cache."""
+BLOCK_SIZE = 1 << 15
+"""The number of elements per block, so that temporaries stay in the processor's cache."""
 
-# Cody 1969: numerators and denominators, the highest power first.
+# Cody 1969: numerators and denominators, highest power first.
 NEAR = (
     (1.85777706184603153e-1, 3.16112374387056560, 1.13864154151050156e2,
      3.77485237685302021e2, 3.20937758913846947e3),
@@ -60,7 +60,7 @@ def erf(x: Any) -> Any:
     Returns
     -------
     array or Tensor
-        Between -1 and 1, in the shape and dtype of `x`; float64 for whole numbers.
+        Between -1 and 1, in the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def erf(x: Any) -> Any:
 
     See Also
     --------
-    erfc : 1 - erf(x), accurate where that is small.
+    erfc : 1 - erf(x), accurate if that is small.
 
     Notes
     -----
@@ -90,7 +90,7 @@ def erf(x: Any) -> Any:
 
 @primitive
 def erfc(x: Any) -> Any:
-    """The complementary error function, 1 - erf(x), accurate also where that is small.
+    """The complementary error function, 1 - erf(x), accurate also if that is small.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def erfc(x: Any) -> Any:
     Returns
     -------
     array or Tensor
-        Between 0 and 2, in the shape and dtype of `x`; float64 for whole numbers.
+        Between 0 and 2, in the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
@@ -125,34 +125,37 @@ def erfc(x: Any) -> Any:
 
 
 def _piecewise(near: Function, far: Function, x: Any) -> Any:
-    """Apply `near` to the numbers of size up to `SMALL`, and `far` to larger ones and NaN.
+    """Apply `near` to numbers of absolute value up to `MAX_NEAR`, and `far` to larger numbers and nan.
 
-    They are picked by their places: masks that cannot be predicted take NumPy longer.
+    The numbers are selected by their positions, because irregular boolean masks take NumPy longer.
     """
     flat = x.ravel()
+    # Half and single precision are computed in double precision, block by block, and rounded once.
     result = np.empty_like(flat)
-    for start in range(0, flat.size, PIECE):
-        piece = flat[start : start + PIECE].astype(np.float64, copy=False)
-        part = result[start : start + PIECE]
-        inner = np.abs(piece) <= SMALL
+    for start in range(0, flat.size, BLOCK_SIZE):
+        piece = flat[start : start + BLOCK_SIZE].astype(np.float64, copy=False)
+        part = result[start : start + BLOCK_SIZE]
+        inner = np.abs(piece) <= MAX_NEAR
         for function, places in ((near, np.flatnonzero(inner)), (far, np.flatnonzero(~inner))):
             part[places] = function(piece[places])
     return plain(result.reshape(x.shape))
 
 
 def _near(x: Any) -> Any:
-    """erf of numbers of at most `SMALL`: x times a rational function of x**2."""
+    """Compute erf of numbers up to `MAX_NEAR`: x times a rational function of x**2."""
     return x * _ratio(NEAR, x * x)
 
 
 def _tail(size: Any) -> Any:
-    """erfc of numbers larger than `SMALL`: exp(-x**2) times a rational function.
+    """Compute erfc of numbers larger than `MAX_NEAR`: exp(-x**2) times a rational function.
 
-    The square is taken apart, into an exact one and a small rest, so that no digit of it is lost.
+    Rounding x**2 would lose as many digits of exp(-x**2) as x**2 has before the decimal point. So x**2 is split into
+    the square of x rounded to 1/16, which is exact, and a small rest (Cody 1969).
     """
-    size = np.minimum(size, GONE)
+    # Larger numbers, and inf, would give inf - inf below; their erfc is 0 all the same.
+    size = np.minimum(size, ERFC_UNDERFLOW)
     factor = _ratio(BETWEEN, size)
-    far = np.flatnonzero(size > MIDDLE)
+    far = np.flatnonzero(size > MAX_BETWEEN)
     nearness = 1 / np.square(size[far])
     factor[far] = (1 / math.sqrt(math.pi) - nearness * _ratio(FAR, nearness)) / size[far]
     rounded = np.trunc(size * 16) / 16
@@ -160,13 +163,13 @@ def _tail(size: Any) -> Any:
 
 
 def _ratio(polynomials: tuple[tuple[float, ...], tuple[float, ...]], x: Any) -> Any:
-    """The quotient of two polynomials."""
+    """Compute the quotient of two polynomials."""
     above, below = (_polynomial(coefficients, x) for coefficients in polynomials)
     return np.divide(above, below, out=above)
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
-    """A polynomial by Horner's rule, in place; np.polyval takes new memory at each step."""
+    """Evaluate a polynomial by Horner's rule in place; np.polyval would allocate memory at each step."""
     value = np.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
         value *= x

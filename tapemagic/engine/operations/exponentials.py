@@ -23,29 +23,29 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
     x : array_like or Tensor
         Real numbers.
     axis : int or tuple of int or None, optional
-        The axis, or axes, along which the shares add up to 1; all if None.
+        The axis, or axes, along which the results add up to 1. None: all axes.
 
     Returns
     -------
     array or Tensor
-        In the shape and dtype of `x`; float64 for whole numbers.
+        In the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
     numpy.exceptions.AxisError
-        If `x` does not have the axis.
+        If `x` doesn't have the axis.
     UnsupportedArgumentError
         If `x` is complex.
 
     See Also
     --------
-    log_softmax : Its logarithm. Accurate, unlike the logarithm of the result.
+    log_softmax : The logarithm of softmax, more accurate than np.log of this result.
 
     Notes
     -----
-    The largest element is subtracted first, so that nothing overflows. Where several are infinite,
-    these count as equal, as in the derivatives of `numpy.logaddexp`: ``softmax([inf, 0])`` is
-    ``[1, 0]``, and ``softmax([-inf, -inf])`` is ``[0.5, 0.5]``, where TensorFlow has NaN.
+    The largest element is subtracted first, so that nothing overflows. Several infinite elements count as equal,
+    as in the derivatives of `numpy.logaddexp`: ``softmax([inf, 0])`` is ``[1, 0]``, and ``softmax([-inf, -inf])`` is
+    ``[0.5, 0.5]``, where TensorFlow returns nan.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
 
 
 def shares(x: Any, axes: tuple[int, ...]) -> Any:
-    """The softmax of an array of real numbers along axes, as a new array."""
+    """Return the softmax of an array of real numbers along axes, as a new array."""
     y, _ = minus_largest(x, axes)
     np.exp(y, out=y)
     y /= reduced(np.add, y, axes)
@@ -69,30 +69,30 @@ def shares(x: Any, axes: tuple[int, ...]) -> Any:
 
 @primitive
 def log_softmax(x: Any, axis: Axis = -1) -> Any:
-    """The logarithm of `softmax`, accurate also where that is next to 0 or 1.
+    """The logarithm of `softmax`, accurate also for results close to 0 or 1.
 
     Parameters
     ----------
     x : array_like or Tensor
         Real numbers.
     axis : int or tuple of int or None, optional
-        The axis, or axes, along which the shares add up to 1; all if None.
+        The axis, or axes, along which the exponentials of the results add up to 1. None: all axes.
 
     Returns
     -------
     array or Tensor
-        At most 0, in the shape and dtype of `x`; float64 for whole numbers.
+        At most 0, in the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
     numpy.exceptions.AxisError
-        If `x` does not have the axis.
+        If `x` doesn't have the axis.
     UnsupportedArgumentError
         If `x` is complex.
 
     See Also
     --------
-    softmax : Its notes on infinite elements hold here, too.
+    softmax : Its notes on infinite elements apply to this function as well.
 
     Examples
     --------
@@ -116,26 +116,26 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     x : array_like or Tensor
         Real numbers.
     axis : int or tuple of int or None, optional
-        The axis, or axes, to sum over; all if None.
+        The axis, or axes, to sum over. None: all axes.
     keepdims : bool, optional
-        Whether these axes stay, with length 1.
+        Whether to keep these axes, with length 1.
 
     Returns
     -------
     array or Tensor
-        In the dtype of `x`; float64 for whole numbers. -inf for no elements at all.
+        In the dtype of `x`; float64 for integers. The result without any elements is -inf.
 
     Raises
     ------
     numpy.exceptions.AxisError
-        If `x` does not have the axis.
+        If `x` doesn't have the axis.
     UnsupportedArgumentError
         If `x` is complex.
 
     Notes
     -----
-    Its gradient is `softmax`, so that of infinite elements which are equal each has the same share:
-    it is a half each for ``logsumexp([-inf, -inf])``, where TensorFlow has NaN.
+    Its gradient is `softmax`, so infinite elements that are equal get equal shares: a half each for
+    ``logsumexp([-inf, -inf])``, where TensorFlow returns nan.
 
     Examples
     --------
@@ -154,42 +154,46 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def axes_of(axis: Axis, x: Any) -> tuple[int, ...]:
-    """The axes that `axis` names, or all for None, as a tuple of non-negative numbers."""
+    """Convert `axis` to a tuple of non-negative axes; None means all axes."""
     return tuple(normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim))
 
 
 def minus_largest(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
-    """The elements minus the largest one along `axes`, in a new array, and the largest one.
+    """Return the elements minus the maximum along `axes`, in a new array, and the maximum.
 
-    Infinities which are equal to it are level with it.
+    Infinite elements that equal the maximum give 0.
     """
     top = reduced(np.maximum, x, axes, initial=-np.inf)
     with np.errstate(invalid="ignore", over="ignore"):
         below = np.subtract(x, top, out=np.empty_like(x))
+    # inf - inf is nan. The common case, a finite maximum, needs no further pass over the array.
     if not np.isfinite(top).all():
         below[np.broadcast_to(x == top, x.shape)] = 0
     return below, top
 
 
 def log_total(exponentials: Any, axes: tuple[int, ...]) -> Any:
-    """The logarithm of the sum along `axes`, which stay; -inf for no elements."""
+    """Return the logarithm of the sum along `axes`, which stay; -inf without any elements."""
     return logarithm(reduced(np.add, exponentials, axes))
 
 
 def logarithm(x: Any) -> Any:
-    """``np.log``, without a warning that it is -inf at 0."""
+    """``np.log`` without the warning about -inf at 0."""
     with np.errstate(divide="ignore"):
         return np.log(x)
 
 
-SHORT, MANY = 16, 256
-"""A last axis up to so long, in an array of at least so many elements, is reduced faster across a transposed copy."""
+MAX_SHORT_AXIS, MIN_TRANSPOSED_SIZE = 16, 256
+"""Limits for reducing across a transposed copy: the maximum length of the last axis, the minimum size of the array.
+
+NumPy reduces a short last axis with a loop per row; across a transposed copy, it processes whole rows at once.
+"""
 
 
 def is_short(x: Any, axes: tuple[int, ...]) -> bool:
-    """Whether an array is reduced faster along axes across a transposed copy."""
-    short = axes == (x.ndim - 1,) and 0 < x.shape[-1] <= SHORT
-    return short and x.size >= MANY and x.dtype.char in "fd"
+    """Return True if an array is reduced faster along `axes` across a transposed copy."""
+    short = axes == (x.ndim - 1,) and 0 < x.shape[-1] <= MAX_SHORT_AXIS
+    return short and x.size >= MIN_TRANSPOSED_SIZE and x.dtype.char in "fd"
 
 
 def reduced(ufunc: np.ufunc, x: Any, axes: tuple[int, ...], **options: Any) -> Any:

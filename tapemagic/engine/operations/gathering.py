@@ -7,36 +7,36 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from tapemagic.engine.operations.common import count, inside, operand, whole
+from tapemagic.engine.operations.common import count, integers, operand, require_in_range
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.errors import OptionError, ShapeError
 
 
 def gather(params: Any, indices: Any, axis: int = 0) -> Any:
-    """The slices of an array at given indices along one axis.
+    """Select slices of an array by indices along an axis.
 
     Parameters
     ----------
     params : array_like or Tensor
-        What to choose from.
+        The array to select from.
     indices : array_like of int
-        Which slices; they count from 0, and are not negative.
+        The numbers of the slices, counted from 0; they must not be negative.
     axis : int, optional
-        The axis of `params` to choose along.
+        The axis of `params` to select along.
 
     Returns
     -------
     array or Tensor
-        In the shape of `params` with that of `indices` in the place of the axis.
+        In the shape of `params`, with the axis replaced by the shape of `indices`.
 
     Raises
     ------
     numpy.exceptions.AxisError
-        If `params` does not have the axis.
+        If `params` doesn't have the axis.
     OptionError
         If an index is negative or too large, as in TensorFlow.
     UnsupportedArgumentError
-        If `indices` are not whole numbers.
+        If `indices` contains something other than integers.
 
     See Also
     --------
@@ -49,38 +49,37 @@ def gather(params: Any, indices: Any, axis: int = 0) -> Any:
     array([[12., 10.],
            [11., 11.]])
     """
-    params, places = operand(params), whole(indices, "indices of gather")
+    params, places = operand(params), integers(indices, "indices of gather")
     axis = normalize_axis_index(axis, params.ndim)
-    inside(places, params.shape[axis], "indices")
+    require_in_range(places, params.shape[axis], "indices")
     return np.take(params, places, axis=axis)
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
-    """The elements, or slices, of an array at given rows of indices.
+    """Select elements, or slices, of an array by rows of indices.
 
     Parameters
     ----------
     params : array_like or Tensor
-        What to choose from.
+        The array to select from.
     indices : array_like of int
-        Each row along the last axis is an index into the first axes of `params`, after those of
-        the batch.
+        Each row along the last axis is an index into the first axes of `params`, after the batch axes.
     batch_dims : int, optional
-        So many first axes of `params` and `indices` go together, as examples in a batch.
+        The number of leading axes of `params` and `indices` that belong together, as examples in a batch.
 
     Returns
     -------
     array or Tensor
-        In the shape of `indices` without its last axis, followed by that of a slice.
+        In the shape of `indices` without its last axis, followed by the shape of a slice.
 
     Raises
     ------
     OptionError
-        If an index is negative or too large, as in TensorFlow; or `batch_dims` is.
+        If an index is negative or too large, as in TensorFlow, or if `batch_dims` is.
     ShapeError
-        If the rows are longer than `params` has axes, or the axes of the batch differ.
+        If the rows are longer than `params` has axes, or the batch axes differ.
     UnsupportedArgumentError
-        If `indices` are not whole numbers.
+        If `indices` contains something other than integers.
 
     Examples
     --------
@@ -95,30 +94,29 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     if batch > min(places.ndim - 1, params.ndim):
         raise OptionError(
             f"gather_nd with batch_dims = {batch} of params of shape {params.shape} and indices of shape "
-            f"{places.shape}: there are not so many axes, the last one of the indices apart"
+            f"{places.shape}: there are fewer axes, not counting the last axis of the indices"
         )
     if params.shape[:batch] != places.shape[:batch]:
         raise ShapeError(
             f"gather_nd of params of shape {params.shape} and indices of shape {places.shape}: "
-            f"the first {batch} axes, of the batch, have to be the same"
+            f"the first {batch} axes, of the batch, must be equal"
         )
     columns = _columns(places, params.shape[batch:], "gather_nd")
-    index = (*_own_places(places.shape[:-1], batch), *columns)
+    index = (*_batch_indices(places.shape[:-1], batch), *columns)
     if index:
         return params[index]
     return np.broadcast_to(params, places.shape[:-1] + params.shape)
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
-    """Zeros with updates added at given rows of indices.
+    """Add updates to zeros at rows of indices.
 
     Parameters
     ----------
     indices : array_like of int
-        Each row along the last axis is an index into the first axes of `shape`. Where rows are
-        equal, their updates add up.
+        Each row along the last axis is an index into the first axes of `shape`. Updates of equal rows add up.
     updates : array_like or Tensor
-        In the shape of `indices` without its last axis, followed by that of a slice.
+        In the shape of `indices` without its last axis, followed by the shape of a slice.
     shape : tuple of int
         The shape of the result.
 
@@ -132,13 +130,13 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
     OptionError
         If an index is negative or too large, as in TensorFlow.
     ShapeError
-        If the rows are longer than `shape`, or `updates` have another shape.
+        If the rows are longer than `shape`, or `updates` has a wrong shape.
     UnsupportedArgumentError
-        If `indices` are not whole numbers.
+        If `indices` contains something other than integers.
 
     See Also
     --------
-    gather_nd : The way back, and the derivative.
+    gather_nd : The inverse operation, and the derivative.
 
     Examples
     --------
@@ -156,36 +154,37 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
             f"scatter_nd of indices of shape {places.shape} into shape {shape} needs updates of shape {expected}, "
             f"not {updates.shape}"
         )
+    # Rows of length 0 select the whole array, so all updates are added.
     if not columns:
         return np.sum(updates, axis=tuple(range(places.ndim - 1)))
     return scatter_add(updates, columns, shape)
 
 
 def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) -> Any:
-    """The sums of the slices that have the same segment number.
+    """Sum the slices with the same segment number.
 
     Parameters
     ----------
     data : array_like or Tensor
-        What to add up.
+        The array to sum.
     segment_ids : array_like of int
-        The number of each slice, in the shape of the first axes of `data`. They need not be sorted.
+        The number of each slice, in the shape of the first axes of `data`, in any order.
     num_segments : int, optional
-        How many sums there are; the largest number, and one more, if left out.
+        The number of sums. Default: the largest segment number plus 1.
 
     Returns
     -------
     array or Tensor
-        The sums along the first axis, 0 where a number is missing; then the axes of a slice.
+        The sums along the first axis, 0 for missing numbers; followed by the axes of a slice.
 
     Raises
     ------
     OptionError
-        If a number is negative, or too large for `num_segments`.
+        If a number is negative, or not less than `num_segments`.
     ShapeError
-        If `segment_ids` have another shape than the first axes of `data`.
+        If `segment_ids` doesn't have the shape of the first axes of `data`.
     UnsupportedArgumentError
-        If `segment_ids` are not whole numbers.
+        If `segment_ids` contains something other than integers.
 
     Examples
     --------
@@ -193,30 +192,30 @@ def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) ->
     >>> segment_sum([1.0, 2.0, 3.0, 4.0], [0, 2, 0, 2])
     array([4., 0., 6.])
     """
-    data, ids = operand(data), whole(segment_ids, "segment_ids")
+    data, ids = operand(data), integers(segment_ids, "segment_ids")
     if data.shape[: ids.ndim] != ids.shape:
         raise ShapeError(
             f"segment_sum of data of shape {data.shape} with segment_ids of shape {ids.shape}: "
-            "give one number for each slice along the first axes"
+            "pass one number for each slice along the first axes"
         )
     if num_segments is None:
         length = int(np.max(ids, initial=-1)) + 1
     else:
         length = count(num_segments, "the num_segments of segment_sum")
-    inside(ids, length, "segment_ids")
+    require_in_range(ids, length, "segment_ids")
     return scatter_add(data, ids, (length, *data.shape[ids.ndim :]))
 
 
 def _rows(indices: Any, name: str) -> Any:
-    """An array whose last axis holds rows of indices."""
-    places = whole(indices, f"indices of {name}")
+    """Convert indices to an array whose last axis contains rows of indices."""
+    places = integers(indices, f"indices of {name}")
     if not places.ndim:
         raise ShapeError(f"{name} takes indices in rows: write [[{places}]] for the slice {places}")
     return places
 
 
 def _columns(places: Any, shape: tuple[int, ...], name: str) -> tuple[Any, ...]:
-    """Rows of indices into the first axes of `shape`, as one array for each of these axes."""
+    """Split rows of indices into an array per axis, and check that the indices are inside `shape`."""
     length = places.shape[-1]
     if length > len(shape):
         raise ShapeError(
@@ -230,8 +229,8 @@ def _columns(places: Any, shape: tuple[int, ...], name: str) -> tuple[Any, ...]:
     return tuple(np.moveaxis(places, -1, 0))
 
 
-def _own_places(shape: tuple[int, ...], batch: int) -> tuple[Any, ...]:
-    """For each batch axis, the index along it of every element of an array of the given shape."""
+def _batch_indices(shape: tuple[int, ...], batch: int) -> tuple[Any, ...]:
+    """Return, for each batch axis, the index along it of every element of an array of the given shape."""
     places = np.indices(shape[:batch], sparse=True)
-    behind = (1,) * (len(shape) - batch)
-    return tuple(np.broadcast_to(x.reshape(x.shape + behind), shape) for x in places)
+    trailing = (1,) * (len(shape) - batch)
+    return tuple(np.broadcast_to(x.reshape(x.shape + trailing), shape) for x in places)

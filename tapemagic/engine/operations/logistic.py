@@ -1,4 +1,4 @@
-"""The logistic function, its logarithm, its integral, and cheaper approximations: each one operation on the tape."""
+"""The logistic function, its logarithm, its integral, and cheaper approximations, each a single operation."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def sigmoid(x: Any) -> Any:
     Returns
     -------
     array or Tensor
-        Between 0 and 1, in the shape and dtype of `x`; float64 for whole numbers.
+        Between 0 and 1, in the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
     UnsupportedArgumentError
-        If `x` is complex: ``1 / (1 + np.exp(-x))`` then is what you want.
+        If `x` is complex. Write ``1 / (1 + np.exp(-x))`` instead.
 
     Examples
     --------
@@ -36,7 +36,9 @@ def sigmoid(x: Any) -> Any:
     array([0. , 0.5, 1. ])
     """
     x = real(x, "sigmoid")
+    # In a single buffer: new memory for large arrays is cleared page by page, which takes time.
     y = np.negative(x, out=np.empty_like(x))
+    # exp(-x) may overflow to inf, whose reciprocal is the exact limit 0.
     with np.errstate(over="ignore"):
         np.exp(y, out=y)
     y += 1
@@ -45,7 +47,7 @@ def sigmoid(x: Any) -> Any:
 
 @primitive
 def log_sigmoid(x: Any) -> Any:
-    """The logarithm of `sigmoid`, accurate also where that is next to 0 or 1.
+    """The logarithm of `sigmoid`, accurate also for results close to 0 or 1.
 
     Parameters
     ----------
@@ -55,7 +57,7 @@ def log_sigmoid(x: Any) -> Any:
     Returns
     -------
     array or Tensor
-        At most 0, in the shape and dtype of `x`; float64 for whole numbers.
+        At most 0, in the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
@@ -69,6 +71,7 @@ def log_sigmoid(x: Any) -> Any:
     array([-1.00000000e+03, -6.93147181e-01, -3.72007598e-44])
     """
     x = real(x, "log_sigmoid")
+    # log(1 / (1 + exp(-x))) = min(x, 0) - log1p(exp(-|x|)): exp gets no positive argument, so it can't overflow.
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
 
@@ -84,7 +87,7 @@ def softplus(x: Any) -> Any:
     Returns
     -------
     array or Tensor
-        At least 0, in the shape and dtype of `x`; float64 for whole numbers.
+        At least 0, in the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
@@ -113,7 +116,7 @@ def softsign(x: Any) -> Any:
     Returns
     -------
     array or Tensor
-        Between -1 and 1, in the shape and dtype of `x`; float64 for whole numbers.
+        Between -1 and 1, in the shape and dtype of `x`; float64 for integers.
 
     Raises
     ------
@@ -127,6 +130,7 @@ def softsign(x: Any) -> Any:
     array([-1. ,  0. ,  0.5])
     """
     x = real(x, "softsign")
+    # Clipping avoids inf / inf = nan; the largest number gives the limits -1 and 1.
     largest = np.finfo(x.dtype).max
     x = np.clip(x, -largest, largest)
     return x / (1 + np.abs(x))
@@ -144,7 +148,7 @@ def hard_sigmoid(x: Any) -> Any:
     Returns
     -------
     array or Tensor
-        Between 0 and 1, in the shape and dtype of `x`; float64 for whole numbers. Its derivative at
+        Between 0 and 1, in the shape and dtype of `x`; float64 for integers. Its derivative at
         -3 and at 3 is 0, as in Keras 3.
 
     Raises

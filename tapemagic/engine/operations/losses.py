@@ -1,4 +1,4 @@
-"""Cross-entropies between labels and logits: one loss for each example, not reduced."""
+"""Cross-entropies between labels and logits, with a separate loss for each example."""
 
 from __future__ import annotations
 
@@ -20,36 +20,35 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     Parameters
     ----------
     labels : array_like or Tensor
-        The probability of each class; usually they add up to 1 along `axis`.
+        The probability of each class; usually, they add up to 1 along `axis`.
     logits : array_like or Tensor
         The unscaled logarithm of the probability of each class, in the shape of `labels`.
     axis : int, optional
-        Where the classes are.
+        The axis of the classes.
 
     Returns
     -------
     array or Tensor
-        ``-sum(labels * log_softmax(logits))`` for each example: the shape of `logits` without `axis`.
-        A label of 0 makes 0 of any logit, also of -inf.
+        ``-sum(labels * log_softmax(logits))`` for each example: the shape of `logits` without `axis`. A label of 0
+        contributes 0 for any logit, also for -inf.
 
     Raises
     ------
     numpy.exceptions.AxisError
-        If `logits` does not have the axis.
+        If `logits` doesn't have the axis.
     ShapeError
         If `labels` and `logits` differ in shape.
     UnsupportedArgumentError
-        If `logits` are whole numbers, or either is complex.
+        If `logits` are integers, or either argument is complex.
 
     See Also
     --------
-    sparse_softmax_cross_entropy : For labels that are the number of a class.
+    sparse_softmax_cross_entropy : For labels that are class numbers.
 
     Notes
     -----
-    The same as ``tf.nn.softmax_cross_entropy_with_logits``. All its derivatives are the true ones:
-    TensorFlow's first derivative takes for granted that labels add up to 1, and its second
-    derivatives leave out what comes from the labels.
+    Equivalent to ``tf.nn.softmax_cross_entropy_with_logits``, but all derivatives are exact: TensorFlow's first
+    derivative assumes that the labels add up to 1, and its second derivatives ignore the labels' contribution.
 
     Examples
     --------
@@ -63,12 +62,12 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
 
 @one_call
 def softmax_cross_entropy_with_softmax(labels: Any, logits: Any, axis: int = -1) -> tuple[Any, Any]:
-    """The losses, and the softmax of the logits: what `softmax_cross_entropy` and `softmax` return.
+    """Return the losses, and the softmax of the logits: the results of `softmax_cross_entropy` and `softmax`.
 
     Parameters
     ----------
     labels, logits, axis
-        As of `softmax_cross_entropy`, which raises the same errors.
+        See `softmax_cross_entropy`, which raises the same errors.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def softmax_cross_entropy_with_softmax(labels: Any, logits: Any, axis: int = -1)
 
 
 def _cross_entropy(labels: Any, logits: Any, axis: int) -> tuple[Any, Any, Any]:
-    """The losses; the exponentials as a new array, and their sum along the axis, which stays."""
+    """Return the losses; the exponentials as a new array, and their sum along the axis, which stays."""
     labels, logits = _both(labels, logits, "softmax_cross_entropy")
     (axis,) = axes = axes_of(axis, logits)
     y, _ = minus_largest(logits, axes)
@@ -118,12 +117,12 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     ShapeError
         If `labels` and `logits` differ in shape.
     UnsupportedArgumentError
-        If `logits` are whole numbers, or either is complex.
+        If `logits` are integers, or either argument is complex.
 
     Notes
     -----
-    The same as ``tf.nn.sigmoid_cross_entropy_with_logits``. A logit that is infinite on the right
-    side has the loss 0, where TensorFlow has NaN.
+    Equivalent to ``tf.nn.sigmoid_cross_entropy_with_logits``, except that a correct infinite logit has the loss 0,
+    where TensorFlow returns nan.
 
     Examples
     --------
@@ -133,6 +132,8 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     """
     name = "sigmoid_cross_entropy"
     labels, logits = _both(labels, logits, name)
+    # The loss is |z| * wrong + log1p(exp(-|z|)), where `wrong` is the probability of the less likely class: 1 - label
+    # for z > 0, else the label. No term is negative, so nothing cancels, and exp can't overflow.
     size = np.abs(logits)
     wrong = (logits > 0) - np.copysign(1, logits) * labels
     with np.errstate(invalid="ignore"):
@@ -143,36 +144,37 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
 
 
 def real_logits(logits: Any, name: str) -> Any:
-    """Logits as an array of real numbers."""
+    """Convert logits to an array of real numbers; integers raise an error."""
     logits = array(logits)
     if logits.dtype.kind == "f":
         return logits
     if logits.dtype.kind in "biu":
         raise UnsupportedArgumentError(
-            f"{name} takes logits that are real numbers, not {logits.dtype}: write 1.0 for 1, and give the "
+            f"{name} takes real numbers as logits, not {logits.dtype}: write 1.0 for 1, and pass the "
             "labels first"
         )
     return real(logits, name)
 
 
 def _both(labels: Any, logits: Any, name: str) -> tuple[Any, Any]:
-    """Labels and logits as arrays of real numbers, of the same shape; whole labels in the logits' dtype."""
+    """Convert labels and logits to real arrays of the same shape; integer labels get the logits' dtype."""
     logits = real_logits(logits, name)
     labels = array(labels)
+    # Integer labels, such as 0 and 1, would promote single precision logits to double (NEP 50).
     labels = labels.astype(logits.dtype) if labels.dtype.kind in "biu" else real(labels, name)
     if labels.shape != logits.shape:
         raise ShapeError(
             f"{name} of labels of shape {labels.shape} and logits of shape {logits.shape}: "
-            "give one label for each logit"
+            "pass one label for each logit"
         )
     return labels, logits
 
 
 def _weighted(labels: Any, y: Any, axis: int) -> Any:
-    """The sum of labels times `y`, where 0 times -inf is 0."""
+    """Sum labels times `y`, where 0 times -inf is 0."""
     with np.errstate(invalid="ignore"):
         total = np.vecdot(labels, y, axis=axis)  # type: ignore[call-overload]
     if np.isfinite(total).all():
         return total
-    known = np.where(labels == 0, 0, y)
-    return np.vecdot(labels, known, axis=axis)  # type: ignore[call-overload]
+    finite_y = np.where(labels == 0, 0, y)
+    return np.vecdot(labels, finite_y, axis=axis)  # type: ignore[call-overload]

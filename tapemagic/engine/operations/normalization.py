@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import IN_PARTS, require_computed
-from tapemagic.engine.operations.common import least, numpy_axis, only_where, operand, real
+from tapemagic.engine.operations.common import (
+    checked_epsilon,
+    numpy_axis,
+    only_where,
+    operand,
+    real,
+)
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
@@ -24,18 +30,18 @@ def batch_norm(
     scale: Any = None,
     epsilon: float = 1e-3,
 ) -> Any:
-    """Batch normalization with given moments: ``scale * (x - mean) / sqrt(variance + epsilon) + offset``.
+    """Normalize a batch with given moments: ``scale * (x - mean) / sqrt(variance + epsilon) + offset``.
 
     Parameters
     ----------
     x : array_like or Tensor
-        Usually a batch of examples along the first axis.
+        Usually, the first axis counts the examples of a batch.
     mean, variance : array_like or Tensor
-        Broadcast to the shape of `x`: usually one for each feature, over the batch.
+        Broadcast to the shape of `x`: usually one number per feature, over the batch.
     offset, scale : array_like or Tensor, optional
-        Broadcast to the shape of `x`; without them, nothing is added or multiplied.
+        Broadcast to the shape of `x`. Default: no offset, no scale.
     epsilon : float, optional
-        Keeps a variance of 0 from dividing.
+        Keeps a variance of 0 out of the denominator.
 
     Returns
     -------
@@ -45,13 +51,13 @@ def batch_norm(
     Raises
     ------
     ShapeError
-        If one of the others does not broadcast to the shape of `x`.
+        If another argument doesn't broadcast to the shape of `x`.
 
     Notes
     -----
-    The same as ``tf.nn.batch_normalization``. S. Ioffe and C. Szegedy, "Batch normalization:
-    accelerating deep network training by reducing internal covariate shift", ICML 2015,
-    algorithm 1. Made of NumPy's functions, each of which is a node on the tape.
+    Equivalent to ``tf.nn.batch_normalization``. S. Ioffe and C. Szegedy, "Batch normalization: accelerating deep
+    network training by reducing internal covariate shift", ICML 2015, algorithm 1. Composed of NumPy functions, each
+    of which is a node on the tape.
 
     Examples
     --------
@@ -80,7 +86,7 @@ def layer_norm(
     scale, offset : array_like or Tensor, optional
         Broadcast to the shape of `x`, along its last axes unless they have axes of length 1.
     axis : int or tuple of int or None, optional
-        The axis, or axes, over which mean and variance are taken; all if None.
+        The axis, or axes, of mean and variance. None: all axes.
     epsilon : float, optional
         Added to the variance, so that equal numbers become 0.
 
@@ -92,14 +98,14 @@ def layer_norm(
     Raises
     ------
     numpy.exceptions.AxisError
-        If `x` does not have the axis.
+        If `x` doesn't have the axis.
     ShapeError
-        If `scale` or `offset` does not broadcast to the shape of `x`.
+        If `scale` or `offset` doesn't broadcast to the shape of `x`.
 
     Notes
     -----
     J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer normalization", arXiv:1607.06450.
-    Made of NumPy's functions, each of which is a node on the tape.
+    Composed of NumPy functions, each of which is a node on the tape.
 
     Examples
     --------
@@ -115,8 +121,9 @@ def layer_norm(
 
 
 def _scaled(centred: Any, variance: Any, scale: Any, offset: Any, epsilon: float, name: str) -> Any:
-    """Deviations over their standard deviation, times `scale`, plus `offset`."""
-    inverse = 1 / np.sqrt(variance + least(epsilon, name))
+    """Divide deviations by their standard deviation, multiply by `scale`, and add `offset`."""
+    # The small factors are multiplied first: one product of the size of x, instead of two.
+    inverse = 1 / np.sqrt(variance + checked_epsilon(epsilon, name))
     if scale is not None:
         inverse = inverse * _fitting(scale, centred, name, "scale")
     y = centred * inverse
@@ -124,9 +131,9 @@ def _scaled(centred: Any, variance: Any, scale: Any, offset: Any, epsilon: float
 
 
 def _fitting(part: Any, x: Any, name: str, role: str) -> Any:
-    """An operand that broadcasts to the shape of `x`."""
+    """Convert an argument to an operand that broadcasts to the shape of `x`."""
     if type(part) in {int, float} and x.dtype.kind == "f":
-        part = x.dtype.type(part)  # which leaves single precision alone
+        part = x.dtype.type(part)  # np.float64 would promote single precision (NEP 50)
     elif type(part) is not complex:
         part = operand(part)
     shape = np.shape(unwrap(part))
@@ -142,28 +149,26 @@ def _fitting(part: Any, x: Any, name: str, role: str) -> Any:
 
 
 def dropout(x: Any, rate: Any, rng: Any) -> Any:
-    """Set a random part of the elements to 0, and scale the others up, so that the expected sum is unchanged.
+    """Set random elements to 0, and scale the others up, so that the expected sum is unchanged.
 
     Parameters
     ----------
     x : array_like or Tensor
         Real numbers.
     rate : float
-        The probability with which an element becomes 0; at least 0 and less than 1.
+        The probability that an element becomes 0; at least 0 and less than 1.
     rng : numpy.random.Generator
-        Where the random numbers come from, such as ``np.random.default_rng(0)``: one for each
-        element of `x`.
+        The source of random numbers, such as ``np.random.default_rng(0)``. It draws one number per element of `x`.
 
     Returns
     -------
     array or Tensor
-        In the shape and dtype of `x`; float64 for whole numbers. The same elements are 0 in its
-        derivatives.
+        In the shape and dtype of `x`; float64 for integers. The derivatives are 0 for the same elements.
 
     Raises
     ------
     OptionError
-        If `rate` is not such a number.
+        If `rate` isn't a number in this range.
     NotComputedError
         If `x` is lazy.
     UnsupportedArgumentError
@@ -171,9 +176,9 @@ def dropout(x: Any, rate: Any, rng: Any) -> Any:
 
     Notes
     -----
-    N. Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
-    Journal of Machine Learning Research 15 (2014). The factor ``1 / (1 - rate)`` is applied at once,
-    as in ``tf.nn.dropout``, so that nothing has to be scaled where no dropout is wanted.
+    N. Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting", Journal of Machine
+    Learning Research 15 (2014). The factor ``1 / (1 - rate)`` is applied immediately, as in ``tf.nn.dropout``, so
+    nothing must be scaled when the network is used without dropout.
 
     Examples
     --------
@@ -193,10 +198,11 @@ def dropout(x: Any, rate: Any, rng: Any) -> Any:
         )
     x = operand(x)
     require_computed(unwrap(x), "dropout, which draws a number for each element,", IN_PARTS)
+    # The random mask is drawn outside of the operation, whose rule then uses the same mask.
     return masked(x, mask=rng.random(x.shape) >= rate, factor=1 / (1 - float(rate)))
 
 
 @primitive
 def masked(x: Any, mask: Any, factor: float) -> Any:
-    """`x` times a factor where a mask is true, and 0 elsewhere: `dropout` with a given mask."""
+    """Return `x` times a factor where a mask is true, and 0 elsewhere: `dropout` with a given mask."""
     return only_where(real(x, "dropout"), mask) * factor

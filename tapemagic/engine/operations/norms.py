@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import least, numpy_axis, operand
+from tapemagic.engine.operations.common import checked_epsilon, numpy_axis, operand
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 
@@ -23,9 +23,9 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
     x : array_like or Tensor
         Real or complex numbers.
     axis : int or tuple of int or None, optional
-        The axis, or axes, along which the vectors are; all if None.
+        The axis, or axes, of the vectors. None: all axes.
     epsilon : float, optional
-        The least square of a length to divide by: shorter vectors are divided by its root.
+        The minimum squared length: shorter vectors are divided by its square root.
 
     Returns
     -------
@@ -35,11 +35,11 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
     Raises
     ------
     numpy.exceptions.AxisError
-        If `x` does not have the axis.
+        If `x` doesn't have the axis.
 
     Notes
     -----
-    The same as ``tf.nn.l2_normalize``, but that squares may overflow.
+    Equivalent to ``tf.nn.l2_normalize``, except that squares can't overflow.
 
     Examples
     --------
@@ -52,8 +52,10 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
     """
     x, axis = operand(x), numpy_axis(axis)
     unit = np.maximum(_largest(x, axis), 1)
+    # In units of the largest element, squares can't overflow. A unit below 1 isn't needed, and would overflow
+    # epsilon.
     x = x / unit
-    square = np.maximum(_square(x, axis), least(epsilon, "l2_normalize") / unit / unit)
+    square = np.maximum(_square(x, axis), checked_epsilon(epsilon, "l2_normalize") / unit / unit)
     return x / np.sqrt(square)
 
 
@@ -65,9 +67,9 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
     x : array_like or Tensor
         Real or complex numbers.
     clip_norm : float, or Tensor of one number
-        The greatest length to leave as it is; positive. Differentiable.
+        The maximum norm, a positive number; vectors with at most this norm stay unchanged. Differentiable.
     axes : int or tuple of int or None, optional
-        The axes along which the vectors are; all if None.
+        The axes of the vectors. None: all axes.
 
     Returns
     -------
@@ -77,14 +79,14 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
     Raises
     ------
     numpy.exceptions.AxisError
-        If `x` does not have the axes.
+        If `x` doesn't have the axes.
     OptionError
         If `clip_norm` is not a positive number.
 
     Notes
     -----
-    The same as ``tf.clip_by_norm``, but that squares may overflow. A vector of exactly the length
-    `clip_norm` counts as shortened, as in TensorFlow.
+    Equivalent to ``tf.clip_by_norm``, except that squares can't overflow. As in TensorFlow, the gradient for a vector
+    whose norm is exactly `clip_norm` is the gradient for longer vectors.
 
     Examples
     --------
@@ -96,27 +98,28 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
     """
     x, axes, clip_norm = operand(x), numpy_axis(axes), _length(clip_norm, "clip_by_norm")
     unit = np.maximum(_largest(x, axes), unwrap(clip_norm))
+    # Both norms in the same unit: their quotient doesn't depend on it.
     limit = clip_norm / unit
     square = np.maximum(_square(x / unit, axes), np.square(limit))
     return x * (limit / np.sqrt(square))
 
 
 def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[Any], Any]:
-    """Scale several arrays down together, so that the Euclidean norm of all is at most `clip_norm`.
+    """Scale several arrays down together, so that their common Euclidean norm is at most `clip_norm`.
 
     Parameters
     ----------
     tensors : list or tuple of array_like or Tensor
-        Real or complex numbers, such as the gradients of all variables. A None stays None.
+        Real or complex numbers, such as the gradients of all variables. None entries stay None.
     clip_norm : float, or Tensor of one number
-        The greatest length of all together to leave as it is; positive. Differentiable.
+        The maximum common norm, a positive number. Differentiable.
 
     Returns
     -------
     clipped : list of array or Tensor
-        Each times ``clip_norm / max(norm, clip_norm)``; NaN if the norm is infinite.
+        Each array times ``clip_norm / max(norm, clip_norm)``, or nan if the norm is infinite.
     norm : float or Tensor
-        The length of all together, before. Its gradient where it is 0 is 0.
+        The common norm before clipping. Its gradient is 0 where it is 0.
 
     Raises
     ------
@@ -127,8 +130,8 @@ def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[An
 
     Notes
     -----
-    The same as ``tf.clip_by_global_norm``. R. Pascanu, T. Mikolov and Y. Bengio, "On the difficulty
-    of training recurrent neural networks", ICML 2013, algorithm 1.
+    Equivalent to ``tf.clip_by_global_norm``. R. Pascanu, T. Mikolov and Y. Bengio, "On the difficulty of training
+    recurrent neural networks", ICML 2013, algorithm 1.
 
     Examples
     --------
@@ -147,12 +150,13 @@ def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[An
     clip_norm = _length(clip_norm, "clip_by_global_norm")
     arrays = [None if x is None else operand(x) for x in tensors]
     norm = _norm([x for x in arrays if x is not None])
+    # TensorFlow returns nan for an infinite norm, too, so that a training loop notices.
     factor = np.where(np.isfinite(norm), clip_norm / np.maximum(norm, clip_norm), np.nan)
     return [None if x is None else x * factor for x in arrays], norm
 
 
 def _length(clip_norm: Any, name: str) -> Any:
-    """The argument `clip_norm` as a checked operand."""
+    """Return `clip_norm`, or raise an error unless it is a positive number."""
     value = unwrap(clip_norm)
     if (
         not isinstance(value, (int, float, np.number, np.ndarray))
@@ -164,35 +168,36 @@ def _length(clip_norm: Any, name: str) -> Any:
 
 
 def _largest(x: Any, axis: Any) -> Any:
-    """The largest absolute value along some axes, which are kept: a unit in which squares do not overflow.
+    """Return the largest absolute value along axes, which stay: a unit in which squares can't overflow.
 
-    It is a plain number, since nothing that is computed with it depends on it.
+    It is a plain number, because no result depends on the choice of the unit, so nothing must be differentiated.
     """
     return np.max(np.abs(unwrap(x)), axis=axis, keepdims=True, initial=0)
 
 
 def _square(x: Any, axis: Any, keepdims: bool = True) -> Any:
-    """The sum of the squares of the absolute values along some axes."""
+    """Sum the squares of the absolute values along axes."""
     squares = np.real(x * np.conj(x)) if x.dtype.kind == "c" else np.square(x)
     return np.sum(squares, axis=axis, keepdims=keepdims)
 
 
 def _norm(arrays: list[Any]) -> Any:
-    """The Euclidean norm of several arrays together; its gradient is 0 where the norm is 0."""
+    """Return the Euclidean norm of several arrays together; its gradient is 0 where the norm is 0."""
     unit = _unit(arrays)
     square = sum(_square(x / _of_kind(unit, x), None, keepdims=False) for x in arrays)
     positive = square > 0
+    # The inner np.where keeps 0 out of sqrt, whose infinite slope times the outer 0 would be nan.
     norm = np.where(positive, np.sqrt(np.where(positive, square, 1)), square)
     return _of_kind(unit, norm) * norm
 
 
 def _unit(arrays: list[Any]) -> Any:
-    """The largest absolute value of several arrays, in which their squares do not overflow; 1 if it is no such unit."""
+    """Return the largest absolute value of several arrays, or 1 if that is 0 or infinite, as a unit for squares."""
     largest = [np.max(np.abs(unwrap(x)), initial=0).astype(np.float64) for x in arrays]
     unit = reduce(np.maximum, largest, np.float64(0))
     return np.where((unit > 0) & (unit < np.inf), unit, 1.0)
 
 
 def _of_kind(unit: Any, x: Any) -> Any:
-    """The unit in the precision of an array, as a number of Python's takes it."""
+    """Convert a unit to the precision of an array; unlike a Python number, an np.float64 would promote the array."""
     return unit.astype(np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else np.float64)

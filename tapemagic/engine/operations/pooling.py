@@ -24,33 +24,33 @@ from tapemagic.errors import OptionError, UnsupportedArgumentError
 
 
 def max_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
-    """The maximum in each place of a window, channel by channel, as ``tf.nn.max_pool2d``.
+    """The maximum at each place of a window, for each channel, like ``tf.nn.max_pool2d``.
 
     Parameters
     ----------
     x : array_like or Tensor, shape (..., height, width, channels)
         Real numbers, with at least one axis for a batch.
     size : int or sequence of int, optional
-        The height and width of the window: one number, one for each, or TensorFlow's (1, h, w, 1).
+        The height and width of the window: one number, a number for each, or TensorFlow's (1, h, w, 1).
     strides : int or sequence of int, optional
-        How far the window moves: as far as it is large, if left out.
+        How far the window moves. Default: its size.
     padding : {'VALID', 'SAME'} or sequence of (int, int), optional
-        As in `conv2d`, but what is around x counts as nothing.
+        See `conv2d`, except that elements outside of x are ignored.
 
     Returns
     -------
     array or Tensor, shape (..., height out, width out, channels)
-        Of the dtype of x. Where a window holds its maximum several times, the first one (in rows from the top,
-        from left to right) has all of the gradient, as in TensorFlow.
+        With the dtype of x. If a window contains its maximum several times, the first one (row by row from the top,
+        from left to right) gets all of the gradient, as in TensorFlow.
 
     Raises
     ------
     ShapeError
         If x has the wrong number of axes, or the window is larger than the padded images.
     OptionError
-        If size, strides or padding are none, or a window could lie in the padding alone.
+        If size, strides or padding are invalid, or a window could contain only padding.
     UnsupportedArgumentError
-        If x is not made of real numbers.
+        If x contains something other than real numbers.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def max_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
 
 
 def max_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
-    """The maximum in each place of a window, channel by channel, as ``tf.nn.max_pool1d``.
+    """The maximum at each place of a window, for each channel, like ``tf.nn.max_pool1d``.
 
     Parameters
     ----------
     x : array_like or Tensor, shape (..., length, channels)
         Real numbers, with at least one axis for a batch.
     size, strides, padding : optional
-        As in `max_pool2d`, for one axis.
+        See `max_pool2d`, for one axis.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def max_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
     Raises
     ------
     ShapeError, OptionError, UnsupportedArgumentError
-        As `max_pool2d`.
+        See `max_pool2d`.
 
     Examples
     --------
@@ -93,24 +93,24 @@ def max_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
 
 
 def avg_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
-    """The average in each place of a window, channel by channel, as ``tf.nn.avg_pool2d``.
+    """The average at each place of a window, for each channel, like ``tf.nn.avg_pool2d``.
 
     Parameters
     ----------
     x : array_like or Tensor, shape (..., height, width, channels)
         Real or complex numbers, with at least one axis for a batch.
     size, strides, padding : optional
-        As in `max_pool2d`: where a window lies partly outside of x, the average is that of what lies inside.
+        See `max_pool2d`. If a window is partly outside of x, the average is that of the elements inside.
 
     Returns
     -------
     array or Tensor, shape (..., height out, width out, channels)
-        Of the dtype of x.
+        With the dtype of x.
 
     Raises
     ------
     ShapeError, OptionError, UnsupportedArgumentError
-        As `max_pool2d`.
+        See `max_pool2d`.
 
     Examples
     --------
@@ -124,14 +124,14 @@ def avg_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
 
 
 def avg_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
-    """The average in each place of a window, channel by channel, as ``tf.nn.avg_pool1d``.
+    """The average at each place of a window, for each channel, like ``tf.nn.avg_pool1d``.
 
     Parameters
     ----------
     x : array_like or Tensor, shape (..., length, channels)
         Real or complex numbers, with at least one axis for a batch.
     size, strides, padding : optional
-        As in `avg_pool2d`, for one axis.
+        See `avg_pool2d`, for one axis.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def avg_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
     Raises
     ------
     ShapeError, OptionError, UnsupportedArgumentError
-        As `max_pool2d`.
+        See `max_pool2d`.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def avg_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
 
 
 def _max_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Any:
-    """Check the arguments of a pooling by maxima with `ndim` spatial axes, and compute it."""
+    """Check the arguments of a max pooling with `ndim` spatial axes, and return the result."""
     x = images(x, ndim, name)
     if x.dtype.kind == "c":
         raise UnsupportedArgumentError(
@@ -163,19 +163,19 @@ def _max_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: st
 
 
 def _avg_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Any:
-    """Check the arguments of a pooling by averages with `ndim` spatial axes, and compute it."""
+    """Check the arguments of an average pooling with `ndim` spatial axes, and return the result."""
     x = images(x, ndim, name)
     return average(x, window=_window(x, size, strides, padding, ndim, name))
 
 
 def _window(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Window:
-    """The window of a pooling; in each of its places it contains at least one element of x."""
+    """Return the window of a pooling, which contains at least one element of x at each place."""
     lengths = x.shape[-ndim - 1 : -1]
     sizes = each(size, ndim, "size")
     window = sliding(sizes, sizes if strides is None else strides, padding, 1, lengths, name)
     if any(max(slide.before, slide.after) >= slide.size for slide in window):
         raise OptionError(
-            f"{name} of size {sizes} cannot have the padding {padding!r}: a window could lie in it as a whole, "
+            f"{name} of size {sizes} cannot have the padding {padding!r}: a window could contain only padding, "
             "so pad less than the size"
         )
     return window
@@ -183,10 +183,11 @@ def _window(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str)
 
 @primitive
 def maximum(x: Any, window: Window) -> Any:
-    """The maximum in each place of a window; NaN where there is one.
+    """Compute the maximum at each place of a window, or nan if it contains nan.
 
     From x of shape (..., spatial axes, channels) to (..., places, channels).
     """
+    # Padding never wins, because -inf is smaller than any number.
     y = np.full(_pooled(x, window), -np.inf, x.dtype)
     for above, below in overlaps(window, spatial(x, window)):
         np.maximum(y[above], x[below], out=y[above])
@@ -195,11 +196,13 @@ def maximum(x: Any, window: Window) -> Any:
 
 @one_call
 def first_maxima(x: Any, y: Any, window: Window) -> Any:
-    """The number of the element of each window that is its first maximum y, in row-major order."""
+    """Return the number of the element of each window that is its first maximum y, in row-major order."""
     size = math.prod(slide.size for slide in window)
+    # The smallest integers that can count the window: uint8 for windows up to 255 elements.
     before = np.zeros(y.shape, np.min_scalar_type(size))
     sought = np.ones(y.shape, np.bool_)
     for above, below in overlaps(window, spatial(x, window)):
+        # `sought` stays true until the first element that isn't below the maximum; nan ends the search as well.
         sought[above] &= x[below] < y[above]
         before += sought
     return before
@@ -207,7 +210,7 @@ def first_maxima(x: Any, y: Any, window: Window) -> Any:
 
 @primitive
 def spread_chosen(g: Any, chosen: Any, window: Window, lengths: Lengths) -> Any:
-    """The gradient of `maximum`: each element of g in the place of the chosen element of its window, and 0 elsewhere.
+    """Move each element of g to the chosen element of its window, with 0 elsewhere: the gradient of `maximum`.
 
     From g of shape (..., places, channels) to (..., spatial axes, channels), where the spatial axes have `lengths`.
     """
@@ -219,7 +222,7 @@ def spread_chosen(g: Any, chosen: Any, window: Window, lengths: Lengths) -> Any:
 
 @primitive
 def take_chosen(x: Any, chosen: Any, window: Window) -> Any:
-    """The chosen element of each window, in the shapes of `maximum`."""
+    """Return the chosen element of each window, in the shapes of `maximum`."""
     y = np.zeros(_pooled(x, window), x.dtype)
     for number, (above, below) in enumerate(overlaps(window, spatial(x, window))):
         y[above] += only_where(x[below], chosen[above] == number)
@@ -228,7 +231,7 @@ def take_chosen(x: Any, chosen: Any, window: Window) -> Any:
 
 @primitive
 def average(x: Any, window: Window) -> Any:
-    """The average of the elements of x in each place of a window, in the shapes of `maximum`."""
+    """Compute the average of the elements of x at each place of a window, in the shapes of `maximum`."""
     lengths = spatial(x, window)
     y = np.zeros(_pooled(x, window), x.dtype)
     for above, below in overlaps(window, lengths):
@@ -239,7 +242,7 @@ def average(x: Any, window: Window) -> Any:
 
 @primitive
 def spread_average(g: Any, window: Window, lengths: Lengths) -> Any:
-    """The gradient of `average`: each element of g, divided evenly among the elements of its window.
+    """Divide each element of g evenly among the elements of its window: the gradient of `average`.
 
     From g of shape (..., places, channels) to (..., spatial axes, channels), where the spatial axes have `lengths`.
     """
@@ -251,14 +254,14 @@ def spread_average(g: Any, window: Window, lengths: Lengths) -> Any:
 
 
 def _counts(window: Window, lengths: Lengths, dtype: Any) -> Any:
-    """The number of elements in each place of a window, with an axis for channels."""
+    """Return the number of elements at each place of a window, with an axis for channels."""
     counts = np.zeros((*places(window, lengths), 1), int)
     for above, _ in overlaps(window, lengths):
         counts[above] += 1
-    return counts.astype(np.result_type(dtype, np.float32))  # float16 ends at 65,504
+    return counts.astype(np.result_type(dtype, np.float32))  # float16 has no numbers above 65,504
 
 
 def _pooled(x: Any, window: Window) -> Lengths:
-    """The shape of the result of pooling x."""
+    """Return the shape of the result of pooling x."""
     batch = x.shape[: -len(window) - 1]
     return (*batch, *places(window, spatial(x, window)), x.shape[-1])

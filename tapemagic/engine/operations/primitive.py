@@ -1,4 +1,4 @@
-"""Functions that tapes record beside NumPy's own: `primitive` for this package's, `register_vjp` for the user's."""
+"""Functions that tapes record in addition to NumPy's: `primitive` for this package, `register_vjp` for users."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from tapemagic.errors import FunctionError
 F = TypeVar("F", bound=Callable[..., Any])
 
 DISPATCHED = (np.ufunc, type(np.sum))
-"""The kinds of functions that follow NumPy's protocols, so that tensors among the arguments are recorded."""
+"""Types of functions that follow NumPy's protocols, so that tensors among the arguments are recorded."""
 
 ARRAYS = {np.ndarray}
-"""The classes of arguments that are nothing but values: no tensors, nothing that stands for one or is traced."""
+"""Classes of arguments that are plain values: no tensors, no placeholders, nothing traced."""
 
 
 @cache
-def _may_stand_for_values(kind: type) -> bool:
-    """Whether arguments of a class may stand for values that they do not hold."""
+def _may_be_placeholder(kind: type) -> bool:
+    """Return True if arguments of a class may be placeholders for values that they don't hold."""
     return hasattr(kind, "__tape_function__") or hasattr(kind, "__dask_graph__")
 
 
 def is_bare_lazy(x: Any) -> bool:
-    """Whether something is an array of Dask's own, and not yet the value of a tensor."""
+    """Return True for a Dask array that isn't yet the value of a tensor."""
     return is_lazy(x) and not isinstance(x, np.ndarray)
 
 
 def primitive(function: F) -> F:
-    """Make a function of arrays an operation: with tensors among its arguments, it is recorded like a NumPy function.
+    """Turn a function of arrays into an operation, which is recorded like a NumPy function if an argument is a tensor.
 
-    The function itself computes on arrays; called with a tensor, or a list that holds one, it is
-    recorded. Its rules are given with ``vjp(function, ...)``. An argument that is no value, but stands for one, has a
-    method ``__tape_function__(function, args, kwargs)``, which is called instead.
+    The function itself computes with arrays. Its rules are defined by ``vjp(function, ...)``. A placeholder for a
+    value has a method ``__tape_function__(function, args, kwargs)``, which is called instead.
     """
 
     @wraps(function)
     def recorded(*args: Any, **kwargs: Any) -> Any:
+        # The most frequent call comes first: an elementwise function of a single tensor.
         if len(args) == 1 and args[0].__class__ is Tensor and not kwargs:
             operation = registry.OPERATIONS.get(recorded)
             if operation is not None and operation.pointwise and operation.rules:
@@ -56,18 +56,20 @@ def primitive(function: F) -> F:
             return function(*args)
         for x in args:
             kind: Any = type(x)
-            if not _may_stand_for_values(kind):
+            if not _may_be_placeholder(kind):
                 continue
             if hasattr(x, "__tape_function__"):
                 return x.__tape_function__(recorded, args, kwargs)
             if is_bare_lazy(x):
-                given = [Tensor(x) if is_bare_lazy(x) else x for x in args]
-                return recorded(*given, **kwargs)
+                tensors = [Tensor(x) if is_bare_lazy(x) else x for x in args]
+                return recorded(*tensors, **kwargs)
         return on_arrays(*args, **kwargs)
 
     def on_arrays(*args: Any, **kwargs: Any) -> Any:
-        one = listener(args, kwargs)
-        return function(*args, **kwargs) if one is None else one.call(recorded, args, kwargs)
+        recorder = listener(args, kwargs)
+        return (
+            function(*args, **kwargs) if recorder is None else recorder.call(recorded, args, kwargs)
+        )
 
     recorded.on_arrays = on_arrays  # type: ignore[attr-defined]
     return recorded  # type: ignore[return-value]
@@ -81,40 +83,40 @@ def register_vjp(
     Parameters
     ----------
     function : callable
-        A function of arrays: one of your own, of another package, or one of NumPy's without a rule. It must not
-        write into its arguments.
+        A function of arrays: your own function, a function of another package, or a NumPy function without a rule. It
+        must not write into its arguments.
     *rules : callable or None
-        One for each of the first arguments of `function`, None for one without derivative: a Python function
-        ``rule(g, y, *args, **kwargs)`` of the gradient `g` with respect to the result, the result `y`, and the
-        arguments of the call. It returns the gradient with respect to its argument, in the shape of that or of `y`:
-        what broadcasting repeated is summed up afterwards.
+        One rule for each of the first arguments of `function`, None for an argument without derivative: a Python
+        function ``rule(g, y, *args, **kwargs)`` of the gradient `g` with respect to the result, the result `y`, and
+        the arguments of the call. It returns the gradient with respect to its argument, in the shape of the argument
+        or of `y`: axes that broadcasting added or repeated are summed afterwards.
     ignores : str, optional
         Names of keyword arguments on which no derivative depends, separated by spaces.
 
     Returns
     -------
     callable
-        What to call in the place of `function`: it computes the same, and is recorded by tapes that track one of the
-        arguments. For NumPy's functions and all ufuncs this is `function` itself.
+        Call this instead of `function`: it computes the same result, and is recorded by tapes that track an argument.
+        For NumPy functions and all ufuncs, it is `function` itself.
 
     Raises
     ------
     FunctionError
-        If `function` or a rule cannot be called, there are no rules, or a rule takes too few arguments.
+        If `function` or a rule isn't callable, there are no rules, or a rule takes too few arguments.
     ValueError
         If `function` has rules already.
 
     See Also
     --------
-    custom_gradient : The same for one function that returns its result together with its gradient.
-    check_gradients : Compares rules with difference quotients.
+    custom_gradient : Defines the gradient of one function, which returns its result together with its gradient.
+    check_gradients : Compares rules with finite differences.
 
     Notes
     -----
-    TensorFlow's word for this is ``tf.RegisterGradient``. A rule is made of NumPy's functions, and recorded by outer
-    tapes as any other code is: this gives second derivatives. A parameter of a rule whose name starts with an
-    underscore is not read, and the tape does not keep its value. In ``tape.jacobian``, `g` has one more axis in
-    front, so that a rule counts axes from the end.
+    TensorFlow calls this ``tf.RegisterGradient``. A rule consists of NumPy functions, which outer tapes record like
+    any other code: this gives second derivatives. A parameter of a rule whose name starts with an underscore isn't
+    read, so the tape doesn't keep its value. In ``tape.jacobian``, `g` has an additional leading axis, so a rule
+    counts axes from the end.
 
     Examples
     --------
@@ -148,13 +150,14 @@ def register_vjp(
 
 
 def _require_rule(rule: Any, count: int) -> None:
-    """Refuse a rule whose parameters cannot be read, or that takes fewer than `count` arguments."""
+    """Reject a rule whose parameters can't be inspected, or that takes fewer than `count` arguments."""
     code = getattr(rule, "__code__", None)
     if code is None:
         raise FunctionError(
             f"a rule is a Python function (g, y, *args, **kwargs), not {shown(rule)}: write "
             "lambda g, y, x: ... around it"
         )
+    # `rule(g, y, *inputs)` takes any number.
     takes_any = bool(code.co_flags & 0x04)  # inspect.CO_VARARGS
     if code.co_argcount < count and not takes_any:
         raise FunctionError(
@@ -165,15 +168,15 @@ def _require_rule(rule: Any, count: int) -> None:
 
 
 def _on_arrays(function: F) -> F:
-    """A function called with read-only views, whose results share no memory with its arguments."""
+    """Return a function that is called with read-only views, and whose results share no memory with its arguments."""
 
     @wraps(function)
     def computed(*args: Any, **kwargs: Any) -> Any:
-        given = [_read_only(x) for x in args]
-        found = function(*given, **kwargs)
-        if isinstance(found, tuple):
-            return tuple(_own(y, given) for y in found)
-        return _own(found, given)
+        views = [_read_only(x) for x in args]
+        result = function(*views, **kwargs)
+        if isinstance(result, tuple):
+            return tuple(_unshared(y, views) for y in result)
+        return _unshared(result, views)
 
     return computed  # type: ignore[return-value]
 
@@ -186,9 +189,11 @@ def _read_only(x: Any) -> Any:
     return view
 
 
-def _own(y: Any, given: list[Any]) -> Any:
+def _unshared(y: Any, arguments: list[Any]) -> Any:
     if not isinstance(y, (np.ndarray, np.generic)):
         y = np.asarray(y)
-    if any(isinstance(x, np.ndarray) and np.may_share_memory(x, y) for x in given):
+    # Tensors are immutable: a result that is a view of an argument would change with it.
+    # may_share_memory compares only bounds: it may copy without need, but never overlooks a view.
+    if any(isinstance(x, np.ndarray) and np.may_share_memory(x, y) for x in arguments):
         y = y.copy()
     return y if y.ndim else y[()]

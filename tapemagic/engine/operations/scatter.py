@@ -1,4 +1,4 @@
-"""Adding values at an index of zeros: the derivative of indexing, dense or still to be added up."""
+"""Addition of values at an index into zeros: the derivative of indexing, as an array or in scattered form."""
 
 from __future__ import annotations
 
@@ -15,33 +15,32 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap, unwrap_index
 from tapemagic.engine.tracing import listener, one_call
 
 UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
-"""Types of the parts of an index that cannot select an element twice; a boolean array cannot either."""
+"""Types of parts of an index that select no element twice; boolean arrays don't either."""
 
 
 def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros with values added at an index: the transpose of indexing, ``x[index]``.
+    """Add values to zeros at an index: the transpose of indexing, ``x[index]``.
 
     Parameters
     ----------
     values : array_like or Tensor
-        What to add; broadcast to the shape of ``np.zeros(shape)[index]``.
+        The values to add; broadcast to the shape of ``np.zeros(shape)[index]``.
     index : int, slice, None, Ellipsis, array_like, or tuple of them
-        Any index that NumPy knows. Where it names an element several times, all its values
-        are added up.
+        Any NumPy index. If it selects an element several times, all values for it are added up.
     shape : tuple of int
         The shape of the result.
 
     Returns
     -------
     array or Tensor
-        Of the dtype of `values`; a tensor, on the tape, if `values` is one.
+        With the dtype of `values`. It is a tensor, on the tape, if `values` is one.
 
     Raises
     ------
     IndexError
-        If `index` does not fit into `shape`.
+        If `index` doesn't fit into `shape`.
     ValueError
-        If `values` do not fit the index.
+        If `values` don't fit the index.
 
     Examples
     --------
@@ -58,11 +57,12 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
         )
     if not hasattr(values, "dtype"):
         return scatter_add(operand(values), index, shape)
-    one = listener((values, index))
-    if one is not None:
-        return one.call(scatter_add, (values, index, shape), {})
+    tracer_or_gate = listener((values, index))
+    if tracer_or_gate is not None:
+        return tracer_or_gate.call(scatter_add, (values, index, shape), {})
     dtype = values.dtype
-    if names_once(index):
+    if selects_once(index):
+        # np.add.at is much slower than assignment, so it is reserved for indices with possible repetitions.
         total = np.zeros(shape, dtype)
         total[index] = values
     else:
@@ -75,8 +75,8 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
 _SCATTER_ADD = operation(scatter_add)
 
 
-def names_once(index: Any) -> bool:
-    """Whether an index surely names no element twice, so that adding is assigning."""
+def selects_once(index: Any) -> bool:
+    """Return True if an index certainly selects no element twice, so that addition is assignment."""
     if index.__class__ is int or index.__class__ is slice:
         return True
     parts = index if isinstance(index, tuple) else (index,)
@@ -84,17 +84,17 @@ def names_once(index: Any) -> bool:
 
 
 class Scattered:
-    """A gradient that is zero but for its values at an index, and that the reverse sweep adds to others like it.
+    """A gradient that is zero except for its values at an index; the reverse sweep adds such gradients up.
 
-    Where a loop reads an array element by element, each reading's gradient as an array of its own would make the
-    way back cost the square of the array's size.
+    If a loop reads an array element by element, a full array for the gradient of each read would make the time of the
+    backward pass proportional to the square of the array's size.
 
     Attributes
     ----------
     values : array or Tensor
-        What to add.
+        The values to add.
     index : int, slice, None, Ellipsis, array, or tuple of them
-        Where.
+        The positions of the values.
     shape : tuple of int
         The shape of the gradient.
     """
@@ -107,7 +107,7 @@ class Scattered:
         self.shape = shape
 
     def added_to(self, total: Any) -> Any:
-        """The sum of an array of numbers and the values, in the memory of the array where that is possible."""
+        """Add the values to an array of numbers, in its memory if possible; return the sum."""
         if listener((total, self.values, self.index)) is None:
             return add_at(total, self.values, self.index)
         return with_added(total, self.values, self.index)
@@ -115,7 +115,7 @@ class Scattered:
 
 def add_at(total: Any, values: Any, index: Any) -> Any:
     """Add values at an index of an array of numbers, in place."""
-    if names_once(index):
+    if selects_once(index):
         total[index] += values
     else:
         np.add.at(total, index, values.astype(total.dtype, copy=False))
@@ -124,18 +124,18 @@ def add_at(total: Any, values: Any, index: Any) -> Any:
 
 @one_call
 def with_added(total: Any, values: Any, index: Any) -> Any:
-    """A copy of an array of numbers, with values added at an index."""
+    """Return a copy of an array of numbers, with values added at an index."""
     return add_at(np.array(total), values, index)
 
 
 def dense(dx: Any) -> Any:
-    """A gradient as an array, if it is a scattered one; any other as it is."""
+    """Convert a scattered gradient to an array; other gradients are returned unchanged."""
     return scatter_add(dx.values, dx.index, dx.shape) if dx.__class__ is Scattered else dx
 
 
 @one_call
 def add_scattered(*values: Any, indices: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    """Zeros of a shape, with each of the values added at its own index."""
+    """Add values to zeros of a shape, each value at its own index."""
     dtype = np.result_type(*values)
     total = np.zeros(shape, wider(dtype))
     for part in map(Scattered, values, indices, [shape] * len(indices)):
@@ -147,7 +147,7 @@ _ADD_SCATTERED = operation(add_scattered)
 
 
 def sum_of_scattered(parts: Sequence[Scattered]) -> Any:
-    """The sum of scattered gradients of one shape, whose values may be tensors, as one operation on the tapes."""
+    """Sum scattered gradients of one shape, whose values may be tensors, as a single operation on the tapes."""
     if len(parts) == 1:
         return dense(parts[0])
     params = {"indices": tuple(part.index for part in parts), "shape": parts[0].shape}
@@ -155,25 +155,25 @@ def sum_of_scattered(parts: Sequence[Scattered]) -> Any:
 
 
 def add_at_places(
-    *values: Any, places: Sequence[Any], shape: tuple[int, ...], apart: int = 1
+    *values: Any, places: Sequence[Any], shape: tuple[int, ...], disjoint: int = 1
 ) -> Any:
-    """Zeros of a shape, with rows of values added at places among all its elements, laid out in C order.
+    """Add rows of values to zeros of a shape, at flat positions in C order.
 
     Parameters
     ----------
     *values : array
-        Of one axis each.
+        Each of a single axis.
     places : sequence of slice or array
-        For each of the values a slice, or an array of whole numbers, which names no place twice.
+        For each of the values, a slice, or an array of integers without repetitions.
     shape : tuple of int
         The shape of the result.
-    apart : int, optional
-        The number of values, the first ones, of which no two have a place in common.
+    disjoint : int, optional
+        The number of leading `values` whose places don't overlap.
 
     Returns
     -------
     array
-        Of the dtype of the first of the `values`.
+        With the dtype of the first value.
 
     Examples
     --------
@@ -185,15 +185,16 @@ def add_at_places(
            [0., 2., 5.],
            [0., 0., 3.]])
     """
-    one = listener(values)
-    if one is not None:
-        params = {"places": places, "shape": shape, "apart": apart}
-        return one.call(add_at_places, values, params)
+    tracer_or_gate = listener(values)
+    if tracer_or_gate is not None:
+        params = {"places": places, "shape": shape, "disjoint": disjoint}
+        return tracer_or_gate.call(add_at_places, values, params)
     total = np.zeros(shape, values[0].dtype)
+    # A view, because the new array is contiguous.
     elements = total.ravel()
     for x, there in zip(values, places, strict=True):
-        if apart > 0:
-            apart -= 1
+        if disjoint > 0:
+            disjoint -= 1
             elements[there] = x
         else:
             elements[there] += x

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.operations.common import count, dtype_of_numbers, operand, whole
+from tapemagic.engine.operations.common import count, dtype_of_numbers, integers, operand
 from tapemagic.engine.tensor.dispatch import constant_result
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
@@ -29,33 +29,33 @@ def one_hot(
     axis: int = -1,
     dtype: DTypeLike = np.float64,
 ) -> Any:
-    """For each index a vector with `on_value` at that index and `off_value` elsewhere.
+    """Return, for each index, a vector with `on_value` at the index and `off_value` elsewhere.
 
     Parameters
     ----------
     indices : array_like of int
-        Where each vector is on. A negative index, or one of `depth` or more, is nowhere.
+        The position of `on_value` in each vector. A negative index, or an index of at least `depth`, has no position.
     depth : int
         The length of the vectors.
     on_value, off_value : float or Tensor of one number, optional
         Differentiable, if they are tensors.
     axis : int, optional
-        Where the axis of the vectors is in the result.
+        The axis of the vectors in the result.
     dtype : dtype, optional
 
     Returns
     -------
     array or Tensor
-        In the shape of `indices` with an axis of length `depth` put in. A tensor if an argument is one.
+        In the shape of `indices`, with an additional axis of length `depth`. A tensor if an argument is a tensor.
 
     Raises
     ------
     numpy.exceptions.AxisError
-        If the result does not have the axis.
+        If the result doesn't have the axis.
     OptionError
         If `depth` is negative.
     UnsupportedArgumentError
-        If `indices` are not whole numbers.
+        If `indices` contains something other than integers.
 
     Examples
     --------
@@ -65,26 +65,26 @@ def one_hot(
            [0., 0., 1.],
            [0., 0., 0.]])
     """
-    places = whole(indices, "indices of one_hot")
+    places = integers(indices, "indices of one_hot")
     classes = np.arange(count(depth, "the depth of one_hot"))
     axis = normalize_axis_index(axis, places.ndim + 1)
-    behind = (1,) * (places.ndim - axis)
-    hit = np.expand_dims(places, axis) == classes.reshape((-1, *behind))
+    trailing = (1,) * (places.ndim - axis)
+    # A comparison, not an assignment: indices out of range match no class.
+    hit = np.expand_dims(places, axis) == classes.reshape((-1, *trailing))
     result = cast(np.where(hit, operand(on_value), operand(off_value)), dtype)
     return constant_result(result) if isinstance(indices, Traced) else result
 
 
 def cast(x: Any, dtype: DTypeLike) -> Any:
-    """The same numbers in another dtype.
+    """Convert numbers to another dtype.
 
     Parameters
     ----------
     x : array_like or Tensor
-        Any numbers.
+        Numbers of any dtype.
     dtype : dtype
-        Real and complex numbers stay on the tape, and their gradients come back in the dtype of
-        `x`; whole numbers and truth values end the path. Complex numbers lose their imaginary part
-        where the dtype is not complex.
+        Real and complex numbers stay on the tape, and their gradients have the dtype of `x`. Integers and bools end
+        the path. Complex numbers lose their imaginary part if the dtype isn't complex.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
     Raises
     ------
     DtypeError
-        If NumPy knows no such dtype, or it is none of numbers.
+        If NumPy has no such dtype, or it isn't numeric.
 
     Examples
     --------
@@ -108,24 +108,24 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
 
 
 def top_k(x: Any, k: int = 1, sorted: bool = True) -> TopK:  # noqa: A002, ARG001 (TensorFlow's)
-    """The `k` largest elements along the last axis, the largest first, and their indices.
+    """Return the `k` largest elements along the last axis, largest first, and their indices.
 
     Parameters
     ----------
     x : array_like or Tensor
-        Real numbers, at least `k` along the last axis. Of equal ones the first comes first; NaN
-        counts as larger than anything, as in `numpy.sort`.
+        Real numbers, at least `k` along the last axis. Of equal elements, the first comes first. nan counts as larger
+        than any number, as in `numpy.sort`.
     k : int, optional
-        How many.
+        The number of elements.
     sorted : bool, optional
-        Accepted for TensorFlow's sake: the result is in order in any case.
+        Ignored; it exists for compatibility with TensorFlow. The result is always sorted.
 
     Returns
     -------
     values : array or Tensor
         In the shape of `x`, but of length `k` along the last axis.
     indices : array of int
-        Their places along the last axis, in the same shape.
+        Their positions along the last axis, in the same shape.
 
     Raises
     ------
@@ -148,12 +148,13 @@ def top_k(x: Any, k: int = 1, sorted: bool = True) -> TopK:  # noqa: A002, ARG00
     x, k = operand(x), count(k, "the k of top_k")
     if x.dtype.kind == "c":
         raise UnsupportedArgumentError(
-            f"top_k takes numbers that have an order, not {x.dtype}: give it np.abs(x) or np.real(x)"
+            f"top_k takes numbers that have an order, not {x.dtype}: pass np.abs(x) or np.real(x)"
         )
     if not x.ndim:
-        raise ShapeError("top_k chooses along the last axis, and a single number has none")
+        raise ShapeError("top_k chooses along the last axis, but a single number has no axes")
     if k > x.shape[-1]:
         raise OptionError(f"top_k cannot choose k = {k} of {x.shape[-1]} elements")
+    # Flipping twice reverses the order of equal elements, so that the first of them stays first.
     ascending = np.argsort(np.flip(unwrap(x), -1), axis=-1, kind="stable")
     indices = x.shape[-1] - 1 - np.flip(ascending, -1)[..., :k]
     return TopK(np.take_along_axis(x, indices, -1), indices)

@@ -1,4 +1,4 @@
-"""Cross-entropies of logits and the numbers of classes: the losses, their slopes in the logits, and both at once."""
+"""Cross-entropies of logits and class numbers: the losses, their slopes in the logits, and both together."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import inside, plain, whole
+from tapemagic.engine.operations.common import integers, plain, require_in_range
 from tapemagic.engine.operations.exponentials import is_short
 from tapemagic.engine.operations.losses import real_logits
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.tracing import one_call
 from tapemagic.errors import ShapeError
 
-QUIET = partial(np.errstate, divide="ignore", invalid="ignore", over="ignore")
-"""A context in which infinities and what comes of them are no reason for a warning."""
+no_warnings = partial(np.errstate, divide="ignore", invalid="ignore", over="ignore")
+"""A context without warnings about infinities and their consequences."""
 
-ORDINARY = 1e18
-"""A number so small that its difference from any other of single or double precision does not overflow."""
+MAX_ORDINARY = 1e18
+"""Differences between numbers up to this size and any other number can't overflow in single or double precision."""
 
 
 @primitive
@@ -29,9 +29,9 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
     Parameters
     ----------
     labels : array_like of int
-        The number of the class of each example, in the shape of `logits` without the last axis.
+        The class number of each example, in the shape of `logits` without the last axis.
     logits : array_like or Tensor
-        The unscaled logarithm of the probability of each class; the classes are along the last axis.
+        The unscaled logarithm of the probability of each class; the last axis counts the classes.
 
     Returns
     -------
@@ -41,11 +41,11 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
     Raises
     ------
     OptionError
-        If a label is negative, or not smaller than the number of classes.
+        If a label is negative, or not less than the number of classes.
     ShapeError
-        If there is not one label for each example.
+        If the number of labels and examples differs.
     UnsupportedArgumentError
-        If `labels` are not whole numbers, or `logits` are, or complex.
+        If `labels` contains something other than integers, or `logits` are integers or complex.
 
     See Also
     --------
@@ -53,7 +53,7 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
 
     Notes
     -----
-    The same as ``tf.nn.sparse_softmax_cross_entropy_with_logits``.
+    Equivalent to ``tf.nn.sparse_softmax_cross_entropy_with_logits``.
 
     Examples
     --------
@@ -64,34 +64,34 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
     labels, logits = _checked(labels, logits)
     y, axis, cells, at = _below_largest(labels, logits)
     chosen = cells[at]
-    with QUIET():
+    with no_warnings():
         total = _totals(y, axis)
     return _losses(total, chosen, labels.shape)
 
 
 @one_call
 def sparse_cross_entropy_slopes(g: Any, labels: Any, logits: Any) -> Any:
-    """The gradients `g` of the losses times the softmax of the logits minus 1 at each label."""
+    """Return the loss gradients `g` times (softmax of the logits, minus 1 at each label)."""
     y, axis, cells, at = _below_largest(np.asarray(labels, np.intp), logits)
     return _slopes(g, y, _totals(y, axis), axis, cells, at, logits.shape)
 
 
 @one_call
 def sparse_cross_entropy_with_slopes(g: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
-    """The losses, and their slopes: what `sparse_softmax_cross_entropy` and `sparse_cross_entropy_slopes` return.
+    """Return the results of `sparse_softmax_cross_entropy` and `sparse_cross_entropy_slopes` together.
 
     Parameters
     ----------
     g : array
-        The gradients of the losses, in the shape of `labels`; with axes in front of these, several of each.
+        The gradients of the losses, in the shape of `labels`, or a batch of these along leading axes.
     labels, logits : array
-        As of `sparse_softmax_cross_entropy`, which raises the same errors.
+        See `sparse_softmax_cross_entropy`, which raises the same errors.
 
     Returns
     -------
     losses : array of the shape of `labels`
     slopes : array
-        In the shape of `logits`, with the axes in front that `g` has.
+        In the shape of `logits`, with the leading axes of `g`.
 
     Examples
     --------
@@ -107,81 +107,86 @@ def sparse_cross_entropy_with_slopes(g: Any, labels: Any, logits: Any) -> tuple[
 
 
 def _checked(labels: Any, logits: Any) -> tuple[Any, Any]:
-    """Labels as an array of np.intp, and logits as one of real numbers."""
+    """Check labels and logits, and convert them to arrays of np.intp and of real numbers."""
     name = "sparse_softmax_cross_entropy"
-    labels = whole(labels, "labels of sparse_softmax_cross_entropy")
+    labels = integers(labels, "labels of sparse_softmax_cross_entropy")
     logits = real_logits(logits, name)
     if not logits.ndim or labels.shape != logits.shape[:-1]:
         raise ShapeError(
             f"{name} of labels of shape {labels.shape} and logits of shape {logits.shape}: "
-            "the labels' shape has to be that of the logits without the last axis, which counts the classes"
+            "the labels must have the shape of the logits without the last axis, which counts the classes"
         )
-    inside(labels, logits.shape[-1], "labels")
+    require_in_range(labels, logits.shape[-1], "labels")
     return labels, logits
 
 
 def _below_largest(labels: Any, logits: Any) -> tuple[Any, int, Any, Any]:
-    """Logits minus the largest one of each example, as a new matrix; infinities equal to that are level with it.
+    """Subtract the largest logit of each example, into a new matrix; infinite logits that equal it give 0.
 
     Parameters
     ----------
     labels : array of np.intp
     logits : array
-        In the shape of `labels`, with one axis more: the classes.
+        In the shape of `labels`, with an additional axis for the classes.
 
     Returns
     -------
     y : matrix
-        The classes come first if that is faster.
+        The differences, with the classes first if that is faster.
     axis : int
-        That of the classes.
+        The axis of the classes.
     cells : array
-        `y`, or a view of it with a single axis.
+        The matrix `y`, or a view of it with a single axis.
     at : array, or tuple of two
-        The places of the labels in `cells`.
+        The positions of the labels in `cells`.
     """
     count = labels.size
     if logits.ndim != 2:
         labels, logits = labels.reshape(count), logits.reshape(count, logits.shape[-1])
     rows = np.arange(count)
+    # With few classes, the loops over examples are long if the classes come first: see
+    # `exponentials.reduced`.
     if not is_short(logits, (1,)):
         top = np.maximum.reduce(logits, axis=1, keepdims=True, initial=-np.inf)
-        with QUIET():
+        with no_warnings():
             y = logits - top
             if not isfinite(np.add.reduce(top, axis=None)):
                 y[logits == top] = 0
         return y, 1, y, (rows, labels)
     x = logits.T.copy()
     top = np.maximum.reduce(x, axis=0)
-    if top.item(top.argmin()) > -ORDINARY and top.item(top.argmax()) < ORDINARY:  # none is nan
+    if (
+        top.item(top.argmin()) > -MAX_ORDINARY and top.item(top.argmax()) < MAX_ORDINARY
+    ):  # also false for nan
         y = x - top
     else:
-        with QUIET():
+        with no_warnings():
             y = x - top
         y[x == top] = 0
     return y, 0, y.reshape(-1), labels * count + rows
 
 
 def _totals(y: Any, axis: int) -> Any:
-    """The sum of the exponentials of each example; `y` is overwritten with the exponentials."""
+    """Return the sum of the exponentials of each example, after overwriting `y` with the exponentials."""
     np.exp(y, out=y)
     return np.add.reduce(y, axis=axis)
 
 
 def _losses(total: Any, chosen: Any, shape: Any) -> Any:
-    """The logarithm of the total of each example, minus what the label has."""
+    """Return the logarithm of the total of each example, minus its label's entry."""
     losses = np.log(total)
     losses -= chosen
     return plain(losses if losses.shape == shape else losses.reshape(shape))
 
 
 def _slopes(g: Any, y: Any, total: Any, axis: int, cells: Any, at: Any, shape: Any) -> Any:
-    """The slopes in logits of a shape; `y`, the exponentials, is overwritten."""
+    """Return the slopes in logits of a shape; `y`, which contains the exponentials, is overwritten."""
     y /= total[:, None] if axis else total
+    # Each example has one label, so no cell occurs twice, and an indexed assignment is safe.
     cells[at] -= 1
-    one_each = g.ndim == len(shape) - 1
-    if one_each:
+    is_single = g.ndim == len(shape) - 1
+    if is_single:
         y *= g.reshape(-1, 1) if axis else g.reshape(-1)
     slopes = y if axis else y.T
     slopes = slopes if slopes.shape == shape else slopes.reshape(shape)
-    return slopes if one_each else g[..., None] * slopes
+    return slopes if is_single else g[..., None] * slopes

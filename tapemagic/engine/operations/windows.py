@@ -31,11 +31,11 @@ class Slide:
     size : int
         The number of elements in the window.
     stride : int
-        The distance from one place to the next.
+        The distance between neighboring places.
     before, after : int
-        The padding of the axis on either side.
+        The padding at the start and at the end of the axis.
     dilation : int
-        The distance between the elements in the window.
+        The distance between neighboring elements of the window.
     """
 
     size: int
@@ -46,19 +46,19 @@ class Slide:
 
     @property
     def extent(self) -> int:
-        """The number of elements from the first to the last one in the window."""
+        """The number of axis elements from the first to the last window element."""
         return (self.size - 1) * self.dilation + 1
 
     def padded(self, length: int) -> int:
-        """The length of an axis with its padding."""
+        """Return the length of an axis with its padding."""
         return self.before + length + self.after
 
     def places(self, length: int) -> int:
-        """The number of places of the window along an axis."""
+        """Return the number of places of the window along an axis."""
         return (self.padded(length) - self.extent) // self.stride + 1
 
     def overlap(self, tap: int, length: int) -> tuple[slice, slice]:
-        """The places in which the window's element `tap` lies inside of the axis, and the elements below it."""
+        """Return the places where window element `tap` is inside the axis, and the axis elements below these places."""
         shift = tap * self.dilation - self.before
         first = max(0, -(shift // self.stride))
         end = max(first, min(self.places(length), (length - 1 - shift) // self.stride + 1))
@@ -66,11 +66,11 @@ class Slide:
         return slice(first, end), slice(start, start + (end - first) * self.stride, self.stride)
 
     def phase(self, start: int, length: int) -> tuple[slice, slice, Slide]:
-        """The window's elements that lie on the elements ``start::stride`` of an axis, and the transposed window.
+        """Return the window elements that meet the axis elements ``start::stride``, and the transposed window.
 
-        Element ``start + k * stride`` meets tap t in place p if it is ``p * stride + t * dilation - before``.
-        That is so for one in `step` taps, and then ``p = k + latest - j * gap``, where j counts them. So the
-        last answer is how a window of those taps, flipped, slides along the places to the elements.
+        Axis element ``start + k * stride`` meets window element t at place p if it equals ``p * stride + t * dilation
+        - before``. That is possible for one in `step` window elements. With j counting these, ``p = k + latest - j *
+        gap``. So the last result describes how a window of these elements, flipped, slides along the places.
         """
         step = self.stride // math.gcd(self.stride, self.dilation)
         taps = range(min(step, self.size))
@@ -89,23 +89,23 @@ class Slide:
 
 
 Window = tuple[Slide, ...]
-"""A window along each of the spatial axes."""
+"""A window along each spatial axis."""
 
 
 def spatial(x: Any, window: Window) -> Lengths:
-    """The lengths of the axes along which a window slides: those before the last one."""
+    """Return the lengths of the axes along which a window slides, which precede the channels."""
     return x.shape[-len(window) - 1 : -1]  # type: ignore[no-any-return]
 
 
 def places(window: Window, lengths: Lengths) -> Lengths:
-    """The number of places of a window along each of its axes."""
+    """Return the number of places of a window along each of its axes."""
     return tuple(slide.places(length) for slide, length in zip(window, lengths, strict=True))
 
 
 def overlaps(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index]]:
-    """For each element of a window, in row-major order: the places in which it lies inside, and the elements below it.
+    """Yield, for each window element in row-major order, the places where it is inside, and the elements below.
 
-    Both are indices, the same for every image and channel.
+    Both are indices, which are equal for all images and channels.
     """
     for taps in itertools.product(*(range(slide.size) for slide in window)):
         pairs = (slide.overlap(*axis) for slide, *axis in zip(window, taps, lengths, strict=True))
@@ -114,9 +114,9 @@ def overlaps(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index]]:
 
 
 def phases(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index, Window]]:
-    """The parts of a transposed convolution with strides: `Slide.phase` for all phases of all axes.
+    """Yield the parts of a transposed convolution with strides: `Slide.phase` for all phases of all axes.
 
-    Yields indices of kernels and of images, and windows.
+    Each part has an index of kernels, an index of images, and a window.
     """
     starts = (range(min(slide.stride, n)) for slide, n in zip(window, lengths, strict=True))
     for start in itertools.product(*starts):
@@ -129,12 +129,12 @@ def phases(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index, Win
 def sliding(
     size: Lengths, strides: Any, padding: Any, dilations: Any, lengths: Lengths, name: str
 ) -> Window:
-    """The window for the arguments of the function `name`, over axes of the given lengths.
+    """Return the window for the arguments of the function `name`, over axes of the given lengths.
 
     Raises
     ------
     OptionError
-        If strides, padding or dilations are none.
+        If strides, padding or dilations are invalid.
     ShapeError
         If the window is larger than the padded axes.
     """
@@ -155,28 +155,28 @@ def sliding(
 
 
 def _times(lengths: Lengths) -> str:
-    """Lengths as a text."""
+    """Format lengths for a message."""
     return " × ".join(map(str, lengths))
 
 
 def each(value: Any, ndim: int, what: str) -> Lengths:
-    """A positive whole number for each spatial axis, from one for each or one for all.
+    """Return a positive integer for each spatial axis, from one integer per axis or a single integer.
 
-    TensorFlow also gives them between ones for the batch and the channels.
+    TensorFlow also accepts them between ones for the batch and the channels.
     """
-    several = whole_numbers(value)
-    if len(several) == 1:
-        several *= ndim
-    if len(several) == ndim + 2 and several[0] == several[-1] == 1:
-        several = several[1:-1]
-    if len(several) != ndim or min(several) < 1:
+    sizes = integers_in(value)
+    if len(sizes) == 1:
+        sizes *= ndim
+    if len(sizes) == ndim + 2 and sizes[0] == sizes[-1] == 1:
+        sizes = sizes[1:-1]
+    if len(sizes) != ndim or min(sizes) < 1:
         sequence = f", or a sequence of {ndim} of them" if ndim > 1 else ""
-        raise OptionError(f"{what} has to be a positive whole number{sequence}, not {value!r}")
-    return several
+        raise OptionError(f"{what} must be a positive integer{sequence}, not {value!r}")
+    return sizes
 
 
-def whole_numbers(value: Any) -> Lengths:
-    """A whole number, or several, as a tuple; empty if it is anything else."""
+def integers_in(value: Any) -> Lengths:
+    """Convert an integer, or a sequence of integers, to a tuple, which is empty for any other value."""
     value = unwrap(value)
     try:
         return tuple(map(operator.index, value if np.ndim(value) else (value,)))
@@ -185,40 +185,40 @@ def whole_numbers(value: Any) -> Lengths:
 
 
 def _pads(padding: Any, window: list[Slide], lengths: Lengths) -> Sequence[Lengths]:
-    """The padding before and after each axis."""
+    """Return the padding before and after each axis."""
     name = padding.upper() if isinstance(padding, str) else ""
     if name == "VALID":
         return [(0, 0)] * len(window)
     if name == "SAME":
         return [*map(_same, window, lengths)]
-    several = isinstance(padding, (list, tuple, np.ndarray))
-    pads = [*map(whole_numbers, padding)] if several else []
+    is_sequence = isinstance(padding, (list, tuple, np.ndarray))
+    pads = [*map(integers_in, padding)] if is_sequence else []
     if len(pads) == len(window) + 2 and pads[0] == pads[-1] == (0, 0):
         pads = pads[1:-1]
     if len(pads) != len(window) or any(len(pair) != 2 or min(pair) < 0 for pair in pads):
         raise OptionError(
-            "padding has to be 'VALID', 'SAME', or a pair (before, after) for each spatial axis, such as "
+            "padding must be 'VALID', 'SAME', or a pair (before, after) for each spatial axis, such as "
             f"{[(1, 1)] * len(window)}, not {padding!r}"
         )
     return pads
 
 
 def _same(slide: Slide, length: int) -> tuple[int, int]:
-    """TensorFlow's padding for ceil(length / stride) places; where it is odd, more comes after."""
+    """Return TensorFlow's padding for ceil(length / stride) places; an odd element comes after the axis."""
     count = -(-length // slide.stride)
     missing = max((count - 1) * slide.stride + slide.extent - length, 0)
     return missing // 2, missing - missing // 2
 
 
 def images(x: Any, ndim: int, name: str) -> Any:
-    """A batch of arrays with `ndim` spatial axes and channels, for the function called `name`.
+    """Convert `x` to a batch of arrays with `ndim` spatial axes and channels, for the function `name`.
 
     Raises
     ------
     ShapeError
         If `x` has too few axes.
     UnsupportedArgumentError
-        If it is not made of real or complex numbers.
+        If `x` contains something other than real or complex numbers.
     """
     x = numbers(x, name)
     if x.ndim < ndim + 2:
@@ -230,7 +230,7 @@ def images(x: Any, ndim: int, name: str) -> Any:
 
 
 def numbers(x: Any, name: str) -> Any:
-    """An array or tensor that has to be made of real or complex numbers."""
+    """Convert `x` to an array or tensor of real or complex numbers, or raise an error."""
     x = operand(x)
     if x.dtype.kind not in "fc":
         raise UnsupportedArgumentError(

@@ -1,4 +1,4 @@
-"""Workspace: memory for intermediate results, which stays from call to call or begins on a cache line."""
+"""Workspace: memory for intermediate results that is reused from call to call, or starts at a cache line."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 CACHE_LINE = 64
-"""The bytes that a processor reads and writes at once; as many as the widest vectors hold."""
+"""The number of bytes that a processor reads and writes at once, and the size of the widest vectors."""
 
 
 def aligned_like(x: Any, dtype: Any = None) -> Any:
-    """A new array like ``np.empty_like(x, dtype)``, which begins on a cache line.
+    """Create an array like ``np.empty_like(x, dtype)`` that starts at a cache line.
 
-    NumPy's own arrays begin at a multiple of 16 bytes. A vector of 64 bytes that lies in two cache lines takes twice
-    as long to read or to write.
+    NumPy arrays start at a multiple of 16 bytes. A vector of 64 bytes that spans two cache lines takes twice as long
+    to read or write.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def aligned_like(x: Any, dtype: Any = None) -> Any:
 
     Returns
     -------
-    array of the shape of `x`, and in its order in memory, without gaps
+    array of the shape of `x`, with the same memory order and without gaps
 
     Examples
     --------
@@ -35,19 +35,21 @@ def aligned_like(x: Any, dtype: Any = None) -> Any:
     """
     like = np.empty_like(x, dtype)
     memory = np.empty(like.nbytes + CACHE_LINE, np.uint8)
+    # Allocated a cache line too long, so that it contains an aligned start.
     offset = -memory.__array_interface__["data"][0] % CACHE_LINE
     return np.ndarray(like.shape, like.dtype, memory, offset, like.strides)
 
 
 class Workspace(threading.local):
-    """Memory for one array at a time, for each thread its own.
+    """Memory for a single array at a time, separate for each thread.
 
-    For large arrays the operating system clears new memory page by page, which takes longer than to copy into it.
+    For large arrays, the operating system clears new memory page by page, which takes longer than copying data into
+    it.
 
     Parameters
     ----------
-    most : int
-        The most bytes to keep; larger arrays get new memory.
+    max_bytes : int
+        The maximum number of bytes to keep; larger arrays get new memory.
 
     Examples
     --------
@@ -56,15 +58,15 @@ class Workspace(threading.local):
     (2, 3)
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._memory = np.empty(0, np.uint8)
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """An array with whatever numbers, whose memory the next call gives again."""
+        """Return an uninitialized array, whose memory the next call reuses."""
         size = math.prod(shape) * dtype.itemsize
-        if size > self._most:
+        if size > self._max_bytes:
             return np.empty(shape, dtype)
         if self._memory.size < size:
-            self._memory = np.empty(self._most, np.uint8)
+            self._memory = np.empty(self._max_bytes, np.uint8)
         return np.ndarray(shape, dtype, self._memory)

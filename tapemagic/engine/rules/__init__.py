@@ -1,6 +1,6 @@
-"""The table: the derivative of every operation, one row each.
+"""The table of derivatives: a rule for every argument of every operation.
 
-The rules that most programs use are loaded at once; the rest when a function is not found.
+The rules that most programs need are loaded immediately; the others when a function isn't found in the table.
 """
 
 from functools import partial
@@ -28,7 +28,6 @@ __all__ = [
 ]
 
 REST = (
-    "bessel",
     "convolution_rules",
     "creation",
     "decompositions",

@@ -1,4 +1,4 @@
-"""Axes counted from the end, so that a rule works with extra leading axes of its gradient."""
+"""Axes counted from the end, so that a rule works if its gradient has additional leading axes."""
 
 from __future__ import annotations
 
@@ -14,37 +14,38 @@ Axis = int | Iterable[int] | None
 
 
 def negative_axis(axis: int, ndim: int) -> int:
-    """An axis counted from the end."""
+    """Convert an axis to one counted from the end."""
     axis = operator.index(axis)
     return axis if axis < 0 else axis - ndim
 
 
 def negative_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """The axes that NumPy's `axis` names (None: all), counted from the end, ascending."""
+    """Convert NumPy's `axis` argument to ascending axes counted from the end; None means all axes."""
     if axis is None:
         return tuple(range(-ndim, 0))
-    one = not isinstance(axis, Iterable) or getattr(axis, "ndim", 1) == 0
-    axes: Any = (axis,) if one else axis
-    return tuple(sorted(negative_axis(one, ndim) for one in axes))
+    is_single = not isinstance(axis, Iterable) or getattr(axis, "ndim", 1) == 0
+    axes: Any = (axis,) if is_single else axis
+    return tuple(sorted(negative_axis(each, ndim) for each in axes))
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    """The shape of an array, or of a bare Python number."""
+    """Return the shape of an array, or () for a bare Python number."""
     return getattr(x, "shape", ())
 
 
 def conj(x: Any) -> Any:
-    """The complex conjugate, without a call for real arrays."""
+    """Return the complex conjugate, without calling NumPy for real arrays."""
     return np.conj(x) if x.dtype.kind == "c" else x
 
 
 def leading_shape(g: Any, y: Any) -> tuple[int, ...]:
-    """The lengths of the axes that the gradient `g` of `y` has in front of those of `y`."""
+    """Return the lengths of the leading axes that the gradient `g` has in addition to the axes of `y`."""
     return g.shape[: g.ndim - y.ndim]  # type: ignore[no-any-return]
 
 
 def expand(g: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
-    """`g` with the ascending negative `axes`, which a reduction took away, back with length 1."""
+    """Restore, with length 1, the ascending negative `axes` of `g` that a reduction removed."""
+    # Inserted from the front: each insertion moves the later axes to their final positions.
     if keepdims or not axes:
         return g
     shape = list(g.shape)
@@ -54,17 +55,17 @@ def expand(g: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
 
 
 def reshaped(g: Any, shape: tuple[int, ...]) -> Any:
-    """`g` laid out in `shape`; itself, if it has that shape."""
+    """Reshape `g`, unless it already has the shape."""
     return g if g.shape == shape else g.reshape(shape)
 
 
 def slice_on_axis(axis: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
-    """The index that takes ``start:stop`` on a negative `axis`, and everything on the others."""
+    """Return the index that takes ``start:stop`` on a negative `axis`, and everything on the other axes."""
     return (..., slice(start, stop), *[slice(None)] * (-axis - 1))
 
 
 def zero_padded(g: Any, axis: int, before: int, after: int) -> Any:
-    """`g` with zeros put before and after it on a negative `axis`."""
+    """Add zeros before and after `g` on a negative `axis`."""
     index = g.ndim + axis
     around = [
         zeros(g.shape[:index] + (length,) + g.shape[index + 1 :], g.dtype)  # noqa: RUF005 (shapes know chunks)

@@ -1,4 +1,4 @@
-"""Arrays made out of numbers: grids between two ends, lists, and the parts that a number consists of."""
+"""Arrays created from numbers: grids between two ends, arrays of lists, and the parts of floating-point numbers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def linspace_(start: Any, stop: Any, **options: Any) -> Any:
 
 
 def geomspace_(start: Any, stop: Any, **options: Any) -> Any:
-    """``np.geomspace``."""
+    """``np.geomspace`` with arrays as its positional arguments."""
     return np.geomspace(start, stop, **options)
 
 
 def at_end(g: Any, y: Any, endpoint: bool, axis: int, stop: bool) -> Any:
-    """The sum of `g` along a grid `y`, weighted from 1 at its start to 0 at its stop, or from 0 to 1 if `stop`."""
+    """Sum `g` along a grid `y`, with weights from 1 at its start to 0 at its stop, or from 0 to 1 if `stop`."""
     axis = negative_axis(axis, y.ndim)
     count = y.shape[axis]
     part = np.arange(count) / max(count - 1 if endpoint else count, 1)
@@ -62,6 +62,8 @@ def _linspace(
     num = operator.index(num)
     start, stop = as_operand(start), as_operand(stop)
     options = {"num": num, "endpoint": endpoint, "dtype": dtype, "axis": axis, "device": device}
+    # The step is a difference of the ends: it is recorded as such, and the grid as a single
+    # operation.
     points = apply(operation(linspace_), (start, stop), options)
     steps = num - 1 if endpoint else num
     return (points, (stop - start) / steps if steps > 0 else np.nan) if retstep else points
@@ -90,21 +92,22 @@ def _logspace(
         ndim = max(map(np.ndim, (start, stop, base)))
         start, stop, base = (_with_axes(x, ndim) for x in (start, stop, base))
         base = np.expand_dims(base, axis)
+    # As NumPy computes it, so that the values are equal to the last digit.
     points = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
     return points if dtype is None else np.astype(points, dtype)
 
 
 def _with_axes(x: Any, ndim: int) -> Any:
-    """`x` with axes of length 1 put in front, so that it has at least `ndim` axes."""
+    """Add leading axes of length 1 to `x`, so that it has at least `ndim` axes."""
     shape = np.shape(x)
     return np.reshape(x, (1,) * (ndim - len(shape)) + shape)
 
 
-# -- arrays of lists: called by NumPy only where `like` is a tensor ---------------------------------
+# -- arrays of lists: NumPy calls these only if `like` is a tensor -------------------------------------
 
 
-def _made(value: Any, dtype: Any, ndmin: int = 0) -> Any:
-    """A tensor made of anything, with the tensors inside kept on the tape."""
+def _converted(value: Any, dtype: Any, ndmin: int = 0) -> Any:
+    """Convert a value to a tensor, with the tensors inside still on the tape."""
     x = tensor_of(value)
     return _with_axes(np.copy(x) if dtype is None else np.astype(x, dtype), ndmin)
 
@@ -119,14 +122,14 @@ def _array(
     subok: bool = False,
     ndmin: int = 0,
 ) -> Any:
-    return _made(object, dtype, ndmin)
+    return _converted(object, dtype, ndmin)
 
 
 def _as_array(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
 ) -> Any:
-    """A tensor; its layout in memory is not chosen by `order`."""
-    return _made(a, dtype)
+    """Convert a value to a tensor; `order`, the memory layout, is ignored."""
+    return _converted(a, dtype)
 
 
 composite(np.asarray)(_as_array)
@@ -137,30 +140,31 @@ composite(np.asanyarray)(_as_array)
 def _full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None
 ) -> Any:
-    return np.broadcast_to(_made(fill_value, dtype), shape)
+    return np.broadcast_to(_converted(fill_value, dtype), shape)
 
 
 # -- the parts of a number ------------------------------------------------------------------------
 
 
 def fraction(x: Any, **options: Any) -> Any:
-    """The fractional part of each number."""
+    """Return the fractional part of each number."""
     return np.modf(x, **options)[0]
 
 
 def mantissa(x: Any, **options: Any) -> Any:
-    """The mantissa of each number: the number divided by its power of two."""
+    """Return the mantissa of each number, which is the number divided by a power of two."""
     return np.frexp(x, **options)[0]
 
 
 def _mantissa(g, _y, x):
-    """Divided by the power of two, as the number is."""
+    """The gradient divided by the power of two, as the number is; the exponent is constant almost everywhere."""
     return np.ldexp(g, -np.frexp(unwrap(x))[1])
 
 
 # fmt: off
 vjp(fraction,     lambda g, _y, _x: g, name="modf", ignores="order signature")
 vjp(mantissa,     _mantissa, name="frexp", ignores="order signature")
+# The distance to the next number is constant except at powers of 2, so the slope is 1.
 vjp(np.nextafter, lambda g, _z, _x, _y: g, lambda g, _z, _x, _y: zeros(g))
 # fmt: on
 pointwise(fraction, mantissa)
@@ -169,6 +173,8 @@ pointwise(fraction, mantissa)
 @composite(np.modf)
 def _modf(x: Any, **options: Any) -> tuple[Any, Any]:
     part = apply(operation(fraction), (x,), options)
+    # Both parts of a number have its sign, also 0.0 and -0.0; the integral part is constant almost
+    # everywhere.
     return part, np.trunc(x, dtype=part.dtype)
 
 
@@ -177,7 +183,7 @@ def _frexp(x: Any, **options: Any) -> tuple[Any, Any]:
     return apply(operation(mantissa), (x,), options), np.frexp(unwrap(x), **options)[1]
 
 
-# -- without derivative: functions of an array's memory or bits, and those that write files -------
+# -- without derivative: functions of memory or bits, and functions that write files ------------------
 
 not_differentiable(
     np.may_share_memory,

@@ -1,30 +1,30 @@
-"""Decompositions of matrices: Cholesky, QR, eigenvalues, singular values, and what is built on them.
+"""Decompositions of matrices: Cholesky, QR, eigenvalues, singular values, pseudo-inverses, least squares.
 
-Formulas are in the plain convention, where the gradient G of a complex matrix Y has dL = Re tr(Gᴴ dY): each
-rule conjugates what it is given, and what it returns.
+Formulas use the plain convention, in which the gradient G of a complex matrix Y satisfies dL = Re tr(Gᴴ dY).
+Therefore, each rule conjugates its arguments and its result.
 
-Triangles. A function of Hermitian matrices (cholesky, eigh, eigvalsh, ``hermitian=True``) reads one triangle,
-and the real part of the diagonal. That is where its gradient lies, as a difference quotient would find it; the
-other triangle has zeros.
+Triangles. A function of Hermitian matrices (cholesky, eigh, eigvalsh, ``hermitian=True``) reads only one triangle and
+the real part of the diagonal. Its gradient is in this triangle, as finite differences would find it, with zeros in
+the other triangle.
 
-Vectors. Eigenvectors and singular vectors are unique up to a phase; those of equal values, and the additional
-columns of ``full_matrices=True`` and ``mode="complete"``, up to a rotation among themselves. Their derivative
-leaves this freedom out. Functions on which it has no influence, such as the distance from a subspace, have the
+Vectors. Eigenvectors and singular vectors are unique up to a phase. Vectors of equal values, and the additional
+columns of ``full_matrices=True`` and ``mode="complete"``, are unique up to a rotation among themselves. The
+derivative ignores this freedom. Functions that don't depend on it, such as the distance from a subspace, have the
 right gradient.
 
-Equal values, that is, equal but for rounding. Functions that are symmetric in them have the right gradient. The
-derivative of a function of both equal values and their vectors, say of ``(v * np.exp(w)) @ v.mT``, cannot be told
-from its derivatives in w and v, and is refused. So is the second derivative of a function of equal values.
+Equal values, up to rounding. Functions that are symmetric in these values have the right gradient. The derivative of
+a function of both equal values and their vectors, such as ``(v * np.exp(w)) @ v.mT``, isn't determined by its
+derivatives with respect to w and v, so it raises an error. So does the second derivative of a function of equal
+values.
 
-Zero. A singular value from ``svdvals`` that is zero has the gradient 0, as ``abs`` has there.
+Zero. A singular value of 0 from ``svdvals`` has the gradient 0, like ``abs`` at 0.
 
 References
 ----------
 Giles (2008), "An extended collection of matrix derivative results for forward and reverse mode algorithmic
 differentiation". Murray (2016), "Differentiation of the Cholesky decomposition". Walter and Lehmann (2012),
-"Algorithmic differentiation of linear algebra functions with application in optimum experimental design".
-Golub and Pereyra (1973), "The differentiation of pseudo-inverses and nonlinear least squares problems whose
-variables separate".
+"Algorithmic differentiation of linear algebra functions with application in optimum experimental design". Golub and
+Pereyra (1973), "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables separate".
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import conj
 from tapemagic.engine.rules.linalg import solve_matrices
 from tapemagic.engine.rules.shaping import cast
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
-from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.tensor import Traced, as_operand, broadcast, unwrap
 from tapemagic.errors import UnsupportedArgumentError
 
 EIG = type(np.linalg.eig(np.eye(1)))
@@ -48,89 +47,91 @@ EIGH = type(np.linalg.eigh(np.eye(1)))
 QR = type(np.linalg.qr(np.eye(1)))
 SVD = type(np.linalg.svd(np.eye(1)))
 
-# -- what the rules share -------------------------------------------------------------------------
+# -- helpers of several rules --------------------------------------------------------------------------
 
 
 def adjoint(x: Any) -> Any:
-    """The conjugate transposes of a stack of matrices."""
+    """Return the conjugate transpose of each matrix in a stack."""
     return conj(x.mT)
 
 
 def half(x: Any, upper: bool = False) -> Any:
-    """One triangle of square matrices, with half of the diagonal."""
+    """Return one triangle of square matrices, with half of the diagonal."""
     size = x.shape[-1]
     lower = np.tri(size, dtype=x.dtype) - np.eye(size, dtype=x.dtype) / 2
     return x * (lower.T if upper else lower)
 
 
-def whole(x: Any, upper: bool = False) -> Any:
-    """The Hermitian matrices of which NumPy reads one triangle."""
+def hermitian_from(x: Any, upper: bool = False) -> Any:
+    """Complete the triangle that NumPy reads to Hermitian matrices."""
     part = half(x, upper)
     return part + adjoint(part)
 
 
 def triangle(m: Any, upper: bool = False) -> Any:
-    """The gradient in the triangle that is read, from the gradient in the Hermitian matrix."""
+    """Convert the gradient in a Hermitian matrix to the gradient in the triangle that is read."""
     return half(m + adjoint(m), upper)
 
 
 def is_upper(triangle_read: str) -> bool:
-    """Whether an UPLO means the upper triangle."""
+    """Return True if an UPLO argument selects the upper triangle."""
     return triangle_read.upper() == "U"
 
 
 def rounding(values: Any) -> Any:
-    """The rounding error of eigenvalues or singular values, which NumPy computes in double precision.
+    """Return the rounding error of eigenvalues or singular values, with a last axis of length 1.
 
-    It has a last axis of length 1.
+    NumPy computes them in double precision, also for matrices in single precision.
     """
     values = np.abs(unwrap(values))
+    # Values in single precision are rounded results of double precision: both errors count.
     eps = np.finfo(values.dtype).eps + 8 * values.shape[-1] * np.finfo(float).eps
     return eps * values.max(-1, keepdims=True, initial=0)
 
 
 def over(x: Any, divisor: Any, tiny: Any) -> Any:
-    """``x / divisor``, and 0 where the divisor is zero but for rounding."""
-    none = np.abs(unwrap(divisor)) <= tiny
-    return np.where(none, 0, x / np.where(none, 1, divisor))
+    """Return ``x / divisor``, or 0 where the divisor is 0 up to rounding."""
+    is_zero = np.abs(unwrap(divisor)) <= tiny
+    return np.where(is_zero, 0, x / np.where(is_zero, 1, divisor))
 
 
 def gaps(values: Any) -> Any:
-    """The differences ``values[j] - values[i]``."""
+    """Return the differences ``values[j] - values[i]``."""
     return values[..., None, :] - values[..., :, None]
 
 
 def sums(values: Any) -> Any:
-    """The sums ``values[i] + values[j]``."""
+    """Return the sums ``values[i] + values[j]``."""
     return values[..., None, :] + values[..., :, None]
 
 
 def refuse_ties(name: str, values: Any, dvalues: Any, *dvectors: Any, null: bool = False) -> None:
-    """Refuse a function that uses values which are equal, and vectors too.
+    """Reject a function that uses equal values together with their vectors.
 
-    If `null`, a single value that is zero counts as well: it has other vectors, or other phases of them.
+    With `null`, a single value of 0 is rejected as well, because its vectors, or their phases, are arbitrary.
     """
     values, tiny = unwrap(values), rounding(values)
+    # A row of `gaps` always contains the value itself, hence "> 1".
     tied = np.sum(np.abs(gaps(values)) <= tiny[..., None], axis=-1) > 1
     tied |= null & (np.abs(values) <= tiny)
     if np.any(tied & (unwrap(dvalues) != 0)) and any(np.any(unwrap(dx)) for dx in dvectors):
         raise UnsupportedArgumentError(
-            f"{name} found values that are equal, or zero, and the derivative of what depends on both them and the "
-            "vectors cannot be told from theirs (nor can the second derivative of what depends on them alone): if they "
-            "are used separately, take the values from a call of their own (eigvalsh, eigvals, svdvals); or else make "
-            "the values differ, for example by adding a small diagonal matrix"
+            f"{name} found values that are equal, or zero: a function of both values and vectors then has no unique "
+            "derivative, nor has a function of the values a second derivative. If you use them separately, compute the "
+            "values by a separate call (eigvalsh, eigvals, svdvals); otherwise make the values differ, for example by "
+            "adding a small diagonal matrix"
         )
 
 
 def leading_columns_gradient(g: Any, q: Any, count: int) -> Any:
-    """The gradient of the first `count` columns of unitary matrices, on which the other columns depend.
+    """Return the gradient of the first `count` columns of unitary matrices, from which the other columns follow.
 
-    With the columns Q = (Q₁ Q₂), dQ₂ = −Q₁ dQ₁ᴴ Q₂.
+    With the columns Q = (Q₁ Q₂), dQ₂ = −Q₁ dQ₁ᴴ Q₂, because the columns stay orthogonal.
     """
     if q.shape[-1] == count:
         return g
-    first, others = q[..., :count], q[..., count:]
-    return g[..., :count] - others @ (adjoint(g[..., count:]) @ first)
+    first, rest = q[..., :count], q[..., count:]
+    return g[..., :count] - rest @ (adjoint(g[..., count:]) @ first)
 
 
 # -- Cholesky -------------------------------------------------------------------------------------
@@ -158,10 +159,10 @@ def qr_(a: Any, mode: Any) -> tuple[Any, ...]:
 
 
 def _qr(g, y, _a):
-    """(G_Q + Q (N + Nᴴ)) R⁻ᴴ, where N is half the upper triangle of G_R Rᴴ − Qᴴ G_Q.
+    """(G_Q + Q (N + Nᴴ)) R⁻ᴴ, where N is half the upper triangle of G_R Rᴴ − Qᴴ G_Q (Walter and Lehmann 2012).
 
-    Walter and Lehmann 2012; here for a complex Q too, with the diagonal of R real. If there are more
-    columns than rows, then those to the right are Q R₂, and the cotangents of their factors join the others.
+    Extended to complex Q, with a real diagonal of R. If there are more columns than rows, the additional columns are
+    Q R₂, and the cotangents of their factors are added.
     """
     size = min(_a.shape[-2:])
     gq, q = leading_columns_gradient(conj(g[0]), y[0], size), y[0][..., :size]
@@ -170,6 +171,7 @@ def _qr(g, y, _a):
     r, r_right = r[..., :size], r[..., size:]
     if right.shape[-1]:
         gq = gq + q @ (r_right @ adjoint(right))
+    # R is inverted below; without this check, a dependent column would give inf or nan.
     refuse_dependent(unwrap(r))
     n = half(gr @ adjoint(r) - adjoint(q) @ gq, upper=True)
     left = adjoint(solve_matrices(r, adjoint(gq + q @ (n + adjoint(n)))))
@@ -180,12 +182,12 @@ def _qr(g, y, _a):
 
 
 def refuse_dependent(r: Any) -> None:
-    """Refuse columns of which one is a sum of those before it, but for rounding."""
+    """Reject matrices with a column that is a combination of the columns before it, up to rounding."""
     tiny = 64 * r.shape[-1] * np.finfo(float).eps * np.max(np.abs(r), axis=-2, initial=0)
     if np.any(np.abs(np.diagonal(r, axis1=-2, axis2=-1)) <= tiny):
         raise UnsupportedArgumentError(
-            "qr of a matrix has no derivative where a column depends on those to the left of it: for a matrix of "
-            "lower rank, write np.linalg.svd(a), or np.linalg.pinv(a) for what was to be solved"
+            "qr of a matrix has no derivative if a column depends on the columns to its left: for a matrix of "
+            "lower rank, write np.linalg.svd(a), or np.linalg.pinv(a) to solve equations"
         )
 
 
@@ -207,7 +209,7 @@ def _qr_factors(a: Any, mode: str = "reduced") -> Any:
 
 
 def eigh_(a: Any, UPLO: Any) -> tuple[Any, ...]:  # noqa: N803 (NumPy's name)
-    """``np.linalg.eigh``, as a plain tuple."""
+    """``np.linalg.eigh`` as a plain tuple."""
     return tuple(np.linalg.eigh(a, UPLO))
 
 
@@ -215,20 +217,20 @@ def _eigh(g, y, _a, UPLO):  # noqa: N803 (NumPy's name)
     """V (diag(g_w) + F ∘ Vᴴ G_V) Vᴴ, with F_ij = 1 / (w_j − w_i) (Giles 2008, section 3.1)."""
     (dw, dv), (w, v) = map(conj, g), y
     refuse_ties("eigh", w, dw, dv)
-    turned = over(adjoint(v) @ dv, gaps(w), rounding(w)[..., None])
-    m = (v * dw[..., None, :] + v @ turned) @ adjoint(v)
+    rotation = over(adjoint(v) @ dv, gaps(w), rounding(w)[..., None])
+    m = (v * dw[..., None, :] + v @ rotation) @ adjoint(v)
     return conj(triangle(m, is_upper(UPLO)))
 
 
 def eig_(a: Any) -> tuple[Any, ...]:
-    """``np.linalg.eig``, as a plain tuple."""
+    """``np.linalg.eig`` as a plain tuple."""
     return tuple(np.linalg.eig(a))
 
 
 def _eig(g, y, _a):
     """V⁻ᴴ (diag(g_w) + F ∘ (Q − Vᴴ V diag(Q))) Vᴴ, with Q = Vᴴ G_V (Giles 2008, section 3.1).
 
-    The last term keeps the length of the eigenvectors at 1.
+    The last term keeps the length of the eigenvectors at 1, which LAPACK's normalization requires and Giles omits.
     """
     (dw, dv), (w, v) = map(conj, g), y
     back = adjoint(v)
@@ -237,17 +239,21 @@ def _eig(g, y, _a):
     refuse_defective(unwrap(w), unwrap(gram))
     stretch = np.diagonal(inner, axis1=-2, axis2=-1)[..., None, :]
     w = conj(w)
-    turned = over(inner - gram * stretch, gaps(w), rounding(w)[..., None])
-    return conj(solve_matrices(back, turned @ back + dw[..., :, None] * back))
+    rotation = over(inner - gram * stretch, gaps(w), rounding(w)[..., None])
+    return conj(solve_matrices(back, rotation @ back + dw[..., :, None] * back))
 
 
 def refuse_defective(w: Any, gram: Any) -> None:
-    """Refuse eigenvectors of which two of one eigenvalue are parallel; `gram` has the products of all."""
+    """Reject two parallel eigenvectors of the same eigenvalue; `gram` contains the inner products of all vectors."""
     tied = (np.abs(gaps(w)) <= rounding(w)[..., None]) & ~np.eye(w.shape[-1], dtype=bool)
+    # A defective matrix whose eigenvalues are equal up to rounding, such as a triangular one, has eigenvectors that are
+    # parallel up to rounding. The cosine of a small angle is 1 - angle**2 / 2, so this limit treats angles up to 1.4e-3
+    # as parallel: far more than rounding, and far less than between vectors that span a plane in a useful way.
     if np.any(tied & (np.abs(gram) > 1 - 1e-6)):
         raise UnsupportedArgumentError(
             "eig of a defective matrix, which has fewer eigenvectors than rows, has no derivative: its eigenvalues "
-            "move like roots. Write np.trace, np.linalg.det or np.linalg.matrix_power, where that is what they are for"
+            "move like roots. For a trace, a determinant or a power, write np.trace, np.linalg.det or "
+            "np.linalg.matrix_power"
         )
 
 
@@ -272,7 +278,7 @@ def _pairs(a: Any) -> Any:
 
 @composite(np.linalg.eigvals)
 def _values(a: Any) -> Any:
-    """In the order that eig has, which for large matrices may be another one than that of eigvals."""
+    """The eigenvalues in the order of eig, which may differ from the order of eigvals for large matrices."""
     return np.linalg.eig(a)[0]
 
 
@@ -280,22 +286,24 @@ def _values(a: Any) -> Any:
 
 
 def svd_(a: Any, full_matrices: bool) -> tuple[Any, ...]:
-    """``np.linalg.svd``, as a plain tuple."""
+    """``np.linalg.svd`` as a plain tuple."""
     return tuple(np.linalg.svd(a, full_matrices))
 
 
 def _svd(g, y, _a):
-    """U (diag(g_s) + K) Vᴴ, and beside it what leads out of the spaces that U and V span.
+    """U (diag(g_s) + K) Vᴴ, plus the components outside of the spaces that U and V span.
 
-    With the skew parts P = Uᴴ G_U − G_Uᴴ U and R of V likewise, the textbook's
-    K_ij = (P_ij s_j + s_i R_ij) / (s_j² − s_i²) is ((P + R)_ij / (s_j − s_i) + (P − R)_ij / (s_j + s_i)) / 2,
-    which is exact in its second part where singular values are equal. (Giles 2008, section 3, has s alone.)
+    With the skew parts P = Uᴴ G_U − G_Uᴴ U, and R of V likewise, the textbook's K_ij = (P_ij s_j + s_i R_ij) / (s_j²
+    − s_i²) equals ((P + R)_ij / (s_j − s_i) + (P − R)_ij / (s_j + s_i)) / 2. The second term of this form stays exact
+    if singular values are equal. (Giles 2008, section 3, has only the derivative of s.)
     """
     (gu, ds, gvh), (u, s, vh) = map(conj, g), y
     gv, v = adjoint(gvh), adjoint(vh)
     size = s.shape[-1]
     null = u.dtype.kind == "c" or _a.shape[-1] != _a.shape[-2]
     refuse_ties("svd", s, ds, gu, gv, null=null)
+    # The additional columns of full matrices are orthogonal to the others, so only those have free
+    # gradients.
     gu, u = leading_columns_gradient(gu, u, size), u[..., :size]
     gv, v = leading_columns_gradient(gv, v, size), v[..., :size]
 
@@ -330,20 +338,23 @@ def _singular(
 @composite(np.linalg.svdvals)
 def _singular_values(x: Any) -> Any:
     s = apply(operation(svd_), (x,), {"full_matrices": False})[1]
+    # A singular value of 0 has a kink like abs at 0: its gradient is 0 by convention.
     return np.where(unwrap(s) > rounding(s), s, unwrap(s))
 
 
 def _sizes(a: Any) -> Any:
-    """The absolute eigenvalues, the largest one first."""
+    """Return the absolute eigenvalues, largest first."""
     return np.flip(np.sort(np.abs(np.linalg.eigvalsh(a))), -1)
 
 
 def _from_eigenvalues(a: Any) -> Any:
-    """The singular value decomposition of Hermitian matrices, by that into eigenvectors, as in NumPy."""
+    """Compute the singular value decomposition of Hermitian matrices from their eigenvectors, as NumPy does."""
     w, v = np.linalg.eigh(a)
     order = np.argsort(np.abs(unwrap(w)))[..., ::-1]
     w = np.take_along_axis(w, order, axis=-1)
     u = np.take_along_axis(v, order[..., None, :], axis=-1)
+    # The sign of an eigenvalue is constant almost everywhere; 0.0 has the sign 1, unlike
+    # np.sign(0.0).
     sign = np.copysign(1.0, unwrap(w)).astype(w.dtype)
     return SVD(u, np.abs(w), adjoint(u * sign[..., None, :]))
 
@@ -352,15 +363,17 @@ def _from_eigenvalues(a: Any) -> Any:
 
 
 def pinv_gradient(h: Any, p: Any, a: Any, limit: Any) -> Any:
-    """The gradient in `a` of L, where `p` is its pseudo-inverse, and `h` the adjoint of the gradient in `p`.
+    """Return the gradient in `a`, where `p` is its pseudo-inverse, and `h` the adjoint of the gradient in `p`.
 
-    −(P H P)ᴴ + (I − A P) H P Pᴴ + Pᴴ P H (I − P A), for matrices near A of the same rank (Golub and Pereyra
-    1973, section 4). If `limit` is not None, smaller singular values, relative to the largest one, were left out.
+    It is −(P H P)ᴴ + (I − A P) H P Pᴴ + Pᴴ P H (I − P A), for matrices close to A with the same rank (Golub and
+    Pereyra 1973, section 4). If `limit` isn't None, singular values below this limit, relative to the largest, were
+    dropped.
     """
     if limit is not None and _cuts(unwrap(a), limit):
         return _truncated_gradient(h, p, a, limit)
     b = p @ h @ p
     back = adjoint(p)
+    # Both branches are the same formula; the order of the products avoids large square matrices.
     if a.shape[-2] > a.shape[-1]:
         sides = h @ (p @ back) - a @ (b @ back) + back @ (p @ h - b @ a)
     else:
@@ -369,21 +382,21 @@ def pinv_gradient(h: Any, p: Any, a: Any, limit: Any) -> Any:
 
 
 def _cuts(a: Any, limit: Any) -> Any:
-    """Whether singular values other than zero were left out."""
+    """Return True if nonzero singular values were dropped."""
     s = np.linalg.svd(a, compute_uv=False)
     return np.any(~_kept(s, limit) & (s > rounding(s)))
 
 
 def _kept(s: Any, limit: Any) -> Any:
-    """A mask of the singular values above the limit."""
+    """Return a mask of the singular values above the limit."""
     return s > np.asarray(limit)[..., None] * s.max(-1, keepdims=True, initial=0)
 
 
 def _truncated_gradient(h: Any, p: Any, a: Any, limit: Any) -> Any:
-    """As `pinv_gradient`, where singular values were left out that are not zero.
+    """Return the gradient like `pinv_gradient` if nonzero singular values were dropped.
 
-    A function V f(S) Uᴴ has the derivative V (α ∘ X + β ∘ Xᴴ) Uᴴ, where X = Uᴴ dA V, α_ij is
-    (s_i f_j − s_j f_i) / (s_j² − s_i²), and β_ij is (s_j f_j − s_i f_i) / (s_j² − s_i²). Here f is 1 / s, or 0.
+    A function V f(S) Uᴴ has the derivative V (α ∘ X + β ∘ Xᴴ) Uᴴ, where X = Uᴴ dA V, α_ij = (s_i f_j − s_j f_i) /
+    (s_j² − s_i²), and β_ij = (s_j f_j − s_i f_i) / (s_j² − s_i²). Here f is 1 / s, or 0 for dropped values.
     """
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     v, kept = adjoint(vh), _kept(unwrap(s), limit)
@@ -400,24 +413,24 @@ def _truncated_gradient(h: Any, p: Any, a: Any, limit: Any) -> Any:
 
 
 def _pinv(g, y, a, rcond=None, hermitian=False, rtol=None):
-    """See `pinv_gradient`."""
+    """The gradient of a pseudo-inverse: see `pinv_gradient`."""
     limit = rtol if rcond is None else rcond
     if not hermitian:
         return conj(pinv_gradient(g.mT, y, a, limit))
-    return conj(triangle(pinv_gradient(g.mT, y, whole(a), limit)))
+    return conj(triangle(pinv_gradient(g.mT, y, hermitian_from(a), limit)))
 
 
 vjp(np.linalg.pinv, _pinv)
 
 
 def lstsq_(a: Any, b: Any, rcond: Any) -> tuple[Any, ...]:
-    """The solutions, residuals and rank of ``np.linalg.lstsq``; the rank as a float, since it is recorded."""
+    """``np.linalg.lstsq`` without the singular values; the rank is a float, because a record needs real numbers."""
     x, residuals, rank, _ = np.linalg.lstsq(a, b, rcond)
     return x, residuals, rank * 1.0
 
 
 def _lstsq_a(g, y, a, b, rcond):
-    """The solutions are P B, where P is the pseudo-inverse; the residuals move with −2 Re(rᴴ dA x)."""
+    """The solution is P B, where P is the pseudo-inverse; the residuals change by −2 Re(rᴴ dA x)."""
     x, residuals, _ = y
     p = np.linalg.pinv(a, cutoff(a, rcond))
     m = pinv_gradient(b @ g[0].mT, p, a, rcond)
@@ -427,7 +440,7 @@ def _lstsq_a(g, y, a, b, rcond):
 
 
 def _lstsq_b(g, y, a, b, rcond):
-    """The solutions are P B, where P is the pseudo-inverse; the residuals move with 2 Re(rᴴ dB)."""
+    """The solution is P B, where P is the pseudo-inverse; the residuals change by 2 Re(rᴴ dB)."""
     x, residuals, _ = y
     p = np.linalg.pinv(a, cutoff(a, rcond))
     m = p.mT @ g[0]
@@ -437,7 +450,7 @@ def _lstsq_b(g, y, a, b, rcond):
 
 
 def cutoff(a: Any, rcond: Any) -> Any:
-    """The relative limit below which LAPACK takes singular values for zero."""
+    """Return the relative size up to which LAPACK treats singular values as zero."""
     eps = np.finfo(float).eps
     if rcond is None:
         return eps * max(a.shape)
@@ -454,5 +467,6 @@ def _least_squares(a: Any, b: Any, rcond: Any = None) -> Any:
     flat = np.ndim(b) == 1
     columns = b[:, None] if flat else b
     x, residuals, rank = apply(operation(lstsq_), (a, columns), {"rcond": unwrap(rcond)})
+    # Singular values from svdvals have a rule; those of lstsq are the same numbers.
     s = np.linalg.svdvals(cast(a, np.result_type(a.dtype, residuals.dtype)))
     return x[:, 0] if flat else x, residuals, unwrap(rank).astype(np.intc), s

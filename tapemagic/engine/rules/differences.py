@@ -1,4 +1,4 @@
-"""Differences of neighbours, unwrapped angles, numerical slopes and integrals, and linear interpolation."""
+"""Differences of neighbors, unwrapped angles, numerical derivatives and integrals, and linear interpolation."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ from tapemagic.engine.rules.axes import (
     zero_padded,
 )
 from tapemagic.engine.rules.shaping import cast
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
-from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.tensor import Traced, as_operand, broadcast, unwrap
 from tapemagic.engine.tracing import element
 
-MOST_NEIGHBOURS = 4
-"""The order of differences up to which they are written as sums of neighbours."""
+MAX_NEIGHBOR_ORDER = 4
+"""The maximum order of differences that are expressed as sums of neighbors."""
 
 # -- diff -----------------------------------------------------------------------------------------
 
 
 def diff_(a: Any, n: int, axis: int) -> Any:
-    """``np.diff`` without additions at the ends."""
+    """``np.diff`` without values prepended or appended."""
     return np.diff(a, n, axis)
 
 
 def _diff(g, _y, _a, n, axis):
-    """Differences again, with zeros beyond both ends, and the sign turned each time."""
+    """(-1)**n times the differences of `g`, with zeros beyond both ends: the transposed difference matrix."""
     axis = negative_axis(axis, _a.ndim)
     n = min(n, _a.shape[axis])
     return (-1) ** n * np.diff(zero_padded(g, axis, n, n), n, axis)
@@ -45,17 +44,17 @@ def _diff(g, _y, _a, n, axis):
 vjp(diff_, _diff)
 
 
-def _neighbours(a: Any, n: int, axis: int) -> list[tuple[int, Any]] | None:
-    """The neighbours that a difference of order `n` adds up, with binomial coefficients as their factors."""
+def _neighbors(a: Any, n: int, axis: int) -> list[tuple[int, Any]] | None:
+    """Return the neighbors that a difference of order `n` adds, with binomial coefficients as factors."""
     length = a.shape[axis]
-    if n > min(MOST_NEIGHBOURS, length):
+    if n > min(MAX_NEIGHBOR_ORDER, length):
         return None
     axis = negative_axis(axis, a.ndim)
     places = [slice_on_axis(axis, k, length - n + k) for k in range(n + 1)]
     return [((-1) ** (n - k) * math.comb(n, k), a[index]) for k, index in enumerate(places)]
 
 
-operation(diff_).selects = _neighbours
+operation(diff_).selects = _neighbors
 
 
 @composite(np.diff)
@@ -74,7 +73,7 @@ def _differences(
 
 
 def end_slice(end: Any, a: Any, axis: int) -> Any:
-    """The array to put at an end of `a`; a single number is repeated along the other axes."""
+    """Return the array to put at an end of `a`; a single number is repeated along the other axes."""
     if np.ndim(end):
         return end
     shape = list(a.shape)
@@ -94,12 +93,12 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 def unwrap_(p: Any, period: Any, discont: Any, axis: int) -> Any:
-    """``np.unwrap`` with its period in second place."""
+    """``np.unwrap`` with the period as the second argument."""
     return np.unwrap(p, discont, axis, period=period)
 
 
 def _unwrap_period(g, y, p, period, discont, axis):
-    """The number of periods added between two angles goes for all angles from there on."""
+    """A number of periods added between two angles is added to all later angles as well."""
     axis = negative_axis(axis, p.ndim)
     added = np.rint(np.diff(y - p, axis=axis) / period)
     later = np.flip(np.cumsum(np.flip(g, axis), axis=axis, dtype=wider(g.dtype)), axis)
@@ -122,6 +121,7 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np
 def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     f = as_operand(f)
     spaces = unwrap(varargs)
+    # Called for its error messages only.
     np.gradient(unwrap(f), *spaces, axis=axis, edge_order=edge_order)  # NumPy checks the arguments
     axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
     if f.dtype.kind in "iu":
@@ -135,10 +135,10 @@ def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> A
 
 
 def slope(f: Any, x: Any, axis: int, edge_order: int) -> Any:
-    """The numerical derivative along an axis; `x` is the spacing, or the place of each point.
+    """Compute the numerical derivative along an axis; `x` is the spacing, or the position of each point.
 
-    A point has the slope, there, of the parabola through it and its two neighbours. At an end it has
-    the slope of the interval there, or that of the parabola through the three points there.
+    An inner point gets the slope of the parabola through it and its two neighbors. An end gets the slope of the first
+    or last interval, or of the parabola through the three points there (``edge_order=2``).
     """
     f = np.moveaxis(f, axis, -1)
     if np.ndim(x):
@@ -147,11 +147,11 @@ def slope(f: Any, x: Any, axis: int, edge_order: int) -> Any:
         ends = steps[:1], steps[1:2], steps[-1:], steps[-2:-1]
     else:
         before, after, ends = x, x, (x,) * 4
-    even = bool(np.all(before == after))
-    if even and not (np.ndim(x) and isinstance(x, Traced)):
+    is_even = bool(np.all(before == after))
+    if is_even and not (np.ndim(x) and isinstance(x, Traced)):
         inner = (f[..., 2:] - f[..., :-2]) / (before + after)
     else:
-        inner = tilt(f, before, after, even)
+        inner = tilt(f, before, after, is_even)
     if edge_order == 1:
         first = (f[..., 1:2] - f[..., :1]) / ends[0]
         last = (f[..., -1:] - f[..., -2:-1]) / ends[2]
@@ -161,10 +161,11 @@ def slope(f: Any, x: Any, axis: int, edge_order: int) -> Any:
     return np.moveaxis(np.concatenate([first, inner, last], axis=-1), -1, axis)
 
 
-def tilt(f: Any, before: Any, after: Any, even: bool) -> Any:
-    """The slope in the middle of three points; where the steps are `even`, the middle one may be infinite or NaN."""
+def tilt(f: Any, before: Any, after: Any, is_even: bool) -> Any:
+    """Return the slope in the middle of three points; with equal steps, the middle value may be nan or infinite."""
     middle = f[..., 1:-1]
-    if even:
+    # With equal steps, the factor of the middle value is 0, and 0 * inf would be nan.
+    if is_even:
         middle = np.where(np.isfinite(middle), middle, 0)
     width = before + after
     return (
@@ -175,7 +176,7 @@ def tilt(f: Any, before: Any, after: Any, even: bool) -> Any:
 
 
 def outermost(f: Any, first: Any, second: Any) -> Any:
-    """The slope at the first of three points, the first and the second step apart."""
+    """Return the slope at the first of three points, given the two steps."""
     width = first + second
     return (
         width / (first * second) * f[..., 1:2]
@@ -187,25 +188,25 @@ def outermost(f: Any, first: Any, second: Any) -> Any:
 # -- trapezoid ------------------------------------------------------------------------------------
 
 
-def neighbours(y: Any, axis: int) -> Any:
-    """The mean of each element and the next."""
+def interval_means(y: Any, axis: int) -> Any:
+    """Return the mean of each element and the next element."""
     return (y[slice_on_axis(axis, None, -1)] + y[slice_on_axis(axis, 1, None)]) / 2
 
 
 def steps(x: Any, axis: int, ndim: int) -> Any:
-    """The widths of the intervals, along an axis of an array of `ndim` axes."""
+    """Return the widths of the intervals, along an axis of an array with `ndim` axes."""
     if x.ndim == 1:
         return np.diff(x).reshape((-1,) + (1,) * (-axis - 1))
     return np.diff(x, axis=axis)
 
 
 def trapezoid_(y: Any, x: Any, dx: float, axis: int) -> Any:
-    """``np.trapezoid`` with one number for the width of all intervals, or the place of each point."""
+    """``np.trapezoid`` with a single width for all intervals, or the position of each point."""
     return np.trapezoid(y, x, dx, axis)
 
 
 def _trapezoid_y(g, _z, _y, x, dx, axis):
-    """Half the width of the intervals on either side."""
+    """Half of the widths of the intervals on both sides."""
     axis = negative_axis(axis, _y.ndim)
     g = expand(g, (axis,)) / 2
     if x is None:
@@ -213,20 +214,20 @@ def _trapezoid_y(g, _z, _y, x, dx, axis):
         g = broadcast(g * dx, shape)[slice_on_axis(axis, 1, None)]
     else:
         g = g * steps(x, axis, _y.ndim)
-    one = min(1, _y.shape[axis])
-    return zero_padded(g, axis, one, 0) + zero_padded(g, axis, 0, one)
+    end_length = min(1, _y.shape[axis])
+    return zero_padded(g, axis, end_length, 0) + zero_padded(g, axis, 0, end_length)
 
 
 def _trapezoid_x(g, _z, y, _x, _dx, axis):
-    """The mean height of the interval on the left of a point, less that on the right."""
+    """The mean height of the interval before a point, minus the mean height of the next interval."""
     axis = negative_axis(axis, y.ndim)
-    heights = expand(g, (axis,)) * neighbours(y, axis)
+    heights = expand(g, (axis,)) * interval_means(y, axis)
     if _x.ndim == 1 and y.ndim > 1:
         heights = np.moveaxis(heights, axis, -1)
         heights = np.sum(heights, axis=tuple(range(-y.ndim, -1)))
         axis = -1
-    one = min(1, _x.shape[axis])
-    return -np.diff(zero_padded(heights, axis, one, one), one, axis)
+    end_length = min(1, _x.shape[axis])
+    return -np.diff(zero_padded(heights, axis, end_length, end_length), end_length, axis)
 
 
 def _trapezoid_dx(g, _z, y, _x, _dx, axis):
@@ -241,7 +242,7 @@ vjp(trapezoid_, _trapezoid_y, _trapezoid_x, _trapezoid_dx, name="trapezoid")
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     y, x, dx = as_operand(y), as_operand(x), 1.0 if x is not None else as_operand(dx)
     if np.ndim(dx):
-        return np.sum(dx * neighbours(y, negative_axis(axis, y.ndim)), axis=axis)
+        return np.sum(dx * interval_means(y, negative_axis(axis, y.ndim)), axis=axis)
     return apply(operation(trapezoid_), (y, x, dx), {"axis": axis})
 
 
@@ -254,11 +255,12 @@ def interp_(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
 
 
 def position(x: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
-    """The knots on either side of each x, their distance, and the part of it (0 to 1) before x.
+    """Return the knots before and after each x, their distance, and the share of the distance (0 to 1) before x.
 
-    A knot belongs to the interval on its right, the last one to that on its left.
+    A knot belongs to the interval after it, except for the last knot.
     """
     last = xp.shape[0] - 1
+    # Clipped, so that points beyond the ends are treated as points of the first or last interval.
     i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(last - 1, 0))
     j = np.minimum(i + 1, last)
     width = element(xp, j) - element(xp, i) if last else 1
@@ -267,20 +269,20 @@ def position(x: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def interp_slope(g: Any, x: Any, xp: Any, fp: Any) -> Any:
-    """`g` times the slope of the interval in which each x lies; beyond the ends there is none."""
+    """Return `g` times the slope of the interval that contains each x; beyond the ends, the slope is 0."""
     i, j, width, _ = position(x, xp)
     return np.where((x < xp[0]) | (x > xp[-1]), 0, g * ((element(fp, j) - element(fp, i)) / width))
 
 
 def between_knots(g: Any, y: Any, x: Any, xp: Any) -> Any:
-    """`g` divided among the knots on either side of each x, in proportion to their nearness."""
+    """Divide `g` among the knots before and after each x, in proportion to their closeness."""
     i, j, _, part = position(x, xp)
     shape = (*leading_shape(g, y), *xp.shape)
     return scatter_add(g * (1 - part), (..., i), shape) + scatter_add(g * part, (..., j), shape)
 
 
 def _interp_fp(g, _y, x, xp, _fp, _left, _right):
-    """The gradient in the values at the knots; the outermost get that of points beyond, without `left` and `right`."""
+    """The gradient in the values at the knots; without `left` and `right`, the end knots get that of points beyond."""
     if _left is not None:
         g = np.where(x < xp[0], 0, g)
     if _right is not None:
@@ -314,8 +316,9 @@ def _interp(
 
 
 def around(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
-    """Everything within one period, the knots in order, and one more at each end."""
+    """Move points and knots into a single period, sort the knots, and add one knot at each end."""
     xp = xp % period
+    # The order is constant almost everywhere.
     order = np.argsort(unwrap(xp))
     xp, fp = xp[order], fp[order]
     xp = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))

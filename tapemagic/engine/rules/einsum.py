@@ -1,4 +1,4 @@
-"""Einstein summation: the derivative of a sum of products is another one."""
+"""Einstein summation, whose derivatives are sums of products of the same form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LETTERS = ascii_uppercase + ascii_lowercase
 
 
 def einsum_(*operands: Any, subscripts: str, **options: Any) -> Any:
-    """np.einsum, with its subscripts by keyword."""
+    """``np.einsum`` with the subscripts as a keyword argument."""
     return np.einsum(subscripts, *operands, **options)
 
 
@@ -27,7 +27,7 @@ def _(*operands: Any, out: None = None, optimize: Any = False, **options: Any) -
 
 
 def _spelled(operands: Sequence[Any]) -> list[Any]:
-    """The form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` with letters for the numbers."""
+    """Convert the form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` to letters instead of numbers."""
     count = len(operands) // 2
     subscripts = ",".join(map(_word, operands[1 : 2 * count : 2]))
     if len(operands) % 2:
@@ -40,9 +40,11 @@ def _word(labels: Iterable[Any]) -> str:
 
 
 def _parse(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
-    """A letter for each axis of each operand, and for each axis of the result."""
+    """Return a letter for each axis of each operand, and for each axis of the result."""
     joined, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = joined.split(",")
+    # An ellipsis is for axes without a letter: letters that the subscripts don't use name these
+    # axes.
     unused = [letter for letter in LETTERS if letter not in subscripts]
     hidden = [ndim + 3 - len(t) if "." in t else 0 for t, ndim in zip(terms, ndims, strict=True)]
     dots = "".join(unused[: max(hidden)])
@@ -53,7 +55,7 @@ def _parse(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
 
 
 def _einsum(argnums, g, _z, *operands, subscripts, optimize=False):
-    """In each gradient the cotangent takes the operand's place in the sum, and the operand that of the result."""
+    """The gradient of an operand: a sum with the cotangent replacing the operand."""
     inputs, output = _parse(subscripts, [len(getattr(x, "shape", ())) for x in operands])
     return [_swapped(k, g, operands, inputs, output, bool(optimize)) for k in argnums]
 
@@ -61,18 +63,23 @@ def _einsum(argnums, g, _z, *operands, subscripts, optimize=False):
 def _swapped(
     position: int, g: Any, operands: Sequence[Any], words: list[str], output: str, optimize: bool
 ) -> Any:
-    """The gradient of one operand, each axis of which has a letter of its word."""
+    """Return the gradient of an operand, whose axes have the letters of its word."""
     factors, inputs = list(operands), words[:]
     x, word = factors.pop(position), inputs.pop(position)
-    known = set(output).union(*inputs)
+    available_letters = set(output).union(*inputs)
     result = ""
     index: list[Any] = [...]
     diagonals = []
+    # An axis whose letter occurs nowhere else was summed, or broadcast if its length is 1: the gradient is constant
+    # along it, so it isn't computed for each entry. A repeated letter, as in "ii", has a gradient on its diagonal
+    # only.
     for axis, (letter, length) in enumerate(zip(word, x.shape, strict=True)):
         first = word.index(letter)
-        there = first == axis and letter in known and length != 1
-        result += letter if there else ""
-        index.append(slice(None) if there else None)  # the sweep, or the diagonal, repeats None
+        is_present = first == axis and letter in available_letters and length != 1
+        result += letter if is_present else ""
+        index.append(
+            slice(None) if is_present else None
+        )  # the sweep, or the diagonal below, repeats None
         if first < axis:
             shape = [length if i in (first, axis) else 1 for i in range(x.ndim)]
             diagonals.append(np.eye(length, dtype=bool).reshape(shape))

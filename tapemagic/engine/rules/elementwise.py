@@ -1,4 +1,4 @@
-"""Elementwise functions, with derivative and without."""
+"""Elementwise functions, with and without derivatives."""
 
 from __future__ import annotations
 
@@ -17,32 +17,35 @@ DEGREE = math.pi / 180
 LN2 = math.log(2)
 LN10 = math.log(10)
 NUMBERS = frozenset({bool, int, float})
-"""The types of Python's real numbers; a number of NumPy's may be the value of a tensor."""
+"""The types of real Python numbers; a NumPy number may be the value of a tensor."""
 
 
 def zeros(g: Any) -> Any:
-    """A gradient of zeros in the shape of g; 0 * g would be NaN for an infinite g."""
+    """Return a gradient of zeros in the shape of g; 0 * g would be nan for an infinite g."""
     return laziness.zeros(g.shape, g.dtype)
 
 
 def inverse(h: Any) -> Any:
-    """1 / h, and 0 where h is 0."""
+    """Return 1 / h, or 0 where h is 0."""
+    # Adding the condition avoids a division by 0, and its warning, without np.where.
     return (h != 0) / (h + (h == 0))
 
 
 def ratio(x: Any, h: Any) -> Any:
-    """x / h, and 0 where h is 0: finite where 1 / h alone would overflow."""
+    """Return x / h, or 0 where h is 0; unlike x * (1 / h), it can't overflow for a tiny h."""
     return (h != 0) * x / (h + (h == 0))
 
 
 def as_complex_like(z: Any, x: Any) -> Any:
-    """x as a complex number where the result z is one, as it is of a real x by ``dtype=complex``."""
+    """Convert x to complex if the result z is, as for a real x with ``dtype=complex``."""
     return x + z.dtype.type(0) if z.dtype.kind == "c" and not np.iscomplexobj(x) else x
 
 
 # -- arithmetic ------------------------------------------------------------------------------------
 
 # fmt: off
+# z / y is computed as -(g / y) * z: y * y could overflow or underflow where the result is an ordinary number.
+# x mod y = x - y * floor(x / y), where the floor is constant almost everywhere; fmod truncates instead.
 vjp(np.add,       lambda g, _z, _x, _y: g,     lambda g, _z, _x, _y: g)
 vjp(np.subtract,  lambda g, _z, _x, _y: g,     lambda g, _z, _x, _y: -g)
 vjp(np.multiply,  lambda g, _z, _x, y: g * y,  lambda g, _z, x, _y: g * x)
@@ -61,12 +64,12 @@ def _divmod(x: Any, y: Any, **options: Any) -> tuple[Any, Any]:
 
 
 def _absolute(g: Any, _y: Any, x: Any) -> Any:
-    """g * conj(x) / |x|; 0 at 0, as in TensorFlow."""
+    """g * conj(x) / |x|, or 0 at 0, as in TensorFlow."""
     return g * (np.conjugate(np.sign(x)) if x.dtype.kind == "c" else np.sign(x))
 
 
 def _sign(g: Any, y: Any, x: Any) -> Any:
-    """0, except that a complex number's sign, x / |x|, turns with it."""
+    """0, except for complex numbers, whose sign x / |x| rotates with x."""
     if x.dtype.kind != "c":
         return zeros(g)
     return ratio(g - np.real(g * y) * np.conjugate(y), np.abs(x))
@@ -87,15 +90,15 @@ vjp(np.heaviside, lambda g, _z, _x, _y: zeros(g),
 
 
 def _square(g: Any, _y: Any, x: Any) -> Any:
-    """2 * x; a gradient with axes of its own, as in a Jacobian, is not multiplied twice."""
+    """2 * g * x. If g has leading axes, as in a Jacobian, 2 * x is computed first, on the smaller array."""
     return 2 * g * x if g.ndim == x.ndim else g * (2 * x)
 
 
 def _base(g: Any, _z: Any, x: Any, y: Any) -> Any:
-    """y * x**(y-1); for y = 0 it is 0, at x = 0 too, where TensorFlow has NaN."""
+    """y * x**(y-1), which is 0 for y = 0 even at x = 0, where TensorFlow returns nan."""
     x = as_complex_like(_z, x)
     if type(y) in NUMBERS:
-        # On a tape x**1 and x**0 are written out: they keep higher orders connected.
+        # On a tape, x**1 and x**0 aren't simplified: their records keep higher orders connected.
         if y in {1, 2} and not isinstance(x, Tensor):
             return _square(g, _z, x) if y == 2 else g
         return g * (y * x ** (y - 1 if y else y))
@@ -103,7 +106,7 @@ def _base(g: Any, _z: Any, x: Any, y: Any) -> Any:
 
 
 def _exponent(g: Any, z: Any, x: Any, _y: Any) -> Any:
-    """z * log(x); 0 where there is no logarithm, as in TensorFlow."""
+    """z * log(x), or 0 where x has no logarithm, as in TensorFlow."""
     has_log = x != 0 if z.dtype.kind == "c" else x > 0
     return g * z * np.log(np.where(has_log, x, z.dtype.type(1)))
 
@@ -122,11 +125,13 @@ vjp(np.reciprocal,  lambda g, y, _x: -g * y * y)
 
 
 def difference(x: Any, y: Any) -> Any:
-    """x - y, and 0 for equal infinities, each of which has half of the gradient of a logaddexp."""
+    """Return x - y, or 0 for equal infinities, which then share the gradient of logaddexp equally."""
     level = np.isinf(x) & (x == y)
     return np.where(level, 0, x) - np.where(level, 0, y)
 
 
+# d logaddexp / dx = exp(x) / (exp(x) + exp(y)) = 1 / (1 + exp(y - x)), computed as exp(-logaddexp(0, y - x)): exp(y -
+# x) itself could overflow, and exp(x - z) loses digits for large x.
 # fmt: off
 vjp(np.exp,        lambda g, y, _x: g * y)
 vjp(np.exp2,       lambda g, y, _x: g * (y * LN2))
@@ -145,25 +150,30 @@ vjp(np.logaddexp2, lambda g, _z, x, y: g * np.exp2(-np.logaddexp2(0, difference(
 # -- angles and hyperbolas -------------------------------------------------------------------------
 
 SINC = [(-1) ** k * 2 * k * math.pi ** (2 * k) / math.factorial(2 * k + 1) for k in range(1, 12)]
-"""The coefficients of x, x**3, x**5, ... in the derivative of sinc."""
+"""Coefficients of x, x**3, x**5, ... in the derivative of sinc."""
 
 
 def arcsin_slope(y: Any, x: Any) -> Any:
-    """1 / sqrt(1 - x**2), for complex numbers on that side of the cut on which x is (DLMF 4.24.7, 4.23.19)."""
+    """1 / sqrt(1 - x**2), for complex x on its side of the branch cut (DLMF 4.24.7, 4.23.19)."""
     if y.dtype.kind != "c":
         return 1 / np.sqrt(1 - x * x)
-    x = as_complex_like(y, x)  # unlike 1 - x and 1 + x, these differences keep the sign of a zero
+    x = as_complex_like(
+        y, x
+    )  # unlike 1 - x and 1 + x, x - 1 and x - -1 keep the sign of a zero imaginary part
     return 1 / (np.sqrt(-(x - 1)) * np.sqrt(x - -1))
 
 
 def arccosh_slope(y: Any, x: Any) -> Any:
-    """1 / (sqrt(x - 1) sqrt(x + 1)), on the side of the cut on which x is."""
+    """1 / (sqrt(x - 1) sqrt(x + 1)), for complex x on its side of the branch cut."""
     x = as_complex_like(y, x)
     return 1 / (np.sqrt(x - 1) * np.sqrt(x - -1))
 
 
 def sinc_slope(x: Any) -> Any:
-    """The derivative of sinc: (cos(pi x) - sinc(x)) / x, and near 0, for all orders, its series."""
+    """The derivative of sinc: (cos(pi x) - sinc(x)) / x, or its power series for small x, for all orders."""
+    # The difference cancels near 0. np.where needs harmless values for both branches: 0 * inf would be nan in a
+    # second
+    # derivative, hence `small` and `far`.
     near = np.abs(x) < 0.3
     small = np.where(near, x, 0)
     square = small * small
@@ -192,13 +202,13 @@ vjp(np.deg2rad, lambda g, _y, _x: g * DEGREE)
 vjp(np.radians, lambda g, _y, _x: g * DEGREE)
 vjp(np.rad2deg, lambda g, _y, _x: g / DEGREE)
 vjp(np.degrees, lambda g, _y, _x: g / DEGREE)
-# At the origin both rules of hypot, and of arctan2, give 0.
+# At the origin, both rules of hypot and of arctan2 are 0.
 vjp(np.hypot,   lambda g, z, x, _y: g * ratio(x, z),
                 lambda g, z, _x, y: g * ratio(y, z))
 
 
 def _arctan2(g: Any, x: Any, y: Any, opposite: Any) -> Any:
-    """`opposite` over the squared distance from the origin, which itself might overflow."""
+    """`opposite` over the squared distance from the origin, divided twice because the square could overflow."""
     h = np.hypot(x, y)
     return g * ratio(ratio(opposite, h), h)
 
@@ -211,7 +221,7 @@ vjp(np.arctan2, lambda g, _z, y, x: _arctan2(g, x, y, x),
 # -- choices: np.where, not a product with the condition, because 0 * inf is NaN -------------------
 
 # fmt: off
-# On a tie the first argument has the whole gradient, as in TensorFlow.
+# For a tie, the first argument gets the whole gradient, as in TensorFlow.
 vjp(np.maximum, lambda g, _z, x, y: np.where(x >= y, g, 0),
                 lambda g, _z, x, y: np.where(x >= y, 0, g))
 vjp(np.minimum, lambda g, _z, x, y: np.where(x <= y, g, 0),
@@ -224,19 +234,20 @@ vjp(np.fmin,    lambda g, _z, x, y: np.where((x <= y) | np.isnan(y), g, 0),
 
 
 def where_(condition: Any, x: Any, y: Any) -> Any:
-    """``np.where`` with its three arguments; a single number is no array."""
+    """``np.where`` with three arguments; a single number is a NumPy scalar."""
     return np.where(condition, x, y)[()]
 
 
 @composite(np.where)
 def _where(*arguments: Any) -> Any:
+    # np.where(condition) returns indices, which have no derivative.
     if len(arguments) != 3:
         return np.where(*unwrap(arguments))
     return apply(operation(where_), tuple(map(as_operand, arguments)), {})
 
 
 def clip_(x: Any, low: Any, high: Any, **options: Any) -> Any:
-    """``np.clip`` with its limits in their places; either may be None."""
+    """``np.clip`` with its limits, which may be None, as positional arguments."""
     return np.clip(x, low, high, **options)
 
 
@@ -252,26 +263,28 @@ def _clip(
     **options: Any,
 ) -> Any:
     if not (a_min is None and a_max is None) and not (min is None and max is None):
-        raise OptionError("np.clip was given limits twice: write a_min and a_max, or min= and max=")
+        raise OptionError(
+            "np.clip received its limits twice: write a_min and a_max, or min= and max="
+        )
     low = a_min if min is None else min
     high = a_max if max is None else max
     return apply(operation(clip_), (a, as_operand(low), as_operand(high)), options)
 
 
 def below(x: Any, limit: Any) -> Any:
-    """Whether x is below a limit, if there is one."""
+    """Return True where x is below the limit, if any."""
     return False if limit is None else x < limit
 
 
 def above(x: Any, limit: Any) -> Any:
-    """Whether x is above a limit, if there is one."""
+    """Return True where x is above the limit, if any."""
     return False if limit is None else x > limit
 
 
 # fmt: off
 vjp(where_, None, lambda g, _z, condition, _x, _y: np.where(condition, g, 0),
                   lambda g, _z, condition, _x, _y: np.where(condition, 0, g), name="where")
-# At its ends clip passes the gradient to x, as in TensorFlow; of crossed limits the upper one wins.
+# At its limits, clip passes the gradient to x, as in TensorFlow. If the limits are crossed, the upper limit wins.
 vjp(clip_, lambda g, _z, x, low, high: np.where(below(x, low) | above(x, high), 0, g),
            lambda g, _z, x, low, high: np.where(above(low, high), 0, np.where(x < low, g, 0)),
            lambda g, _z, x, low, high: np.where(above(x, high) | below(high, low), g, 0),
@@ -280,7 +293,7 @@ vjp(clip_, lambda g, _z, x, low, high: np.where(below(x, low) | above(x, high), 
 
 
 def nan_to_num_(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
-    """``np.nan_to_num``, always on a copy."""
+    """``np.nan_to_num``, always with a copy."""
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
@@ -290,22 +303,22 @@ def _nan_to_num(
 ) -> Any:
     if not copy:
         raise ImmutableError(
-            "nan_to_num(x, copy=False) would write into x, and a tensor is immutable: "
-            "leave 'copy' out"
+            "nan_to_num(x, copy=False) would write into x, and a tensor is immutable: omit 'copy'"
         )
     return apply(operation(nan_to_num_), (as_operand(x), nan, posinf, neginf), {})
 
 
 def _finite(g: Any, _y: Any, x: Any, _nan: Any, _posinf: Any, _neginf: Any) -> Any:
-    """g where x was left as it was, for real and imaginary parts separately."""
+    """g where x wasn't replaced, separately for real and imaginary parts."""
     if x.dtype.kind != "c":
         return np.where(np.isfinite(x), g, 0)
+    # g is dL/da - i dL/db, and the parts are replaced separately, so they are masked separately.
     real = np.where(np.isfinite(np.real(x)), np.real(g), 0)
     return real + 1j * np.where(np.isfinite(np.imag(x)), np.imag(g), 0)
 
 
 def _replacing(test: Any) -> Any:
-    """The rule of the number that replaces the real and the imaginary parts which pass a test."""
+    """Return the rule of the number that replaces the real and imaginary parts for which a test is true."""
 
     def rule(g: Any, _y: Any, x: Any, _nan: Any, _posinf: Any, _neginf: Any) -> Any:
         real = np.where(test(np.real(x)), np.real(g), 0)
@@ -328,10 +341,10 @@ vjp(
 
 
 def _angle(g: Any, _y: Any, z: Any, deg: bool = False) -> Any:
-    """-i * conj(z) / |z|**2; 0 at 0."""
+    """-i * conj(z) / |z|**2, or 0 at 0."""
     h = np.abs(z)
-    turned = g * -1j * ratio(ratio(np.conjugate(z), h), h)
-    return turned / DEGREE if deg else turned
+    rotated = g * -1j * ratio(ratio(np.conjugate(z), h), h)
+    return rotated / DEGREE if deg else rotated
 
 
 # fmt: off
@@ -346,14 +359,46 @@ pointwise(where_, clip_, nan_to_num_, np.real, np.imag, np.angle)
 
 @composite(np.real_if_close)
 def _real_if_close(a: Any, tol: float = 100) -> Any:
+    # The type of the result depends on the values, as in NumPy.
     close = np.isrealobj(np.real_if_close(unwrap(a), tol))
     return np.real(a) if close else np.positive(a)
+
+
+# -- the Bessel function i0, whose derivative i1 NumPy does not have -------------------------------
+
+POINTS = 64
+COSINES = np.cos((np.arange(POINTS) + 0.5) * np.pi / (2 * POINTS)).tolist()
+"""The cosines of the midpoints of equal parts of a quarter circle."""
+
+
+def i1(x: Any) -> Any:
+    """The mean of cos(t) * sinh(x * cos(t)) over a quarter circle (DLMF 10.32.3).
+
+    For a periodic function, the midpoint rule converges exponentially (Trefethen and Weideman, SIAM Review 56, 2014).
+    Its error here is exp(-8 * POINTS**2 / x), less than rounding for all x for which i0 doesn't overflow. All terms
+    have the same sign, so nothing cancels.
+    """
+    return sum(cosine / POINTS * np.sinh(cosine * x) for cosine in COSINES)
+
+
+def i0_(x: Any) -> Any:
+    """``np.i0``, with a NumPy scalar for a single number."""
+    return np.i0(x)[()]
+
+
+@composite(np.i0)
+def _i0(x: Any) -> Any:
+    return apply(operation(i0_), (x,), {})
+
+
+vjp(i0_, lambda g, _y, x: g * i1(x), name="i0")
+pointwise(i0_)
 
 
 # -- without derivative ----------------------------------------------------------------------------
 
 ROUNDINGS: set[Any] = {np.trunc, np.fix, np.round, np.around}
-"""A set, since some of them may be the same function."""
+"""A set, because some of these names may refer to the same function."""
 
 # fmt: off
 not_differentiable(

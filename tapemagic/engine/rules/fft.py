@@ -1,8 +1,8 @@
-"""Fourier transforms: four along one axis, and what is made out of them, in NumPy's order of passes.
+"""Fourier transforms: four functions along one axis, and their combinations, in NumPy's order of passes.
 
-A discrete Fourier transform is symmetric, so that the rule of `fft` is `fft`. Those between real numbers and
-half a spectrum are linear over the real numbers only: there every frequency but the first, and the middle
-one of an even length, counts for its mirror image too.
+The matrix of a discrete Fourier transform is symmetric, so the rule of `fft` is `fft`. Transforms between real
+signals and half a spectrum are linear over the real numbers only: each frequency, except for the first and the middle
+one of an even length, counts twice, because it represents its mirror image as well.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from tapemagic.errors import ShapeError
 Transform = Callable[..., Any]
 
 OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
-"""The `norm` with which a transform scales as its inverse does with another one."""
+"""For each `norm`, the one with which the inverse transform has the same scale."""
 
 
 # -- along one axis ---------------------------------------------------------------------------------
 
 
 def _lengthened(x: Any, axis: int, length: int) -> Any:
-    """The first `length` entries on a negative axis; where there are fewer, zeros follow."""
+    """Return the first `length` entries on a negative axis, padded with zeros if there are fewer."""
     missing = length - x.shape[axis]
     return zero_padded(x, axis, 0, missing) if missing > 0 else x[slice_on_axis(axis, None, length)]
 
 
 def _weighted(x: Any, axis: int, length: int, weight: float, dtype: Any) -> Any:
-    """Half a spectrum, `weight` times those of its frequencies that a signal of the `length` has twice."""
+    """Multiply half a spectrum by `weight` at the frequencies with a mirror image in a signal of the `length`."""
     weights = np.full((x.shape[axis],) + (1,) * (-axis - 1), weight, dtype)
     weights[0] = 1
     if length % 2 == 0:
@@ -41,7 +41,7 @@ def _weighted(x: Any, axis: int, length: int, weight: float, dtype: Any) -> Any:
 
 
 def _symmetric(transform: Transform) -> Transform:
-    """The rule of a transform with a symmetric matrix: itself, on as many entries as came out."""
+    """Return the rule of a transform with a symmetric matrix: the transform itself, cut to the input's length."""
 
     def rule(g, _y, _a, n=None, axis=-1, norm=None):
         axis = negative_axis(axis, _a.ndim)
@@ -51,7 +51,7 @@ def _symmetric(transform: Transform) -> Transform:
 
 
 def _rfft(g, _y, _a, n=None, axis=-1, norm=None):
-    """The real part of ``fft(g, n)``, as the real signal of a spectrum that is `g` and its mirror image."""
+    """The real part of ``fft(g, n)``, computed as the real signal of the spectrum of `g` and its mirror image."""
     axis = negative_axis(axis, _a.ndim)
     n = _a.shape[axis] if n is None else n
     dx = np.fft.hfft(_weighted(g, axis, n, 0.5, _a.dtype), n, axis, norm)
@@ -59,7 +59,7 @@ def _rfft(g, _y, _a, n=None, axis=-1, norm=None):
 
 
 def _irfft(g, _y, _a, n=None, axis=-1, norm=None):
-    """The half spectrum of `g`, where a frequency counts twice if it has a mirror image."""
+    """Half the spectrum of `g`, with weight 2 for each frequency that has a mirror image."""
     axis = negative_axis(axis, _a.ndim)
     dx = _weighted(np.fft.ihfft(g, None, axis, norm), axis, _y.shape[axis], 2, _y.dtype)
     return _lengthened(dx, axis, _a.shape[axis])
@@ -85,23 +85,24 @@ def _ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Any = None, out: 
 
 
 def _passes(a: Any, s: Sequence[int | None] | None, axes: Sequence[int] | None) -> list[Any]:
-    """The length and the axis of each pass, first axis first; a length of None is the pass's own choice."""
+    """Return length and axis of each pass, first axis first; a length of None is the default of the pass."""
     if axes is None:
         axes = range(-a.ndim if s is None else -len(s), 0)
     if s is None:
         return [(a.shape[axis], axis) for axis in axes]
     if len(s) != len(axes):
         raise ShapeError(
-            f"{len(s)} lengths s={tuple(s)} for {len(axes)} axes={tuple(axes)}: give one length for each axis, "
-            "-1 where it is to stay as it is"
+            f"{len(s)} lengths s={tuple(s)} for {len(axes)} axes={tuple(axes)}: pass one length for each axis, "
+            "or -1 to keep it"
         )
     return [(a.shape[axis] if n == -1 else n, axis) for n, axis in zip(s, axes, strict=True)]
 
 
 def _of_complex(step: Transform) -> Transform:
-    """One `step` after another, from the last axis to the first."""
+    """Return a transform that applies `step` along each axis, from the last to the first."""
 
     def transform(a: Any, s: Any, axes: Any, norm: Any) -> Any:
+        # NumPy's order, so that rounding errors are equal to NumPy's.
         for n, axis in reversed(_passes(a, s, axes)):
             a = step(a, n, axis, norm)
         return a
@@ -110,24 +111,24 @@ def _of_complex(step: Transform) -> Transform:
 
 
 def _to_half(a: Any, s: Any, axes: Any, norm: Any) -> Any:
-    """`rfft` along the last axis, and then `fft` along the others."""
-    *others, (n, axis) = _passes(a, s, axes)
+    """Apply `rfft` along the last axis, then `fft` along the other axes."""
+    *other_passes, (n, axis) = _passes(a, s, axes)
     a = np.fft.rfft(a, n, axis, norm)
-    for n, axis in reversed(others):
+    for n, axis in reversed(other_passes):
         a = np.fft.fft(a, n, axis, norm)
     return a
 
 
 def _from_half(a: Any, s: Any, axes: Any, norm: Any) -> Any:
-    """`ifft` along all axes but the last, and then `irfft` along that one."""
-    *others, (n, last) = _passes(a, s, axes)
-    for length, axis in others:
+    """Apply `ifft` along all axes except the last, then `irfft` along the last."""
+    *other_passes, (n, last) = _passes(a, s, axes)
+    for length, axis in other_passes:
         a = np.fft.ifft(a, length, axis, norm)
     return np.fft.irfft(a, None if s is None else n, last, norm)
 
 
 def _along_axes(function: Transform, transform: Transform, axes: Any = None) -> None:
-    """Make `function` a `transform` along several axes, by default these."""
+    """Define `function` as a `transform` along several axes, by default `axes`."""
 
     @composite(function)
     def several(a: Any, s: Any = None, axes: Any = axes, norm: Any = None, out: None = None) -> Any:
@@ -150,7 +151,7 @@ _along_axes(np.fft.irfft2, _from_half, PLANE)
 
 
 def _shifting(function: Transform, sign: int) -> None:
-    """Make `function` roll half a length forwards, or backwards."""
+    """Define `function` as a roll by half a length, forward or backward."""
 
     @composite(function)
     def shift(x: Any, axes: Any = None) -> Any:

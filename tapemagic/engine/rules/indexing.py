@@ -40,46 +40,48 @@ from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 Shape = tuple[int, ...]
 
 
-def behind(lead: int, index: Any, shape: tuple[int, ...]) -> Any:
-    """An index of arrays of a `shape`, for arrays with `lead` more axes in front."""
+def with_leading_axes(lead: int, index: Any, shape: tuple[int, ...]) -> Any:
+    """Extend an index for arrays of a `shape` to arrays with `lead` additional leading axes."""
     if not lead:
         return index
     parts = index if isinstance(index, tuple) else (index,)
-    if _apart(parts):
+    # NumPy moves the axes of separated index arrays to the front, where the leading axes are now: the elements are
+    # listed one by one instead.
+    if _has_separated_arrays(parts):
         parts = np.unravel_index(np.arange(math.prod(shape)).reshape(shape)[index], shape)
     return (slice(None),) * lead + parts
 
 
-def _apart(parts: tuple[Any, ...]) -> bool:
-    """Whether basic parts stand between advanced ones: NumPy then puts the latter's axes first."""
+def _has_separated_arrays(parts: tuple[Any, ...]) -> bool:
+    """Return True if slices are between index arrays; NumPy then puts the axes of these arrays first."""
     basic = (slice, type(None), type(...))
     return " " in "".join(" " if isinstance(part, basic) else "x" for part in parts).strip()
 
 
 def _getitem(g, _y, _x, index):
-    """The gradient at the index, added up where an element was read several times."""
+    """The gradient at the index; elements that were read several times get the sum."""
     return _scattered(g, index, leading_shape(g, _y), _x.shape)
 
 
 def _scattered(g: Any, index: Any, lead: Shape, shape: Shape) -> Any:
-    """The gradient `g`, with `lead` axes in front, at an index of an array of the given shape; dense for a number."""
-    part = Scattered(g, behind(len(lead), index, shape), lead + shape)
+    """Place the gradient `g`, with leading axes, at an index of an array of a shape; dense for single numbers."""
+    part = Scattered(g, with_leading_axes(len(lead), index, shape), lead + shape)
     lazily = gates and gates[0].reads((index,))
     return part if part.shape and not lazily else dense(part)
 
 
 def _scatter_add(g, _y, _values, index, shape):
-    """Read the gradient at the places that were added to."""
-    return element(g, behind(g.ndim - len(shape), index, shape))
+    """The gradient at the places to which values were added."""
+    return element(g, with_leading_axes(g.ndim - len(shape), index, shape))
 
 
 def _add_scattered(argnums, g, _y, *_values, indices, shape):
-    """Read the gradient at the places of each of the values."""
+    """The gradient at the places of each value."""
     return [_scatter_add(g, _y, _values[k], indices[k], shape) for k in argnums]
 
 
 def _add_at_places(argnums, g, _y, *_values, places, shape):
-    """Read the gradient at the places of each of the values."""
+    """The gradient at the places of each value."""
     lead = g.shape[: g.ndim - len(shape)]
     elements = g.reshape((*lead, math.prod(shape)))
     return [elements[..., places[k]] for k in argnums]
@@ -88,7 +90,7 @@ def _add_at_places(argnums, g, _y, *_values, places, shape):
 vjp(getitem, _getitem, name="index")
 vjp(scatter_add, _scatter_add)
 vjp_argnums(add_scattered, _add_scattered, name="scatter_add")
-vjp_argnums(add_at_places, _add_at_places, name="scatter_add", ignores="apart")
+vjp_argnums(add_at_places, _add_at_places, name="scatter_add", ignores="disjoint")
 
 selects(getitem)
 spreads(scatter_add, add_scattered, add_at_places)
@@ -98,7 +100,7 @@ spreads(scatter_add, add_scattered, add_at_places)
 
 
 def take_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
-    """The gradient in `a`, of which the `places` on an axis, or among all elements, were taken."""
+    """Return the gradient in `a`, from which the `places` on an axis, or among all elements, were taken."""
     lead = leading_shape(g, y)
     if not a.ndim:
         return precise_sum(g, tuple(range(-y.ndim, 0)))
@@ -110,11 +112,11 @@ def take_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
 
 
 def _take(g, _y, _a, indices, axis=None, mode="raise"):
-    """Add the gradient of each element taken to the one that it was taken from."""
+    """Add the gradient of each taken element to the element it was taken from."""
     length = _a.size if axis is None else _a.shape[axis]
     if not isinstance(indices, np.ndarray | np.generic):
         indices = np.asarray(indices)
-    places = indices.astype(np.intp, copy=False)  # as NumPy does, which takes True for 1
+    places = indices.astype(np.intp, copy=False)  # like NumPy, for which True is 1
     if mode == "wrap":
         places = places % length
     elif mode == "clip":
@@ -123,7 +125,7 @@ def _take(g, _y, _a, indices, axis=None, mode="raise"):
 
 
 def along_axis_gradient(g, _y, _arr, indices, axis=-1):
-    """Add the gradient of each element taken to the one that it was taken from, axis by axis."""
+    """Add the gradient of each taken element to the element it was taken from, axis by axis."""
     places = unwrap(indices)
     if axis is None:
         return take_gradient(g, _y, _arr, places, None)
@@ -133,12 +135,12 @@ def along_axis_gradient(g, _y, _arr, indices, axis=-1):
 
 
 def _compress(g, _y, condition, _a, axis=None):
-    """Zeros where the condition is false."""
+    """The gradient where the condition is true, with zeros elsewhere."""
     return take_gradient(g, _y, _a, np.flatnonzero(condition), axis)
 
 
 def _extract(g, _y, condition, _arr):
-    """Zeros where the condition is false, among all elements."""
+    """The gradient where the condition is true, among all elements, with zeros elsewhere."""
     return take_gradient(g, _y, _arr, np.flatnonzero(condition), None)
 
 
@@ -154,12 +156,12 @@ selects(np.take, np.take_along_axis, np.compress, np.extract)
 
 
 def choose_(which: Any, *options: Any) -> Any:
-    """At each place, the element of the option whose number is in `which` there."""
+    """Select, at each place, the element of the option whose number is in `which`."""
     return np.choose(which, options)
 
 
 def select_(which: Any, *options: Any) -> Any:
-    """As `choose_`, in the shape and dtype of ``np.select``; the last option is the default."""
+    """Select like `choose_`, with the shape and dtype of ``np.select``; the last option is the default."""
     *choices, default = options
     return np.select([np.equal(which, i) for i in range(len(choices))], choices, default)
 
@@ -176,6 +178,7 @@ vjp_argnums(select_, _chosen, name="select")
 @composite(np.choose)
 def _choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     refuse_out(out)
+    # Which option is chosen is constant almost everywhere.
     which, options = np.asarray(unwrap(a)), tuple(map(as_operand, choices))
     if mode == "wrap":
         which = which % len(options)
@@ -197,8 +200,8 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> A
     x, conditions = as_operand(x), unwrap(condlist)
     if any(map(is_lazy, conditions if isinstance(conditions, (list, tuple)) else [conditions])):
         raise UnsupportedArgumentError(
-            "np.piecewise calls its functions with the elements where a condition holds, and which these are is not "
-            "computed: write np.where(condition, f(x), g(x))"
+            "np.piecewise calls each function with the elements for which a condition is true, but the conditions "
+            "aren't computed: write np.where(condition, f(x), g(x))"
         )
     if np.isscalar(conditions) or (
         not isinstance(conditions[0], (list, np.ndarray)) and np.ndim(x) != 0
@@ -230,16 +233,17 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> A
     return constant_result(cast(y, x.dtype))
 
 
-# -- sorting: ties keep their order ---------------------------------------------------------------
+# -- sorting: ties keep their order --------------------------------------------------------------------
 
 
 def _ranks(a: Any, axis: int | None) -> Any:
-    """The place of each element among the sorted ones."""
+    """Return the position of each element among the sorted elements."""
+    # The inverse of a permutation is its argsort.
     return np.argsort(np.argsort(a, axis, kind="stable"), axis)
 
 
 def sort_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
-    """The gradient in `a`, each of whose elements went to one of the `places` in y."""
+    """Return the gradient in `a`, whose elements moved to `places` in y."""
     lead = leading_shape(g, y)
     places = places.reshape((1,) * len(lead) + places.shape)
     if axis is None:
@@ -248,12 +252,13 @@ def sort_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
 
 
 def _sort(g, _y, a, axis=-1):
-    """The gradient in the order from before."""
+    """The gradient in the order before sorting."""
     return sort_gradient(g, _y, a, _ranks(a, axis), axis)
 
 
 def _partition(g, y, a, axis=-1):
-    """The gradient in the order from before the partition; equal elements kept their order."""
+    """The gradient in the order before the partition; equal elements keep their order."""
+    # np.partition doesn't say where elements went: equal ranks in `a` and `y` identify them.
     places = np.take_along_axis(np.argsort(y, axis, kind="stable"), _ranks(a, axis), axis)
     return sort_gradient(g, y, a, places, axis)
 
@@ -273,32 +278,35 @@ spreads(np.sort, np.partition)
 
 
 def _diag(g, _y, _v, k=0):
-    """Read the diagonal where a matrix was built, and build one where it was read."""
+    """Read the diagonal if a matrix was built, or build a matrix if a diagonal was read."""
     return np.diagonal(g, k, -2, -1) if _v.ndim == 1 else _diagonal(g, _y, _v, k)
 
 
 def _diagflat(g, _y, _v, k=0):
-    """The diagonal, in the shape from before."""
+    """The diagonal, in the original shape."""
     return np.diagonal(g, k, -2, -1).reshape(g.shape[:-2] + _v.shape)
 
 
 def _diagonal(g, _y, _a, offset=0, axis1=0, axis2=1):
-    """The gradient in the places of the diagonals."""
+    """The gradient at the positions of the diagonals."""
     lead, axes = leading_shape(g, _y), (axis1 % _a.ndim, axis2 % _a.ndim)
     steps = np.arange(g.shape[-1])
     index: list[Any] = [slice(None)] * _a.ndim
     index[axes[0]], index[axes[1]] = steps + max(-offset, 0), steps + max(offset, 0)
-    place = min(axes) if abs(axes[0] - axes[1]) == 1 else 0  # where NumPy puts the diagonal's axis
-    return _scattered(np.moveaxis(g, -1, len(lead) + place), tuple(index), lead, _a.shape)
+    position = (
+        min(axes) if abs(axes[0] - axes[1]) == 1 else 0
+    )  # where NumPy puts the axis of the diagonal
+    return _scattered(np.moveaxis(g, -1, len(lead) + position), tuple(index), lead, _a.shape)
 
 
 def _trace(g, _y, _a, offset=0, axis1=0, axis2=1):
-    """The gradient in every place of the diagonals, zeros beside them."""
+    """The gradient at all positions of the diagonals, with zeros elsewhere."""
     matrices = g[..., None, None]
     if is_lazy(unwrap(g)):
         shape = g.shape + _a.shape[axis1:][:1] + _a.shape[axis2:][:1]
         matrices = np.triu(np.tril(np.broadcast_to(matrices, shape), offset), offset)
     else:
+        # A product with the identity would give nan for an infinite gradient: 0 * inf.
         diagonal = np.eye(_a.shape[axis1], _a.shape[axis2], offset, dtype=bool)
         matrices = np.where(diagonal, matrices, 0)
     places = negative_axis(axis1, _a.ndim), negative_axis(axis2, _a.ndim)
@@ -320,7 +328,7 @@ spreads(np.trace)
 
 
 def bincount_(x: Any, weights: Any, minlength: int) -> Any:
-    """The sum of the weights in each bin."""
+    """Sum the weights in each bin."""
     return np.bincount(x, weights, minlength)
 
 
@@ -350,7 +358,7 @@ if hasattr(np, "in1d"):  # before NumPy 2.4
     not_differentiable(np.in1d)  # noqa: NPY201
 
 
-# -- writing in place is refused ------------------------------------------------------------------
+# -- in-place functions are rejected -------------------------------------------------------------------
 
 INSTEAD: dict[Callable[..., Any], str] = {
     np.put: "write np.where(mask, values, x)",
@@ -367,7 +375,7 @@ def _refuse(function: Callable[..., Any], advice: str) -> None:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         refuse_within_numpy()
         raise ImmutableError(
-            f"np.{function.__name__} writes into an array, where no tape can follow, "
+            f"np.{function.__name__} writes into an array, which no tape can track, "
             f"and tensors are immutable: {advice}"
         )
 

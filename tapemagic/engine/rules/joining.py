@@ -1,4 +1,4 @@
-"""Joining and splitting: several arrays into one, one into several, several side by side, slice by slice."""
+"""Joining and splitting: several arrays into one, one into several, broadcasting together, slice by slice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Shape = tuple[int, ...]
 
 
 def _joined(function: Function, arrays: Any, options: dict[str, Any], out: Any = None) -> Any:
-    """Apply an operation of many arrays to a list of them, some of which may be lists."""
+    """Apply an operation on many arrays to a list of arrays, some of which may be lists."""
     refuse_out(out)
     return apply(operation(function), tuple(map(as_operand, arrays)), options)
 
@@ -45,7 +45,7 @@ def _parts(
     axis: int,
     as_joined: Callable[[Shape], Shape],
 ) -> list[Any]:
-    """The slices of `g` for some of the `arrays`, joined along `axis` in the shapes `as_joined`."""
+    """Return the slices of `g` for some of the `arrays`, which were joined along `axis` in the shapes `as_joined`."""
     shapes = list(map(shape_of, arrays))
     ends = list(accumulate(as_joined(shape)[axis] for shape in shapes))
     axis = negative_axis(axis, y.ndim)
@@ -67,14 +67,14 @@ def stack(*arrays: Any, axis: int = 0, **options: Any) -> Any:
 
 
 def _concatenate(argnums, g, _y, *_arrays, axis=0):
-    """Cut the arrays' parts out of `g`."""
+    """The parts of `g` that belong to the arrays."""
     if axis is None:
         return _parts(argnums, g, _y, _arrays, -1, lambda shape: (math.prod(shape),))
     return _parts(argnums, g, _y, _arrays, axis, lambda shape: shape)
 
 
 def _stack(argnums, g, _y, *_arrays, axis=0):
-    """Take the arrays' places out of `g`."""
+    """The slices of `g` that belong to the arrays."""
     axis = negative_axis(axis, _y.ndim)
     return [g[at(axis, k)] for k in argnums]
 
@@ -95,7 +95,7 @@ def _(arrays: Any, axis: int = 0, out: Any = None, **options: Any) -> Any:
 
 
 def _joins(function: Function, axis: int, as_joined: Callable[[Shape], Shape]) -> None:
-    """Make `function` an operation that joins along `axis`, or the last one, in new shapes."""
+    """Define `function` as an operation that joins along `axis`, or the last axis, with new shapes."""
 
     def join(*arrays: Any, **options: Any) -> Any:
         return function(arrays, **options)
@@ -117,36 +117,37 @@ _joins(np.column_stack, 1, lambda shape: shape if len(shape) > 1 else (*(shape o
 
 
 def block(*arrays: Any, layout: Any) -> Any:
-    """``np.block`` of nested lists that hold the positions of the `arrays`."""
+    """``np.block`` of nested lists that contain the positions of the `arrays`."""
     return np.block(_filled(layout, arrays))
 
 
-def _numbered(nested: Any, found: list[Any]) -> Any:
-    """Nested lists with each array replaced by its position among those `found`."""
+def _numbered(nested: Any, arrays: list[Any]) -> Any:
+    """Replace each array in nested lists by its position in `arrays`, to which it is appended."""
     if isinstance(nested, list):
-        return [_numbered(part, found) for part in nested]
+        return [_numbered(part, arrays) for part in nested]
     if isinstance(nested, tuple):
         raise TypeError(
-            "np.block arranges its arrays with lists: write a list in place of the tuple"
+            "np.block arranges its arrays with lists: write a list instead of the tuple"
         )
-    found.append(nested)
-    return len(found) - 1
+    arrays.append(nested)
+    return len(arrays) - 1
 
 
 def _filled(layout: Any, arrays: Any) -> Any:
-    """The nested lists again, with the arrays in their places."""
+    """Replace the positions in nested lists by the arrays."""
     if isinstance(layout, list):
         return [_filled(part, arrays) for part in layout]
     return arrays[layout]
 
 
 def _block(argnums, g, _y, *_arrays, layout):
-    """Cut the blocks out of `g`: each is a rectangle, so its elements are in their order."""
+    """The blocks of `g`; each block is a rectangle, so its elements keep their order."""
     shapes = list(map(shape_of, _arrays))
     owners = np.block(_filled(layout, [np.full(shape, i) for i, shape in enumerate(shapes)]))
     places = np.argsort(owners, axis=None, kind="stable")
     ends = list(accumulate(map(math.prod, shapes)))
     starts = [0, *ends]
+    # `owners` has the number of the block that each element of the result comes from.
     flat = relaid(g, _y.ndim, (_y.size,))
     return [relaid(flat[..., places[starts[k] : ends[k]]], 1, shapes[k]) for k in argnums]
 
@@ -157,16 +158,16 @@ spreads(block)
 
 @composite(np.block)
 def _(arrays: Any) -> Any:
-    found: list[Any] = []
-    layout = _numbered(arrays, found)
-    return apply(operation(block), tuple(found), {"layout": layout})
+    parts: list[Any] = []
+    layout = _numbered(arrays, parts)
+    return apply(operation(block), tuple(parts), {"layout": layout})
 
 
 # -- longer and shorter ---------------------------------------------------------------------------
 
 
 def _lined_up(arr: Any, axis: int | None) -> tuple[Any, int]:
-    """An array with an axis that it has; all its elements in a row, if there is none."""
+    """Return an array with a valid axis; without an axis, return the flattened array and axis 0."""
     arr = as_operand(arr)
     return (np.ravel(arr), 0) if axis is None else (arr, normalize_axis_index(axis, np.ndim(arr)))
 
@@ -182,11 +183,11 @@ def _(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     obj, values, length = unwrap(obj), as_array(values), arr.shape[axis]
     if values.dtype.kind == "c" and arr.dtype.kind != "c":
         raise DtypeError(
-            f"values of {values.dtype} do not fit into an array of {arr.dtype}: give np.insert np.real(values), or "
+            f"values of {values.dtype} do not fit into an array of {arr.dtype}: pass np.real(values), or "
             "arr.astype(complex)"
         )
     count = len(np.insert(np.arange(length), obj, 0)) - length
-    if count == 1:  # several values may go to this one place
+    if count == 1:  # several values may be inserted at this place
         values = np.reshape(values, (1,) * (arr.ndim - values.ndim) + values.shape)
         if not isinstance(obj, slice) and np.ndim(obj) == 0:
             values = np.moveaxis(values, 0, axis)
@@ -194,12 +195,13 @@ def _(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
     parts = arr, np.broadcast_to(_fewer_axes(values, arr.ndim), shape)
     both = np.concatenate(parts, axis=axis, dtype=arr.dtype, casting="unsafe")
+    # NumPy's np.insert on positions tells where it puts each element; np.take repeats that.
     order = np.insert(np.arange(length), obj, np.arange(length, length + count))
     return np.take(both, order, axis=axis)
 
 
 def _fewer_axes(values: Any, ndim: int) -> Any:
-    """`values` without leading axes of length 1 beyond the last `ndim`, as where they are assigned."""
+    """Remove leading axes of length 1 from `values`, beyond the last `ndim` axes, as assignment does."""
     extra = max(values.ndim - ndim, 0)
     if any(n != 1 for n in values.shape[:extra]):
         raise ShapeError(
@@ -222,7 +224,7 @@ def _(a: Any, new_shape: Any) -> Any:
 
 
 def _makes_poly1d() -> bool:
-    """Whether ``np.poly1d(...)`` called NumPy."""
+    """Return True if the call of NumPy came from ``np.poly1d(...)``."""
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("tapemagic."):
         frame = frame.f_back
@@ -231,7 +233,7 @@ def _makes_poly1d() -> bool:
 
 @composite(np.trim_zeros)
 def _(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
-    if _makes_poly1d():  # a zero in front is the value of a coefficient, which has a gradient
+    if _makes_poly1d():  # a leading zero may be the value of a coefficient that has a gradient
         return filt
     np.trim_zeros(np.zeros(0), trim)  # NumPy checks the word
     axes = range(filt.ndim) if axis is None else normalize_axis_tuple(axis, filt.ndim)
@@ -258,21 +260,21 @@ selects(split)
 
 
 def _splits(function: Function) -> None:
-    """Make ``np.split`` or ``np.array_split`` an operation of several results."""
+    """Define ``np.split`` or ``np.array_split`` as an operation with several results."""
 
     def pieces(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         numbers = np.arange(ary.shape[axis])
-        found = function(numbers, unwrap(indices_or_sections))
-        if not np.array_equal(np.concatenate(found), numbers):  # parts may overlap, or leave gaps
-            return [np.take(ary, part, axis=axis) for part in found]
-        indices = tuple(np.cumsum([len(part) for part in found])[:-1].tolist())
+        parts = function(numbers, unwrap(indices_or_sections))
+        if not np.array_equal(np.concatenate(parts), numbers):  # parts may overlap, or leave gaps
+            return [np.take(ary, part, axis=axis) for part in parts]
+        indices = tuple(np.cumsum([len(part) for part in parts])[:-1].tolist())
         return list(apply(operation(split), (ary,), {"indices": indices, "axis": axis}))
 
     composite(function)(pieces)
 
 
 def _splits_along(function: Function, axis: int, least: int) -> None:
-    """Make `function` split along `axis`, or the last one, what has at `least` so many axes."""
+    """Define `function` as a split along `axis`, or the last axis, of arrays with at least `least` axes."""
 
     def pieces(ary: Any, indices_or_sections: Any) -> Any:
         if ary.ndim < least:
@@ -299,24 +301,24 @@ if hasattr(np, "unstack"):  # from NumPy 2.1 on
 
 
 def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
-    """``np.broadcast_arrays``, as a tuple."""
+    """``np.broadcast_arrays`` as a tuple."""
     return tuple(np.broadcast_arrays(*args))
 
 
 def meshgrid(*xi: Any, **options: Any) -> tuple[Any, ...]:
-    """``np.meshgrid``, as a tuple."""
+    """``np.meshgrid`` as a tuple."""
     return tuple(np.meshgrid(*xi, **options))
 
 
 def _meshgrid(argnums, g, _y, *_xi, indexing="xy", sparse=False, copy=True):
-    """Sum over the axes that belong to the other arrays."""
+    """The sum of `g` over the axes that belong to the other arrays."""
     n = len(_xi)
-    found = []
+    gradients = []
     for k in argnums:
         own = (1 - k if indexing == "xy" and k < 2 <= n else k) - n
-        others = tuple(axis for axis in range(-n, 0) if axis != own)
-        found.append(relaid(precise_sum(g[k], others), 1, shape_of(_xi[k])))
-    return found
+        other_axes = tuple(axis for axis in range(-n, 0) if axis != own)
+        gradients.append(relaid(precise_sum(g[k], other_axes), 1, shape_of(_xi[k])))
+    return gradients
 
 
 vjp_argnums(broadcast_arrays, lambda argnums, g, _y, *_args: [g[k] for k in argnums])

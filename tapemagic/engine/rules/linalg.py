@@ -1,4 +1,4 @@
-"""Linear algebra: inverses, systems of equations, determinants, powers, and NumPy's other names for products."""
+"""Linear algebra: inverses, systems of equations, determinants, powers, and products under NumPy's other names."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tapemagic.engine.tensor.tensor import as_operand, unwrap
 
 
 def _inv(g, y, _a):
-    """The cotangent between two transposed inverses, negated."""
+    """-Yᵀ G Yᵀ, because d(A⁻¹) = -A⁻¹ dA A⁻¹ (Giles 2008)."""
     return -(y.mT @ g @ y.mT)
 
 
 def solve_matrices(a: Any, b: Any) -> Any:
-    """``np.linalg.solve(a, b)`` for matrices b. Axes that only b has become columns: a is factorised once."""
+    """``np.linalg.solve(a, b)`` for matrices b. Additional axes of b become columns, so each a is factorized once."""
     extra = b.ndim - a.ndim
     if extra <= 0:
         return np.linalg.solve(a, b)
@@ -41,7 +41,7 @@ def _solve_b(g, _x, a, _b):
 
 
 def _solve_a(g, x, a, _b):
-    """Minus the outer product of b's gradient and the solution."""
+    """Minus the outer product of the gradient in b and the solution (Giles 2008)."""
     if _b.ndim == 1:
         g, x = g[..., None], x[..., None]
     return -(solve_matrices(a.mT, g) @ x.mT)
@@ -79,15 +79,16 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 
 
 def _det(g, y, a):
-    """The cofactors."""
+    """The cofactors of the matrices, by Jacobi's formula (Giles 2008)."""
     return g[..., None, None] * cofactors(y, a)
 
 
 def cofactors(y: Any, a: Any) -> Any:
-    """The gradient of the determinant `y` of `a`: its inverse, transposed, times `y`, but right for any rank."""
+    """Return the gradient of the determinant `y` of `a`: y * inv(a).T, computed so that it is right for any rank."""
     eye = np.eye(a.shape[-1])
     finite = np.all(np.isfinite(a), axis=(-2, -1), keepdims=True)
     weak = weaknesses(np.where(finite, unwrap(a), eye))
+    # The common case, regular matrices, needs no singular vectors.
     if not weak.any():
         return y[..., None, None] * np.linalg.inv(a).mT
     result: Any = 0
@@ -98,7 +99,7 @@ def cofactors(y: Any, a: Any) -> Any:
 
 
 def scales(a: Any) -> tuple[Any, Any]:
-    """Divisors of rows and columns that make the largest number in each of them 1."""
+    """Return divisors of rows and columns that make the largest number in each of them 1."""
     rows = np.max(np.abs(a), axis=-1, keepdims=True, initial=0)
     rows = np.where(rows, rows, 1)
     columns = np.max(np.abs(a / rows), axis=-2, keepdims=True, initial=0)
@@ -106,18 +107,20 @@ def scales(a: Any) -> tuple[Any, Any]:
 
 
 def weaknesses(a: Any) -> Any:
-    """The number of singular values of each scaled matrix that are too small to divide by."""
+    """Return the number of singular values of each scaled matrix that are too small to divide by."""
+    # Scaling removes small singular values that are only due to units, such as diag(1, 1e-20).
     rows, columns = scales(a)
     s = np.linalg.svd(a / rows / columns, compute_uv=False)
+    # With a quarter of the digits as the limit, the inverse keeps at least three quarters of them.
     return np.sum(s <= s[..., :1] * np.finfo(s.dtype).eps ** (1 / 4), axis=-1)
 
 
 def bordered(a: Any, count: int) -> Any:
-    """The cofactors of matrices with `count` small singular values.
+    """Return the cofactors of matrices with `count` small singular values.
 
-    With b = a + u @ vh, where u and vh make those singular values large, det(a) is det(b) times the small
-    determinant of m = 1 - vh @ inv(b) @ u (the matrix determinant lemma). That holds for any constant u and
-    vh, so that the derivatives of all orders are right.
+    Let b = a + u @ vh, where u and vh make these singular values large. Then det(a) is det(b) times the small
+    determinant of m = 1 - vh @ inv(b) @ u (matrix determinant lemma). This is true for any constant u and vh, so
+    derivatives of all orders are right.
     """
     rows, columns = scales(unwrap(a))
     u, s, vh = np.linalg.svd(unwrap(a) / rows / columns)
@@ -132,9 +135,10 @@ def bordered(a: Any, count: int) -> Any:
 
 
 def small_determinant(m: Any) -> tuple[Any, Any]:
-    """The determinant, as a matrix of one element, and the adjugate of small matrices, which may be singular.
+    """Return the determinant, as a matrix of one element, and the adjugate of small matrices, which may be singular.
 
-    The algorithm of Faddeev and Leverrier: F. R. Gantmacher, "The Theory of Matrices" (1959), IV.5.
+    Algorithm of Faddeev and Leverrier (F. R. Gantmacher, "The Theory of Matrices", 1959, IV.5), which needs no
+    division by pivots.
     """
     n = m.shape[-1]
     eye = np.eye(n)
@@ -159,7 +163,7 @@ def slogdet_(a: Any) -> tuple[Any, Any]:
 
 
 def _slogdet(g, y, a):
-    """The transposed inverse, which also turns a complex sign; NaN where the determinant is 0."""
+    """The transposed inverse, which also rotates a complex sign; nan if the determinant is 0."""
     (g_sign, g_log), (sign, _) = g, y
     if a.dtype.kind == "c":
         g_log = g_log + 1j * np.imag(g_sign * sign)
@@ -180,13 +184,14 @@ def _repacked(a: Any) -> Any:
 
 
 def _matrix_power(g, _y, a, n):
-    """The power's change in the direction g, for the transposed matrices: squared and multiplied as the power is.
+    """The change of the transposed matrices' power in the direction g, by repeated squaring like the power itself.
 
-    The derivative of a power in a direction, given back, is that of the transposed matrix's; N. J. Higham,
-    "Functions of Matrices" (2008), section 3.2.
+    The adjoint of a power's derivative is the derivative for the transposed matrix (N. J. Higham, "Functions of
+    Matrices", 2008, section 3.2).
     """
     a = a.mT
     n = operator.index(n)
+    # A**0 is the identity for any A.
     if n == 0:
         return zeros(g)
     if n < 0:
@@ -218,9 +223,9 @@ def _multi_dot(arrays: Sequence[Any], *, out: None = None) -> Any:
 
 
 def cheapest(lengths: Sequence[int]) -> dict[tuple[int, int], tuple[int, int]]:
-    """The cost of each part of a chain of matrices, and where to split it.
+    """Return, for each part of a chain of matrices, the cost of its product and the position of the best split.
 
-    T. H. Cormen and others, "Introduction to Algorithms", section 15.2.
+    Algorithm: T. H. Cormen and others, "Introduction to Algorithms", section 15.2.
     """
     count = len(lengths) - 1
     best = {(i, i + 1): (0, i) for i in range(count)}
@@ -235,14 +240,14 @@ def cheapest(lengths: Sequence[int]) -> dict[tuple[int, int], tuple[int, int]]:
 
 
 def chained(arrays: Sequence[Any], splits: Any, first: int, last: int) -> Any:
-    """The product of ``arrays[first:last]``."""
+    """Return the product of ``arrays[first:last]``."""
     if last - first == 1:
         return arrays[first]
     split = splits[first, last][1]
     return np.dot(chained(arrays, splits, first, split), chained(arrays, splits, split, last))
 
 
-# -- other names, with fewer arguments than the functions of np ------------------------------------
+# -- other names, with fewer arguments than the functions in np ------------------------------------------
 
 
 @composite(np.linalg.outer)

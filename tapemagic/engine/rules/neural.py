@@ -1,4 +1,4 @@
-"""Activations, losses and dropout."""
+"""Rules of activations, losses and dropout."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.activations import (
-    BELL,
     GELU_CUBIC,
     GELU_SLOPE,
-    LOGISTIC,
+    LOGISTIC_TAIL,
+    NORMAL_TAIL,
     SELU_ALPHA,
     SELU_SCALE,
     elu,
@@ -41,18 +41,19 @@ from tapemagic.engine.operations.sparse_losses import (
 from tapemagic.engine.registry import pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
 
-# -- activations: at the bends, TensorFlow's derivatives ------------------------------------------
+# -- activations: at kinks, TensorFlow's derivatives ---------------------------------------------------
 
 
 def bell(x: Any) -> Any:
-    """exp(-x**2), without overflow on the way."""
-    near = np.clip(x, -BELL, BELL)
+    """Compute exp(-x**2) without overflow in x**2."""
+    # exp(-1600) is 0 already, and the square of 1e200 would overflow with a warning.
+    near = np.clip(x, -NORMAL_TAIL, NORMAL_TAIL)
     return np.exp(-near * near)
 
 
 def _gelu(g, _y, x, approximate=False):
-    """The probability, and x times its density."""
-    x = np.clip(x, -BELL, BELL)
+    """The probability P(x), plus x times its density; with tanh, the derivative of x * sigmoid(...)."""
+    x = np.clip(x, -NORMAL_TAIL, NORMAL_TAIL)
     if not approximate:
         return g * (erfc(x * -(0.5**0.5)) / 2 + x * bell(x * 0.5**0.5) / math.sqrt(2 * math.pi))
     square = x * x
@@ -61,12 +62,14 @@ def _gelu(g, _y, x, approximate=False):
 
 
 def _silu(g, _y, x):
-    """The logistic function, and x times its slope."""
-    x = np.clip(x, -LOGISTIC, LOGISTIC)
+    """The logistic function, plus x times its slope p * (1 - p)."""
+    x = np.clip(x, -LOGISTIC_TAIL, LOGISTIC_TAIL)
     p = sigmoid(x)
     return g * (p * (1 + x * (1 - p)))
 
 
+# From y = log(p): d log_sigmoid / dx = 1 - p = -expm1(y), and d softplus / dx = p = -expm1(-y). expm1 keeps the
+# digits that 1 - exp(y) would lose for p close to 1.
 # fmt: off
 vjp(relu,         lambda g, y, _x: only_where(g, y > 0))
 vjp(relu6,        lambda g, y, _x: only_where(g, (y > 0) & (y < 6)))
@@ -97,14 +100,14 @@ pointwise(softplus, softsign, erf, erfc, where_mask, masked, sigmoid_cross_entro
 
 
 def inner(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
-    """The sum of the products along some axes, which stay."""
+    """Sum the products along axes, which stay."""
     if len(axes) == 1:
         return np.vecdot(a, b, axis=axes[0], keepdims=True)  # type: ignore[call-overload]
     return np.sum(a * b, axis=axes, keepdims=True)
 
 
 def _softmax(g, y, _x, axis=-1):
-    """`g` minus its mean with the probabilities as weights, times the probabilities."""
+    """`g` minus its mean weighted by the probabilities, times the probabilities."""
     return y * (g - inner(g, y, negative_axes(axis, _x.ndim)))
 
 
@@ -141,6 +144,7 @@ def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
 
 def _sparse_cross_entropy(g, _y, labels, logits):
     """The softmax of the logits, minus 1 at the label."""
+    # Without a tape that records this gradient, a single pass computes it without the matrix `hit`.
     if isinstance(logits, np.ndarray) and isinstance(g, np.ndarray):
         return sparse_cross_entropy_slopes(g, labels, logits)
     hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])

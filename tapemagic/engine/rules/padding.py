@@ -1,4 +1,4 @@
-"""Padding: constants, copies of what is there, or numbers computed from it, around an array."""
+"""Padding an array with constants, with copies of its elements, or with statistics of these elements."""
 
 from __future__ import annotations
 
@@ -39,21 +39,22 @@ def pad_copy(array: Any, widths: Widths, mode: str) -> Any:
 
 
 def _inside(widths: Widths, lengths: tuple[int, ...]) -> tuple[slice, ...]:
-    """The index of the array in the padded one."""
+    """Return the index of the array in the padded array."""
     return tuple(slice(width[0], width[0] + n) for width, n in zip(widths, lengths, strict=True))
 
 
 def _pad_constant(g, _y, _array, _constant_values, widths):
-    """Cut the padding off."""
+    """The gradient without the padding."""
     return g[(..., *_inside(widths, _array.shape))]
 
 
 def _pad_constant_values(g, _y, _array, _constant_values, widths):
-    """Sum over each strip of padding; a later axis's strips cover the corners."""
+    """The sum over each strip of padding; the strips of later axes cover the corners."""
     inside = _inside(widths, _array.shape)
     axes = tuple(range(-_array.ndim, 0))
     sums: list[Any] = []
     for axis, (before, _) in zip(axes, widths, strict=True):
+        # Each corner belongs to the strip of its last axis, as NumPy fills axis by axis.
         for strip in (slice(before), slice(inside[axis].stop, None)):
             index = (
                 *(slice(None),) * (axis + _array.ndim),
@@ -65,7 +66,7 @@ def _pad_constant_values(g, _y, _array, _constant_values, widths):
 
 
 def _pad_copy(g, _y, _array, widths, mode):
-    """Add every copy to the element that it is a copy of, one axis after the other."""
+    """Add the gradient of every copy to the original element, one axis after another."""
     for axis, width in zip(range(-_array.ndim, 0), widths, strict=True):
         if any(width):
             length = _array.shape[axis]
@@ -80,12 +81,12 @@ selects(pad_copy)
 
 
 def _pairs(value: Any, ndim: int) -> Any:
-    """A value for each end of each axis, from the shorter ways of giving them."""
+    """Return a value for each end of each axis, from NumPy's shorter forms."""
     return np.broadcast_to(as_operand(value), (ndim, 2))
 
 
 def _widths(pad_width: Any, ndim: int) -> Widths:
-    """The lengths of the padding at the two ends of each axis."""
+    """Return the lengths of the padding at both ends of each axis."""
     if isinstance(pad_width, dict):
         pairs = [(0, 0)] * ndim
         for axis, width in pad_width.items():
@@ -99,14 +100,14 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
 
 
 def _require_entries(array: Any, widths: Widths) -> None:
-    """Raise NumPy's error where there is nothing to pad with."""
+    """Raise NumPy's error if there is nothing to pad with."""
     for axis, (length, width) in enumerate(zip(array.shape, widths, strict=True)):
         if not length and any(width):
             raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant'")
 
 
 def _grown(array: Any, widths: Widths, strip: Callable[[Any, int, int, int], Any]) -> Any:
-    """`array` with a ``strip(array, axis, end, width)`` at both ends of each axis in turn."""
+    """Add a ``strip(array, axis, end, width)`` at both ends of each axis, one axis after another."""
     _require_entries(array, widths)
     for axis, (before, after) in zip(range(-array.ndim, 0), widths, strict=True):
         if before or after:
@@ -116,13 +117,13 @@ def _grown(array: Any, widths: Widths, strip: Callable[[Any, int, int, int], Any
 
 
 def _last(array: Any, axis: int, end: int, count: int) -> Any:
-    """The `count` entries at one end of an axis."""
+    """Return the `count` entries at one end of an axis."""
     length = array.shape[axis]
     return array[at(axis, slice(length - count, length) if end else slice(count))]
 
 
 def _ramp(array: Any, widths: Widths, end_values: Any = 0) -> Any:
-    """The array padded with straight lines to the `end_values`."""
+    """Pad the array with linear ramps to the `end_values`."""
     values = _pairs(end_values, array.ndim)
 
     def strip(array: Any, axis: int, end: int, width: int) -> Any:
@@ -135,7 +136,7 @@ def _ramp(array: Any, widths: Widths, end_values: Any = 0) -> Any:
 
 
 def _statistic(array: Any, widths: Widths, mode: str, stat_length: Any = None) -> Any:
-    """The array padded with a statistic of the `stat_length` entries at each end."""
+    """Pad the array with a statistic of the `stat_length` entries at each end."""
     lengths = None if stat_length is None else _pairs(unwrap(stat_length), array.ndim)
 
     def strip(array: Any, axis: int, end: int, width: int) -> Any:
@@ -148,7 +149,7 @@ def _statistic(array: Any, widths: Widths, mode: str, stat_length: Any = None) -
 
 
 def _odd(array: Any, widths: Widths, mode: str) -> Any:
-    """The array padded with its reflections, turned upside down at the ends."""
+    """Pad the array with odd reflections, which are mirrored at the value of the end."""
     _require_entries(array, widths)
     for axis, (before, after) in zip(range(-array.ndim, 0), widths, strict=True):
         array = _reflected(array, axis, before, after, 0 if mode == "symmetric" else 1)
@@ -156,7 +157,9 @@ def _odd(array: Any, widths: Widths, mode: str) -> Any:
 
 
 def _reflected(array: Any, axis: int, before: int, after: int, skipped: int) -> Any:
-    """`array` with odd reflections in the ends of an axis, which leave out the `skipped` outermost entries."""
+    """Add odd reflections at the ends of an axis, without the `skipped` outermost entries."""
+    # A reflection longer than the array is made of several: each one extends the array for the
+    # next.
     period = array.shape[axis] - skipped
     if period < 1:
         ends = _last(array, axis, 0, 1), _last(array, axis, 1, 1)
@@ -180,7 +183,7 @@ def _(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any
     widths = _widths(pad_width, array.ndim)
     if not widths:
         return np.copy(array)
-    if mode in {"constant", "empty"}:  # anything may stand in an empty place, zeros too
+    if mode in {"constant", "empty"}:  # the values of "empty" are arbitrary, so zeros are allowed
         values = as_operand(options.pop("constant_values", 0))
         return apply(operation(pad_constant), (array, values), {"widths": widths, **options})
     if mode in COPIES and options.get("reflect_type", "even") == "even":
@@ -197,7 +200,7 @@ def _(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any
     modes = ", ".join(map(repr, sorted(COPIES | COMPUTED | {"constant", "empty"})))
     if callable(mode):
         raise UnsupportedArgumentError(
-            f"pad(..., mode={mode.__name__}) would let the function write into the array, where no tape can follow: "
+            f"pad(..., mode={mode.__name__}) would let the function write into the array, which no tape can track: "
             f"use {modes}, or np.concatenate"
         )
     raise UnsupportedArgumentError(

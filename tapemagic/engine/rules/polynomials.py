@@ -1,9 +1,10 @@
-"""Polynomials by their coefficients, the highest power first; their values, roots and fits.
+"""Polynomials by their coefficients, highest power first: values, roots and fits.
 
-An ``np.poly1d`` made of a tensor holds it: whatever it computes from its coefficients stays on the tape. To NumPy's
-own functions it is something to make an array of, unless they are given a tensor, too. NumPy's results have no zeros
-in front. Ours keep those which are the value of a coefficient that depends on a tensor, since another
-value of it would be seen: of a tensor given to ``np.polymul`` or ``np.poly1d``, and in a remainder of ``np.polydiv``.
+An ``np.poly1d`` of a tensor holds the tensor, so everything it computes from its coefficients stays on the tape.
+Other NumPy functions convert it to an array, unless they also receive a tensor. NumPy removes leading zeros from its
+results. Here, leading zeros stay if they are values of coefficients that depend on a tensor, because other values of
+the tensor would give other coefficients: for tensors passed to ``np.polymul`` or ``np.poly1d``, and in a remainder of
+``np.polydiv``.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 
 
 def coefficients(p: Any) -> Any:
-    """The coefficients of an ``np.poly1d``; anything else as at least a one-dimensional array of them."""
+    """Return the coefficients of an ``np.poly1d``; convert other objects to an array with at least one axis."""
     return p.coeffs if isinstance(p, np.poly1d) else np.atleast_1d(as_operand(p))
 
 
 def like(value: Any, *inputs: Any) -> Any:
-    """Coefficients as an ``np.poly1d``, if one of the `inputs` is one."""
+    """Convert coefficients to an ``np.poly1d`` if an input is an ``np.poly1d``."""
     return np.poly1d(value) if any(isinstance(x, np.poly1d) for x in inputs) else value
 
 
@@ -43,7 +44,7 @@ def _vander(g, y, _x, N=None, increasing=False):  # noqa: N803 (NumPy's name)
 
 
 def polyval_(p: Any, x: Any) -> Any:
-    """``np.polyval`` for one polynomial."""
+    """``np.polyval`` of a single polynomial."""
     return np.polyval(p, x)
 
 
@@ -66,6 +67,7 @@ def _polyval(p: Any, x: Any) -> Any:
         y, p = (np.poly1d(p[0]), p[1:]) if len(p) else (0, p)
     else:
         y = np.zeros_like(unwrap(as_operand(x)))
+    # Horner's rule with polynomials, for np.polyval(p, np.poly1d(...)).
     for coefficient in p:
         y = y * x + coefficient
     return y
@@ -75,7 +77,7 @@ def _polyval(p: Any, x: Any) -> Any:
 
 
 def _of_one_length(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two lists of coefficients, zeros put in front of the shorter one."""
+    """Pad the shorter of two lists of coefficients with leading zeros."""
     length = max(len(a), len(b))
     a, b = (
         np.concatenate((np.zeros(length - len(x), x.dtype), x)) if len(x) < length else x
@@ -96,16 +98,16 @@ def _polysub(a1: Any, a2: Any) -> Any:
     return like(a - b, a1, a2)
 
 
-def trimmed(whole: Any) -> Any:
-    """Coefficients without zeros in front."""
-    rest = np.trim_zeros(whole, "f")
-    return rest if len(rest) else whole[-1:]
+def trimmed(all_coefficients: Any) -> Any:
+    """Return coefficients without leading zeros."""
+    rest = np.trim_zeros(all_coefficients, "f")
+    return rest if len(rest) else all_coefficients[-1:]
 
 
 def factor(p: Any) -> Any:
-    """The coefficients of a polynomial to multiply with: of a tensor all of them, else without zeros in front."""
-    whole = coefficients(p)
-    return whole if isinstance(whole, Traced) else trimmed(whole)
+    """Return the coefficients for a product, without leading zeros unless they are a tensor."""
+    all_coefficients = coefficients(p)
+    return all_coefficients if isinstance(all_coefficients, Traced) else trimmed(all_coefficients)
 
 
 @composite(np.polymul)
@@ -126,9 +128,9 @@ def _polydiv(u: Any, v: Any) -> Any:
         quotient.append(scale * rest[k])
         below = rest[k : k + n] - quotient[k] * divisor
         rest = np.concatenate((rest[:k], below, rest[k + n :]))
-    found = np.stack(quotient) if quotient else constant(np.zeros(1, rest.dtype))
+    stacked = np.stack(quotient) if quotient else constant(np.zeros(1, rest.dtype))
     rest = rest[-max(n - 1, 1) :]
-    return like(found, u, v), like(rest, u, v)
+    return like(stacked, u, v), like(rest, u, v)
 
 
 # -- derivatives and integrals --------------------------------------------------------------------
@@ -164,12 +166,12 @@ def _polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
 
 
 def characteristic(a: Any) -> Any:
-    """The coefficients of a square matrix's characteristic polynomial."""
+    """Return the coefficients of the characteristic polynomial of a square matrix."""
     return np.poly(a)
 
 
 def _characteristic(g, y, a):
-    """The adjugate of zI - A, power by power, as D. K. Faddeev and U. Leverrier build it up from I.
+    """The adjugate of zI - A, power by power, by the algorithm of D. K. Faddeev and U. Leverrier.
 
     F. R. Gantmacher, The Theory of Matrices (1959), volume 1, chapter IV, section 5.
     """
@@ -187,7 +189,7 @@ def roots_(p: Any) -> Any:
 
 
 def _roots(g, y, p):
-    """A root moves as a coefficient's power there does, against the slope."""
+    """The power of the root for each coefficient, divided by minus the slope at the root (implicit differentiation)."""
     return -(g / np.polyval(np.polyder(p), y)) @ np.vander(y, p.shape[0])
 
 
@@ -218,6 +220,7 @@ def _poly(seq_of_zeros: Any) -> Any:
     for i in range(len(zeros)):
         y = np.convolve(y, np.concatenate((one, -zeros[i : i + 1])))
     plain = unwrap(zeros)
+    # Like NumPy: zeros that are complex conjugates of each other give real coefficients.
     paired = np.array_equal(np.sort(plain), np.sort(np.conj(plain)))
     return np.real(y) if paired and y.dtype.kind == "c" else y
 
@@ -243,31 +246,33 @@ def _polyfit(
     if w is not None:
         powers = powers * w[:, None]
         values = values * (w[:, None] if y.ndim == 2 else w)
+    # NumPy scales the columns to improve the condition number; without it, other singular values
+    # would be cut.
     scale = np.sqrt(np.sum(powers * powers, axis=0))
     powers = powers / scale
     rcond = len(x) * np.finfo(x.dtype).eps if rcond is None else rcond
-    found, residuals, rank, singular = np.linalg.lstsq(powers, values, rcond)
-    found = (found.T / scale).T
+    fitted, residuals, rank, singular = np.linalg.lstsq(powers, values, rcond)
+    fitted = (fitted.T / scale).T
     if full:
-        return found, residuals, rank, singular, rcond
+        return fitted, residuals, rank, singular, rcond
     if rank != order:
         text = "Polyfit may be poorly conditioned"
         warnings.warn(text, np.exceptions.RankWarning, stacklevel=3)
     if not cov:
-        return found
+        return fitted
     spread = np.linalg.inv(powers.T @ powers) / np.outer(scale, scale)
     if cov == "unscaled":
-        return found, spread if y.ndim == 1 else spread[:, :, None]
+        return fitted, spread if y.ndim == 1 else spread[:, :, None]
     if len(x) <= order:
         raise ValueError(
             "the number of data points must exceed order to scale the covariance matrix"
         )
     spread = spread if y.ndim == 1 else spread[:, :, None]
-    return found, spread * (residuals / (len(x) - order))
+    return fitted, spread * (residuals / (len(x) - order))
 
 
 def _check_points(x: Any, y: Any, order: int, w: Any) -> None:
-    """Raise NumPy's errors for points that cannot be fitted."""
+    """Raise NumPy's errors for points that can't be fitted."""
     if order < 1:
         raise ValueError("expected deg >= 0")
     if x.ndim != 1 or not x.size:

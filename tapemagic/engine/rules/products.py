@@ -22,7 +22,7 @@ def _to_end(x: Any, axis: int, ndim: int) -> Any:
 
 
 def _from_end(x: Any, axis: int, ndim: int) -> Any:
-    """Move the last axis back to where `_to_end` took it from."""
+    """Move the last axis back to its position before `_to_end`."""
     axis = negative_axis(axis, ndim)
     return x if axis == -1 else np.moveaxis(x, -1, axis)
 
@@ -41,13 +41,14 @@ def _matmul_x(g, _z, _x, y):
 
 def _matmul_y(g, _z, x, _y):
     """The transposed first factor times the cotangent."""
+    # The common cases first: plain matrices need no reshaping.
     if x.ndim == 2 and _y.ndim > 1:
         return x.T @ g
     if x.ndim == 1:
         return g[..., None] * x if _y.ndim == 1 else x[:, None] * g[..., None, :]
     if _y.ndim > 2:
         return x.mT @ g
-    # One matrix or vector for a whole stack of rows: a single product sums over the stack.
+    # If one matrix or vector was multiplied with a stack of rows, a single product sums over the stack.
     lead, count = leading_shape(g, _z), math.prod(x.shape[:-1])
     rows = x.reshape((count, x.shape[-1]))
     if _y.ndim == 1:
@@ -76,12 +77,12 @@ if hasattr(np, "matvec"):  # NumPy 2.2
 
 
 def _repeat_along(g: Any, z: Any, axis: int, keepdims: bool) -> Any:
-    """The cotangent of sums along an axis, with a last axis of one element in its stead."""
+    """Return the cotangent of sums along an axis, with a last axis of length 1 instead of this axis."""
     return _to_end(g, axis, z.ndim) if keepdims else g[..., None]
 
 
 def _vecdot_x(g, _z, _x, y, axis=-1, keepdims=False):
-    """The conjugate of cotangent times second factor, since the first one is conjugated."""
+    """The conjugate of cotangent times second factor, because vecdot conjugates the first factor."""
     dx = conj(_repeat_along(g, _z, axis, keepdims) * _to_end(y, axis, y.ndim))
     return _from_end(dx, axis, _x.ndim)
 
@@ -96,12 +97,12 @@ vjp(np.vecdot, _vecdot_x, _vecdot_y, inputs="x1 x2")
 
 
 def _spread(g: Any, ndim: int) -> Any:
-    """One cotangent for all elements of an array of `ndim` axes."""
+    """Add axes to a cotangent, so that it applies to all elements of an array with `ndim` axes."""
     return g[(..., *(None,) * ndim)]
 
 
 def _vdot_x(g, _z, _x, y):
-    """The conjugate of cotangent times second factor, since the first one is conjugated."""
+    """The conjugate of cotangent times second factor, because vdot conjugates the first factor."""
     return conj(_spread(g, _x.ndim) * np.reshape(y, _x.shape))
 
 
@@ -114,13 +115,13 @@ vjp(np.vdot, _vdot_x, _vdot_y, inputs="a b")
 
 
 def _outer_x(g, _z, _x, y):
-    """The rows of the cotangent, each against the second factor."""
+    """The inner product of each row of the cotangent with the second factor."""
     dx = g @ np.ravel(y)
     return dx if _x.ndim == 1 else dx.reshape(dx.shape[:-1] + _x.shape)
 
 
 def _outer_y(g, _z, x, _y):
-    """The columns of the cotangent, each against the first factor."""
+    """The inner product of each column of the cotangent with the first factor."""
     dy = np.ravel(x) @ g
     return dy if _y.ndim == 1 else dy.reshape(dy.shape[:-1] + _y.shape)
 
@@ -132,34 +133,36 @@ vjp(np.outer, _outer_x, _outer_y, inputs="a b")
 
 
 def _free(ndim: int, summed: Sequence[int]) -> list[int]:
-    """The axes, as negative numbers, over which a contraction does not sum."""
+    """Return the axes, as negative numbers, over which a contraction doesn't sum."""
     return [axis for axis in range(-ndim, 0) if axis not in summed]
 
 
-def _contract(g: Any, places: range, other: Any, theirs: list[int], x: Any, mine: list[int]) -> Any:
+def _contract(
+    g: Any, places: range, factor: Any, theirs: list[int], x: Any, mine: list[int]
+) -> Any:
     """Contract a cotangent with the other factor, and bring the axes into the order of x.
 
-    The contraction summed over the axes `mine` of x and `theirs` of the other factor, in pairs; the
-    other factor's free axes are the cotangent's at `places`.
+    The contraction summed over pairs of axes: `mine` of x and `theirs` of the other factor, whose free axes are the
+    axes `places` of the cotangent.
     """
-    dx = np.tensordot(g, other, axes=(tuple(places), tuple(_free(len(shape_of(other)), theirs))))
+    dx = np.tensordot(g, factor, axes=(tuple(places), tuple(_free(len(shape_of(factor)), theirs))))
     order = _free(x.ndim, mine) + [axis for _, axis in sorted(zip(theirs, mine, strict=True))]
     return dx if order == sorted(order) else np.moveaxis(dx, tuple(range(-x.ndim, 0)), tuple(order))
 
 
 def _contract_x(g: Any, x: Any, y: Any, left: list[int], right: list[int]) -> Any:
-    """The first factor's part of a contraction: the second one's free axes are the last of `g`."""
+    """Return the gradient in the first factor of a contraction; the second factor's free axes are the last of `g`."""
     return _contract(g, range(len(right) - len(shape_of(y)), 0), y, right, x, left)
 
 
 def _contract_y(g: Any, x: Any, y: Any, left: list[int], right: list[int]) -> Any:
-    """The second factor's part of a contraction: the first one's free axes come before its own."""
+    """Return the gradient in the second factor of a contraction; the first factor's free axes come first in `g`."""
     end = len(right) - y.ndim
     return _contract(g, range(end + len(left) - len(shape_of(x)), end), x, left, y, right)
 
 
 def _pairs(axes: Any, x: Any, y: Any) -> tuple[list[int], list[int]]:
-    """The axes over which tensordot sums, as negative numbers."""
+    """Return the axes over which tensordot sums, as negative numbers."""
     try:
         left, right = axes
     except TypeError:
@@ -168,9 +171,9 @@ def _pairs(axes: Any, x: Any, y: Any) -> tuple[list[int], list[int]]:
 
 
 def _negative(axes: Any, ndim: int) -> list[int]:
-    """One axis, or several, as negative numbers."""
-    several = [axes] if np.ndim(axes) == 0 else axes
-    return [negative_axis(axis, ndim) for axis in several]
+    """Convert one or several axes to negative numbers."""
+    all_axes = [axes] if np.ndim(axes) == 0 else axes
+    return [negative_axis(axis, ndim) for axis in all_axes]
 
 
 # fmt: off
@@ -181,14 +184,14 @@ vjp(np.tensordot,
 
 
 def _dot_x(g, _z, _x, y):
-    """As matmul, but numbers multiply, and stacks of matrices meet in all pairs."""
+    """Like matmul, except that numbers multiply, and stacks of matrices are combined in all pairs."""
     if not _x.shape or not shape_of(y):
         return g * y
     return _matmul_x(g, _z, _x, y) if y.ndim < 3 else _contract_x(g, _x, y, [-1], [-2])
 
 
 def _dot_y(g, _z, x, _y):
-    """As matmul, but numbers multiply, and stacks of matrices meet in all pairs."""
+    """Like matmul, except that numbers multiply, and stacks of matrices are combined in all pairs."""
     if not shape_of(x) or not _y.shape:
         return g * x
     return _matmul_y(g, _z, x, _y) if _y.ndim < 3 else _contract_y(g, x, _y, [-1], [-2])
@@ -198,12 +201,12 @@ vjp(np.dot, _dot_x, _dot_y, inputs="a b")
 
 
 def _inner_x(g, _z, _x, y):
-    """The contraction over the last axes; numbers multiply."""
+    """The contraction over the last axes, or the product with a number."""
     return _contract_x(g, _x, y, [-1], [-1]) if _x.shape and shape_of(y) else g * y
 
 
 def _inner_y(g, _z, x, _y):
-    """The contraction over the last axes; numbers multiply."""
+    """The contraction over the last axes, or the product with a number."""
     return _contract_y(g, x, _y, [-1], [-1]) if shape_of(x) and _y.shape else g * x
 
 
@@ -213,14 +216,14 @@ vjp(np.inner, _inner_x, _inner_y, inputs="a b")
 # -- Kronecker and cross products -----------------------------------------------------------------
 
 
-def _kron(g: Any, z: Any, shape: Shape, other: Any, first: bool) -> Any:
-    """Sum a cotangent's blocks against the other factor; `first` if the wanted one comes first."""
+def _kron(g: Any, z: Any, shape: Shape, factor: Any, first: bool) -> Any:
+    """Sum a cotangent's blocks, weighted by the other factor; `first` if the gradient is in the first factor."""
     ndim, lead = z.ndim, leading_shape(g, z)
-    mine, theirs = ((1,) * (ndim - len(s)) + s for s in (shape, shape_of(other)))
+    mine, theirs = ((1,) * (ndim - len(s)) + s for s in (shape, shape_of(factor)))
     lengths = zip(mine, theirs, strict=True) if first else zip(theirs, mine, strict=True)
     blocks = g.reshape((*lead, *chain.from_iterable(lengths)))
     axes = tuple(range(first - 2 * ndim, 0, 2)), tuple(range(ndim))
-    return np.tensordot(blocks, np.reshape(other, theirs), axes=axes).reshape(lead + shape)
+    return np.tensordot(blocks, np.reshape(factor, theirs), axes=axes).reshape(lead + shape)
 
 
 # fmt: off
@@ -231,32 +234,33 @@ vjp(np.kron,
 
 
 def _in_space(x: Any, before: int, after: int) -> Any:
-    """Vectors along the last axis, with zeros put before and after their components."""
+    """Add zeros before and after the components of vectors along the last axis."""
     widths = [(0, 0)] * (x.ndim - 1) + [(before, after)]
     return np.pad(x, widths) if before or after else x
 
 
-def _turned(g: Any, z: Any, x: Any, axis: int, other: Any, axis2: int, axisc: int) -> Any:
-    """The cross product of the other factor with the cotangent, laid out as x is."""
-    length, length2 = x.shape[axis], other.shape[axis2]
+def _cross_gradient(g: Any, z: Any, x: Any, axis: int, factor: Any, axis2: int, axisc: int) -> Any:
+    """Return the cross product of the other factor with the cotangent, in the layout of x."""
+    length, length2 = x.shape[axis], factor.shape[axis2]
+    # Vectors of two components are vectors in the plane, with 0 as the third component.
     flat = length == length2 == 2  # then z has only the third component
     g = _in_space(g[..., None], 2, 0) if flat else _to_end(g, axisc, z.ndim)
-    dx = np.cross(_in_space(_to_end(other, axis2, other.ndim), 0, 3 - length2), g)
+    dx = np.cross(_in_space(_to_end(factor, axis2, factor.ndim), 0, 3 - length2), g)
     return _from_end(dx if length == 3 else dx[..., :2], axis, x.ndim)
 
 
 def _cross_a(g, _z, _a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """b cross g."""
+    """b cross g, because g · (a × b) = a · (b × g)."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    return _turned(g, _z, _a, axisa, b, axisb, axisc)
+    return _cross_gradient(g, _z, _a, axisa, b, axisb, axisc)
 
 
 def _cross_b(g, _z, a, _b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """g cross a."""
+    """g cross a, because g · (a × b) = b · (g × a)."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    return -_turned(g, _z, _b, axisb, a, axisa, axisc)
+    return -_cross_gradient(g, _z, _b, axisb, a, axisa, axisc)
 
 
 vjp(np.cross, _cross_a, _cross_b, inputs="a b")
@@ -266,19 +270,20 @@ vjp(np.cross, _cross_a, _cross_b, inputs="a b")
 
 
 def _slide(g: Any, kernel: Any, length: int, late: bool = False) -> Any:
-    """The `length` sums of a cotangent over all places of a kernel that slides along it.
+    """Return the `length` sums of a cotangent times a kernel that slides along the cotangent.
 
-    Zeros complete a cotangent of the modes "same" and "valid"; where their number is odd, the
-    smaller half comes first, or last if `late`.
+    Zeros complete the cotangent of modes "same" and "valid". If their number is odd, the smaller half comes first, or
+    last if `late`.
     """
+    # np.convolve accepts only one axis.
     if g.ndim > 1:
         rows = [_slide(row, kernel, length, late) for row in g]
         return np.stack(rows) if rows else np.zeros((*g.shape[:-1], length))
     kernel = np.ravel(kernel)
     missing = length + kernel.size - 1 - g.size
     before = (missing + late) // 2
-    whole = np.pad(g, (before, missing - before)) if missing else g
-    return np.convolve(whole, kernel[::-1], "valid")
+    completed = np.pad(g, (before, missing - before)) if missing else g
+    return np.convolve(completed, kernel[::-1], "valid")
 
 
 # fmt: off

@@ -1,8 +1,7 @@
-"""Sums, means, variances, extremes, medians and products along axes, and running ones.
+"""Sums, means, variances, extremes, medians and products along axes, and cumulative functions.
 
-Where several elements are the largest, or the smallest, they share the gradient evenly, as in
-TensorFlow. The standard deviation of equal values has the gradient 0. Products are exact where
-elements are zero.
+Several elements that are the largest or smallest share the gradient equally, as in TensorFlow. The gradient of the
+standard deviation of equal values is 0. Gradients of products are exact for elements that are 0.
 """
 
 from __future__ import annotations
@@ -33,30 +32,29 @@ from tapemagic.engine.rules.axes import (
     slice_on_axis,
 )
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
-from tapemagic.engine.tensor.tensor import as_operand, unwrap
+from tapemagic.engine.tensor.tensor import as_operand, broadcast, unwrap
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ImmutableError, ShapeError
 
 
 def count(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
-    """The number of elements reduced to each result; an array if there is a `where`."""
+    """Return the number of elements in each reduction, as an array if there is a `where`."""
     if where is True:
         return math.prod(x.shape[axis] for axis in axes)
     return np.sum(np.broadcast_to(where, x.shape), axis=axes, keepdims=True)
 
 
 def total(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
-    """The sum along axes, kept with length 1; of float16 in float32, which does not overflow at 65,504."""
+    """Sum along axes, which stay with length 1; float16 is summed in float32, which doesn't overflow at 65,504."""
     dtype = np.float32 if x.dtype == np.float16 else None
     return np.sum(x, axis=axes, keepdims=True, where=where, dtype=dtype)
 
 
 def numbers(x: Any, where: Any) -> Any:
-    """A `where` that leaves NaN out."""
+    """Return `where` without the positions of nan."""
     return ~np.isnan(x) & where
 
 
@@ -64,7 +62,7 @@ def numbers(x: Any, where: Any) -> Any:
 
 
 def _sum(g, _y, _x, axis=None, keepdims=False, where=True, initial=None):
-    """`g`, for each element; `initial` is there for the record to keep it."""
+    """`g` for each element; the record keeps `initial` because it is a parameter of this rule."""
     if not g.ndim and where is True:
         return broadcast(g, _x.shape)
     shape = leading_shape(g, _y) + _x.shape
@@ -73,7 +71,7 @@ def _sum(g, _y, _x, axis=None, keepdims=False, where=True, initial=None):
 
 
 def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
-    """`g` over the number of elements, for each of them."""
+    """`g` divided by the number of elements."""
     if not g.ndim and where is True:
         size = _x.size or 1
         return broadcast(g / size if size < HALF_LIMIT else _share(g, size), _x.shape)
@@ -84,7 +82,8 @@ def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
 
 
 def mean_of(x: Any, **params: Any) -> Any:
-    """``np.mean`` of an array; that of all elements without NumPy's detours, but in the same way."""
+    """``np.mean`` of an array, with fewer checks than NumPy for all elements, but with the same result."""
+    # Half precision and integers need NumPy's intermediate dtypes, and an empty array its warning.
     if params or x.dtype.char not in "fd" or not x.size:
         return np.mean(x, **params)
     return np.add.reduce(x, axis=None) / x.size
@@ -95,7 +94,7 @@ HALF_LIMIT = 65_504
 
 
 def _share(g: Any, n: int) -> Any:
-    """g / n in the dtype of g, also where n is none of the numbers of that dtype."""
+    """Return g / n in the dtype of g, also if n can't be represented in this dtype."""
     if g.dtype != np.float16:
         return g / n
     return (g / np.float32(n)).astype(np.float16)
@@ -128,13 +127,13 @@ def average_(a: Any, weights: Any, axis: Any, keepdims: Any) -> Any:
 
 
 def _average_a(g, _y, _a, weights, axis, keepdims):
-    """The share of an element is that of its weight."""
+    """The weight of the element divided by the sum of the weights."""
     axes = negative_axes(axis, _a.ndim)
     return expand(g, axes, keepdims) * (weights / total(weights, axes))
 
 
 def _average_weights(g, y, a, weights, axis, keepdims):
-    """More weight moves the average towards the element."""
+    """(element - average) / sum of the weights: more weight moves the average towards the element."""
     axes = negative_axes(axis, a.ndim)
     moved = (a - expand(y, axes, keepdims)) / total(weights, axes)
     return expand(g, axes, keepdims) * moved
@@ -164,14 +163,14 @@ def _average(
 
 
 def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) -> Any:
-    """Weights that are given for some axes only, with axes of length 1 for the others."""
+    """Add axes of length 1 to weights for some of the axes."""
     if weights.shape == shape:
         return weights
-    axes = tuple(one - len(shape) for one in axis or ())
-    if not axes or weights.shape != tuple(shape[one] for one in axes):
+    axes = tuple(each - len(shape) for each in axis or ())
+    if not axes or weights.shape != tuple(shape[each] for each in axes):
         raise ShapeError(
             f"average of shape {shape} over axis={axis} with weights of shape {weights.shape}: "
-            "give one weight for each element, or for each place on the axis that you name"
+            "pass one weight for each element, or for each position on the given axis"
         )
     if len(axes) > 1:
         weights = np.transpose(weights, tuple(int(i) for i in np.argsort(axes)))
@@ -182,7 +181,7 @@ def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) 
 
 
 def deviations(x: Any, mean: Any, axes: tuple[int, ...], where: Any) -> Any:
-    """The elements minus the mean given, or their own, conjugated; 0 where `where` is false."""
+    """Return the elements, conjugated, minus the given mean or their own mean, or 0 where `where` is false."""
     if mean is None:
         mean = total(x, axes, where) / np.maximum(count(x, axes, where), 1)
     off = x - mean
@@ -192,23 +191,24 @@ def deviations(x: Any, mean: Any, axes: tuple[int, ...], where: Any) -> Any:
 
 
 def freedom(x: Any, axes: tuple[int, ...], where: Any, ddof: Any) -> Any:
-    """The degrees of freedom; NaN where NumPy warns that there are none."""
+    """Return the degrees of freedom, or nan if there are no degrees of freedom, where NumPy warns."""
     n = count(x, axes, where)
     return np.where(n > ddof, n - ddof, np.nan)
 
 
 def _var(g, _y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correction=None):
-    """Twice the deviation from the mean, over the degrees of freedom."""
+    """Twice the deviation from the mean, divided by the degrees of freedom."""
     axes = negative_axes(axis, x.ndim)
     n = freedom(x, axes, where, ddof if correction is None else correction)
     return expand(g, axes, keepdims) * (2 * deviations(x, mean, axes, where) / n)
 
 
 def out_of_range(y: Any) -> bool:
-    """Whether the squares under a root may have overflowed or underflowed."""
+    """Return True if squares under a root may have overflowed or underflowed."""
     y = unwrap(y)
     if is_lazy(y):  # not known yet
         return True
+    # For a norm between these roots, its square is neither 0, nor subnormal, nor infinite.
     low, high = _roots(y.dtype)
     if y.size == 1 and tracer() is None:
         return not low <= y.item() <= high
@@ -217,27 +217,31 @@ def out_of_range(y: Any) -> bool:
 
 @cache
 def _roots(dtype: Any) -> tuple[float, float]:
-    """The roots of the smallest and of the largest number of a dtype."""
+    """Return the square roots of the smallest and the largest number of a dtype."""
     limits = np.finfo(dtype)
     return math.sqrt(limits.tiny), math.sqrt(limits.max)
 
 
 def unit_of(x: Any, axes: tuple[int, ...]) -> Any:
-    """The largest absolute value along axes, kept with length 1; 1 where that is 0 or infinite."""
+    """Return the largest absolute value along axes, which stay with length 1, or 1 if that is 0 or infinite."""
     unit = np.max(np.abs(unwrap(x)), axis=axes, keepdims=True, initial=0)
     return np.where((unit > 0) & (unit < np.inf), unit, 1).astype(unit.dtype)
 
 
 def _std(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correction=None):
-    """The deviation from the mean, over the standard deviation and the degrees of freedom."""
+    """The deviation from the mean, divided by the standard deviation and the degrees of freedom."""
     axes = negative_axes(axis, x.ndim)
     n = freedom(x, axes, where, ddof if correction is None else correction)
     y = expand(y, axes, keepdims)
     off = deviations(x, mean, axes, where)
-    if out_of_range(y):  # of a multiple, with deviations of at most 1, the gradient is the same
+    if out_of_range(
+        y
+    ):  # multiples have the same gradient, so it is computed for deviations of at most 1
         off = off / unit_of(off, axes)
         y = np.linalg.vector_norm(off, axis=axes, keepdims=True) / np.sqrt(n)
-    flat = y == 0  # equal values: 0, the finite subgradient, also where rounding hides it
+    flat = (
+        y == 0
+    )  # equal values have the subgradient 0, also if rounding makes y slightly positive (see below)
     if mean is None:
         extremes = {"axis": axes, "keepdims": True, "where": where}
         top, bottom = np.max(x, initial=-np.inf, **extremes), np.min(x, initial=np.inf, **extremes)
@@ -246,8 +250,8 @@ def _std(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correctio
     return expand(g, axes, keepdims) * share
 
 
-def _spreads(function: Function, rule: Rule, gaps: bool) -> None:
-    """Give the `rule` to ``np.var`` or one of its kind: with `gaps`, NaN counts for nothing."""
+def _define_spread(function: Function, rule: Rule, gaps: bool) -> None:
+    """Give `rule` to ``np.var`` or a similar function; with `gaps`, nan is ignored."""
 
     def compute(a: Any, mean: Any, **options: Any) -> Any:
         return function(a, **options) if mean is None else function(a, mean=mean, **options)
@@ -278,18 +282,19 @@ def _spreads(function: Function, rule: Rule, gaps: bool) -> None:
         return apply(operation(compute), (as_operand(a), as_operand(mean)), options)
 
 
-_spreads(np.var, _var, gaps=False)
-_spreads(np.std, _std, gaps=False)
-_spreads(np.nanvar, _var, gaps=True)
-_spreads(np.nanstd, _std, gaps=True)
+_define_spread(np.var, _var, gaps=False)
+_define_spread(np.std, _std, gaps=False)
+_define_spread(np.nanvar, _var, gaps=True)
+_define_spread(np.nanstd, _std, gaps=True)
 
 
 # -- max, min, median -----------------------------------------------------------------------------
 
 
 def _extreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):
-    """Ties share evenly. NaN wins in NumPy, and takes the gradient."""
+    """Tied extremes share equally. nan is the result in NumPy, so it gets the gradient."""
     axes = negative_axes(axis, x.ndim)
+    # `y` is one of the elements, so the comparison is exact.
     hit = ((x == expand(y, axes, keepdims)) | np.isnan(x)) & where
     share = hit / np.maximum(np.sum(hit, axis=axes, keepdims=True), 1)
     return expand(g, axes, keepdims) * share
@@ -300,13 +305,13 @@ def _nanextreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):
 
 
 def _ptp(g, _y, x, axis=None, keepdims=False):
-    """The largest less the smallest."""
+    """The gradient of the largest element minus the gradient of the smallest."""
     top = _extreme(g, np.max(x, axis=axis, keepdims=keepdims), x, axis, keepdims)
     return top - _extreme(g, np.min(x, axis=axis, keepdims=keepdims), x, axis, keepdims)
 
 
 def ranks(x: Any, axes: tuple[int, ...]) -> Any:
-    """The place of each element in the stable order of all along `axes` together; NaN last."""
+    """Return the position of each element in the stable order along all `axes` together; nan is last."""
     last = tuple(range(-len(axes), 0))
     moved = np.moveaxis(x, axes, last)
     flat = moved.reshape((*moved.shape[: x.ndim - len(axes)], count(x, axes)))
@@ -315,7 +320,7 @@ def ranks(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _median(g, _y, x, axis=None, keepdims=False):
-    """All to the element in the middle of the stable order, or half each to the two there; NaN where one is NaN."""
+    """The middle element of the stable order gets all, or two middle elements half each; nan if there is a nan."""
     axes = negative_axes(axis, x.ndim)
     shares, missing = middle(x, axes, count(x, axes)), np.isnan(x)
     if tracer() is not None or is_lazy(unwrap(missing)) or missing.any():
@@ -330,9 +335,9 @@ def _nanmedian(g, _y, x, axis=None, keepdims=False):
 
 
 def middle(x: Any, axes: tuple[int, ...], n: Any) -> Any:
-    """The share of each element in the median of the first `n`."""
-    place = ranks(x, axes)
-    return (place == (n - 1) // 2) / 2 + (place == n // 2) / 2
+    """Return the share of each element in the median of the first `n` elements."""
+    rank = ranks(x, axes)
+    return (rank == (n - 1) // 2) / 2 + (rank == n // 2) / 2
 
 
 vjp(np.max, _extreme)
@@ -345,7 +350,7 @@ vjp(np.ptp, _ptp)
 
 
 def _medians(function: Function, rule: Rule) -> None:
-    """Give the `rule` to ``np.median`` or its kin."""
+    """Give the `rule` to ``np.median`` or ``np.nanmedian``."""
 
     def compute(a: Any, **options: Any) -> Any:
         return function(a, **options)
@@ -366,10 +371,10 @@ def _medians(function: Function, rule: Rule) -> None:
 
 
 def refuse_overwriting(overwrite_input: bool) -> None:
-    """Raise, if the input's memory is to be used."""
+    """Raise an error if the function may overwrite its input."""
     if overwrite_input:
         raise ImmutableError(
-            "overwrite_input=True would write into a tensor, which is immutable: leave it out"
+            "overwrite_input=True would write into a tensor, which is immutable: omit it"
         )
 
 
@@ -381,16 +386,20 @@ _medians(np.nanmedian, _nanmedian)
 
 
 def before(x: Any, y: Any, axis: int) -> Any:
-    """1 and then all but the last of the running products `y` of `x`."""
+    """Return 1, followed by all except the last of the cumulative products `y` of `x`."""
     one = np.ones_like(x[slice_on_axis(axis, 0, 1)])
     return np.concatenate([one, y[slice_on_axis(axis, None, -1)]], axis=axis)
 
 
-def others(x: Any, axis: int) -> Any:
-    """The product of all the other elements on an axis, for each: exact where some are zero."""
-    behind = np.flip(x, axis)
-    behind = np.flip(before(behind, np.cumprod(behind, axis=axis), axis), axis)
-    return before(x, np.cumprod(x, axis=axis), axis) * behind
+def products_of_others(x: Any, axis: int) -> Any:
+    """Return, for each element, the product of the other elements on an axis, exact if some are 0.
+
+    Dividing the product by the element would fail for 0, so the products before and after each element are
+    multiplied.
+    """
+    from_end = np.flip(x, axis)
+    from_end = np.flip(before(from_end, np.cumprod(from_end, axis=axis), axis), axis)
+    return before(x, np.cumprod(x, axis=axis), axis) * from_end
 
 
 def _prod(g, _y, x, axis=None, keepdims=False, where=True, initial=1):
@@ -398,9 +407,9 @@ def _prod(g, _y, x, axis=None, keepdims=False, where=True, initial=1):
     axes = negative_axes(axis, x.ndim)
     factors = x if where is True else np.where(where, x, 1)
     dy = expand(g, axes, keepdims) * initial
-    for one in axes:
-        dy = dy * others(factors, one)
-        factors = np.prod(factors, axis=one, keepdims=True)
+    for each in axes:
+        dy = dy * products_of_others(factors, each)
+        factors = np.prod(factors, axis=each, keepdims=True)
     return dy if where is True else np.where(where, dy, 0)
 
 
@@ -409,22 +418,25 @@ def _nanprod(g, _y, x, axis=None, keepdims=False, where=True, initial=1):
 
 
 def _cumsum(g, _y, _x, axis=None):
-    """The sum of `g` from here to the end."""
+    """The sum of `g` from each element to the end."""
     axis = -1 if axis is None else negative_axis(axis, _y.ndim)
     dx = np.flip(np.cumsum(np.flip(g, axis), axis=axis, dtype=wider(g.dtype)), axis)
     return reshaped(cast(dx, g.dtype), leading_shape(g, _y) + _x.shape)
 
 
 def _cumprod(g, y, x, axis=None):
-    """The product of the elements before, times the weighted sum of the products of those after."""
+    """The product of the elements before, times the weighted sum of the products of the elements after."""
     axis = -1 if axis is None else negative_axis(axis, y.ndim)
     flat = reshaped(x, y.shape)
     return reshaped(before(flat, y, axis) * horner(g, flat, axis), leading_shape(g, y) + x.shape)
 
 
 def horner(g: Any, x: Any, axis: int) -> Any:
-    """The b with ``b[i] = g[i] + x[i + 1] * b[i + 1]``, in doubling steps, without a division."""
-    require_computed(x, "the gradient of np.cumprod")  # as slices, the steps would cut it small
+    """Return b with ``b[i] = g[i] + x[i + 1] * b[i + 1]``, without division and without a Python loop over elements.
+
+    Doubling steps: after k steps, each entry has the sum of 2**k terms, so log2(n) steps are enough.
+    """
+    require_computed(x, "the gradient of np.cumprod")  # slicing in steps would fragment lazy chunks
     factors = x[slice_on_axis(axis, 1, None)]
     step = 1
     while step < x.shape[axis]:
@@ -456,7 +468,7 @@ def _nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = 
 
 
 def _cumulative(function: Function, running: Function, identity: int) -> None:
-    """Make ``np.cumulative_sum`` or its kin the older function, with the `identity` put in front if wanted."""
+    """Define ``np.cumulative_sum`` or ``np.cumulative_prod``, which may start with the `identity`."""
 
     @composite(function)
     def cumulative(

@@ -1,4 +1,4 @@
-"""Shapes: the same elements laid out, permuted, repeated or cast differently."""
+"""Shapes: the same elements in another shape, order or dtype, or repeated."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 
 
 def relaid(g: Any, ndim: int, shape: tuple[int, ...]) -> Any:
-    """`g` with its last `ndim` axes laid out in `shape`."""
+    """Reshape the last `ndim` axes of `g` to `shape`."""
     return g.reshape(g.shape[: g.ndim - ndim] + shape)
 
 
 def permuted(g: Any, order: Any) -> Any:
-    """`g` with its last ``len(order)`` axes permuted."""
+    """Permute the last ``len(order)`` axes of `g`."""
     lead = g.ndim - len(order)
     return g.transpose((*range(lead), *(lead + axis for axis in order)))
 
 
 def at(axis: int, index: Any) -> tuple[Any, ...]:
-    """The index that takes `index` on the negative `axis`, and everything on the others."""
+    """Return the index that takes `index` on the negative `axis`, and everything on the other axes."""
     return (..., index, *(slice(None),) * (-axis - 1))
 
 
 def from_end(axis: Any, ndim: int) -> Any:
-    """One axis or several, counted from the end, in the order in which they are given."""
-    return tuple(negative_axis(one, ndim) for one in np.atleast_1d(axis))
+    """Count one or several axes from the end, in the given order."""
+    return tuple(negative_axis(each, ndim) for each in np.atleast_1d(axis))
 
 
 # -- the same value -------------------------------------------------------------------------------
 
 
 def astype(x: Any, dtype: Any) -> Any:
-    """``x.astype(dtype)``, for arrays and for single numbers."""
+    """``x.astype(dtype)`` for arrays and single numbers."""
     return x.astype(dtype)
 
 
@@ -59,27 +59,27 @@ def _(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
 
 
 def tensor_of(value: Any) -> Any:
-    """Anything as a tensor, with the tensors in a list kept on the tape; an array is copied."""
+    """Convert any value to a tensor, with the tensors in a list still on the tape; arrays are copied."""
     x = as_operand(value)
     return x if isinstance(x, Traced) else constant(x)
 
 
 def as_array(value: Any) -> Any:
-    """Anything as a tensor or an array, a bare Python number too: its dtype then is one that counts."""
+    """Convert any value to a tensor or an array, also a Python number, whose dtype then takes part in promotion."""
     x = as_operand(value)
     return x if hasattr(x, "dtype") else np.asarray(x)
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """`x` in a dtype; itself, if that is its own."""
+    """Cast `x` to a dtype, unless it already has this dtype."""
     return x if x.dtype == dtype else x.astype(dtype)
 
 
 def refuse_out(out: Any) -> None:
-    """Raise, if there is an array to write into."""
+    """Raise an error if there is an array to write the result into."""
     if out is not None:
         raise ImmutableError(
-            "out= would write into an array, where no tape can follow: leave it out, and name the result"
+            "out= would write into an array, which no tape can track: omit it, and assign the result to a name"
         )
 
 
@@ -92,21 +92,21 @@ vjp(astype,   lambda g, _y, _x: g)
 pointwise(identity, np.copy, astype)
 
 
-# -- the same elements, laid out otherwise --------------------------------------------------------
+# -- the same elements in another layout ---------------------------------------------------------------
 
 
 def reshape(a: Any, shape: Any, order: str) -> Any:
-    """``np.reshape`` in an order that does not depend on how `a` lies in memory."""
+    """``np.reshape`` in an order that doesn't depend on the memory layout of `a`."""
     return np.reshape(a, shape, order=order)  # type: ignore[call-overload]
 
 
 def ravel(a: Any, order: str) -> Any:
-    """``np.ravel`` in an order that does not depend on how `a` lies in memory."""
+    """``np.ravel`` in an order that doesn't depend on the memory layout of `a`."""
     return np.ravel(a, order=order)  # type: ignore[call-overload]
 
 
 def _reshape(g, _y, _a, shape=None, order="C"):
-    """Lay the elements out as they were, in the order in which they were read."""
+    """The elements in their original shape, in the order in which they were read."""
     if order == "C":
         return relaid(g, _y.ndim, _a.shape)
     backwards = relaid(permuted(g, range(_y.ndim)[::-1]), _y.ndim, _a.shape[::-1])
@@ -114,10 +114,12 @@ def _reshape(g, _y, _a, shape=None, order="C"):
 
 
 def _explicit(order: Any, a: Traced, layouts: str) -> Any:
-    """The order of elements, C or F, that one of the `layouts` which follow the memory means for `a`."""
+    """Return the order, C or F, that an order among `layouts`, which depend on the memory layout, means for `a`."""
     order = order.upper() if isinstance(order, str) else "C"
     if order not in layouts:
         return order
+    # Records don't keep the memory layout, so "A" and "K" are replaced by "C" or "F" before
+    # recording.
     flags = a._value.flags
     if flags.c_contiguous or (order == "A" and not flags.fnc):
         return "C"
@@ -153,17 +155,17 @@ selects(reshape, ravel, np.expand_dims, np.squeeze)
 
 
 def _atleast(function: Any) -> None:
-    """Make ``np.atleast_1d`` or one of its kind a node for each of its arguments."""
+    """Define ``np.atleast_1d`` or a similar function as a node per argument."""
 
     def single(x: Any) -> Any:
         return function(x)
 
     def several(*arys: Any) -> Any:
-        found = [
+        results = [
             apply(operation(single), (x if isinstance(x, Traced) else constant(x),), {})
             for x in arys
         ]
-        return found[0] if len(found) == 1 else tuple(found)
+        return results[0] if len(results) == 1 else tuple(results)
 
     composite(function)(several)
     vjp(single, lambda g, _y, _x: relaid(g, _y.ndim, _x.shape), name=function.__name__)
@@ -179,7 +181,7 @@ _atleast(np.atleast_3d)
 
 
 def _transpose(g, _y, _a, axes=None):
-    """Permute the axes back."""
+    """Invert the permutation of the axes."""
     axes = range(_y.ndim)[::-1] if axes is None else np.atleast_1d(axes) % _y.ndim
     return permuted(g, sorted(range(_y.ndim), key=axes.__getitem__))
 
@@ -190,7 +192,7 @@ def _swapaxes(g, _y, _a, axis1, axis2):
 
 
 def _rollaxis(g, _y, _a, axis, start=0):
-    """Move the axis back from where it went."""
+    """Move the axis back to its original position."""
     n = _a.ndim
     axis, start = axis % n, start + n if start < 0 else start
     return np.moveaxis(g, (start - 1 if axis < start else start) - n, axis - n)
@@ -215,8 +217,10 @@ selects(np.transpose, np.swapaxes, np.moveaxis, np.rollaxis)
 
 
 def _roll(g, _y, _a, shift, axis=None):
-    """Roll back."""
-    back = -np.asarray(shift, dtype=int)  # an unsigned shift would not become negative otherwise
+    """Roll in the opposite direction."""
+    back = -np.asarray(
+        shift, dtype=int
+    )  # the negative of an unsigned shift would be a large positive number
     if axis is None:
         return relaid(np.roll(relaid(g, _y.ndim, (_y.size,)), back, axis=-1), 1, _y.shape)
     return np.roll(g, back, axis=from_end(axis, _y.ndim))
@@ -237,13 +241,13 @@ selects(np.flip, np.fliplr, np.flipud, np.rot90, np.roll)
 
 
 def gathered(g: Any, places: Any, length: int, axis: int) -> Any:
-    """Each entry of `g` along a negative axis added to its place among `length` zeros."""
+    """Add each entry of `g` along a negative axis to its place among `length` zeros."""
     before, after = g.shape[: g.ndim + axis], g.shape[g.ndim + axis + 1 :]
     return scatter_add(g, at(axis, places), (*before, length, *after))
 
 
 def _repeat(g, _y, _a, repeats, axis=None):
-    """Add up what was repeated."""
+    """The sum over the repetitions."""
     flat = axis is None or not _a.ndim
     axis, length = (-1, _a.size) if flat else (negative_axis(axis, _a.ndim), _a.shape[axis])
     places = np.repeat(np.arange(length), repeats)
@@ -251,8 +255,9 @@ def _repeat(g, _y, _a, repeats, axis=None):
 
 
 def _tile(g, _y, _a, reps):
-    """Add up the tiles."""
+    """The sum over the tiles."""
     lengths = (1,) * (_y.ndim - _a.ndim) + _a.shape
+    # Each axis of the result is split into the number of tiles and the length of a tile.
     rows = [
         (long // short if short else 1, short)
         for long, short in zip(_y.shape, lengths, strict=True)

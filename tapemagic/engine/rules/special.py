@@ -1,12 +1,12 @@
-"""SciPy's special functions: loaded when a function is not found in the table, and scipy.special has been imported.
+"""SciPy's special functions: loaded if a function isn't in the table and scipy.special has been imported.
 
-Formulas are from the NIST Digital Library of Mathematical Functions (DLMF), https://dlmf.nist.gov, unless they
-follow from a definition. Orders and parameters in which there is no closed derivative are taken as plain values;
-one that a tape tracks is refused.
+Formulas are from the NIST Digital Library of Mathematical Functions (DLMF), https://dlmf.nist.gov, unless they follow
+from a definition. Orders and parameters without a closed derivative must be plain values; if a tape tracks one, the
+call raises an error.
 
-These functions are ufuncs, which find the tensors among their arguments by NumPy's protocols; ``sp.zeta`` and
-``sp.lambertw`` call ufuncs of their own. Most of the functions that SciPy has written in Python, such as
-``sp.softmax``, make plain arrays of their arguments first: values leave the tape there.
+These functions are ufuncs, which find tensors among their arguments by NumPy's protocols; ``sp.zeta`` and
+``sp.lambertw`` call other ufuncs. Most functions that SciPy implements in Python, such as ``sp.softmax``,
+convert their arguments to plain arrays, so their results aren't on the tape.
 """
 
 from __future__ import annotations
@@ -31,37 +31,41 @@ SQRT_PI = math.sqrt(math.pi)
 SQRT_2PI = math.sqrt(2 * math.pi)
 
 
-# -- two ways into the table ----------------------------------------------------------------------
+# -- helpers that add functions to the table ---------------------------------------------------------
 
 
 def with_parameters(function: Function, names: str, rule: Function) -> None:
-    """Give a function, whose arguments have these names, a rule for its last one: ``rule(g, y, x, **parameters)``."""
+    """Give a function with these argument names a rule for its last argument: ``rule(g, y, x, **parameters)``."""
     *parameters, variable = names.split()
 
-    def evaluated(variable: Any, /, **given: Any) -> Any:
-        values = [given.pop(name) for name in parameters]
-        return function(*values, variable, **given)[()]
+    def evaluated(variable: Any, /, **arguments: Any) -> Any:
+        # The parameters are keywords of the record, and plain values: `call` raises an error for a
+        # tracked tensor.
+        values = [arguments.pop(name) for name in parameters]
+        return function(*values, variable, **arguments)[()]
 
     @composite(function)
     def recorded(*args: Any, **kwargs: Any) -> Any:
-        given = {**dict(zip(names.split(), args, strict=False)), **kwargs}
-        given |= {name: as_operand(given[name]) for name in parameters if name in given}
-        if np.dtype(given.get("dtype")).kind == "c":
-            given[variable] = given[variable] + np.dtype(given["dtype"]).type(0)
-        return call(evaluated, (given.pop(variable, None),), given)
+        arguments = {**dict(zip(names.split(), args, strict=False)), **kwargs}
+        arguments |= {name: as_operand(arguments[name]) for name in parameters if name in arguments}
+        # A real argument with dtype=complex gives a complex result, whose rule needs a complex
+        # argument.
+        if np.dtype(arguments.get("dtype")).kind == "c":
+            arguments[variable] = arguments[variable] + np.dtype(arguments["dtype"]).type(0)
+        return call(evaluated, (arguments.pop(variable, None),), arguments)
 
     vjp(evaluated, rule, name=function.__name__.strip("_"))
     pointwise(evaluated)
 
 
-def ufuncs_behind(name: str) -> list[np.ufunc]:
-    """The ufunc that a Python function of SciPy calls, as a list; empty where SciPy has none of this name."""
-    found = getattr(getattr(sp, "_ufuncs", None), name, None)
-    return [found] if isinstance(found, np.ufunc) else []
+def inner_ufuncs(name: str) -> list[np.ufunc]:
+    """Return the ufunc that a Python function of SciPy calls, as a list, which is empty if SciPy has no such ufunc."""
+    ufunc = getattr(getattr(sp, "_ufuncs", None), name, None)
+    return [ufunc] if isinstance(ufunc, np.ufunc) else []
 
 
-def several(function: Function, rule: Function) -> None:
-    """Give a function of one argument that returns several arrays its rule; `g` and `y` are tuples."""
+def with_results(function: Function, rule: Function) -> None:
+    """Give a function of one argument and several results its rule; `g` and `y` are tuples."""
 
     def evaluated(z: Any) -> Any:
         return function(z)
@@ -93,12 +97,12 @@ vjp(sp.powm1,     lambda g, _z, x, y: g * (y * x ** (y - 1.0)),
 
 
 def exprel_slope(x: Any) -> Any:
-    """The integral of t * exp(x t) over 0 < t < 1: Kummer's function, which does not cancel (DLMF 13.4.1)."""
+    """The integral of t * exp(x t) over 0 < t < 1: Kummer's function, without cancellation (DLMF 13.4.1)."""
     return sp.hyp1f1(2.0, 3.0, x) / 2
 
 
 def _power_slopes(logarithm: Function) -> tuple[Function, Function]:
-    """The rules of a Box-Cox transform L * exprel(lmbda * L) of the logarithm L of something with slope 1."""
+    """Return the rules of a Box-Cox transform L * exprel(lmbda * L), where L is a logarithm with slope 1 / x."""
     return (
         lambda g, _z, x, lmbda: g * np.exp((lmbda - 1) * logarithm(x)),
         lambda g, _z, x, lmbda: g * (logarithm(x) ** 2 * exprel_slope(lmbda * logarithm(x))),
@@ -106,7 +110,7 @@ def _power_slopes(logarithm: Function) -> tuple[Function, Function]:
 
 
 def _inverse_power_slopes(logarithm: Function) -> tuple[Function, Function]:
-    """The rules of the inverse, from those of the transform at its result z."""
+    """Return the rules of the inverse transform, from the rules of the transform at its result z."""
     return (
         lambda g, z, _y, lmbda: g * np.exp((1 - lmbda) * logarithm(z)),
         lambda g, z, _y, lmbda: (
@@ -127,13 +131,13 @@ vjp(sp.inv_boxcox1p, *_inverse_power_slopes(np.log1p))
 
 
 def safe_log(x: Any, y: Any) -> Any:
-    """log(y), and 0 where x is 0 and y has no logarithm: x * log(y) is then said to be 0."""
+    """Return log(y), or 0 where x is 0 and y has no logarithm, because x * log(y) is defined as 0 in that case."""
     outside = y == 0 if np.iscomplexobj(y) else y <= 0
     return np.log(np.where((x == 0) & outside, 1, y))
 
 
 def safe_ratio(x: Any, y: Any) -> Any:
-    """x / y, and 0 where both are 0."""
+    """Return x / y, or 0 where both are 0."""
     return x / np.where((x == 0) & (y == 0), 1, y)
 
 
@@ -155,13 +159,14 @@ vjp(sp.pseudo_huber, lambda g, _z, delta, r: g * _pseudo_huber_delta(delta, r),
 
 
 def log_ratio(x: Any, y: Any) -> Any:
-    """log(x / y) without the quotient, which might overflow; 0 where both are 0."""
+    """Return log(x / y) without the quotient, which could overflow, or 0 where both are 0."""
     both = (x == 0) & (y == 0)
     return np.log(np.where(both, 1, x)) - np.log(np.where(both, 1, y))
 
 
 def _pseudo_huber_delta(delta: Any, r: Any) -> Any:
-    """(h - delta)**2 / h for h = hypot(delta, r), where the difference does not cancel."""
+    """Return (h - delta)**2 / h for h = hypot(delta, r), with a difference that doesn't cancel."""
+    # h - delta = r**2 / (h + delta)
     h = np.hypot(delta, r)
     return ratio((r * ratio(r, h + delta)) ** 2, h)
 
@@ -170,7 +175,8 @@ def _pseudo_huber_delta(delta: Any, r: Any) -> Any:
 
 
 def tail(u: Any) -> Any:
-    """The asymptotic series u + 3 u**2 + 15 u**3 + ..., to double precision for abs(u) < 1/200."""
+    """Return the asymptotic series u + 3 u**2 + 15 u**3 + ..., in double precision for abs(u) < 1/200."""
+    # The coefficients are the double factorials 1, 3, 15, 105, ...; terms up to u**12 are below rounding here.
     series: Any = 1.0
     for odd in range(23, 1, -2):
         series = 1 + odd * u * series
@@ -178,7 +184,7 @@ def tail(u: Any) -> Any:
 
 
 def near_and_far(near: Function, far: Function, x: Any, is_far: Any) -> Any:
-    """One formula in the middle, and where that would cancel, another one of u = 1 / (2 x**2)."""
+    """Apply one formula near 0, and another, of u = 1 / (2 x**2), where the first would cancel."""
     if x.dtype.kind == "c":
         return near(x)
     ends = np.where(is_far, x, 10)
@@ -186,20 +192,21 @@ def near_and_far(near: Function, far: Function, x: Any, is_far: Any) -> Any:
 
 
 def erfcx_slope(x: Any) -> Any:
-    """2 x erfcx(x) - 2 / sqrt(pi), and for large x its asymptotic series (DLMF 7.12.1)."""
+    """2 x erfcx(x) - 2 / sqrt(pi), or its asymptotic series for large x (DLMF 7.12.1)."""
     near = lambda x: 2 * (x * sp.erfcx(x)) - 2 / SQRT_PI
     return near_and_far(near, lambda u: 2 / SQRT_PI * tail(-u), x, x > 10)
 
 
 def dawsn_slope(x: Any) -> Any:
-    """1 - 2 x dawsn(x), and for large x its asymptotic series (DLMF 7.12)."""
+    """1 - 2 x dawsn(x), or its asymptotic series for large x (DLMF 7.12)."""
     return near_and_far(lambda x: 1 - 2 * (x * sp.dawsn(x)), lambda u: -tail(u), x, abs(x) > 10)
 
 
 def log_ndtr_slope(y: Any, x: Any) -> Any:
-    """The density over the probability: below 0 neither may be left to underflow."""
+    """The density divided by the probability, which may both underflow for negative x, unlike their ratio."""
     if x.dtype.kind == "c":
         return np.exp(-x * x / 2 - y) / SQRT_2PI
+    # Below 0: ndtr(x) = exp(-x**2 / 2) * erfcx(-x / sqrt(2)) / 2, so the exponentials of the ratio cancel exactly.
     below = x < 0
     left = math.sqrt(2 / math.pi) / sp.erfcx(-np.where(below, x, 0) / SQRT_2)
     right = np.where(below, 0, x)
@@ -228,7 +235,7 @@ vjp(sp.owens_t,   lambda g, _z, h, a: -g * (np.exp(-h * h / 2) * sp.erf(a * h / 
 
 
 def _rgamma(g: Any, y: Any, x: Any) -> Any:
-    """-psi(x) / gamma(x), and left of 1/2 the derivative of its reflection (DLMF 5.5.3), which has no poles."""
+    """-psi(x) / gamma(x), or for x < 1/2 the derivative of the reflection formula (DLMF 5.5.3), which has no poles."""
     left = np.real(x) < 0.5
     mirrored = 1 - np.where(left, x, 0)
     angle = math.pi * mirrored
@@ -238,17 +245,17 @@ def _rgamma(g: Any, y: Any, x: Any) -> Any:
 
 
 def _psi(g: Any, _y: Any, x: Any) -> Any:
-    """The trigamma function, which SciPy has for real numbers."""
+    """The trigamma function, which SciPy implements for real numbers."""
     if x.dtype.kind == "c":
         raise NoDerivativeError(
-            "psi of complex numbers has no derivative here, since SciPy's zeta takes real ones: "
-            "stop at the first derivative of gamma and loggamma, or leave the tape knowingly with x.numpy()"
+            "psi of complex numbers has no derivative here, because SciPy's zeta takes real numbers: "
+            "stop at the first derivative of gamma and loggamma, or write x.numpy() if you need no gradient"
         )
     return g * sp.zeta(2, x)
 
 
 def _zeta(g: Any, _y: Any, q: Any, x: Any) -> Any:
-    """Hurwitz's zeta function in its second argument (DLMF 25.11.17)."""
+    """The derivative of Hurwitz's zeta function in its second argument (DLMF 25.11.17)."""
     return -g * (x * sp.zeta(x + 1.0, q))
 
 
@@ -267,7 +274,7 @@ vjp(sp.binom,    lambda g, z, n, k: g * (z * (sp.psi(n + 1) - sp.psi(n - k + 1))
 vjp(sp.poch,     lambda g, y, z, m: g * (y * (sp.psi(z + m) - sp.psi(z))),
                  lambda g, y, z, m: g * (y * sp.psi(z + m)))
 # fmt: on
-for _zeta_ufunc in ufuncs_behind("_zeta"):
+for _zeta_ufunc in inner_ufuncs("_zeta"):
     with_parameters(_zeta_ufunc, "x q", _zeta)
 
 
@@ -275,12 +282,12 @@ for _zeta_ufunc in ufuncs_behind("_zeta"):
 
 
 def gamma_density(a: Any, x: Any) -> Any:
-    """x**(a - 1) exp(-x) / gamma(a)."""
+    """x**(a - 1) exp(-x) / gamma(a), computed by logarithms, because the factors overflow."""
     return np.exp(sp.xlogy(a - 1.0, x) - x - sp.gammaln(a))
 
 
 def beta_density(a: Any, b: Any, x: Any) -> Any:
-    """x**(a - 1) (1 - x)**(b - 1) / beta(a, b)."""
+    """x**(a - 1) (1 - x)**(b - 1) / beta(a, b), computed by logarithms, because the factors overflow."""
     return np.exp(sp.xlogy(a - 1.0, x) + sp.xlog1py(b - 1.0, -x) - sp.betaln(a, b))
 
 
@@ -299,20 +306,20 @@ with_parameters(sp.betainccinv,  "a b p", lambda g, y, _p, a, b: -g / beta_densi
 # -- Bessel functions: DLMF 10.6, 10.29 -------------------------------------------------------------
 
 
-def neighbours(function: Function, below: float, above: float) -> Function:
-    """The slope of a Bessel function, as multiples of those of the order below and above."""
+def by_adjacent_orders(function: Function, below: float, above: float) -> Function:
+    """Return the slope of a Bessel function: a combination of the functions of the orders below and above."""
     return lambda z, v: below * function(v - 1.0, z) + above * function(v + 1.0, z)
 
 
 BESSEL = {
-    sp.jv: neighbours(sp.jv, 0.5, -0.5),
-    sp.yv: neighbours(sp.yv, 0.5, -0.5),
-    sp.yn: neighbours(sp.yv, 0.5, -0.5),
-    sp.iv: neighbours(sp.iv, 0.5, 0.5),
-    sp.kv: neighbours(sp.kv, -0.5, -0.5),
-    sp.kn: neighbours(sp.kv, -0.5, -0.5),
-    sp.hankel1: neighbours(sp.hankel1, 0.5, -0.5),
-    sp.hankel2: neighbours(sp.hankel2, 0.5, -0.5),
+    sp.jv: by_adjacent_orders(sp.jv, 0.5, -0.5),
+    sp.yv: by_adjacent_orders(sp.yv, 0.5, -0.5),
+    sp.yn: by_adjacent_orders(sp.yv, 0.5, -0.5),
+    sp.iv: by_adjacent_orders(sp.iv, 0.5, 0.5),
+    sp.kv: by_adjacent_orders(sp.kv, -0.5, -0.5),
+    sp.kn: by_adjacent_orders(sp.kv, -0.5, -0.5),
+    sp.hankel1: by_adjacent_orders(sp.hankel1, 0.5, -0.5),
+    sp.hankel2: by_adjacent_orders(sp.hankel2, 0.5, -0.5),
 }
 
 
@@ -321,12 +328,12 @@ def _bessel(function: Function, slope: Function) -> None:
 
 
 def _scaled(function: Function, slope: Function, factor: complex) -> None:
-    """A function scaled by an exponential with a derivative of `factor` times itself."""
+    """Add a function scaled by an exponential whose derivative is `factor` times itself."""
     with_parameters(function, "v z", lambda g, y, z, v: g * (slope(z, v) + factor * y))
 
 
 def _scaled_by_real(function: Function, slope: Function) -> None:
-    """A function scaled by exp(-abs(real(z)))."""
+    """Add a function scaled by exp(-abs(real(z)))."""
     with_parameters(
         function,
         "v z",
@@ -335,7 +342,7 @@ def _scaled_by_real(function: Function, slope: Function) -> None:
 
 
 def _scaled_by_imag(function: Function, slope: Function) -> None:
-    """A function scaled by exp(-abs(imag(z)))."""
+    """Add a function scaled by exp(-abs(imag(z)))."""
 
     def rule(g: Any, y: Any, z: Any, v: Any) -> Any:
         dz = g * slope(z, v)
@@ -347,12 +354,12 @@ def _scaled_by_imag(function: Function, slope: Function) -> None:
 for _function, _slope in BESSEL.items():
     _bessel(_function, _slope)
 
-_scaled(sp.kve, neighbours(sp.kve, -0.5, -0.5), 1)
-_scaled(sp.hankel1e, neighbours(sp.hankel1e, 0.5, -0.5), -1j)
-_scaled(sp.hankel2e, neighbours(sp.hankel2e, 0.5, -0.5), 1j)
-_scaled_by_real(sp.ive, neighbours(sp.ive, 0.5, 0.5))
-_scaled_by_imag(sp.jve, neighbours(sp.jve, 0.5, -0.5))
-_scaled_by_imag(sp.yve, neighbours(sp.yve, 0.5, -0.5))
+_scaled(sp.kve, by_adjacent_orders(sp.kve, -0.5, -0.5), 1)
+_scaled(sp.hankel1e, by_adjacent_orders(sp.hankel1e, 0.5, -0.5), -1j)
+_scaled(sp.hankel2e, by_adjacent_orders(sp.hankel2e, 0.5, -0.5), 1j)
+_scaled_by_real(sp.ive, by_adjacent_orders(sp.ive, 0.5, 0.5))
+_scaled_by_imag(sp.jve, by_adjacent_orders(sp.jve, 0.5, -0.5))
+_scaled_by_imag(sp.yve, by_adjacent_orders(sp.yve, 0.5, -0.5))
 
 # fmt: off
 vjp(sp.j0,  lambda g, _y, x: -g * sp.j1(x))
@@ -367,7 +374,7 @@ vjp(sp.i0e, lambda g, y, x: g * (sp.i1e(x) - np.sign(x) * y))
 vjp(sp.i1e, lambda g, y, x: g * ((sp.i0e(x) + sp.ive(2.0, x)) / 2 - np.sign(x) * y))
 vjp(sp.k0e, lambda g, y, x: g * (y - sp.k1e(x)))
 vjp(sp.k1e, lambda g, y, x: g * (y - (sp.k0e(x) + sp.kve(2.0, x)) / 2))
-several(sp.airy, lambda g, y, z: g[0] * y[1] + g[1] * (z * y[0]) + g[2] * y[3] + g[3] * (z * y[2]))
+with_results(sp.airy, lambda g, y, z: g[0] * y[1] + g[1] * (z * y[0]) + g[2] * y[3] + g[3] * (z * y[2]))
 # fmt: on
 
 
@@ -375,13 +382,13 @@ several(sp.airy, lambda g, y, z: g[0] * y[1] + g[1] * (z * y[0]) + g[2] * y[3] +
 
 
 def _expn(g: Any, y: Any, x: Any, n: Any) -> Any:
-    """The integral one below, which for n = 0 follows from the recurrence (DLMF 8.19.12, 8.19.13)."""
+    """Minus the integral of order n - 1; for n = 0, the derivative of exp(-x) / x (DLMF 8.19.12, 8.19.13)."""
     below = sp.expn(np.maximum(n, 1) - 1, x)
     return -g * np.where(n == 0, (np.exp(-x) + y) / x, below)
 
 
 def _spence(g: Any, _y: Any, z: Any) -> Any:
-    """log(z) / (1 - z), near 1 as Gauss's function, which does not cancel (DLMF 15.4.1)."""
+    """log(z) / (1 - z), or near 1 Gauss's hypergeometric function, which doesn't cancel (DLMF 15.4.1)."""
     z = as_complex_like(_y, z)
     near = abs(z - 1) < 0.5
     far = np.where(near, 3, z)
@@ -390,7 +397,7 @@ def _spence(g: Any, _y: Any, z: Any) -> Any:
 
 
 def over(function: Function, z: Any) -> Any:
-    """sin(z) / z or, for sinh, sinh(z) / z, by sinc, which has its value at 0."""
+    """Return sin(z) / z, or sinh(z) / z for sinh, by sinc, which is 1 at 0."""
     if function is np.sin:
         return np.sinc(z / math.pi)
     return (
@@ -405,9 +412,9 @@ vjp(sp.spence,      _spence)
 vjp(sp.wrightomega, lambda g, y, _z: g * (y / (1 + y)))
 vjp(sp.ellipk,      lambda g, _y, m: g * (math.pi / 8 * sp.hyp2f1(1.5, 1.5, 2.0, m)))  # DLMF 19.5.1
 vjp(sp.ellipe,      lambda g, _y, m: -g * (math.pi / 8 * sp.hyp2f1(0.5, 1.5, 2.0, m)))  # DLMF 19.5.2
-several(sp.sici,    lambda g, _y, z: g[0] * over(np.sin, z) + safe_ratio(g[1] * np.cos(z), z))
-several(sp.shichi,  lambda g, _y, z: g[0] * over(np.sinh, z) + safe_ratio(g[1] * np.cosh(z), z))
-several(sp.fresnel, lambda g, _y, z: g[0] * np.sin(math.pi / 2 * z * z) + g[1] * np.cos(math.pi / 2 * z * z))
+with_results(sp.sici,    lambda g, _y, z: g[0] * over(np.sin, z) + safe_ratio(g[1] * np.cos(z), z))
+with_results(sp.shichi,  lambda g, _y, z: g[0] * over(np.sinh, z) + safe_ratio(g[1] * np.cosh(z), z))
+with_results(sp.fresnel, lambda g, _y, z: g[0] * np.sin(math.pi / 2 * z * z) + g[1] * np.cos(math.pi / 2 * z * z))
 with_parameters(sp.expn,   "n x",     _expn)
 with_parameters(sp.hyp0f1, "v z",     lambda g, _y, z, v: g * (sp.hyp0f1(v + 1.0, z) / v))
 with_parameters(sp.hyp1f1, "a b x",   lambda g, _y, x, a, b: g * (a / b * sp.hyp1f1(a + 1.0, b + 1.0, x)))
@@ -415,7 +422,7 @@ with_parameters(sp.hyp2f1, "a b c z", lambda g, _y, z, a, b, c: g * (
     a * b / c * sp.hyp2f1(a + 1.0, b + 1.0, c + 1.0, z)))
 with_parameters(sp.hyperu, "a b x",   lambda g, _y, x, a, b: -g * (a * sp.hyperu(a + 1.0, b + 1.0, x)))
 # fmt: on
-for _lambertw in ufuncs_behind("_lambertw"):
+for _lambertw in inner_ufuncs("_lambertw"):
     vjp(
         _lambertw,
         lambda g, y, _z, _k, _tol: g * (np.exp(-y) / (1 + y)),
@@ -427,36 +434,40 @@ for _lambertw in ufuncs_behind("_lambertw"):
 
 # -- orthogonal polynomials: the derivative is a polynomial one degree below, DLMF 18.9 -------------
 #
-# Where the degree is no whole number from 0 on, they are hypergeometric functions, DLMF 18.5.
+# For a degree that isn't a non-negative integer, they are hypergeometric functions, DLMF 18.5.
 
 
 def one_less(n: Any) -> Any:
-    """The degree of the derivative."""
+    """Return the degree of the derivative."""
     return np.maximum(n, 1) - 1
 
 
-def by_degree(n: Any, whole: Function, other: Function) -> Any:
-    """The slope by its formula for whole degrees from 0 on, and by the one for all others."""
+def by_degree(n: Any, integer_formula: Function, general_formula: Function) -> Any:
+    """Return the slope by a formula for non-negative integer degrees, and a general formula for other degrees."""
     n = np.asarray(n)
     ordinary = (n >= 0) & (n == np.floor(n))
     if np.all(ordinary):
-        return whole(n)
-    return np.where(ordinary, whole(np.where(ordinary, n, 0)), other(np.where(ordinary, 0.5, n)))
+        return integer_formula(n)
+    return np.where(
+        ordinary,
+        integer_formula(np.where(ordinary, n, 0)),
+        general_formula(np.where(ordinary, 0.5, n)),
+    )
 
 
 def binomial_at_one(top: Any, n: Any) -> Any:
-    """The binomial of `top` over n; 0 for negative whole degrees, whose polynomials are 0."""
+    """Return the binomial coefficient of `top` over n, or 0 for negative integers n, whose polynomials are 0."""
     return np.where(n == np.floor(n), 0, sp.binom(top, n))
 
 
 def jacobi_slope(n: Any, a: Any, b: Any, x: Any) -> Any:
-    """The derivative of Jacobi's polynomial over its value at 1."""
+    """Return the derivative of Jacobi's polynomial, divided by the value of the polynomial at 1."""
     s = n + a + b + 1
     return n * s / (2 * (a + 1)) * sp.hyp2f1(1 - n, s + 1, a + 2, (1 - x) / 2)
 
 
 def laguerre_slope(n: Any, alpha: Any, x: Any) -> Any:
-    """The derivative of Laguerre's generalised polynomial."""
+    """Return the derivative of Laguerre's generalized polynomial."""
     return by_degree(
         n,
         lambda n: -((n != 0) * sp.eval_genlaguerre(one_less(n), alpha + 1.0, x)),
@@ -467,7 +478,7 @@ def laguerre_slope(n: Any, alpha: Any, x: Any) -> Any:
 
 
 def chebyt_slope(n: Any, x: Any) -> Any:
-    """The derivative of T_n, which is T_-n; between whole degrees as SciPy's series finds it best (DLMF 15.8.1)."""
+    """Return the derivative of T_n, which equals T_-n, in the form that SciPy computes best (DLMF 15.8.1)."""
     return by_degree(
         np.abs(n),
         lambda n: n * sp.eval_chebyu(one_less(n), x),

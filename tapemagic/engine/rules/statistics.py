@@ -32,84 +32,87 @@ CONTINUOUS: dict[str, tuple[float, float]] = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
-"""The methods in which a quantile moves steadily from one value to the next, with their alpha and beta.
+"""Methods in which a quantile moves continuously from one value to the next, with their alpha and beta.
 
-R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996), eq. 3.
+Source: R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996), eq.
+3.
 """
 
 
 def flattened(a: Any, axes: tuple[int, ...]) -> Any:
-    """`a` with the negative `axes` laid out along a new last one: a row for each place on the others."""
+    """Join the negative `axes` of `a` to a new last axis, so that each row has the values for a quantile."""
     rest = tuple(axis for axis in range(-a.ndim, 0) if axis not in axes)
     length = math.prod(a.shape[axis] for axis in axes)
     return np.transpose(a, (*rest, *axes)).reshape((*(a.shape[axis] for axis in rest), length))
 
 
 def unflattened(rows: Any, a: Any, axes: tuple[int, ...]) -> Any:
-    """The inverse of `flattened`; `rows` may have further axes in front."""
+    """Restore the axes that `flattened` joined; `rows` may have additional leading axes."""
     order = (*(axis for axis in range(-a.ndim, 0) if axis not in axes), *axes)
     lead = rows.shape[: rows.ndim - 1 - a.ndim + len(axes)]
-    apart = rows.reshape((*lead, *(a.shape[axis] for axis in order)))
-    return np.moveaxis(apart, tuple(range(-a.ndim, 0)), order)
+    separate = rows.reshape((*lead, *(a.shape[axis] for axis in order)))
+    return np.moveaxis(separate, tuple(range(-a.ndim, 0)), order)
 
 
 def by_row(g: Any, y: Any, rows: Any, count: int) -> Any:
-    """The gradient with the `count` quantiles of each row along the last axis."""
+    """Move the axis of the `count` quantiles of each row to the end of the gradient."""
     lead = leading_shape(g, y)
     return np.moveaxis(g.reshape((*lead, count, *rows.shape[:-1])), len(lead), -1)
 
 
-def place(n: Any, q: Any, method: str) -> Any:
-    """The position of a quantile among `n` sorted values, the first one being at 0."""
+def position_of(n: Any, q: Any, method: str) -> Any:
+    """Return the position of a quantile among `n` sorted values, counted from 0."""
     if method == "midpoint":
         return (np.floor((n - 1) * q) + np.ceil((n - 1) * q)) / 2
     alpha, beta = CONTINUOUS.get(method, (0, 1))
     return (n - 1) * q if alpha == beta == 1 else n * q + (alpha + q * (1 - alpha - beta)) - 1
 
 
-def neighbours(rows: Any, y: Any, q: Any, method: str, gaps: bool) -> tuple[Any, Any, Any]:
-    """The indices of the two values of its row around a quantile, and the second one's weight.
+def adjacent_values(rows: Any, y: Any, q: Any, method: str, gaps: bool) -> tuple[Any, Any, Any]:
+    """Return the indices of the two values of a row around a quantile, and the weight of the second value.
 
-    Where NaN has won, it is both of them. Methods that choose one of the values give it twice.
+    If the result is nan, both are the index of a nan. Methods that select a single value return it twice.
     """
     length = rows.shape[-1]
     missing = np.isnan(rows)
     if method not in {*CONTINUOUS, "midpoint", "averaged_inverted_cdf"}:
+        # A selected value is found in its row by comparison: it is one of the values, so the
+        # comparison is exact.
         hits = (
-            (rows == one[..., None]) | missing & np.isnan(one)[..., None]
-            for one in np.moveaxis(unwrap(y), -1, 0)
+            (rows == each[..., None]) | missing & np.isnan(each)[..., None]
+            for each in np.moveaxis(unwrap(y), -1, 0)
         )
         chosen = np.stack([np.argmax(hit, axis=-1) for hit in hits], axis=-1)
         return chosen, chosen, 0.5
     n = np.sum(~missing, axis=-1, keepdims=True, dtype=q.dtype) if gaps else length
-    at = place(n, q, method)
+    at = position_of(n, q, method)
     low = np.floor(unwrap(at))
     share = (1 + (unwrap(at) > low)) / 2 if method == "averaged_inverted_cdf" else at - low
     order = np.argsort(rows, axis=-1, kind="stable")
     first, second = (
-        np.where(np.isnan(y), length - 1, np.clip(one, 0, n - 1)).astype(int)
-        for one in (low, low + 1)
+        np.where(np.isnan(y), length - 1, np.clip(each, 0, n - 1)).astype(int)
+        for each in (low, low + 1)
     )
     return np.take_along_axis(order, first, -1), np.take_along_axis(order, second, -1), share
 
 
 def _quantiles(function: Function, gaps: bool, scale: int) -> None:
-    """Give the rules to ``np.quantile`` or one of its kind: with `gaps`, NaN is ignored."""
+    """Give the rules to ``np.quantile`` or a similar function; with `gaps`, nan is ignored."""
 
     def compute(a: Any, q: Any, weights: Any, **options: Any) -> Any:
         return function(a, q, weights=weights, **options)
 
     def prepared(g, y, a, q, axis, method):
-        """The rows, their gradient, the quantiles as fractions, and their neighbours."""
+        """Return the rows, their gradient, the quantiles as fractions, and the two values around each quantile."""
         rows = flattened(a, negative_axes(axis, a.ndim))
         q = np.reshape(q, -1) / scale
         g, y = by_row(g, y, rows, q.size), by_row(y, y, rows, q.size)
         if gaps:
             g = np.where(np.isnan(y), 0, g)
-        return rows, g, q, neighbours(rows, y, q, method, gaps)
+        return rows, g, q, adjacent_values(rows, y, q, method, gaps)
 
     def in_values(g, y, a, q, _weights, axis, method, keepdims):
-        """Each neighbour's weight; NaN in a row that has one, unless NaN is ignored."""
+        """The weight of each value around the quantile; nan for all values of a row with nan, unless it is ignored."""
         if not a.size:
             return np.zeros((*leading_shape(g, y), *a.shape), g.dtype)
         rows, g, _, (first, second, share) = prepared(g, y, a, q, axis, method)
@@ -120,7 +123,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return unflattened(dx, a, negative_axes(axis, a.ndim))
 
     def in_fraction(g, y, a, q, _weights, axis, method, keepdims):
-        """The distance of the neighbours; 0 where a quantile is one of the values."""
+        """The distance of the values around the quantile, or 0 for methods that select a value."""
         shape = leading_shape(g, y) + np.shape(q)
         if method not in CONTINUOUS or not a.size:
             return np.zeros(shape, g.dtype)
@@ -131,7 +134,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return precise_sum(g * slope, tuple(range(-rows.ndim, -1))).reshape(shape)
 
     def in_weights(g, _y, _a, _q, _weights, axis, method, keepdims):
-        """Zeros, since weights only choose among the values."""
+        """Zeros, because weights only select among the values."""
         return np.zeros((*leading_shape(g, _y), *_weights.shape), g.dtype)
 
     vjp(compute, in_values, in_fraction, in_weights, name=function.__name__)
@@ -150,8 +153,8 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
     ) -> Any:
         refuse_out(out)
         refuse_overwriting(overwrite_input)
-        several = isinstance(axis, (tuple, list)) and len(axis) not in {1, np.ndim(a)}
-        if gaps and np.ndim(q) > 1 and several:
+        has_several_axes = isinstance(axis, (tuple, list)) and len(axis) not in {1, np.ndim(a)}
+        if gaps and np.ndim(q) > 1 and has_several_axes:
             raise UnsupportedArgumentError(
                 f"np.{function.__name__} with axis={axis!r} and q of shape {np.shape(q)}: NumPy puts the axes of the "
                 f"result into a wrong order: write np.{function.__name__}(a, np.ravel(q), axis={axis!r}), and give "
@@ -191,9 +194,9 @@ def _cov(
     ddof = ddof if ddof is not None else 0 if bias else 1
     weights, freedom = _weighing(fweights, as_operand(aweights), x.shape[1], ddof)
     if unwrap(freedom) <= 0:
-        told = tracer()
-        if told is not None:
-            told.leave("a warning of np.cov")
+        active_tracer = tracer()
+        if active_tracer is not None:
+            active_tracer.leave("a warning of np.cov")
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
         freedom = 0.0
     mean = np.average(x, axis=1, weights=weights, keepdims=True)
@@ -204,7 +207,7 @@ def _cov(
 
 
 def variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
-    """The observations as a matrix with a row for each variable."""
+    """Return the observations as a matrix with a row for each variable."""
     parts = [part for part in (m, y) if part is not None]
     for name, part in zip("my", parts, strict=False):
         if np.ndim(part) > 2:
@@ -218,10 +221,11 @@ def variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
 
 
 def _weighing(fweights: Any, aweights: Any, count: int, ddof: Any) -> tuple[Any, Any]:
-    """The weights of the observations, or None, and the degrees of freedom."""
+    """Return the weights of the observations, or None, and the degrees of freedom."""
     if fweights is None and aweights is None:
         return None, count - ddof
     plain = {"fweights": unwrap(fweights), "aweights": unwrap(aweights)}
+    # Called for its error messages only.
     np.cov(np.zeros((1, count)), ddof=0, **plain)  # NumPy checks the weights
     repeats = 1.0 if fweights is None else np.asarray(plain["fweights"], float)
     if aweights is None:
@@ -248,19 +252,20 @@ def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) 
 
 
 def grid(bins: Any, interval: Any, a: Any, count: int, dtype: Any = None) -> Any:
-    """The edges of `count` bins: those given, or points in the `interval` that is given, or that of the values."""
+    """Return the edges of `count` bins: given edges, or equally spaced in the given interval or the values' range."""
     if np.ndim(unwrap(bins)):
         return tensor_of(bins)
     if interval is None and not np.size(a):
         interval = 0, 1
     first, last = (np.min(a), np.max(a)) if interval is None else interval
     if unwrap(first) == unwrap(last):
+        # Like NumPy, which widens an empty interval by 0.5 on both sides.
         first, last = first - 0.5, last + 0.5
     return tensor_of(np.linspace(first, last, count + 1, dtype=dtype))
 
 
 def entries(bins: Any) -> int:
-    """The length of a sequence; 0 for anything else."""
+    """Return the length of a sequence, or 0 for any other object."""
     try:
         return len(bins)
     except TypeError:
@@ -268,14 +273,14 @@ def entries(bins: Any) -> int:
 
 
 def binned(weights: Any, columns: list[Any], edges: list[Any]) -> Any:
-    """The sum of the weights in each cell of a grid; the last bin of each axis has both its ends."""
+    """Sum the weights in each cell of a grid; the last bin of each axis includes both of its ends."""
     places, inside = [], np.array(True)
     for column, edge in zip(unwrap(columns), unwrap(edges), strict=True):
-        found = np.searchsorted(edge, column, side="right") - 1
-        found[column == edge[-1]] = len(edge) - 2
-        inside = inside & (found >= 0) & (found < len(edge) - 1)
-        places.append(found)
-    index = tuple(found[inside] for found in places)
+        bin_numbers = np.searchsorted(edge, column, side="right") - 1
+        bin_numbers[column == edge[-1]] = len(edge) - 2
+        inside = inside & (bin_numbers >= 0) & (bin_numbers < len(edge) - 1)
+        places.append(bin_numbers)
+    index = tuple(bin_numbers[inside] for bin_numbers in places)
     return scatter_add(np.ravel(weights)[inside], index, tuple(len(edge) - 1 for edge in edges))
 
 
@@ -298,9 +303,9 @@ def _histogram(
     density: Any = None,
     weights: Any = None,
 ) -> Any:
-    found = np.histogram(*unwrap((a, bins, range, None, weights)))
-    edges = grid(bins, range, as_operand(a), len(found[0]), found[1].dtype)
-    counts, weights = found[0], as_operand(weights)
+    plain = np.histogram(*unwrap((a, bins, range, None, weights)))
+    edges = grid(bins, range, as_operand(a), len(plain[0]), plain[1].dtype)
+    counts, weights = plain[0], as_operand(weights)
     if isinstance(a, Traced):
         record_exit(a, "np.histogram")
     if isinstance(weights, Traced):
@@ -352,7 +357,7 @@ def _histogram2d(
     return counts, *edges
 
 
-# -- sets of distinct values: each is the first one that is equal --------------------------------
+# -- sets of distinct values: each value is the first of those that are equal ---------------------------
 
 
 @composite(np.unique)
@@ -368,19 +373,19 @@ def _unique(
     options |= {"return_inverse": return_inverse, "return_counts": return_counts, "axis": axis}
     _, index, *rest = np.unique(unwrap(ar), return_index=True, **options)
     values = np.take(ar, index, axis)
-    found = (values, *([index] if return_index else []), *rest)
-    return found if len(found) > 1 else values
+    results = (values, *([index] if return_index else []), *rest)
+    return results if len(results) > 1 else values
 
 
 def _unique_kind(function: Function, *parts: str) -> None:
-    """Make `function` give the values and some more `parts` of what `np.unique` finds, in its named tuple."""
+    """Define `function` by `np.unique`, with the values and more `parts` of its result in a named tuple."""
     form = type(function(np.zeros(1)))
 
     @composite(function)
     def unique(x: Any) -> Any:
-        wanted: dict[str, Any] = {f"return_{part}": True for part in parts}
-        found = np.unique(x, equal_nan=False, **wanted)
-        return form(*found) if parts else found
+        options: dict[str, Any] = {f"return_{part}": True for part in parts}
+        results = np.unique(x, equal_nan=False, **options)
+        return form(*results) if parts else results
 
 
 _unique_kind(np.unique_all, "index", "inverse", "counts")

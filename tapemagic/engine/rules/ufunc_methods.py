@@ -1,4 +1,4 @@
-"""Methods of ufuncs that no function of NumPy's has a name for: ``np.add.reduceat``, ``np.logaddexp.reduce``."""
+"""Methods of ufuncs that no NumPy function corresponds to: ``np.add.reduceat``, ``np.logaddexp.reduce``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
 
 
 def add_reduceat(array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """``np.add.reduceat``: the sums between one index and the next, or one element where they do not ascend."""
+    """``np.add.reduceat``: the sums from each index to the next, or single elements if the next index isn't larger."""
     return np.add.reduceat(array, indices, axis, dtype)
 
 
 def _add_reduceat(g, _y, array, indices, axis=0):
-    """Each element gets the gradients of the sums of which it is a part."""
+    """For each element, the gradients of the sums that contain the element."""
     axis = negative_axis(axis, array.ndim)
     starts = np.asarray(indices)
+    # If the next index isn't larger, reduceat takes the single element at the index.
     lengths = np.maximum(np.diff(starts, append=array.shape[axis]), 1)
     sums = np.repeat(np.arange(starts.size), lengths)
     places = np.arange(sums.size) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
@@ -35,7 +36,7 @@ NAMED["reduceat", np.add] = add_reduceat
 
 
 def _of_exponentials(ufunc: np.ufunc, base: float) -> Function:
-    """The ``reduce`` of ``np.logaddexp`` or ``np.logaddexp2``, with its rule."""
+    """Return the ``reduce`` of ``np.logaddexp`` or ``np.logaddexp2``, with its rule."""
 
     def reduced(
         array: Any,
@@ -48,7 +49,7 @@ def _of_exponentials(ufunc: np.ufunc, base: float) -> Function:
         return ufunc.reduce(array, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def rule(g, _y, array, axis=0, keepdims=False):
-        """`g` times the softmax, in which equal infinities have even shares."""
+        """`g` times the softmax, in which equal infinities have equal shares."""
         axes = negative_axes(axis, array.ndim)
         return expand(g, axes, keepdims) * softmax(array * math.log(base), axes)
 

@@ -1,1 +1,1 @@
-"""The tape: records operations, and differentiates what it recorded by a reverse sweep."""
+"""The tape: records operations, and differentiates them by a reverse sweep."""

@@ -1,8 +1,8 @@
-"""Jacobians in one reverse sweep: every gradient carries an extra leading axis, a row for each unit cotangent.
+"""Jacobians in one reverse sweep: every gradient has an extra leading axis, a row for each unit cotangent.
 
-A batch of unit cotangents begins as a diagonal matrix, and many operations leave the gradients with few nonzero
-elements: that part of the sweep passes on these alone. Where it ends, the rows are written out, and are passed on
-together, as many at a time as fit into `BUDGET`.
+The unit cotangents form a diagonal matrix, and many operations leave the gradients with few nonzero elements: the
+first part of the sweep passes on only these. Where it ends, the rows are written out and passed on together, as many
+at a time as fit into `BUDGET`.
 """
 
 from __future__ import annotations
@@ -15,36 +15,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.recording import Record
-from tapemagic.engine.tape.nonzeros import Nonzeros, Term, written
+from tapemagic.engine.tape.nonzeros import Nonzeros, Term, write_rows
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
-from tapemagic.engine.tensor.broadcasting import broadcast
-from tapemagic.engine.tensor.tensor import wrap
+from tapemagic.engine.tensor.tensor import broadcast, wrap
 from tapemagic.errors import UnsupportedArgumentError
 
-BUDGET = 1 << 26
-"""The bytes that a batch of gradients of the largest value may take; a sweep holds a few such batches at once."""
+MAX_BATCH_BYTES = 1 << 26
+"""The maximum size of a batch of gradients of the largest value, in bytes. A sweep holds a few such batches at once."""
 
 
-MOST_LAZY = 256
-"""The number of elements of a lazy target up to which its Jacobian is taken."""
+MAX_LAZY_ELEMENTS = 256
+"""The maximum number of elements of a lazy target whose Jacobian can be computed."""
 
-TASKS = 4
-"""About how many tasks a sweep has for each chunk that was recorded."""
+TASKS_PER_CHUNK = 4
+"""Approximate number of Dask tasks of a sweep per recorded chunk."""
 
-MOST_TASKS = 100_000
-"""The number of tasks up to which the Jacobian of a lazy target is taken: ten seconds of a scheduler on one machine."""
+MAX_TASKS = 100_000
+"""The maximum number of Dask tasks of a Jacobian: ten seconds of a scheduler on one machine."""
 
 
 class Basis(NamedTuple):
-    """The unit cotangents of a target: one for each element, or for each element of an example.
+    """The unit cotangents of a target: a basis of its elements, or of the elements of an example.
 
     Attributes
     ----------
     shape : tuple of int
         The target's shape.
     examples : int
-        How many examples the target's first axis counts; 1 if the target is a single one.
+        The length of the target's first axis if it counts examples, else 1.
     size : int
         The number of unit cotangents.
     """
@@ -55,7 +54,7 @@ class Basis(NamedTuple):
 
 
 def basis_of(target: Any, by_example: bool) -> Basis:
-    """The unit cotangents of a target, or those of each of its examples."""
+    """Return the basis of a target, or of each of its examples."""
     if not by_example:
         return Basis(target.shape, 1, target.size)
     examples, *rest = target.shape
@@ -63,26 +62,26 @@ def basis_of(target: Any, by_example: bool) -> Basis:
 
 
 def lazy_units(target: Any, basis: Basis, records: Iterable[Any]) -> list[Any]:
-    """The unit cotangents of a lazy target, of which the records lead back to the sources.
+    """Return the unit cotangents of a lazy target, whose gradients pass through `records`.
 
     Raises
     ------
     UnsupportedArgumentError
-        If the graph, which has a part for each of them, would be too large for a scheduler.
+        If the graph, which has a part per unit cotangent, would be too large for a scheduler.
     """
-    if basis.size > MOST_LAZY:
+    if basis.size > MAX_LAZY_ELEMENTS:
         raise UnsupportedArgumentError(
-            "the Jacobian of a target that is not computed has a part of the graph for each of its elements, here "
-            f"{basis.size}, and {MOST_LAZY} are the most: take the Jacobian of a few sums, or that of each partition "
-            "in tapemagic.distributed.map_blocks"
+            "the Jacobian of a target that isn't computed has a part of the graph for each of its elements, here "
+            f"{basis.size}, and the limit is {MAX_LAZY_ELEMENTS}: take the Jacobian of a few sums, "
+            "or of each partition in tapemagic.distributed.map_blocks"
         )
     outputs = chain.from_iterable(Record(*record).outputs for record in records)
-    tasks = TASKS * basis.size * sum(getattr(y, "npartitions", 0) for y in outputs)
-    if tasks > MOST_TASKS:
+    tasks = TASKS_PER_CHUNK * basis.size * sum(getattr(y, "npartitions", 0) for y in outputs)
+    if tasks > MAX_TASKS:
         raise UnsupportedArgumentError(
-            f"the Jacobian of {basis.size} elements that are not computed goes back through all chunks for each of "
-            f"them, in about {tasks:,} tasks, and {MOST_TASKS:,} are the most: write x.rechunk(...) for fewer and "
-            "longer chunks, take the Jacobian of a few sums, or that of each partition in "
+            f"the Jacobian of {basis.size} elements that aren't computed takes a sweep through all chunks for each of "
+            f"them, about {tasks:,} tasks, and the limit is {MAX_TASKS:,}: write x.rechunk(...) for fewer and "
+            "longer chunks, take the Jacobian of a few sums, or of each partition in "
             "tapemagic.distributed.map_blocks"
         )
     shape = target._value.shape
@@ -95,39 +94,39 @@ def batched_sweep(
     records: Sequence[Any],
     tracked: Mapping[int, int],
     diagonals: Gradients,
-    wanted: AbstractSet[int],
+    source_ids: AbstractSet[int],
     kept: AbstractSet[int],
     basis: Basis,
     nested: bool,
 ) -> Gradients:
-    """Sweep back from each of a target's unit cotangents at once.
+    """Sweep from all unit cotangents of a target at once.
 
-    The `diagonals` are ones, in the shape of the target, under its id; they are changed. Of the sources `wanted`, those
-    in `kept` are intermediate values; the other arguments are those of `sweep`. The result holds, for each source that
-    is connected, its gradients along a new first axis: one for each unit cotangent.
+    `diagonals` are ones in the shape of the target, by its id; they are changed. Of the sources `wanted`, those in
+    `kept` are intermediate values; for the other arguments, see `sweep`. The result has, for each connected source,
+    its gradients along a new first axis, one for each unit cotangent.
     """
     values = {
         i: Nonzeros(seed, [Term(range(seed.size), range(seed.size), seed)])
         for i, seed in diagonals.items()
     }
-    structured = StructuredSweep(tracked, kept, nested, basis.size, BUDGET)
+    structured = StructuredSweep(tracked, kept, nested, basis.size, MAX_BATCH_BYTES)
     pending = structured.run(records, values)
-    found: Gradients = {}
+    jacobians: Gradients = {}
     if pending:
         chunks = list(_chunks(records, basis))
         parts = (
             (rows, _dense(records, tracked, pending, kept, basis, nested, rows)) for rows in chunks
         )
-        found = _joined(parts, wanted, basis.size, nested or len(chunks) == 1)
-    for i in wanted & values.keys():
-        rows = _written(values[i], basis, range(basis.size), nested)
-        found[i] = found[i] + rows if i in found else rows
-    return found
+        jacobians = _joined(parts, source_ids, basis.size, nested or len(chunks) == 1)
+    for i in source_ids & values.keys():
+        rows = _write_rows(values[i], basis, range(basis.size), nested)
+        jacobians[i] = jacobians[i] + rows if i in jacobians else rows
+    return jacobians
 
 
-def _written(nonzeros: Nonzeros, basis: Basis, rows: range, nested: bool) -> Any:
-    """Some of the rows, with their zeros."""
-    return written(nonzeros.collected(), nonzeros.value.shape, basis.size, rows, nested)
+def _write_rows(nonzeros: Nonzeros, basis: Basis, rows: range, nested: bool) -> Any:
+    """Write out rows of a Jacobian, with their zeros."""
+    return write_rows(nonzeros.collected(), nonzeros.value.shape, basis.size, rows, nested)
 
 
 def _dense(
@@ -139,18 +138,18 @@ def _dense(
     nested: bool,
     rows: range,
 ) -> Gradients:
-    """Sweep back with some of the rows written out."""
-    grads = {i: _written(nonzeros, basis, rows, nested) for i, nonzeros in pending.items()}
+    """Sweep with given rows written out."""
+    grads = {i: _write_rows(nonzeros, basis, rows, nested) for i, nonzeros in pending.items()}
     return sweep(records, tracked, grads, kept, nested, (len(rows),))
 
 
 def _chunks(records: Sequence[Any], basis: Basis) -> Iterator[range]:
-    """The rows, as many at a time as fit into the budget; no row at all still makes one chunk."""
+    """Yield ranges of rows that fit into the budget; a Jacobian without rows is one empty range."""
     count = basis.size
     outputs = [record[4] for record in records]
     sizes = [y.nbytes if y.__class__ is not tuple else max(map(_bytes, y)) for y in outputs]
     largest = max(1, *sizes)
-    size = max(1, BUDGET // largest)
+    size = max(1, MAX_BATCH_BYTES // largest)
     yield from (range(k, min(k + size, count)) for k in range(0, max(count, 1), size))
 
 
@@ -159,20 +158,24 @@ def _bytes(value: Any) -> int:
 
 
 def _joined(
-    parts: Iterator[tuple[range, Gradients]], wanted: AbstractSet[int], count: int, together: bool
+    parts: Iterator[tuple[range, Gradients]],
+    source_ids: AbstractSet[int],
+    count: int,
+    together: bool,
 ) -> Gradients:
-    """The rows of each source one after the other: put `together` at the end, or each at once in its place."""
+    """Put the rows of each source one after another, by one concatenation (`together`) or chunk by chunk."""
+    # Tapes record a concatenation. Writing chunks into an array needs less memory, as no two copies exist at the end.
     if together:
-        held = [{i: part[i] for i in wanted & part.keys()} for _, part in parts]
-        return {i: _concatenated([part[i] for part in held]) for i in held[0]}
-    found: Gradients = {}
+        per_chunk = [{i: part[i] for i in source_ids & part.keys()} for _, part in parts]
+        return {i: _concatenated([part[i] for part in per_chunk]) for i in per_chunk[0]}
+    jacobians: Gradients = {}
     for rows, part in parts:
-        for i in wanted & part.keys():
+        for i in source_ids & part.keys():
             g = part[i]
-            if i not in found:
-                found[i] = np.empty((count, *g.shape[1:]), g.dtype)
-            found[i][rows.start : rows.stop] = g
-    return found
+            if i not in jacobians:
+                jacobians[i] = np.empty((count, *g.shape[1:]), g.dtype)
+            jacobians[i][rows.start : rows.stop] = g
+    return jacobians
 
 
 def _concatenated(parts: list[Any]) -> Any:

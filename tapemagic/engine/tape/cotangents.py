@@ -1,4 +1,4 @@
-"""Initial gradients of the reverse sweep: that of each target with respect to itself."""
+"""Initial gradients of the reverse sweep: the gradient of each target with respect to itself."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ import numpy as np
 from tapemagic.engine.laziness import gates, is_lazy
 from tapemagic.engine.nest import matched
 from tapemagic.engine.recording import new_id
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.messages import describe
-from tapemagic.engine.tensor.tensor import Tensor, Traced, plain, wrap
+from tapemagic.engine.tensor.tensor import Tensor, Traced, broadcast, plain, wrap
 from tapemagic.errors import NotATensorError, ShapeError
 
 NEVER = sys.maxsize
-"""The time from which a tape tracks a result of stop_gradient: none, until it is watched."""
+"""The tracking start of a result of stop_gradient: not tracked until it is watched."""
 
 
 def mark_stopped(
     records: Iterable[Any], tracked: dict[int, int], rewatched: Mapping[int, int]
 ) -> None:
-    """Make constants of the results that depend on watched values through stop_gradient alone.
+    """Turn results that depend on watched values only through stop_gradient into constants.
 
-    In `tracked` they get `NEVER`, or the time at which they were watched themselves, according to `rewatched`.
+    Their time in `tracked` becomes `NEVER`, or the time at which they were watched themselves, according to
+    `rewatched`.
     """
+    # A result is connected if an input was tracked when the operation was recorded: by its id, that
+    # is a comparison of times.
     since = tracked.get
     for _, _, ids, _, _, output_id in records:
         outputs = output_id if output_id.__class__ is tuple else (output_id,)
@@ -38,13 +40,13 @@ def mark_stopped(
 
 
 def key_of(x: Traced) -> int:
-    """Key of a tensor in one reverse sweep: its id, or ``-id(x)`` if it has none."""
+    """Return the key of a tensor in a reverse sweep: its id, or ``-id(x)`` for a tensor without id."""
     i = x._id
     return i if i > 0 else -id(x)
 
 
 def identify(x: Traced) -> int:
-    """The id of a tensor, given now if it has none yet."""
+    """Return the id of a tensor, assigning a new id if necessary."""
     if x._id <= 0:
         x._id = new_id()  # type: ignore[misc] # a Variable has its id from the start
     return x._id
@@ -53,9 +55,9 @@ def identify(x: Traced) -> int:
 def seeds(
     targets: Sequence[Traced], cotangents: list[Tensor] | None, nested: bool
 ) -> dict[int, Any]:
-    """The gradients from which a sweep begins, by the id of the target: ones where nothing is given.
+    """Return the initial gradients of a sweep, by the id of the target: `cotangents`, or ones by default.
 
-    Complex ones are conjugated, as the sweep wants them. They are tensors if `nested`, else bare arrays.
+    Complex gradients are conjugated, as the sweep requires. They are tensors if `nested`, else arrays.
     """
     grads: dict[int, Any] = {}
     for position, target in enumerate(targets):
@@ -77,33 +79,35 @@ def seeds(
 
 
 def ones(value: Any) -> Any:
-    """A one for every element, without the memory."""
+    """Return an array of ones that takes the memory of a single element."""
     one = value.dtype.type(1)
     if not value.ndim:
         return one
     if is_lazy(value):
         return gates[0].filled(one, value.shape)
+    # All strides are 0: each element is the same memory. NumPy only reads it, and the sweep never
+    # adds into it.
     return np.ndarray(value.shape, value.dtype, one, 0, (0,) * value.ndim)
 
 
 def matched_cotangents(
     output_gradients: Any, structure: Any, targets: Sequence[Traced]
 ) -> list[Tensor]:
-    """One cotangent for each target, in its shape and dtype.
+    """Convert output_gradients to a cotangent per target, in the target's shape and dtype.
 
     Raises
     ------
     NotATensorError
-        If one of them is None, or not made of numbers.
+        If an entry is None or not numeric.
     ShapeError
-        If there are too many or too few, or if one does not match its target.
+        If the number of entries is wrong, or an entry doesn't match its target.
     """
-    given = matched(output_gradients, structure, targets)
-    return [_cotangent(g, target) for g, target in zip(given, targets, strict=True)]
+    entries = matched(output_gradients, structure, targets)
+    return [_cotangent(g, target) for g, target in zip(entries, targets, strict=True)]
 
 
 def _cotangent(g: Any, target: Traced) -> Any:
-    """One entry of output_gradients, in its target's shape and dtype."""
+    """Convert an entry of output_gradients to its target's shape and dtype."""
     if g is None:
         raise NotATensorError(
             "an entry of output_gradients is None: write ones for the plain gradient of that target, "
@@ -112,15 +116,15 @@ def _cotangent(g: Any, target: Traced) -> Any:
     try:
         g = plain(g) if isinstance(g, Traced) else wrap(private_array(g))
     except (TypeError, ValueError):
-        raise NotATensorError(f"output_gradients has to hold numbers, not {describe(g)}") from None
+        raise NotATensorError(f"output_gradients must contain numbers, not {describe(g)}") from None
     if g.shape not in ((), target.shape):
         raise ShapeError(
             f"output_gradients has shape {g.shape} for a target of shape {target.shape}: "
-            "they have to be the same"
+            "the shapes must be equal"
         )
     if g.dtype.kind == "c" and target.dtype.kind != "c":
         raise ShapeError(
-            f"output_gradients is {g.dtype} for a target that is {target.dtype}: give real weights"
+            f"output_gradients is {g.dtype} for a target that is {target.dtype}: pass real weights"
         )
     if g.dtype != target.dtype:
         g = g.astype(target.dtype)

@@ -1,4 +1,4 @@
-"""GradientStep: the numbers of one call by which a program takes the gradients of Variables."""
+"""Training steps as an observer sees them: for each gradient of Variables, the loss and the norms."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from tapemagic.engine.tensor.variable import Variable
 
 
 class GradientStep(NamedTuple):
-    """The numbers of one call by which a program takes the gradients of Variables.
+    """A step of training: a call by which your program takes the gradients of Variables.
 
     Attributes
     ----------
     targets : tuple of int
         The ids of the targets.
     value : float, complex or lazy array
-        The sum of their elements, which is what is differentiated.
+        The sum of the targets' elements, which is what the call differentiates.
     is_sum : bool
-        Whether these are several elements.
+        Whether that is a sum of several elements.
     line : int or None
         The line of the cell.
     records : int
-        The number of the tape's records behind the call.
+        The number of records on the tape before the call.
     variables : tuple of Variable
         The sources that are Variables.
     values : tuple of float
-        The values of these when the call was made: numbers as they are, of arrays the Euclidean norms.
+        Their values at the time of the call: a number unchanged, an array as its Euclidean norm.
     versions : tuple of int
-        For each, the number of changes that the calls have seen so far.
+        For each variable, the number of changes that the calls have seen so far.
     gradients : tuple of (float, lazy array or None)
-        The Euclidean norms of the gradients, or those that are not computed themselves.
+        The Euclidean norms of the gradients, or lazy gradients themselves.
     """
 
     targets: tuple[int, ...]
@@ -50,7 +50,7 @@ class GradientStep(NamedTuple):
 
 
 class GradientSteps:
-    """Every call by which a program takes the gradients of Variables; it keeps numbers, and no arrays but the last.
+    """A list of the calls by which a program takes gradients of Variables; only the latest arrays are kept.
 
     Attributes
     ----------
@@ -75,12 +75,13 @@ class GradientSteps:
         line: int | None,
         records: int,
     ) -> None:
-        """Add a call."""
+        """Record a call."""
         pairs = zip(sources, results, strict=True)
-        taken = {x._id: (x, g) for x, g in pairs if isinstance(x, Variable)}.values()
-        if not taken:
+        # A source may be listed twice: by its id, it counts once.
+        by_variable = {x._id: (x, g) for x, g in pairs if isinstance(x, Variable)}.values()
+        if not by_variable:
             return
-        values = tuple(number_of(x._value) for x, _ in taken)
+        values = tuple(number_of(x._value) for x, _ in by_variable)
         self.steps.append(
             GradientStep(
                 tuple(target._id for target in targets),
@@ -88,15 +89,17 @@ class GradientSteps:
                 sum(target.size for target in targets) != 1,
                 line,
                 records,
-                tuple(x for x, _ in taken),
+                tuple(x for x, _ in by_variable),
                 values,
-                tuple(self._version(x, size) for (x, _), size in zip(taken, values, strict=True)),
-                tuple(None if g is None else _size_or_lazy(g._value) for _, g in taken),
+                tuple(
+                    self._version(x, size) for (x, _), size in zip(by_variable, values, strict=True)
+                ),
+                tuple(None if g is None else _size_or_lazy(g._value) for _, g in by_variable),
             )
         )
 
     def _version(self, variable: Variable, size: float) -> int:
-        """The number of changes of a variable; every assignment makes a new array, if not of other values."""
+        """Return the number of changes of a variable; an assignment of equal values isn't a change."""
         value = variable._value
         before, last, version = self._last.get(variable._id, (value, size, 0))
         if before is not value and (size != last or not np.array_equal(before, value)):
@@ -106,7 +109,7 @@ class GradientSteps:
 
 
 def _total(targets: Sequence[Traced]) -> Any:
-    """The sum of the elements of some targets; a lazy array if one of them is."""
+    """Return the sum of the elements of all targets, which is lazy for lazy targets."""
     if len(targets) == 1 and not targets[0]._value.ndim and is_lazy(targets[0]._value):
         return targets[0]._value
     totals: list[Any] = [np.sum(target._value, dtype=_wide(target)) for target in targets]
@@ -122,7 +125,7 @@ def _wide(target: Traced) -> type:
 
 
 def number_of(value: Any) -> float:
-    """A real number as it is, and the norm of anything else.
+    """Return a real number unchanged, and the Euclidean norm of anything else.
 
     Examples
     --------
@@ -132,13 +135,13 @@ def number_of(value: Any) -> float:
     return size_of(value) if np.ndim(value) or np.iscomplexobj(value) else float(value)
 
 
-LEAST, MOST = 1e-200, 1e200
-"""The sums of squares between which none of them has overflowed or vanished."""
+MIN_SQUARES, MAX_SQUARES = 1e-200, 1e200
+"""A sum of squares within these limits is accurate: no square has overflowed, or vanished while it mattered."""
 
 
 @np.errstate(all="ignore")
 def size_of(value: Any) -> float:
-    """The size of a number, or the Euclidean norm of an array; nan or infinite only if the value holds such.
+    """Return the absolute value of a number or the Euclidean norm of an array; nan or inf only if the value has any.
 
     Examples
     --------
@@ -150,8 +153,11 @@ def size_of(value: Any) -> float:
     flat = np.asarray(value).reshape(-1)
     flat = (np.abs(flat) if flat.dtype.kind == "c" else flat).astype(np.float64, copy=False)
     squares = float(flat @ flat)
-    if LEAST < squares < MOST:
+    # A dot product is many times faster than a maximum and a scaled norm, and suffices for usual
+    # numbers.
+    if MIN_SQUARES < squares < MAX_SQUARES:
         return math.sqrt(squares)
+    # Scaling by the largest element, as in BLAS nrm2: the squares of the quotients can't overflow.
     largest = float(np.abs(flat).max(initial=0.0))
     if not largest or not math.isfinite(largest):
         return largest

@@ -1,4 +1,4 @@
-"""The gradient of one input of an operation as an operation of its own, which lazy arrays compute in chunks."""
+"""The gradient of an input as a separate operation, which lazy arrays compute chunk by chunk."""
 
 from __future__ import annotations
 
@@ -26,46 +26,47 @@ def input_gradient(
     results: int,
     name: str,
 ) -> Any:
-    """The gradient of one input of an operation by its rule, in the shape and dtype of that input.
+    """Compute the gradient of an input of an operation by its rule, in the input's shape and dtype.
 
     Parameters
     ----------
     *values : array
         The gradients of the results, the results, and the inputs.
     rule : callable
-        That of the input, or of all inputs if `joint`.
+        The rule of the input, or of all inputs if `joint`.
     joint : bool
     position : int
-        The place of the input among the inputs.
+        The position of the input among the inputs.
     params : dict
-        What the rule is given by keyword.
+        The keyword arguments of the rule.
     results : int
-        The number of results, which the rule is given in tuples; 0 for one without.
+        The number of results if the operation returns a tuple, which the rule then receives, else 0.
     name : str
-        What messages call the operation.
+        The name of the operation in messages.
     """
     count = results or 1
     x = values[2 * count + position]
     g, y = values[:count], values[count : 2 * count]
     arguments = (*((g, y) if results else (*g, *y)), *values[2 * count :])
-    found = rule((position,), *arguments, **params)[0] if joint else rule(*arguments, **params)
-    if found is None:
+    dx = rule((position,), *arguments, **params)[0] if joint else rule(*arguments, **params)
+    if dx is None:
         return np.zeros(np.shape(x), x.dtype)[()]
-    return fit(dense(found), x, name, position)
+    # In a chunk, there is no sweep that adds up scattered gradients.
+    return fit(dense(dx), x, name, position)
 
 
 by_rule = input_gradient.__wrapped__  # type: ignore[attr-defined]
-"""The same function, not as an operation: of tensors, tapes record what the rule does."""
+"""`input_gradient` as a plain function: on tensors, tapes record what the rule computes."""
 
 
 def _gradients(argnums, g, _y, *values, rule, joint, position, params, results, name):  # type: ignore[no-untyped-def]
-    """The derivatives of the rule, by a tape over it."""
+    """Return the derivatives of the rule, computed by a tape."""
     for x in (g, *values):
         require_computed(x, "the derivative of a rule")
     tensors = [as_tensor(x) if k in argnums else x for k, x in enumerate(values)]
-    wanted = [tensors[k] for k in argnums]
+    sources = [tensors[k] for k in argnums]
     with Tape() as tape:
-        tape.watch(wanted)
+        tape.watch(sources)
         dx = by_rule(
             *tensors,
             rule=rule,
@@ -76,13 +77,13 @@ def _gradients(argnums, g, _y, *values, rule, joint, position, params, results, 
             name=name,
         )
     if not isinstance(dx, Tensor):
-        return [None] * len(wanted)
-    found = tape.gradient(dx, wanted, output_gradients=np.conj(as_tensor(g)))
-    return [None if part is None else np.conj(part) for part in found]
+        return [None] * len(sources)
+    grads = tape.gradient(dx, sources, output_gradients=np.conj(as_tensor(g)))
+    return [None if part is None else np.conj(part) for part in grads]
 
 
 def as_tensor(x: Any) -> Tensor:
-    """An array as a tensor."""
+    """Convert an array to a tensor."""
     return x if isinstance(x, Tensor) else Tensor(x)
 
 

@@ -1,4 +1,4 @@
-"""Gradients of many unit cotangents that are zero but for few elements: where these are, and what they are."""
+"""Sparse gradients of many unit cotangents: the positions and values of their nonzero elements."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from tapemagic.engine.tape.places import (
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
 
-MOST_TERMS = 16
-"""The number of terms above which they are put together into one, so that each operation takes few calls."""
+MAX_TERMS = 16
+"""More terms than this are merged, so that each operation needs few calls."""
 
 
 class Term(NamedTuple):
-    """Nonzero elements: at most a few a row, and where they are.
+    """Nonzero elements of gradients, at most a few per row, with their positions.
 
     Attributes
     ----------
     rows : range or array
-        For each nonzero element, the element of the target to whose gradient it belongs.
+        For each nonzero element, the number of the target's element whose gradient it belongs to.
     places : range or array
-        Its place among the elements of the value.
+        The position of each nonzero element in the value.
     values : array, Tensor or number
-        What it is; of any shape with as many elements.
+        The nonzero elements, in any shape.
     """
 
     rows: Places
@@ -47,32 +47,32 @@ class Term(NamedTuple):
     values: Any
 
     def at(self, entries: Places, places: Places) -> Term:
-        """The nonzero elements at some of the entries, at other places."""
+        """Return the nonzero elements at the given entries, moved to other places."""
         if is_all(entries, len(self.rows)):
             return Term(self.rows, places, self.values)
         return Term(picked(self.rows, entries), places, taken(self.values, entries))
 
     def times(self, factor: int) -> Term:
-        """The nonzero elements multiplied with a whole number."""
+        """Multiply the nonzero elements by an integer."""
         if factor == 1:
             return self
         return self._replace(values=-self.values if factor == -1 else self.values * factor)
 
 
 def _key(places: Places) -> Any:
-    """Equal for equal places."""
+    """Return a hashable key that is equal for equal places."""
     return places if places.__class__ is range else places.tobytes()
 
 
 class Nonzeros:
-    """The nonzero elements of the gradients in one value of all elements of a target.
+    """The nonzero elements of the gradients of all elements of a target with respect to one value.
 
     Attributes
     ----------
     value : array or Absent
-        Has the shape and dtype of each gradient.
+        With the shape and dtype of each gradient.
     terms : list of Term
-        What was added so far.
+        The terms added so far.
     """
 
     __slots__ = ("terms", "value")
@@ -82,26 +82,26 @@ class Nonzeros:
         self.terms = terms
 
     def collected(self) -> list[Term]:
-        """All nonzero elements, in few terms."""
+        """Return all nonzero elements, merged into few terms."""
         if len(self.terms) > 1:
             self.terms = self._collected()
         return self.terms
 
     def _collected(self) -> list[Term]:
-        alike: dict[Any, list[Any]] = {}
+        same_places: dict[Any, list[Any]] = {}
         for rows, places, values in self.terms:
-            alike.setdefault((_key(rows), _key(places)), []).append(values)
-        if len(alike) < len(self.terms):
+            same_places.setdefault((_key(rows), _key(places)), []).append(values)
+        if len(same_places) < len(self.terms):
             first = {(_key(term.rows), _key(term.places)): term for term in reversed(self.terms)}
             self.terms = [
-                first[key]._replace(values=self._sum(parts)) for key, parts in alike.items()
+                first[key]._replace(values=self._sum(parts)) for key, parts in same_places.items()
             ]
-        if len(self.terms) > MOST_TERMS:
+        if len(self.terms) > MAX_TERMS:
             return [merged(self.terms, math.prod(self.value.shape))]
         return self.terms
 
     def _sum(self, parts: list[Any]) -> Any:
-        """The sum of values at the same places: in double precision from the third on."""
+        """Add values at the same places, in double precision starting with the third term."""
         if len(parts) == 1:
             return parts[0]
         if any(part.shape != parts[0].shape for part in parts):
@@ -115,23 +115,24 @@ class Nonzeros:
 
 
 class Map:
-    """The places to which elements go, or from which they come: for each place in one array, at most one in another.
+    """A partial mapping between positions: each position in one array has at most one partner in another.
 
     Parameters
     ----------
     numbers : array of int
-        For each place the number, from 1 on, of the other; 0 for none.
+        For each position, the number of its partner, counted from 1, or 0 for no partner.
 
     Attributes
     ----------
     places, others : range or array
-        The places that have another one, and these.
+        The positions that have a partner, and their partners.
     """
 
     __slots__ = ("_everywhere", "_numbers", "others", "places")
 
     def __init__(self, numbers: Any) -> None:
         self._numbers = numbers = numbers.reshape(-1)
+        # A mapping of all positions, such as a permutation, needs no search for missing partners.
         self._everywhere = np.count_nonzero(numbers) == len(numbers)
         self.places: Places = range(len(numbers))
         if not self._everywhere:
@@ -140,7 +141,7 @@ class Map:
         self.others: Places = as_places(numbers - 1)
 
     def moved(self, term: Term) -> Term:
-        """A term whose elements went from their places to the others."""
+        """Move the elements of a term to their partners; elements without a partner are dropped."""
         if self._everywhere:
             return Term(term.rows, picked(self.others, term.places), term.values)
         numbers = self._numbers[index_of(term.places)]
@@ -149,43 +150,44 @@ class Map:
 
 
 class Lookup:
-    """The entries of a term by their places.
+    """Search for entries of a term by their places.
 
     Parameters
     ----------
     term : Term
     size : int
-        The number of places.
+        The number of places in the value.
     """
 
     def __init__(self, term: Term, size: int) -> None:
         self._term = term
-        self._whole = is_all(term.places, size)
-        if not self._whole:
+        self._is_complete = is_all(term.places, size)
+        if not self._is_complete:
             places = array_of(term.places)
             self._order = np.argsort(places, kind="stable")
             self._sorted = places[self._order]
 
-    def spread(self, target: Map, most: float) -> Term | None:
-        """The term that has, at each place, what the given one has at the target; None if that is too much.
+    def spread(self, target: Map, max_elements: float) -> Term | None:
+        """Return a term with the given term's elements at their partners, or None if these are too many.
 
         Parameters
         ----------
         target : Map
-            From new places to those of the given term.
-        most : float
-            The largest number of elements.
+            From new places to places of the given term.
+        max_elements : float
+            The maximum number of elements.
         """
-        if self._whole:
-            if len(target.places) > most:
+        if self._is_complete:
+            if len(target.places) > max_elements:
                 return None
             return self._term.at(target.others, target.places)
         old = array_of(target.others)
         first = np.searchsorted(self._sorted, old, "left")
         counts = np.searchsorted(self._sorted, old, "right") - first
         total = int(counts.sum())
-        if total > most:
+        if total > max_elements:
             return None
+        # For each place, the numbers 0 .. count - 1, without a Python loop.
         step = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
         entries = self._order[np.repeat(first, counts) + step]
         places = np.repeat(array_of(target.places), counts)
@@ -193,13 +195,14 @@ class Lookup:
 
 
 def merged(terms: Sequence[Term], size: int) -> Term:
-    """One term in place of several, in which each element of each row, of so many, is named once.
+    """Merge several terms into one, in which each element of each row occurs once.
 
-    What one element is named with several times is added up, in double precision.
+    Elements that occur several times are added up, in double precision. `size` is the number of elements per row.
     """
     rows = np.concatenate([array_of(term.rows) for term in terms])
     places = np.concatenate([array_of(term.places) for term in terms])
     values = _joined([term.values for term in terms])
+    # A single integer per element of the Jacobian, so that np.unique finds repetitions.
     named, which = np.unique(rows * size + places, return_inverse=True)
     if len(named) < len(rows):
         values = scatter_add(values, which, (len(named),))
@@ -211,36 +214,39 @@ def _joined(values: list[Any]) -> Any:
     return flat(values[0]) if len(values) == 1 else np.concatenate(list(map(flat, values)))
 
 
-def written(
+def write_rows(
     terms: Iterable[Term], shape: tuple[int, ...], count: int, rows: range, nested: bool
 ) -> Any:
-    """The gradients of some of the rows, with all their zeros, in one operation.
+    """Write out rows of sparse gradients, with their zeros, in a single operation.
 
     Parameters
     ----------
     terms : iterable of Term
     shape : tuple of int
-        That of each gradient.
+        The shape of each gradient.
     count : int
-        The number of rows in all. Further elements of the target are those of its next example, in the same rows.
+        The number of rows in total. Larger row numbers are those of the next examples, and are taken modulo `count`.
     rows : range
         The rows to write out.
     nested : bool
-        Whether the live tapes are to record it.
+        Whether live tapes record the operation.
     """
     size = math.prod(shape)
     cut = [_within(term, count, rows) for term in terms]
+    # In single precision, the sum of many terms would lose digits: merging adds them in double precision.
     narrow = any(wider(term.values.dtype) != term.values.dtype for term in cut)
     if narrow and len(cut) > 2:
         cut = [merged(cut, size)]
     cut = [term if _names_once(term) else merged([term], size) for term in cut]
-    first, then = _apart([(_places_in_rows(term, size), flat(term.values)) for term in cut])
-    places = tuple([index_of(there) for there, _ in first + then])
-    values = tuple([x for _, x in first + then])
+    disjoint, overlapping = _split_disjoint(
+        [(_places_in_rows(term, size), flat(term.values)) for term in cut]
+    )
+    places = tuple([index_of(there) for there, _ in disjoint + overlapping])
+    values = tuple([x for _, x in disjoint + overlapping])
     params: dict[str, Any] = {
         "places": places,
         "shape": (len(rows), *shape),
-        "apart": len(first),
+        "disjoint": len(disjoint),
     }
     if nested:
         return apply(operation(add_at_places), values, params)
@@ -250,20 +256,21 @@ def written(
 Placed = list[tuple[Places, Any]]
 
 
-def _apart(placed: Placed) -> tuple[Placed, Placed]:
-    """Values of which surely no two have a place in common, and the others."""
-    first: Placed = []
-    then: Placed = []
-    for one in placed:
-        alone = all(_disjoint(one[0], other) for other, _ in first)
-        (first if alone else then).append(one)
-    return first, then
+def _split_disjoint(placed: Placed) -> tuple[Placed, Placed]:
+    """Split values into those whose places certainly don't overlap, and the others, which must be added."""
+    disjoint: Placed = []
+    overlapping: Placed = []
+    for placed_values in placed:
+        is_disjoint = all(_disjoint(placed_values[0], other) for other, _ in disjoint)
+        (disjoint if is_disjoint else overlapping).append(placed_values)
+    return disjoint, overlapping
 
 
 def _disjoint(a: Places, b: Places) -> bool:
-    """Whether two rows of places surely have none in common."""
+    """Return True if two sets of places certainly don't overlap."""
     if a.__class__ is not range or b.__class__ is not range:
         return False
+    # Ranges with equal steps that start at different remainders never meet, such as even and odd places.
     if a.step == b.step and (a.start - b.start) % a.step:
         return True
     return (
@@ -272,7 +279,7 @@ def _disjoint(a: Places, b: Places) -> bool:
 
 
 def _within(term: Term, count: int, rows: range) -> Term:
-    """The elements of a term in some of the rows, counted from the first of these."""
+    """Return the elements of a term within some rows, renumbered from the first of the rows."""
     if rows == range(count) and _inside(term.rows, count):
         return term
     row = array_of(term.rows) % count - rows.start
@@ -284,19 +291,19 @@ def _within(term: Term, count: int, rows: range) -> Term:
 
 
 def _inside(rows: Places, count: int) -> bool:
-    """Whether all of them are below `count`."""
+    """Return True if all row numbers are below `count`."""
     if rows.__class__ is range:
         return not rows or max(rows[0], rows[-1]) < count
     return bool(np.all(rows < count))
 
 
 def _names_once(term: Term) -> bool:
-    """Whether a term surely has no element of a row twice."""
+    """Return True if a term certainly contains no element of a row twice."""
     if term.rows.__class__ is range or term.places.__class__ is range:
         return True
     return bool(np.all(np.diff(term.rows) > 0))
 
 
 def _places_in_rows(term: Term, size: int) -> Places:
-    """The places of a term among the elements of all rows, of so many each."""
+    """Return the places of a term in the flattened rows, each of which has `size` elements."""
     return as_places(array_of(term.rows) * size + array_of(term.places))

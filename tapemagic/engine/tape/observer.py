@@ -1,4 +1,4 @@
-"""Tapes for a %%tape cell: the user's, and an observer beside it that keeps every record."""
+"""Tapes of a %%tape cell: your tape, and an observer next to it that keeps every record."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.recording import tick
 from tapemagic.engine.scopes import Scope
+from tapemagic.engine.tape.base_tape import contents_of
 from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
-from tapemagic.engine.tape.recorder import contents_of
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
 from tapemagic.engine.tensor.tensor import Traced
@@ -20,19 +20,18 @@ from tapemagic.engine.tensor.variable import Variable
 
 
 class Site(NamedTuple):
-    """The place in a program that recorded an operation.
+    """The position in a program that recorded an operation.
 
     Attributes
     ----------
     line : int or None
         The line of the cell.
     call : int
-        The index of the call of a function that the user wrote, or of a layer, in `Origins.calls`; 0 for the top
-        level of the cell.
+        The index in `Origins.calls` of the call of a user function or a layer; 0 is the top level of the cell.
     offset : int
-        The offset of the instruction in the code of that function.
+        The offset of the bytecode instruction in the code of that function.
     run : int
-        The number of the execution of that instruction: one execution may record several operations.
+        The number of the execution of this instruction; an execution may record several operations.
     """
 
     line: int | None = None
@@ -42,18 +41,18 @@ class Site(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a function that the user wrote, or of a layer.
+    """A call of a user function, or of a layer.
 
     Attributes
     ----------
     name : str
-        The function's name; empty for the top level of the cell.
+        The function's name, or '' for the top level of the cell.
     code : code object or None
-        Of a layer, that of its method `call`.
+        For a layer, the code of its method `call`.
     site : Site
-        The place that called it.
+        The position of the call.
     scope : Scope or None
-        Of a layer, what is known of it.
+        For a layer, its name, class, inputs and outputs.
     """
 
     name: str = ""
@@ -63,26 +62,26 @@ class Call(NamedTuple):
 
 
 class GradientCall(NamedTuple):
-    """A call by which the program took gradients, of whatever tape; of one in a loop the last.
+    """A call by which your program computed gradients, with any tape; in a loop, the last such call.
 
     Attributes
     ----------
     method : str
         ``"gradient"``, ``"jacobian"`` or ``"batch_jacobian"``.
     targets, sources, results : sequence of Tensor or Variable
-        A result is None where there is no gradient.
+        A result is None if there is no gradient.
     weighted : bool
-        Whether the call gave the gradients of the targets.
+        Whether the call passed output gradients.
     tape : Tape or None
-        The tape, if a result is None: it knows why.
+        The tape, if a result is None, because it can explain that.
     time : int
         The time of the call, by the clock that numbers values.
     code, offset : code object, int
-        The instruction that made the call.
+        The bytecode instruction that made the call.
     line : int or None
         The line of the cell.
     times : int
-        The number of times that the instruction was run for these variables.
+        How often the instruction was executed for these variables.
     """
 
     method: str
@@ -99,31 +98,31 @@ class GradientCall(NamedTuple):
 
 
 Where = Callable[[], tuple[int | None, int, int, int]]
-"""Gives the place of the operation that is being recorded, in the order of `Site`."""
+"""Returns the position of the operation that is being recorded, as a tuple in the order of `Site`."""
 
 TOP = Call()
 """The top level of a cell."""
 
 
 class Origins(NamedTuple):
-    """The places, the orders of differentiation and the seeds of an observer's records.
+    """The positions, the orders of differentiation and the seeds of an observer's records.
 
     Attributes
     ----------
     sites : sequence of Site
-        For each record, the place in the program that recorded it; plain tuples in the order of `Site`.
+        For each record, the position in the program that recorded it, as a plain tuple in the order of `Site`.
     calls : sequence of Call
-        The calls of the user's functions, and of layers, in which operations were recorded; the first is the top level.
+        The calls of user functions and layers in which operations were recorded; the first is the top level.
     sweeps : sequence of (int, tuple of int)
-        For each reverse sweep, the number of records before it, and the ids of what it differentiated.
+        For each reverse sweep, the number of records before it, and the ids of its targets.
     steps : sequence of GradientStep
-        The calls by which the program took the gradients of Variables, oldest first.
+        The training steps: calls by which the program took gradients of Variables, oldest first.
     orders : sequence of int
-        For each record, 0 if the user wrote it, k if it belongs to a k-th derivative.
+        For each record, 0 if your code computed it, or k if it belongs to a k-th derivative.
     order_of : mapping of int to int
-        The order of a result by its id; the user's own are left out.
+        The order of results by id, without results of order 0.
     seeds : sequence of (array, int)
-        The arrays with which derivatives began, and the ids of what they differentiated.
+        The initial gradients of derivatives, with the ids of the targets.
     """
 
     sites: Sequence[tuple[int | None, int, int, int]] = ()
@@ -136,11 +135,11 @@ class Origins(NamedTuple):
 
     @property
     def lines(self) -> Sequence[int | None]:
-        """For each record, the line of the cell that recorded it."""
+        """The line of the cell that recorded each operation."""
         return [site[0] for site in self.sites]
 
     def layer_around(self, call: int) -> str:
-        """The path of the innermost layer to which a call belongs, by its index in `calls`; empty if there is none."""
+        """Return the path of the innermost layer around a call, given by its index in `calls`, or ''."""
         while call:
             _, _, site, scope = self.calls[call]
             if scope is not None:
@@ -150,21 +149,21 @@ class Origins(NamedTuple):
 
 
 def nowhere() -> tuple[int | None, int, int, int]:
-    """The place of an operation outside of any cell."""
+    """Return the position of an operation outside of any cell."""
     return Site()
 
 
 class Observer(Tape):
-    """A persistent tape that keeps all values, the place of every record, and the order of differentiation.
+    """A persistent tape that keeps all values, the position of every record, and the order of differentiation.
 
     Parameters
     ----------
     where : callable, optional
-        Called at each operation; gives its place in the program, in the order of `Site`.
+        Called at each operation; returns its position in the program, in the order of `Site`.
     calls : sequence of Call, optional
-        The calls to which places refer; it may grow while the observer records.
+        The calls to which positions refer; it may grow while the observer records.
     watch_accessed_variables : bool, optional
-        Watch every trainable `Variable` as soon as it is read.
+        Watch every trainable `Variable` at its first read.
     """
 
     def __init__(
@@ -182,7 +181,7 @@ class Observer(Tape):
         self._depths = [0]
         self._order_of: dict[int, int] = {}
         self._steps = GradientSteps()
-        self._taken: dict[Any, GradientCall] = {}
+        self._gradient_calls: dict[Any, GradientCall] = {}
         super().__init__(True, watch_accessed_variables)
         self._keeps = self._notes_scopes = True
         self._warned = True
@@ -202,7 +201,7 @@ class Observer(Tape):
         )
 
     def origins(self) -> Origins:
-        """The origins of the records so far."""
+        """Return the origins of all records so far."""
         return Origins(
             tuple(self._sites),
             tuple(self._orders),
@@ -214,24 +213,24 @@ class Observer(Tape):
         )
 
     def extent(self) -> tuple[int, ...]:
-        """The numbers of records, events, recorded spans and tracked values so far: they grow with the contents."""
+        """Return the numbers of records, events, times and tracked values, which grow with the contents."""
         return len(self._records), len(self._events), len(self._times), len(self._tracked)
 
     def tracks(self, value: Any) -> bool:
-        """Whether something is a tensor on this tape: watched, or computed from watched values."""
+        """Return True for a tensor that this tape tracks: watched, or computed from watched values."""
         return isinstance(value, Traced) and value._id in self._tracked
 
     def watches(self, value: Traced) -> bool:
-        """Whether a tensor is watched on this tape."""
+        """Return True if this tape watches a tensor."""
         return value._id in self._leaves
 
     def order_of(self, value: Traced) -> int:
-        """The order of the derivative to which a tensor belongs; 0 if the user computed it."""
+        """Return the order of the derivative that a tensor belongs to, or 0 if your code computed the tensor."""
         return self._order_of.get(value._id, 0)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Record nothing inside this block, without an event that says so."""
+        """Record nothing inside this block, without recording a pause."""
         if not self._recording:
             yield
             return
@@ -242,7 +241,7 @@ class Observer(Tape):
             self._start()
 
     def copy(self, operations: int) -> Observer:
-        """An observer with the first records of this one, of a number given, which goes on by itself."""
+        """Return a new observer with the first `operations` records of this observer."""
         other = Observer(self._where, self._watch_accessed_variables, self._calls)
         other._records += self._records[:operations]
         other._sites += self._sites[:operations]
@@ -259,12 +258,12 @@ class Observer(Tape):
         return other
 
     def fork(self) -> Tape:
-        """A tape of its own with the records so far."""
+        """Return a separate tape with the records so far."""
         return tape_of(contents_of(self))
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         super()._sweep_begins(targets)
-        # a rule that takes gradients, as that of recompute_grad, is a part of the derivative that applies it
+        # A rule that computes gradients, such as that of recompute_grad, belongs to the derivative that applies it.
         order = self._depths[-1] or 1 + max((self._order_of.get(i, 0) for i in targets), default=0)
         self._depths.append(order)
         self._notes_scopes = False
@@ -287,13 +286,15 @@ class Observer(Tape):
     ) -> None:
         if method == "gradient" and not weighted:
             self._steps.add(targets, sources, results, self._where()[0], len(self._records))
-        frame = sys._getframe(3)  # that of the program; between are two methods of the tape
+        frame = sys._getframe(3)  # the program's frame; two methods of the tape are in between
         code, offset = frame.f_code, frame.f_lasti
         if origin_of(code.co_filename) != "":
             return
+        # Calls in a loop have the same instruction and variables; only the last is kept, with a
+        # count.
         key = code, offset, tuple(x._id for x in sources if isinstance(x, Variable))
-        before = self._taken.pop(key, None)
-        self._taken[key] = GradientCall(
+        before = self._gradient_calls.pop(key, None)
+        self._gradient_calls[key] = GradientCall(
             method,
             tuple(targets),
             tuple(sources),
@@ -308,8 +309,8 @@ class Observer(Tape):
         )
 
     def gradient_calls(self) -> Sequence[GradientCall]:
-        """The calls by which the program took gradients, the last one last."""
-        return tuple(self._taken.values())
+        """Return the calls by which the program computed gradients, the latest last."""
+        return tuple(self._gradient_calls.values())
 
 
 def _storing(
@@ -320,7 +321,7 @@ def _storing(
     order_of: dict[int, int],
     where: Where,
 ) -> Callable[[Any], None]:
-    """A function that stores a record with its place and order; it refers to the lists, and not to the tape."""
+    """Return a function that stores a record with its position and order; it refers to the lists, not to the tape."""
 
     def append(record: Any) -> None:
         order = depths[-1]
@@ -335,10 +336,10 @@ def _storing(
 
 
 class ObservedTape(Tape):
-    """A tape with an observer beside it, which records the same.
+    """A tape with an observer, which records the same operations.
 
-    The observer outlives a gradient of this tape, so that showing a report never consumes the tape, and a
-    gradient never empties the report.
+    The observer keeps its records when this tape computes a gradient. So showing a report never consumes the tape,
+    and a gradient never empties the report.
     """
 
     def __init__(
@@ -349,7 +350,7 @@ class ObservedTape(Tape):
         self._warned = True
 
     def track(self, x: Traced) -> None:
-        """Watch a tensor, whether this tape is recording or not."""
+        """Watch a tensor, also while this tape isn't recording."""
         self._track(x)
 
     def _track(self, x: Traced) -> None:
@@ -360,7 +361,7 @@ class ObservedTape(Tape):
             self.observer._variables.setdefault(x._id, x)
 
     def reset(self) -> None:
-        """Delete all records and watches, and go on recording."""
+        """Drop all records and watched values; recording continues."""
         super().reset()
         if self.observer._recording:
             self.observer.reset()

@@ -1,4 +1,4 @@
-"""Places of elements in an array: ranges where they are equally spaced, so that reading them makes no copy."""
+"""Positions of elements in an array: ranges if they are equally spaced, so that reading them needs no copy."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 Places = Any
-"""Positions in a flat array: a range where they are equally spaced, else an array of whole numbers."""
+"""Positions in a flat array: a range if they are equally spaced, else an array of integers."""
 
 
 def as_places(positions: Any) -> Places:
-    """Positions as a range, if they are equally spaced; as they are otherwise.
+    """Convert positions to a range if they are equally spaced; else return them unchanged.
 
     Examples
     --------
@@ -23,6 +23,8 @@ def as_places(positions: Any) -> Places:
         return range(0)
     first = int(positions[0])
     step = int(positions[1]) - first if n > 1 else 1
+    # The cheap tests come first: the second and the last position rule out most arrays that aren't
+    # equally spaced.
     stop = first + n * step
     if not step or int(positions[-1]) != stop - step:
         return positions
@@ -31,26 +33,28 @@ def as_places(positions: Any) -> Places:
 
 
 def index_of(places: Places) -> Any:
-    """Places as an index: a slice for a range."""
+    """Convert places to an index: a slice for a range."""
     if places.__class__ is not range:
         return places
+    # A descending range ends at -1, which a slice would read as the last element; None means the
+    # start.
     return slice(places.start, places.stop if places.stop >= 0 else None, places.step)
 
 
 def array_of(places: Places) -> Any:
-    """Places as an array."""
+    """Convert places to an array."""
     if places.__class__ is not range:
         return places
     return np.arange(places.start, places.stop, places.step)
 
 
 def is_all(places: Places, size: int) -> bool:
-    """Whether the places are all of so many, in their order."""
+    """Return True if the places are all positions of an array with `size` elements, in order."""
     return places.__class__ is range and places == range(size)
 
 
 def picked(places: Places, entries: Places) -> Places:
-    """Some of the places: those at the given entries."""
+    """Return the places at the given entries."""
     if places.__class__ is range:
         if entries.__class__ is range:
             return places[index_of(entries)]
@@ -59,19 +63,19 @@ def picked(places: Places, entries: Places) -> Places:
 
 
 def taken(values: Any, places: Places) -> Any:
-    """The elements of an array at places among all of them: itself, where these are all."""
+    """Return the elements of an array at flat positions, or the array itself if these are all."""
     if is_all(places, values.size):
         return values
     return flat(values)[index_of(places)]
 
 
 def shaped(values: Any, shape: tuple[int, ...]) -> Any:
-    """The elements of an array in a shape; a single number is no array."""
+    """Reshape the elements of an array; a single number becomes a NumPy scalar."""
     if values.shape == shape:
         return values
     return values.reshape(shape) if shape else flat(values)[0]
 
 
 def flat(values: Any) -> Any:
-    """The elements of an array, or a single number, in one row."""
+    """Return the elements of an array, or a single number, as a flat array."""
     return values if values.ndim == 1 else values.reshape(-1)

@@ -1,4 +1,4 @@
-"""Derivative rules that need the numbers of lazy values: they run in each chunk, or are refused by name."""
+"""Derivative rules that need the numbers of lazy values: they run chunk by chunk, or are rejected by name."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ def in_chunks(
     arguments: tuple[Any, ...],
     params: dict[str, Any] | None,
 ) -> list[Any]:
-    """The gradients that a rule gives in each chunk, after it was refused on lazy values as a whole.
+    """Return gradients that a rule computes chunk by chunk, after it was rejected on whole lazy values.
 
     Parameters
     ----------
     error : Exception
-        The refusal.
+        The error that the rule raised.
     operation : Operation
     positions : sequence of int
-        The inputs whose gradients are wanted.
+        The inputs whose gradients are needed.
     arguments : tuple
-        The gradient, the result and the inputs, as for the rule; tensors, if other tapes are to record it.
+        The gradient, the result and the inputs, as for the rule; tensors if other tapes record it.
     params : dict or None
 
     Raises
     ------
     NotComputedError, UnsupportedArgumentError
-        If it cannot be computed in chunks either. The message says what was recorded, and where.
+        If the rule can't run chunk by chunk either. The message names the operation and its line.
     """
-    given = params or {}
-    if not gates or not gates[0].reads(unwrap((arguments, given))):
+    keywords = params or {}
+    if not gates or not gates[0].reads(unwrap((arguments, keywords))):
         raise error
     try:
-        return [gates[0].gradient(operation, k, arguments, given) for k in positions]
+        return [gates[0].gradient(operation, k, arguments, keywords) for k in positions]
     except REFUSALS as refusal:
         where = _where(arguments[1])
         why = str(refusal)
@@ -54,9 +54,9 @@ def in_chunks(
 
 
 def _where(output: Any) -> str:
-    """The line of the program that recorded a result."""
-    one = output[0] if isinstance(output, tuple) else output
-    place = getattr(one._value if isinstance(one, Tensor) else one, "place", None)
+    """Return the line of the program that recorded a result, for a message."""
+    first = output[0] if isinstance(output, tuple) else output
+    place = getattr(first._value if isinstance(first, Tensor) else first, "place", None)
     if place is None:
         return ""
     line = shorten(source_line(place), 60, placeholder="…")

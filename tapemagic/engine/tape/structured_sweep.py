@@ -1,4 +1,4 @@
-"""The part of a batched sweep in which the gradients have few nonzero elements, which alone are computed."""
+"""The sparse part of a batched sweep: where gradients have few nonzero elements, only these are computed."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from tapemagic.engine.tracing import tracer
 
 Shape = tuple[int, ...]
 
-DENSITY = 0.25
-"""The share of nonzero elements above which whole rows take less time."""
+MAX_DENSITY = 0.25
+"""The maximum share of nonzero elements for which passing on only these is faster than passing on whole rows."""
 
-BYTES_OF_ONE = 24
-"""The size of a nonzero element, in double precision: two positions and a value."""
+BYTES_PER_NONZERO = 24
+"""The size of a nonzero element in double precision: two positions and a value."""
 
 Part = tuple[int, Term]
-"""The position of an input, and nonzero elements of the gradients in it."""
+"""The position of an input, and nonzero elements of the gradients with respect to it."""
 
 
 class StructuredSweep:
-    """Passes gradients of few nonzero elements back along records; what is left is for whole rows to do.
+    """Passes sparse gradients along the records; what it can't pass on is left for whole rows.
 
-    Elementwise operations keep the places of nonzero elements: their rules run on what the operation had at these
-    places. Operations that select, lay out or add up elements keep the elements, and change their places. Elsewhere,
-    and where gradients are dense, the structure ends.
+    Elementwise operations keep the places of nonzero elements: their rules run on the operation's values at these
+    places. Operations that select, arrange or add elements keep the elements and change their places. At other
+    operations, and where gradients become dense, the sparse part ends.
 
-    An element that is not named is exactly zero: a zero times an infinite slope, which is nan where whole rows are
-    computed, stays zero here.
+    An element that isn't stored is exactly zero: zero times an infinite slope is zero here, but nan in a sweep of
+    whole rows.
 
     Parameters
     ----------
     tracked : mapping of int to int
     kept : set of int
-        As for `sweep`.
+        See `sweep`.
     nested : bool
         Whether to run the rules on tensors.
     count : int
         The number of rows.
     most : int
-        The bytes that the nonzero elements of one value may take beside one element a place.
+        The size that the nonzero elements of a value may have, in bytes, if they exceed one element per place.
     """
 
     def __init__(
@@ -58,37 +58,41 @@ class StructuredSweep:
         kept: AbstractSet[int],
         nested: bool,
         count: int,
-        most: int,
+        max_bytes: int,
     ) -> None:
         self._since = tracked.get
         self._kept = kept
         self._nested = nested
         self._count = count
-        self._bytes = most
+        self._bytes = max_bytes
         self._numbers: dict[Shape, Any] = {}
 
     def run(self, records: Sequence[Any], found: dict[int, Nonzeros]) -> dict[int, Nonzeros]:
-        """Go through the records backwards; `found` is then what reached the sources.
+        """Process the records backwards; afterwards, `found` holds the gradients of the sources.
 
         Returns
         -------
         dict of int to Nonzeros
-            What could not be passed on.
+            The gradients that couldn't be passed on.
         """
         pending: dict[int, Nonzeros] = {}
         dense: set[int] = set()
-        shown: dict[int, Any] = {}
-        told = tracer()
-        backwards = reversed(records) if told is None else told.sweep(records, shown)
+        traced_grads: dict[int, Any] = {}
+        active_tracer = tracer()
+        backwards = (
+            reversed(records)
+            if active_tracer is None
+            else active_tracer.sweep(records, traced_grads)
+        )
         for record in backwards:
-            _, values, ids, _, _, made = record
-            if made.__class__ is not tuple:
-                made = (made,)
-            reached = [i for i in made if i in found]
-            joins = bool(dense) and not dense.isdisjoint(made)
+            _, values, ids, _, _, output_ids = record
+            if output_ids.__class__ is not tuple:
+                output_ids = (output_ids,)
+            reached = [i for i in output_ids if i in found]
+            joins = bool(dense) and not dense.isdisjoint(output_ids)
             if not reached and not joins:
                 continue
-            parts = None if joins else self._passed(record, made, found)
+            parts = None if joins else self._passed(record, output_ids, found)
             if parts is None:
                 pending.update((i, found.pop(i)) for i in reached)
                 dense.update(i for i in ids if self._since(i) is not None)
@@ -102,72 +106,74 @@ class StructuredSweep:
                     found[i].terms.append(term)
                 else:
                     found[i] = Nonzeros(values[k], [term])
-                if told is not None:
-                    shown[i] = term.values
+                if active_tracer is not None:
+                    traced_grads[i] = term.values
         return pending
 
     def _passed(
-        self, record: Any, made: tuple[int, ...], found: Mapping[int, Nonzeros]
+        self, record: Any, output_ids: tuple[int, ...], found: Mapping[int, Nonzeros]
     ) -> list[Part] | None:
-        """The nonzero elements that an operation passes on to its inputs; None if it does not keep them few."""
+        """Return the nonzero elements that an operation passes to its inputs, or None if they don't stay sparse."""
         number, _, ids, _, _, _ = record
-        since, newest = self._since, made[0]
-        wanted = [k for k, i in enumerate(ids) if since(i, NEVER) <= newest]
-        if not wanted:
+        since, newest = self._since, output_ids[0]
+        positions = [k for k, i in enumerate(ids) if since(i, NEVER) <= newest]
+        if not positions:
             return []
         operation = NUMBERED[number]
         if operation.pointwise:
             terms = self._sparse(found[newest])
-            return None if terms is None else self._elementwise(record, wanted, terms)
+            return None if terms is None else self._elementwise(record, positions, terms)
         if not (operation.selects or operation.spreads):
             return None
         if operation.spreads:
             terms = self._sparse(found[newest])
-            return None if terms is None else self._spread(record, wanted, terms)
+            return None if terms is None else self._spread(record, positions, terms)
         reached = {}
-        for k, i in enumerate(made):
+        for k, i in enumerate(output_ids):
             if i in found:
                 terms = self._sparse(found[i])
                 if terms is None:
                     return None
                 reached[k] = terms
-        return self._selected(record, wanted, reached)
+        return self._selected(record, positions, reached)
 
     def _sparse(self, nonzeros: Nonzeros) -> list[Term] | None:
-        """The nonzero elements, if passing them on takes less than passing on whole rows."""
+        """Return the terms of sparse gradients, or None if passing on whole rows costs less."""
         terms = nonzeros.collected()
         size = nonzeros.value.size
         if len(terms) == 1 and is_all(terms[0].places, size):
             return terms
-        few = sum([len(term.rows) for term in terms]) <= self._most(size)
-        return terms if few else None
+        is_sparse = sum([len(term.rows) for term in terms]) <= self._max_nonzeros(size)
+        return terms if is_sparse else None
 
-    def _most(self, size: int) -> float:
-        """The number of nonzero elements up to which they are few, for a value of a size."""
-        return min(DENSITY * self._count * size, max(size, self._bytes // BYTES_OF_ONE))
+    def _max_nonzeros(self, size: int) -> float:
+        """Return the maximum number of nonzero elements for a value of a given size."""
+        return min(MAX_DENSITY * self._count * size, max(size, self._bytes // BYTES_PER_NONZERO))
 
-    def _elementwise(self, record: Any, wanted: list[int], terms: list[Term]) -> list[Part] | None:
-        """Run the rules on what an elementwise operation had at the places of nonzero elements."""
+    def _elementwise(
+        self, record: Any, positions: list[int], terms: list[Term]
+    ) -> list[Part] | None:
+        """Run the rules of an elementwise operation on its values at the places of nonzero elements."""
         number, values, ids, params, output, output_id = record
         operation, full = NUMBERED[number], output.shape
-        known = (output, *values)
+        operands = (output, *values)
         if self._nested:
-            known = tuple(map(revived, known, (output_id, *ids)))
-        aligned = all(values[k].shape == full for k in wanted)
-        found: list[Part] = []
+            operands = tuple(map(revived, operands, (output_id, *ids)))
+        aligned = all(values[k].shape == full for k in positions)
+        passed: list[Part] = []
         for rows, places, g in terms:
-            whole = is_all(places, output.size)
-            shape = full if whole else (len(rows),)
-            arguments: Sequence[Any] = known
-            if not whole and params and not all(map(_is_plain, params.values())):
+            is_dense = is_all(places, output.size)
+            shape = full if is_dense else (len(rows),)
+            arguments: Sequence[Any] = operands
+            if not is_dense and params and not all(map(_is_plain, params.values())):
                 return None
-            if not (whole and aligned):
+            if not (is_dense and aligned):
                 arguments = [
-                    x if whole and k not in wanted else self._at(x, full, places, whole)
-                    for k, x in enumerate(known, -1)
+                    x if is_dense and k not in positions else self._at(x, full, places, is_dense)
+                    for k, x in enumerate(operands, -1)
                 ]
-            given = (shaped(g, shape), *arguments)
-            for k, dx in _gradients(operation, wanted, given, params):
+            arguments_with_g = (shaped(g, shape), *arguments)
+            for k, dx in _gradients(operation, positions, arguments_with_g, params):
                 x, there, fitted = values[k], places, dx
                 if not (aligned or x.shape == full):
                     if dx.shape != shape:
@@ -175,90 +181,90 @@ class StructuredSweep:
                     there = picked(self._repeated(x.shape, full), places)
                 if dx.shape != shape or dx.dtype is not x.dtype:
                     fitted = fit(dx, Absent(shape, x.dtype), operation.name, k)
-                found.append((k, Term(rows, there, fitted)))
-        return found
+                passed.append((k, Term(rows, there, fitted)))
+        return passed
 
-    def _at(self, x: Any, full: Shape, places: Places, whole: bool) -> Any:
-        """A value that an operation repeats in its `full` shape, at some places there, or on the `whole`."""
+    def _at(self, x: Any, full: Shape, places: Places, is_dense: bool) -> Any:
+        """Return a broadcast value at some places in the `full` shape, or at all places if `is_dense`."""
         if not getattr(x, "shape", ()):
             return x
         if x.__class__ is Absent:
-            return Absent(full if whole else (len(places),), x.dtype)
-        if whole:
+            return Absent(full if is_dense else (len(places),), x.dtype)
+        if is_dense:
             return x if x.shape == full else np.broadcast_to(x, full)
         if x.shape != full:
             places = picked(self._repeated(x.shape, full), places)
         return taken(x, places)
 
     def _selected(
-        self, record: Any, wanted: list[int], terms: dict[int, list[Term]]
+        self, record: Any, positions: list[int], terms: dict[int, list[Term]]
     ) -> list[Part] | None:
-        """The same elements, or multiples of them, at the places from which an operation took them."""
+        """Move nonzero elements, or multiples, to the places from which an operation selected these elements."""
         number, values, _, params, _, _ = record
-        (k,) = wanted
+        (k,) = positions
         inputs = (*values[:k], self._numbered(values[k].shape), *values[k + 1 :])
         selects = NUMBERED[number].selects
         selected = selects and selects(*inputs, **(params or {}))
         if selected is None:
             return None
-        found: list[Part] = []
-        for factor, made in _untraced(selected):
-            sources = made if made.__class__ in (tuple, list) else (made,)
-            for j, several in terms.items():
+        passed: list[Part] = []
+        for factor, numbers in _untraced(selected):
+            sources = numbers if numbers.__class__ in (tuple, list) else (numbers,)
+            for j, several_terms in terms.items():
                 source = Map(np.asarray(sources[j]))
-                moved = [source.moved(term).times(factor) for term in several]
-                found += [(k, self._cast(term, record, k)) for term in moved]
-        return found
+                moved = [source.moved(term).times(factor) for term in several_terms]
+                passed += [(k, self._cast(term, record, k)) for term in moved]
+        return passed
 
     def _cast(self, term: Term, record: Any, k: int) -> Term:
-        """A term in the dtype of an input."""
+        """Cast a term to the dtype of an input."""
         x, g = record[1][k], term.values
         if g.dtype == x.dtype:
             return term
         return term._replace(values=fit(g, Absent(g.shape, x.dtype), NUMBERED[record[0]].name, k))
 
-    def _spread(self, record: Any, wanted: list[int], terms: list[Term]) -> list[Part] | None:
-        """For each element of an input the elements of the gradients in that of the result to which it was added."""
+    def _spread(self, record: Any, positions: list[int], terms: list[Term]) -> list[Part] | None:
+        """Copy to each element of an input the gradients of the result's element to which it was added."""
         number, values, _, params, output, _ = record
         arguments = [self._numbered(output.shape), output, *values]
-        targets = _gradients(NUMBERED[number], wanted, arguments, params)
+        targets = _gradients(NUMBERED[number], positions, arguments, params)
         if any(target.size > values[k].size for k, target in targets):
             return None
         targets = _untraced(targets)
         maps = [(k, Map(np.broadcast_to(target, values[k].shape))) for k, target in targets]
-        found: list[Part] = []
+        passed: list[Part] = []
         for term in terms:
             lookup = Lookup(term, output.size)
             for k, target in maps:
-                most = max(len(term.rows), self._most(values[k].size))
-                spread = lookup.spread(target, most)
+                max_nonzeros = max(len(term.rows), self._max_nonzeros(values[k].size))
+                spread = lookup.spread(target, max_nonzeros)
                 if spread is None:
                     return None
-                found.append((k, self._cast(spread, record, k)))
-        return found
+                passed.append((k, self._cast(spread, record, k)))
+        return passed
 
     def _numbered(self, shape: Shape) -> Any:
-        """An array of a shape with the numbers of its elements, from 1 on."""
+        """Return an array of a shape that contains the numbers of its elements, counted from 1."""
         if shape not in self._numbers:
             size = math.prod(shape)
             self._numbers[shape] = np.arange(1, size + 1).reshape(shape)
         return self._numbers[shape]
 
     def _repeated(self, small: Shape, full: Shape) -> Any:
-        """For each element of an array of the `full` shape, the place of that of the small one repeated there."""
+        """Return the place of the small array's element that is repeated at each element of the `full` shape."""
         return (np.broadcast_to(self._numbered(small), full) - 1).reshape(-1)
 
 
 def _gradients(
-    operation: Operation, wanted: list[int], arguments: Sequence[Any], params: Any
+    operation: Operation, positions: list[int], arguments: Sequence[Any], params: Any
 ) -> list[tuple[int, Any]]:
-    """The results of an operation's rules for the wanted inputs, without those that are None."""
+    """Return the gradients of an operation's rules with respect to some inputs, without the missing gradients."""
     if operation.joint_rule is not None:
-        found = operation.joint_rule(wanted, *arguments, **(params or {}))
-        return [(k, dx) for k, dx in zip(wanted, found, strict=True) if dx is not None]
+        results = operation.joint_rule(positions, *arguments, **(params or {}))
+        return [(k, dx) for k, dx in zip(positions, results, strict=True) if dx is not None]
     rules = operation.rules
     passed = []
-    for k in wanted:
+    for k in positions:
         rule = rules[k]
         if rule is not None:
             dx = rule(*arguments, **params) if params else rule(*arguments)
@@ -268,17 +274,17 @@ def _gradients(
 
 
 def _is_plain(param: Any) -> bool:
-    """Whether a parameter is the same for all elements."""
+    """Return True if a parameter is the same for all elements."""
     return not getattr(param, "shape", ()) and not isinstance(param, (list, tuple, dict))
 
 
 def _untraced(places: Any) -> Any:
-    """Factors or inputs, each with the places of elements: of plain arrays, for a trace they cannot be part of.
+    """Return places as plain arrays, because a trace can't contain the structure of a sparse Jacobian.
 
-    Whole rows, which need no places, have nan and -0.0 in elements that are exactly zero here.
+    A sweep of whole rows, which needs no places, has nan and -0.0 in elements that are exactly zero here.
     """
-    told = tracer()
-    if told is None or not told.reads([there for _, there in places]):
+    active_tracer = tracer()
+    if active_tracer is None or not active_tracer.reads([there for _, there in places]):
         return places
-    told.leave("a Jacobian through indices that are computed or given")
-    return told.value(places)
+    active_tracer.leave("a Jacobian through indices that are computed or given")
+    return active_tracer.value(places)

@@ -1,7 +1,8 @@
-"""The reverse sweep: from the gradients of the targets, back along the records, to those of the sources.
+"""The reverse sweep: gradients of the targets are passed along the records, newest first, to the sources.
 
-Gradients of complex values travel conjugated, so that the rules of holomorphic functions are the textbook's:
-with L real and z = a + ib, what a rule is given and returns is dL/da - i dL/db.
+This is reverse accumulation (Griewank and Walther, Evaluating Derivatives, 2008, chapter 3). Gradients of complex
+values are conjugated during the sweep, so that rules of holomorphic functions need no conjugates: with L real and z =
+a + ib, a rule receives and returns dL/da - i dL/db.
 """
 
 from __future__ import annotations
@@ -19,12 +20,11 @@ from tapemagic.engine.operations.scatter import Scattered, dense, sum_of_scatter
 from tapemagic.engine.recording import SMALL, Absent, outputs_of
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tape.cotangents import NEVER
-from tapemagic.engine.tape.references import sole
+from tapemagic.engine.tape.memory import is_unshared
 from tapemagic.engine.tape.refused_rules import in_chunks
-from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.dispatch import REFUSALS
 from tapemagic.engine.tensor.precision import FLOAT64, precise_sum, wider
-from tapemagic.engine.tensor.tensor import Tensor, wrap
+from tapemagic.engine.tensor.tensor import Tensor, broadcast, wrap
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import RuleError
 
@@ -32,13 +32,13 @@ Gradients = dict[int, Any]
 NUMBER = np.float64
 
 Unfinished = dict[int, tuple[Any, list[Scattered]]]
-"""Gradients that are not yet in their final form: the dtype that they shall have, and what is still to be added."""
+"""Gradients that aren't complete: the dtype of the result, and the scattered parts to be added."""
 
 
 def reachable(
     records: Iterable[Any], tracked: Mapping[int, int], sources: Iterable[int]
 ) -> dict[int, int]:
-    """The part of `tracked` that depends on one of the sources."""
+    """Return the part of `tracked` that depends on a source."""
     reached = {i: tracked[i] for i in sources if i in tracked}
     for _, _, ids, _, _, output_id in records:
         for i in ids:
@@ -49,24 +49,24 @@ def reachable(
     return reached
 
 
-BLOCK = 1 << 10
-"""The number of records above which a sweep looks, now and then, whether any gradient is left to pass on."""
+MIN_CHECKED_RECORDS = 1 << 10
+"""Minimum number of records for which a sweep checks, from time to time, whether any gradient is left to pass on."""
 
 
 class NeededRecords:
-    """The records of a long tape from that of the target back to the last that receives a gradient.
+    """The records of a long tape between the target and the last record that receives a gradient.
 
-    So a gradient at each step of a long loop, all on one tape, costs no more than the records of that step.
+    A gradient at each step of a long loop on a single tape then costs only the records of that step.
 
     Parameters
     ----------
     records : sequence of Record
     tracked : mapping of int to int
-        The values to pass gradients to.
+        The values that receive gradients.
     grads : dict of int to array
-        The gradients of the targets, to which the sweep adds.
+        The gradients of the targets; the sweep adds to this dict.
     leaves, kept : set of int
-        The ids of watched values, and those of intermediate values whose gradients stay in `grads`.
+        The ids of watched values, and of intermediate values whose gradients stay in `grads`.
     """
 
     def __init__(
@@ -89,21 +89,20 @@ class NeededRecords:
     def __reversed__(self) -> Iterator[Any]:
         records, tracked, grads, leaves = self._records, self._tracked, self._grads, self._leaves
         passed: set[int] = set()
-        end, size = self._end(), BLOCK >> 4
+        end, size = self._end(), MIN_CHECKED_RECORDS >> 4
         while end and any(i in tracked and i not in leaves and i not in passed for i in grads):
             block = records[max(0, end - size) : end]
             yield from reversed(block)
             if self._kept:
                 passed |= self._kept & set(chain.from_iterable(map(outputs_of, block)))
             end -= len(block)
-            size = (
-                2 * size or 1
-            )  # so that many gradients of leaves are not looked through many times
+            # Growing blocks: the gradients of many leaves aren't searched again for each short block.
+            size = 2 * size or 1
 
     def _end(self) -> int:
-        """The position after the record of the target; the end where there are several.
+        """Return the position after the target's record, or the number of records if there are several targets.
 
-        Threads that record on one tape may append out of order: then it is the end, too.
+        It is also the number of records if the target isn't found: threads that share a tape may append out of order.
         """
         records = self._records
         if len(self._grads) == 1:
@@ -122,34 +121,36 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     nested: bool,
     lead: tuple[int, ...] = (),
 ) -> Gradients:
-    """Go through the records backwards, adding to `grads` what each operation passes to its inputs.
+    """Process the records backwards, adding to `grads` the gradients that each operation passes to its inputs.
 
     Parameters
     ----------
     records : sequence of Record, or NeededRecords
     tracked : mapping of int to int
-        The values to pass gradients to, each with the number at which the tape began to track it.
+        The values that receive gradients, each with the time at which the tape began to track it.
     grads : dict of int to array
-        The gradients of the targets; changed.
+        The gradients of the targets. The sweep changes this dict.
     kept : set of int
-        Intermediate values whose gradients are wanted at the end.
+        The intermediate values whose gradients are requested.
     nested : bool
-        Whether to run the rules on tensors, so that the tapes which are live record them.
+        Whether to run the rules on tensors, so that live tapes record them.
     lead : tuple of int
-        The axes which all gradients have in front of those of their values: several are passed on at once.
+        Leading axes of all gradients: several gradients of a value are passed on at once.
 
     Returns
     -------
     dict of int to array
-        `grads`, with gradients of leaves and `kept` values. Of tensors if `nested`, else of bare arrays.
+        `grads`, with gradients of leaves and `kept` values: tensors if `nested`, else arrays.
     """
-    mine: set[int] = set()
+    owned: set[int] = set()
     unfinished: Unfinished = {}
+    # Bound methods in local variables: no attribute is looked up for each record.
     since = tracked.get
     pop = grads.pop
-    told = tracer()
-    in_place = told is None and not nested
-    backwards = reversed(records) if told is None else told.sweep(records, grads)
+    active_tracer = tracer()
+    # An array may be added into if this sweep allocated it (its id is in `owned`) and no tape or trace reads it.
+    in_place = active_tracer is None and not nested
+    backwards = reversed(records) if active_tracer is None else active_tracer.sweep(records, grads)
     for number, values, ids, params, output, output_id in backwards:
         if unfinished:
             _finish(output_id, grads, unfinished)
@@ -169,21 +170,24 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             arguments = (g, revived(output, output_id), *map(revived, values, ids))
         operation = NUMBERED[number]
         rules = operation.rules
+        # Without separate rules, a single rule computes the gradients of all inputs.
         if not rules:
-            wanted = _tracked_positions(ids, since, newest)
-            if not wanted:
+            positions = _tracked_positions(ids, since, newest)
+            if not positions:
                 continue
-            rules = _answers(operation, wanted, arguments, params)
+            rules = _answers(operation, positions, arguments, params)
             arguments = ()
         position = -1
         for i in ids:
             position += 1
+            # A value that was watched after this record was made counts as a constant here.
             start = since(i)
             if start is None or start > newest:
                 continue
             rule = rules[position]
             if rule is None:
                 continue
+            # Dask arrays raise from inside a rule if it needs their numbers; the rule then runs chunk by chunk.
             try:
                 dx = rule(*arguments, **params) if params and arguments else rule(*arguments)
             except REFUSALS as error:
@@ -200,14 +204,16 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
                     if nested:
                         unfinished.setdefault(i, (x.dtype, []))[1].append(dx)
                     else:
-                        _add_scattered(dx, i, x.dtype, grads, mine, unfinished)
+                        _add_scattered(dx, i, x.dtype, grads, owned, unfinished)
                     continue
                 dx = fit(dx, x, operation.name, position, lead)
             before = grads.get(i)
             if before is None:
                 grads[i] = dx
+            # In place, a sum keeps the memory layout of `before`. A new array, which programs always make, has
+            # another layout if the strides differ, and results must be the same with and without a program.
             elif (
-                i in mine
+                i in owned
                 and in_place
                 and (before.ndim < 2 or before.strides == dx.strides)
                 and type(before) is type(dx)
@@ -219,14 +225,21 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
                 and x.dtype is not FLOAT64
                 and wider(x.dtype) is not x.dtype
             ):
-                grads[i] = _narrow_sum(before, dx, i, x.dtype, mine, unfinished)
+                grads[i] = _narrow_sum(before, dx, i, x.dtype, owned, unfinished)
             elif nested:
                 grads[i] = before + dx
             else:
-                mine.add(i)
+                # Addition makes a new array, which the sweep owns. If nothing else refers to dx, its
+                # memory is reused: large temporaries would cost page faults.
+                owned.add(i)
                 value = dx
-                # nothing lazy takes any bytes
-                if value.__class__ is np.ndarray and value.nbytes > SMALL and in_place and sole(dx):
+                # lazy arrays report their later size in bytes, but have no memory to reuse
+                if (
+                    value.__class__ is np.ndarray
+                    and value.nbytes > SMALL
+                    and in_place
+                    and is_unshared(dx)
+                ):
                     fits = dx.strides == before.strides and not is_lazy(before)
                     grads[i] = np.add(before, dx, out=dx if fits else None)
                 else:
@@ -237,34 +250,36 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
 
 
 def _tracked_positions(ids: Sequence[int], since: Any, newest: int) -> list[int]:
-    """The positions of tracked inputs; outside of the loop, whose variables a comprehension would make slower."""
+    """Return the positions of tracked inputs; not inlined, because a comprehension would turn variables into cells."""
     return [k for k, i in enumerate(ids) if since(i, NEVER) <= newest]
 
 
 def _answers(
-    operation: Operation, wanted: Sequence[int], arguments: tuple[Any, ...], params: Any
+    operation: Operation, positions: Sequence[int], arguments: tuple[Any, ...], params: Any
 ) -> list[Callable[[], Any] | None]:
-    """For each input of an operation with one rule for all, a function that returns its gradient."""
+    """Return a function per input that returns its gradient, for an operation with one rule for all inputs."""
     rule: Any = operation.joint_rule
     try:
-        found = rule(wanted, *arguments, **(params or {}))
+        gradients = rule(positions, *arguments, **(params or {}))
     except REFUSALS as error:
-        found = in_chunks(error, operation, wanted, arguments, params)
+        gradients = in_chunks(error, operation, positions, arguments, params)
     answers: list[Callable[[], Any] | None] = [None] * (len(arguments) - 2)
-    for position, dx in zip(wanted, found, strict=True):
+    for position, dx in zip(positions, gradients, strict=True):
         answers[position] = repeat(dx).__next__
     return answers
 
 
 def _narrow_sum(
-    before: Any, dx: Any, i: int, dtype: Any, mine: set[int], unfinished: Unfinished
+    before: Any, dx: Any, i: int, dtype: Any, owned: set[int], unfinished: Unfinished
 ) -> Any:
-    """The sum of two gradients of low precision: in double precision from the third gradient on."""
-    if -i not in mine:
-        mine.add(-i)
+    """Add two gradients of low precision: in double precision starting with the third gradient."""
+    # The sum of two numbers is rounded once in either precision, so most values need no wide copy. -i marks one
+    # addition.
+    if -i not in owned:
+        owned.add(-i)
         return before + dx
-    if i not in mine:
-        mine.add(i)
+    if i not in owned:
+        owned.add(i)
         unfinished.setdefault(i, (dtype, []))
         before = before.astype(wider(dtype))
     return before + dx
@@ -275,18 +290,18 @@ def _add_scattered(
     i: int,
     dtype: Any,
     grads: Gradients,
-    mine: set[int],
+    owned: set[int],
     unfinished: Unfinished,
 ) -> None:
-    """Add a scattered gradient to an array that the sweep owns: one of double precision from the second on."""
+    """Add a scattered gradient to an array that the sweep owns, in double precision starting with the second part."""
     before = grads.get(i)
     if before is None:
         grads[i] = dense(part)
         if wider(dtype) == dtype:
-            mine.add(i)
+            owned.add(i)
         return
-    if i not in mine:
-        mine.add(i)
+    if i not in owned:
+        owned.add(i)
         before = before.astype(wider(dtype))
         if before.dtype != dtype:
             unfinished[i] = dtype, []
@@ -294,7 +309,7 @@ def _add_scattered(
 
 
 def _finish(i: Any, grads: Gradients, unfinished: Unfinished) -> None:
-    """Bring the gradient of a value, or of each of several, into its final form."""
+    """Complete the gradient of a value, or of each value in a tuple."""
     if i in unfinished:
         dtype, parts = unfinished.pop(i)
         g: Any = grads.get(i)
@@ -303,8 +318,8 @@ def _finish(i: Any, grads: Gradients, unfinished: Unfinished) -> None:
             g = total if g is None else g + total
         grads[i] = g if g.dtype == dtype else g.astype(dtype)
     elif i.__class__ is tuple:
-        for one in i:
-            _finish(one, grads, unfinished)
+        for each in i:
+            _finish(each, grads, unfinished)
 
 
 def _collect(
@@ -315,19 +330,19 @@ def _collect(
     nested: bool,
     lead: tuple[int, ...],
 ) -> Any:
-    """The gradients of an operation's several outputs, zeros where nothing came; None if nothing came at all."""
-    found = [grads.get(i) if i in kept else grads.pop(i, None) for i in numbers]
-    if all(g is None for g in found):
+    """Return the gradients of an operation's outputs, with zeros for missing gradients, or None if all are missing."""
+    gradients = [grads.get(i) if i in kept else grads.pop(i, None) for i in numbers]
+    if all(g is None for g in gradients):
         return None
     filled = [
         zeros(lead + output.shape, output.dtype) if g is None else g
-        for g, output in zip(found, outputs, strict=True)
+        for g, output in zip(gradients, outputs, strict=True)
     ]
     return tuple(wrap(g) if nested and not isinstance(g, Tensor) else g for g in filled)
 
 
 def revived(value: Any, i: Any) -> Any:
-    """A recorded value as a tensor, for other tapes to track under its number; numbers and indices as they are."""
+    """Return a recorded value as a tensor that tapes can track by its id; constants and indices stay unchanged."""
     if i.__class__ is tuple:
         return tuple(map(revived, value, i))
     if i > 0:
@@ -338,7 +353,7 @@ def revived(value: Any, i: Any) -> Any:
 
 
 def fit(dx: Any, x: Any, name: str, position: int, lead: tuple[int, ...] = ()) -> Any:
-    """A rule's result in the shape and dtype of the input that it belongs to, behind the `lead` axes."""
+    """Convert a rule's result to the shape, after the `lead` axes, and to the dtype of its input."""
     shape = lead + x.shape
     if dx.shape != shape:
         try:
@@ -361,7 +376,7 @@ def fit(dx: Any, x: Any, name: str, position: int, lead: tuple[int, ...] = ()) -
 def unbroadcast(dx: Any, shape: tuple[int, ...], lead: int = 0) -> Any:
     """Sum over the axes along which broadcasting has repeated an array of the given shape.
 
-    The first `lead` axes of `dx` are not the array's, and stay.
+    The first `lead` axes of `dx` don't belong to the array, so they stay.
     """
     plain = dx.__class__ is np.ndarray and dx.dtype is FLOAT64
     total: Any = np.add.reduce if plain else precise_sum

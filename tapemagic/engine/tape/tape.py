@@ -1,4 +1,4 @@
-"""Tape: gradients and Jacobians from recorded operations, by a reverse sweep."""
+"""Tape: gradients and Jacobians of recorded operations, by reverse sweeps."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ import numpy as np
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import pack, tensors
 from tapemagic.engine.recording import live, recording_tapes
+from tapemagic.engine.tape.base_tape import BaseTape, Contents, warn
 from tapemagic.engine.tape.batched_sweep import Basis, basis_of, batched_sweep, lazy_units
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
-from tapemagic.engine.tape.recorder import Contents, Recorder, warn
-from tapemagic.engine.tape.sweep import BLOCK, Gradients, NeededRecords, reachable, sweep
+from tapemagic.engine.tape.sweep import (
+    MIN_CHECKED_RECORDS,
+    Gradients,
+    NeededRecords,
+    reachable,
+    sweep,
+)
 from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.messages import describe, tensor_advice
@@ -22,18 +28,18 @@ from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
 
 Sweep = Callable[..., Gradients]
-"""A reverse sweep; its first argument is the set of the sources' ids."""
+"""A reverse sweep, as a function whose first argument is the set of the sources' ids."""
 
 
-class Tape(Recorder):
-    """A recorder that differentiates its records; `tapemagic.GradientTape` adds explanations.
+class Tape(BaseTape):
+    """A tape with gradients; `tapemagic.GradientTape` adds explanations and reports.
 
     Parameters
     ----------
     persistent : bool, optional
-        Keep the records after the first gradient, so that more can be taken.
+        Keep the records after the first gradient, so that more gradients can be computed.
     watch_accessed_variables : bool, optional
-        Watch every trainable `Variable` as soon as it is read.
+        Watch every trainable `Variable` at its first read.
     """
 
     def gradient(
@@ -43,40 +49,40 @@ class Tape(Recorder):
         output_gradients: Any = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> Any:
-        """The gradient of the target, or of the sum of several, with respect to each source.
+        """Compute the gradient of the target, or of the sum of several targets, with respect to each source.
 
         Parameters
         ----------
         target : Tensor, Variable, or nested structure of them
-            The values to differentiate; arrays count as the sum of their elements.
+            The values to differentiate. An array counts as the sum of its elements.
         sources : Tensor, Variable, or nested structure of them
-            The values to differentiate with respect to: watched tensors, variables, or intermediate results.
+            The values to differentiate with respect to: watched tensors, variables or intermediate results.
         output_gradients : array_like or structure of them, optional
-            The weights of the elements of each target: one array for each target, of its shape. Ones if left out.
+            The weights of each target's elements, one array of the target's shape per target. Default: ones.
         unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
-            The gradient of a source on which the target does not depend.
+            The gradient of a source on which the target doesn't depend.
 
         Returns
         -------
         structure of Tensor or None
-            Of the structure of `sources`, each of its source's shape and dtype.
+            With the structure of `sources`; each gradient has the shape and dtype of its source.
 
         Raises
         ------
         ConsumedTapeError
-            If the tape is not persistent, and has given a set of gradients before.
+            If the tape isn't persistent, and has computed gradients before.
         NotATensorError
-            If a target or source is no tensor.
+            If a target or a source isn't a tensor.
         NotRecordingError
             If the tape was never entered.
         OptionError
             If `unconnected_gradients` is unknown.
         ShapeError
-            If `output_gradients` do not match the targets.
+            If `output_gradients` don't match the targets.
 
         Notes
         -----
-        For complex values this is TensorFlow's convention: the conjugate of the holomorphic derivative.
+        For complex values, this follows TensorFlow: the result is the conjugate of the holomorphic derivative.
 
         Examples
         --------
@@ -94,16 +100,16 @@ class Tape(Recorder):
                 "differentiated, but received None"
             )
         targets = tensors(target, "a target")
-        wanted = tensors(sources, "a source")
+        source_list = tensors(sources, "a source")
         cotangents = None
         if output_gradients is not None:
             cotangents = matched_cotangents(output_gradients, target, targets)
-        keys = [i if (i := x._id) > 0 else key_of(x) for x in wanted]
+        keys = [i if (i := x._id) > 0 else key_of(x) for x in source_list]
         grads = self._differentiate(self._gradients, set(keys), targets, cotangents)
-        results = list(map(result_for, map(grads.get, keys), wanted, repeat(zero)))
+        results = list(map(result_for, map(grads.get, keys), source_list, repeat(zero)))
         if live():
-            self._tell("gradient", targets, wanted, results, cotangents is not None)
-        return results if wanted is sources else pack(sources, results)
+            self._report("gradient", targets, source_list, results, cotangents is not None)
+        return results if source_list is sources else pack(sources, results)
 
     def jacobian(
         self,
@@ -113,40 +119,41 @@ class Tape(Recorder):
         parallel_iterations: int | None = None,  # noqa: ARG002 (TensorFlow's signature)
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """The derivative of each element of the target with respect to each element of each source.
+        """Compute the derivative of each element of the target with respect to each element of each source.
 
         Parameters
         ----------
         target : Tensor or Variable
-            The value to differentiate: a single one.
+            The single value to differentiate.
         sources : Tensor, Variable, or nested structure of them
-            The values to differentiate with respect to: watched tensors, variables, or intermediate results.
+            The values to differentiate with respect to: watched tensors, variables or intermediate results.
         unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
-            The Jacobian of a source on which the target does not depend.
+            The Jacobian with respect to a source on which the target doesn't depend.
         parallel_iterations : int, optional
-            Accepted for TensorFlow's sake, and not used: all rows are computed at once.
+            Ignored; it exists for compatibility with TensorFlow. All rows are computed at once.
         experimental_use_pfor : bool, optional
-            The same; as in TensorFlow, False needs a persistent tape.
+            Ignored, except that False requires a persistent tape, as in TensorFlow.
 
         Returns
         -------
         structure of Tensor or None
-            Of the structure of `sources`, each of shape ``target.shape + source.shape`` and its source's dtype.
+            With the structure of `sources`; each of shape ``target.shape + source.shape`` and of its source's dtype.
 
         Raises
         ------
         ConsumedTapeError
-            If the tape is not persistent, and has given a set of gradients before, or `experimental_use_pfor`
-            is False.
+            If the tape isn't persistent and has computed gradients before, or isn't persistent and
+            `experimental_use_pfor` is False.
         NotATensorError
-            If the target is not one tensor, or a source is no tensor.
+            If the target isn't a single tensor, or a source isn't a tensor.
         OptionError
-            If `unconnected_gradients` is unknown, or `experimental_use_pfor` no truth value.
+            If `unconnected_gradients` is unknown, or `experimental_use_pfor` isn't True or False.
 
         Notes
         -----
-        Inside another tape's block it is recorded, so that ``outer.jacobian(inner.gradient(y, x), x)`` is a
-        Hessian. Beside the result it takes a few times 64 MB at most, or a few times the largest recorded value.
+        Inside another tape's block it is recorded, so ``outer.jacobian(inner.gradient(y, x), x)`` is a Hessian. In
+        addition to the result, it needs a few times 64 MB of memory at most, or a few times the largest recorded
+        value.
 
         Examples
         --------
@@ -160,19 +167,19 @@ class Tape(Recorder):
         """
         zero = zero_wanted(unconnected_gradients)
         _require_one(target, "jacobian", "target")
-        wanted = tensors(sources, "a source")
+        source_list = tensors(sources, "a source")
         self._require_rows_at_once(experimental_use_pfor)
-        keys = list(map(key_of, wanted))
+        keys = list(map(key_of, source_list))
         if target.size == 1:
             rows = self._differentiate(self._gradients, set(keys), [target], None)
         else:
             rows = self._differentiate(self._rows, set(keys), target, False)
         results = [
             result_for(rows.get(i), x, zero, target._value.shape + x._value.shape)
-            for i, x in zip(keys, wanted, strict=True)
+            for i, x in zip(keys, source_list, strict=True)
         ]
         if live():
-            self._tell("jacobian", [target], wanted, results)
+            self._report("jacobian", [target], source_list, results)
         return pack(sources, results)
 
     def batch_jacobian(
@@ -183,37 +190,37 @@ class Tape(Recorder):
         parallel_iterations: int | None = None,  # noqa: ARG002 (TensorFlow's signature)
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """The Jacobian of each example of a batch by itself.
+        """Compute the Jacobian of each example of a batch separately.
 
         Parameters
         ----------
         target : Tensor or Variable
-            Of two axes or more, of which the first counts the examples. Example k of it should depend on
-            example k of the source alone; if it does not, contributions of other examples are added up.
+            At least two axes, the first of which counts the examples. Example k should depend only on example k of
+            the source; otherwise, the contributions of other examples are added up.
         source : Tensor or Variable
-            Of two axes or more, the first of the same length.
+            At least two axes, the first of the same length.
         unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
-            Accepted for TensorFlow's sake: where nothing is connected, the result is zeros.
+            Ignored; it exists for compatibility with TensorFlow. The result is zeros if nothing is connected.
         parallel_iterations : int, optional
-            Accepted for TensorFlow's sake, and not used.
+            Ignored; it exists for compatibility with TensorFlow.
         experimental_use_pfor : bool, optional
-            The same; as in TensorFlow, False needs a persistent tape.
+            Ignored, except that False requires a persistent tape, as in TensorFlow.
 
         Returns
         -------
         Tensor
-            Of shape ``(batch, *target.shape[1:], *source.shape[1:])`` and the source's dtype.
+            Its shape is ``(batch, *target.shape[1:], *source.shape[1:])``, its dtype the source's.
 
         Raises
         ------
         ConsumedTapeError
-            As for `jacobian`.
+            See `jacobian`.
         NotATensorError
-            If target or source is not one tensor.
+            If the target or the source isn't a single tensor.
         OptionError
             If `unconnected_gradients` is unknown.
         ShapeError
-            If one of them has fewer than two axes, or their first axes differ in length.
+            If the target or the source has fewer than two axes, or their first axes differ in length.
 
         Examples
         --------
@@ -235,16 +242,16 @@ class Tape(Recorder):
         self._require_rows_at_once(experimental_use_pfor)
         key = key_of(source)
         rows = self._differentiate(self._rows, {key}, target, True)
-        found = rows.get(key)
+        jacobian_rows = rows.get(key)
         shape = target._value.shape + source._value.shape[1:]
-        if found is not None:
-            found = np.moveaxis(found, 0, 1)
-        result = result_for(found, source, True, shape)
+        if jacobian_rows is not None:
+            jacobian_rows = np.moveaxis(jacobian_rows, 0, 1)
+        result = result_for(jacobian_rows, source, True, shape)
         if live():
-            self._tell("batch_jacobian", [target], [source], [result])
+            self._report("batch_jacobian", [target], [source], [result])
         return result
 
-    def _tell(
+    def _report(
         self,
         method: str,
         targets: Sequence[Traced],
@@ -252,12 +259,12 @@ class Tape(Recorder):
         results: Sequence[Any],
         weighted: bool = False,
     ) -> None:
-        """Tell the tapes that are recording of gradients that this one gave."""
+        """Report gradients that this tape computed to the recording tapes."""
         for tape in live():
             tape._gradient_taken(self, method, targets, sources, results, weighted)
 
     def _differentiate(self, run: Sweep, ids: set[int], *of: Any) -> Gradients:
-        """Run a reverse sweep; it releases the records of a tape that is not persistent."""
+        """Run a reverse sweep. It releases the records of a tape that isn't persistent."""
         if not self._usable:
             raise self._unusable()
         resume = self._recording and self._stops_to_differentiate()
@@ -270,13 +277,14 @@ class Tape(Recorder):
         if not self._persistent:
             self._usable = False
             self._last_leaves = self._leaves
+            # Only needed to explain a None: the connections, without the arrays.
             if not grads.keys() >= ids:
                 self._last_connections = self._connections()
             self._release()
         return grads
 
     def _unusable(self) -> Exception:
-        """The error for a tape without records to differentiate."""
+        """Return the error for a tape without records to differentiate."""
         if not self._entered:
             return NotRecordingError(
                 "this GradientTape was never entered, and has recorded nothing: enter it first, with 'with tape:', "
@@ -284,7 +292,7 @@ class Tape(Recorder):
             )
         return ConsumedTapeError(
             "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
-            "ask for all of them in one call, tape.gradient(y, [a, b]), or write "
+            "get all of them in one call, tape.gradient(y, [a, b]), or write "
             "GradientTape(persistent=True), which is -p in the line of %%tape"
         )
 
@@ -306,7 +314,7 @@ class Tape(Recorder):
     def _gradients(
         self, ids: set[int], targets: Sequence[Traced], cotangents: list[Tensor] | None
     ) -> Gradients:
-        """Sweep back from the targets to the sources."""
+        """Sweep from the targets to the sources."""
         tapes = live()
         if tapes:
             tapes = recording_tapes()
@@ -314,11 +322,12 @@ class Tape(Recorder):
         tracked, kept = self._goal(ids)
         records: Any = self._records
         if not tapes:
-            if len(records) > BLOCK:
+            if len(records) > MIN_CHECKED_RECORDS:
                 records = NeededRecords(records, tracked, grads, self._leaves, kept)
             return sweep(records, tracked, grads, kept, False)
         for tape in tapes:
             tape._sweep_begins(grads)
+        # A copy: rules on tensors append records to this very list if this tape is among the live ones.
         try:
             return sweep(records[:], tracked, grads, kept, True)
         finally:
@@ -326,7 +335,7 @@ class Tape(Recorder):
                 tape._sweep_ends()
 
     def _rows(self, ids: set[int], target: Traced, by_example: bool) -> Gradients:
-        """Sweep back from each element of the target, or of its examples, to the sources."""
+        """Sweep from each element of the target, or of its examples, to the sources."""
         if target.dtype.kind not in "fc":
             return {}
         nested = bool(recording_tapes())
@@ -344,18 +353,18 @@ class Tape(Recorder):
                 tape._sweep_ends()
 
     def _rows_one_by_one(self, ids: set[int], target: Traced, basis: Basis) -> Gradients:
-        """The gradients of each unit cotangent of a lazy target, by a sweep of its own, along a new first axis."""
+        """Return the gradients of a lazy target by a separate sweep per unit cotangent, along a new first axis."""
         rows = [
             self._gradients(ids, [target], [unit])
             for unit in lazy_units(target, basis, self._records)
         ]
         if not rows:
-            found = self._gradients(ids, [target], None)
-            return {i: found[i][None][:0] for i in ids & found.keys()}
+            empty_target_grads = self._gradients(ids, [target], None)
+            return {i: empty_target_grads[i][None][:0] for i in ids & empty_target_grads.keys()}
         return {i: np.stack([row[i] for row in rows]) for i in ids if any(i in row for row in rows)}
 
     def _goal(self, ids: set[int]) -> tuple[Mapping[int, int], set[int]]:
-        """The ids to which the sweep passes gradients, and those of sources that are intermediate values."""
+        """Return the ids that receive gradients in a sweep, and the ids of sources that are intermediate values."""
         tracked = self._tracked
         if self._rewatched is not None:
             mark_stopped(self._records, tracked, self._rewatched)
@@ -376,7 +385,7 @@ class Tape(Recorder):
 
 
 def tape_of(contents: Contents) -> Tape:
-    """A persistent tape with given contents; it drops no record."""
+    """Create a persistent tape with given contents; it drops no records."""
     tape = Tape(persistent=True, watch_accessed_variables=False)
     tape._records += contents.records
     tape._tracked.update(contents.tracked)

@@ -35,12 +35,12 @@ NONE = UnconnectedGradients.NONE
 
 
 def zero_wanted(option: UnconnectedGradients | str) -> bool:
-    """Whether an option selects zeros in place of unconnected gradients."""
+    """Return True if an option requests zeros instead of None for unconnected gradients."""
     if option is NONE:
         return False
     try:
         return UnconnectedGradients(option) is UnconnectedGradients.ZERO
-    except (ValueError, RecursionError):  # the latter of an endless list, which enum wants to show
+    except (ValueError, RecursionError):  # RecursionError: the repr of a list that contains itself
         raise OptionError(
             f"Unknown value for unconnected_gradients: {shown(option)}; write 'none' or 'zero'"
         ) from None
@@ -49,9 +49,9 @@ def zero_wanted(option: UnconnectedGradients | str) -> bool:
 def result_for(
     gradient: Any, source: Traced, zero: bool, shape: tuple[int, ...] | None = None
 ) -> Tensor | None:
-    """The gradient of a source as a tensor, in TensorFlow's convention; None or zeros if it is unconnected.
+    """Convert the gradient of a source to a tensor in TensorFlow's convention, or to None or zeros if unconnected.
 
-    It has the given shape, or else the source's; and the class of results of operations on the source.
+    It has the given shape, or else the source's, and the class of the results of operations on the source.
     """
     kind = source.result_class
     if gradient is None:
@@ -62,6 +62,8 @@ def result_for(
         return result
     if shape is not None and gradient.shape != shape:
         gradient = np.reshape(gradient, shape)[()]
+    # The sweep computes dL/da - i dL/db for z = a + ib, without conjugates in the rules. TensorFlow
+    # returns the conjugate.
     if gradient.dtype.kind == "c":
         gradient = np.conjugate(gradient)
     result = new(kind)

@@ -1,1 +1,1 @@
-"""Values that tapes follow: tensors and variables, their operators, and NumPy's functions on them."""
+"""Values that tapes track: tensors and variables, with Python operators and NumPy functions."""

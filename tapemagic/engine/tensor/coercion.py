@@ -1,4 +1,4 @@
-"""Conversion of values to the arrays that tensors hold, checks of them, and their text in a repr."""
+"""Conversion of values to the arrays inside tensors, checks of such values, and their text in a repr."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.laziness import is_lazy, kept, refuse_lazy_parts
+from tapemagic.engine.laziness import as_lazy, is_lazy, refuse_lazy_parts
 from tapemagic.engine.registry import Operation
 from tapemagic.engine.tensor.messages import not_numbers_error, ragged_error, shown
 from tapemagic.errors import (
@@ -24,19 +24,20 @@ NUMBERS = "biufc"
 """The kinds of dtypes that a tensor can have."""
 
 PLAIN_ARRAYS = frozenset({np.ndarray, np.memmap})
-"""The types of arrays whose arithmetic is that of np.ndarray."""
+"""The types of arrays with the arithmetic of np.ndarray."""
 
 _FLOAT = np.dtype(float)
 
 BOOL_LIKE = (int, float, np.bool_, np.number, type(None))
-"""The types that an option takes for True or False."""
+"""The types that an option accepts as True or False."""
 
 
-class PandasData(ABC):  # noqa: B024 (for isinstance alone)
-    """The data types of pandas, for ``isinstance``: Series, DataFrame, Index and its kinds of arrays.
+class PandasData(ABC):  # noqa: B024 (only for isinstance)
+    """Abstract base class of pandas data, for ``isinstance``: Series, DataFrame, Index and extension arrays.
 
-    They have in common the attribute by which pandas decides whose operator computes a result, as tensors have, and
-    a method ``to_numpy``.
+    pandas isn't imported to recognize them. They share ``__pandas_priority__``, which decides whose operator computes
+    a
+    result and which tensors have as well, and a method ``to_numpy``.
     """
 
     @classmethod
@@ -45,60 +46,64 @@ class PandasData(ABC):  # noqa: B024 (for isinstance alone)
 
 
 def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
-    """A copy of an array_like as an array of numbers, or as a NumPy scalar if it is a single number.
+    """Copy an array_like to an array of numbers, or to a NumPy scalar if it is a single number.
 
     Raises
     ------
     DtypeError
-        If the dtype is unknown, or none of numbers, or the value does not fit into it.
+        If `dtype` is unknown or not numeric, or `value` doesn't fit into it.
     NotNumbersError
-        If the value is not made of numbers, or of lists of different lengths.
+        If `value` contains something other than numbers, or lists of different lengths.
     UnsupportedArgumentError
-        If the value is a matrix, a masked array, or another kind of array with an arithmetic of its own.
+        If `value` is a matrix, a masked array, or another subclass of np.ndarray with a different arithmetic.
     """
     require_plain(type(value))
-    given = getattr(value, "_value", value)
-    wanted = None if dtype is None else of_numbers(dtype)
-    kind = "c" if wanted is None else wanted.kind
-    whole = kind in "iu"
+    raw = getattr(value, "_value", value)
+    target_dtype = None if dtype is None else of_numbers(dtype)
+    kind = "c" if target_dtype is None else target_dtype.kind
+    to_integers = kind in "iu"
     array: Any
-    if is_lazy(given):
-        return kept(given, wanted)
-    if isinstance(given, (list, tuple)):
-        refuse_lazy_parts(given)
+    if is_lazy(raw):
+        return as_lazy(raw, target_dtype)
+    if isinstance(raw, (list, tuple)):
+        refuse_lazy_parts(raw)
+    # astype drops imaginary parts with a mere warning, and fractions silently: both casts are checked below.
     try:
-        cut = kind != "c" and np.iscomplexobj(given)
-        as_it_is = whole or cut or dtype is None
-        if given.__class__ is not np.ndarray and not isinstance(given, np.generic):
-            array = np.array(given, dtype=None if as_it_is else dtype)
-        elif as_it_is or given.dtype == dtype:
-            array = given.copy("K") if given.ndim else given
+        cut = kind != "c" and np.iscomplexobj(raw)
+        keep_dtype = to_integers or cut or dtype is None
+        if raw.__class__ is not np.ndarray and not isinstance(raw, np.generic):
+            array = np.array(raw, dtype=None if keep_dtype else dtype)
+        elif keep_dtype or raw.dtype == dtype:
+            # A plain copy() would return a transposed array in C order, so another memory layout.
+            array = raw.copy("K") if raw.ndim else raw
         else:
-            array = given.astype(dtype)
+            array = raw.astype(dtype)
     except (TypeError, ValueError, OverflowError):
         raise _conversion_error(value, dtype) from None
     if value is None or cut or array.dtype.kind not in NUMBERS:
         raise _conversion_error(value, dtype)
-    if wanted is not None and whole:
-        array = cast_exactly(array, wanted)
+    if target_dtype is not None and to_integers:
+        array = cast_exactly(array, target_dtype)
     return array if array.ndim else array[()]
 
 
 def cast_exactly(value: Any, dtype: DTypeLike) -> Any:
-    """An array of numbers cast to another dtype; to an integer dtype only if no value changes.
+    """Cast an array of numbers to another dtype, to an integer dtype only if no value changes.
 
     Raises
     ------
     DtypeError
-        If it does not fit.
+        If a value would change.
     """
     dtype = of_numbers(dtype)
     if is_lazy(value):
-        return kept(value, dtype)
+        return as_lazy(value, dtype)
     if value.dtype.kind == "c" != dtype.kind:
         raise _conversion_error(value, dtype)
     if dtype.kind not in "iu":
         return value.astype(dtype)
+    # Casting nan, inf or a number that is too large warns and gives an arbitrary integer, which the
+    # comparison detects.
     with np.errstate(invalid="ignore"):
         cast = value.astype(dtype)
     lost = np.not_equal(cast, value)
@@ -108,19 +113,19 @@ def cast_exactly(value: Any, dtype: DTypeLike) -> Any:
 
 
 def _cast_error(number: Any, limits: Any) -> DtypeError:
-    """The error for a number that a cast to an integer dtype would change."""
-    how = f"that holds whole numbers from {limits.min} to {limits.max}"
+    """Return the error for a number that a cast to an integer dtype would change."""
+    how = f"its range is {limits.min} to {limits.max}"
     if np.isfinite(number) and number % 1:
         how = "round it first, with np.round"
-    return DtypeError(f"{number} does not fit into {limits.dtype}: {how}; or take another dtype")
+    return DtypeError(f"{number} does not fit into {limits.dtype}: {how}; or use another dtype")
 
 
 OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple, PandasData)
-"""The types of operands that an operation on tensors converts to arrays; others may define it themselves."""
+"""Operands that operations on tensors convert to arrays. Other types may define the operation themselves."""
 
 
 def is_plain_operand(x: Any) -> bool:
-    """Whether something that is no tensor may stand beside one."""
+    """Return True if an object that isn't a tensor may be an operand together with a tensor."""
     if isinstance(x, OPERANDS) or is_lazy(x):
         return True
     if isinstance(x, Number):
@@ -132,78 +137,79 @@ def is_plain_operand(x: Any) -> bool:
 
 
 def require_plain(kind: type) -> None:
-    """Raise an error for a subclass of np.ndarray with an arithmetic of its own."""
+    """Raise an error for a subclass of np.ndarray whose operators compute something else, such as np.matrix."""
     if not issubclass(kind, np.ndarray) or kind in PLAIN_ARRAYS:
         return
     if issubclass(kind, np.matrix):
         what, advice = "np.matrix", "write np.asarray(m), and @ for products"
     elif issubclass(kind, np.ma.MaskedArray):
         what = "masked arrays"
-        advice = "fill the gaps first, with ma.filled(0.0), and multiply by a mask of your own"
+        advice = "fill the gaps first, with ma.filled(0.0), and multiply by a separate mask"
     else:
         what, advice = f"arrays of the kind {kind.__name__}", "write np.asarray(x)"
     raise UnsupportedArgumentError(
-        f"a tensor does not compute with {what}, whose arithmetic is not that of arrays: {advice}"
+        f"tensors can't compute with {what}, whose arithmetic differs from arrays: {advice}"
     )
 
 
 def _conversion_error(value: Any, dtype: DTypeLike | None) -> Exception:
-    """The error for a value that cannot become a tensor."""
+    """Return the error for a value that can't be converted to a tensor."""
     try:
         array = np.array(value)
     except ValueError:
         return ragged_error(value)
     if array.dtype.kind in NUMBERS:
         return DtypeError(
-            f"{shown(value)} does not fit into the dtype {np.dtype(dtype)}: leave the dtype out, or convert the "
+            f"{shown(value)} does not fit into the dtype {np.dtype(dtype)}: omit the dtype, or convert the "
             "value first"
         )
     return NotNumbersError(
-        f"a tensor holds numbers, not {array.dtype} such as {shown(value)}: give numbers, nested lists of them, or "
-        "an array, with .astype(float) if need be"
+        f"a tensor holds numbers, not {array.dtype} such as {shown(value)}: pass numbers, nested lists of numbers, or "
+        "an array, if necessary with .astype(float)"
     )
 
 
 def require_numbers(operation: Operation, values: list[Any], error: Exception) -> None:
-    """Raise an error for objects or text among the inputs of an operation that failed with `error`."""
+    """Raise an error about objects or text among the inputs of an operation, if `error` isn't already a TapeError."""
     odd = [x for x in values if getattr(x, "dtype", _FLOAT).kind not in NUMBERS]
     if odd and not isinstance(error, TapeError):
-        raise not_numbers_error(f"{operation.name} was given", odd[0]) from None
+        raise not_numbers_error(f"{operation.name} received", odd[0]) from None
 
 
 def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
-    """The dtype that a tensor gets, as NumPy's dtype object."""
+    """Return NumPy's dtype object of the dtype for a tensor, which must be numeric."""
     try:
-        found = (
+        # np.dtype(x) accepts any object with an attribute `dtype`, hence also a tensor, which is a mistake here.
+        numpy_dtype = (
             None if hasattr(dtype, "__array__") and not isinstance(dtype, type) else np.dtype(dtype)
         )
     except (TypeError, ValueError, RecursionError):
-        found = None
-    if found is None or found.kind not in NUMBERS:
+        numpy_dtype = None
+    if numpy_dtype is None or numpy_dtype.kind not in NUMBERS:
         raise DtypeError(
-            f"a tensor cannot have the dtype {shown(dtype)}: write one of numbers, such as dtype='float64'"
+            f"a tensor can't have the dtype {shown(dtype)}: write a numeric dtype, such as dtype='float64'"
         )
-    return found
+    return numpy_dtype
 
 
 def bool_option(value: Any, name: str) -> bool:
-    """The value of an option that is on or off, as a bool."""
+    """Return the value of an on/off option as a bool."""
     if isinstance(value, BOOL_LIKE):
         return bool(value)
     raise OptionError(
-        f"{name} is True or False, not {shown(value)}: write {name}=True, and other options by name"
+        f"{name} must be True or False, not {shown(value)}: write {name}=True, and other options by name"
     )
 
 
 def is_true(value: Any) -> bool:
-    """Whether a value is True, as a bool, a NumPy scalar or an array without axes."""
+    """Return True if a value is True, as a bool, a NumPy scalar or an array without axes."""
     if isinstance(value, (np.bool_, np.ndarray)):
         return value.dtype.kind == "b" and not value.ndim and bool(value)
     return value is True
 
 
 def value_text(value: Any, indent: int = 0) -> str:
-    """The text of an array in a repr: eight significant digits, and the dtype if it is not a default one."""
+    """Return the text of an array in a repr: eight significant digits, and the dtype unless it is a default."""
     if is_lazy(value):
         return repr(value)
     if value.ndim:

@@ -1,4 +1,4 @@
-"""Tensors as Dask collections: with lazy values, ``dask.compute(loss, gradients)`` computes them."""
+"""Tensors as Dask collections: ``dask.compute(loss, gradients)`` computes tensors with lazy values."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import numpy as np
 from tapemagic.engine.events import origin_of, record_exit
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import is_id, live
-from tapemagic.engine.tensor.kept_numbers import expect, received
+from tapemagic.engine.tensor.dask_results import expect, received
 from tapemagic.errors import UnsupportedArgumentError
 
 ARRAY_FUNCTIONS = f"{os.sep}dask{os.sep}array{os.sep}"
-"""The folder of the functions of ``dask.array``, which know nothing of tapes."""
+"""The folder of the functions of ``dask.array``, which can't record on a tape."""
 
 DELAYED = f"{os.sep}dask{os.sep}delayed.py"
 
 PLAIN = {"array", "asarray", "asanyarray"}
-"""Functions of NumPy's that give a plain array of a tensor."""
+"""NumPy functions that return a plain array for a tensor."""
 
 
 class Collection:
-    """The protocol of Dask's collections, and its usual methods; a tensor with NumPy values is none.
+    """The protocol and the usual methods of Dask collections; a tensor with NumPy values isn't a collection.
 
-    Dask's ways to give the same values by another graph, such as ``persist``, give a tensor that tapes know as the one
-    that it came from: gradients pass it as they pass that one.
+    Dask functions that return the same values with another graph, such as ``persist``, return a tensor with the id of
+    the original, so that tapes treat both as one value and gradients pass through.
     """
 
     __slots__ = ()
@@ -40,30 +40,30 @@ class Collection:
 
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:
-        """The lengths of the pieces along each axis of a lazy value."""
+        """The lengths of the chunks along each axis of a lazy value."""
         if not is_lazy(self._value):
             raise AttributeError(
-                "this value is NumPy's, in one piece: only lazy values have chunks", name="chunks"
+                "only lazy values have chunks, and this value is a NumPy array", name="chunks"
             )
         return self._value.chunks  # type: ignore[no-any-return]
 
     def compute(self, **options: Any) -> Any:
-        """A tensor with the numbers, computed by Dask: a knowing exit from the tape.
+        """Compute the numbers with Dask, and return them in a new tensor that isn't on any tape.
 
         Parameters
         ----------
         **options
-            Those of ``dask.compute``, such as ``scheduler="threads"``.
+            Options of ``dask.compute``, such as ``scheduler="threads"``.
 
         Returns
         -------
         Tensor
-            No longer connected to any tape.
+            Not connected to any tape.
 
         Raises
         ------
         UnsupportedArgumentError
-            If the value is computed already.
+            If the value isn't lazy.
 
         Examples
         --------
@@ -81,12 +81,12 @@ class Collection:
         return self.result_class(numbers)
 
     def persist(self, **options: Any) -> Any:
-        """A lazy tensor whose chunks are computed, and kept in memory by the scheduler; still on the tape.
+        """Compute the chunks and keep them in the scheduler's memory; return a lazy tensor that is still on the tape.
 
         Parameters
         ----------
         **options
-            Those of ``dask.persist``, such as ``scheduler="threads"``.
+            Options of ``dask.persist``, such as ``scheduler="threads"``.
 
         Returns
         -------
@@ -95,17 +95,17 @@ class Collection:
         Raises
         ------
         UnsupportedArgumentError
-            If the value is computed already.
+            If the value isn't lazy.
         """
         return _persisted(self._lazy("persist()").persist(**options), self)
 
     def rechunk(self, *chunks: Any, **options: Any) -> Any:
-        """The same values in other chunks; still on the tape.
+        """Return the values in other chunks, still on the tape.
 
         Parameters
         ----------
         *chunks, **options
-            Those of the method of Dask's arrays, as in ``x.rechunk({1: -1})``: one piece along axis 1.
+            Arguments of ``dask.array.Array.rechunk``, for example ``x.rechunk({1: -1})`` for one chunk along axis 1.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class Collection:
         Raises
         ------
         UnsupportedArgumentError
-            If the value is computed already.
+            If the value isn't lazy.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Collection:
         return self._with(self._lazy("rechunk()").rechunk(*chunks, **options))
 
     def to_dask_array(self) -> Any:
-        """The Dask array of a lazy value that no tape tracks.
+        """Return the Dask array of a lazy value that no tape tracks.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class Collection:
         Raises
         ------
         UnsupportedArgumentError
-            If a tape is recording that tracks it, or the value is computed already.
+            If a recording tape tracks the value, or the value isn't lazy.
         """
         if _is_tracked(self) or not is_lazy(self._value):
             _refuse(self, "to_dask_array()")
@@ -143,13 +143,13 @@ class Collection:
     def _lazy(self, what: str) -> Any:
         if not is_lazy(self._value):
             raise UnsupportedArgumentError(
-                f"{what} is for lazy values, and this one is computed already: write x.numpy()"
+                f"{what} is for lazy values, but this value is computed already: write x.numpy()"
             )
         return self._value
 
     @property
     def _meta(self) -> Any:
-        """An empty array of the kind of the chunks, by which functions of ``dask.array`` infer that of their result."""
+        """An empty array of the chunks' type, from which ``dask.array`` infers the type of its results."""
         if not is_lazy(self._value):
             raise AttributeError("a NumPy array has no meta", name="_meta")
         if _is_tracked(self):
@@ -160,6 +160,7 @@ class Collection:
         value = self._value
         if not is_lazy(value):
             return None
+        # da.from_array(tensor) would embed the tensor in a graph that no tape sees.
         if any(name == "from_array" and ARRAY_FUNCTIONS in file for file, name in _frames()):
             _refuse(self)
         return value.__dask_graph__()
@@ -171,12 +172,12 @@ class Collection:
         return self._value.__dask_layers__()
 
     def __dask_tokenize__(self) -> Any:
-        """A name that is the same for the same value, under the same id; refused to functions that would embed it."""
+        """Return a name that is equal for equal values with the same id; reject functions that embed values."""
         if array_function():
             _refuse(self)
         value, kind = self._value, type(self)
-        known = value.__dask_tokenize__() if is_lazy(value) else _digest(value)
-        return f"{kind.__module__}.{kind.__qualname__}", self._id if is_id(self._id) else 0, known
+        name = value.__dask_tokenize__() if is_lazy(value) else _digest(value)
+        return f"{kind.__module__}.{kind.__qualname__}", self._id if is_id(self._id) else 0, name
 
     @property
     def __dask_optimize__(self) -> Any:
@@ -203,13 +204,13 @@ class Collection:
 
 
 def _rebuilt(dsk: Any, x: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
-    """A tensor with the same numbers by another graph, as Dask's functions make it."""
+    """Return a tensor with the same numbers and another graph, as Dask's functions require."""
     value = rebuild(dsk, *args, rename=rename)
     return x._with(value) if rename else _persisted(value, x)
 
 
 def _persisted(value: Any, x: Any) -> Any:
-    """A tensor with the same numbers by another graph, which the way back reads in its place, too."""
+    """Return a tensor with persisted chunks, which the backward pass reads instead of the recorded tensor."""
     for tape in live():
         if x._id in tape._tracked:
             tape._replace_output(x._id, value)
@@ -217,7 +218,7 @@ def _persisted(value: Any, x: Any) -> Any:
 
 
 def _is_tracked(x: Any) -> bool:
-    """Whether a live tape would lose a path of gradients if it did not see what becomes of a value."""
+    """Return True if a live tape tracks a value, so that converting it would lose a path of gradients."""
     tapes = live()
     if not tapes:
         return False
@@ -226,54 +227,57 @@ def _is_tracked(x: Any) -> bool:
 
 
 def _digest(value: Any) -> tuple[str, str, tuple[int, ...]]:
-    """A short text for the numbers of an array, its dtype and its shape."""
+    """Return a hash of the numbers of an array, its dtype and its shape."""
     import hashlib
 
     return hashlib.sha256(value.tobytes()).hexdigest(), str(value.dtype), value.shape
 
 
 def _frames() -> Iterator[tuple[str, str]]:
-    """The files and names of the functions that are running, from the innermost one to that of the user's program."""
+    """Yield file and name of the running functions, from the innermost one out to user code."""
     frame: Any = sys._getframe(1)
+    # Frames of Dask and of this package are inspected, up to the first frame of user code.
     while frame is not None and origin_of(frame.f_code.co_filename) != "":
         name = frame.f_code.co_name
-        if name == "__call__":  # of a ufunc of Dask's
+        if (
+            name == "__call__"
+        ):  # of dask.array.ufunc.ufunc, which has the function's name as an attribute
             name = getattr(frame.f_locals.get("self"), "__name__", name)
         yield frame.f_code.co_filename, name
         frame = frame.f_back
 
 
 def array_function() -> str:
-    """The function of ``dask.array`` that the user's program has called; empty if it has called none."""
-    found = ""
+    """Return the name of the function of ``dask.array`` that user code has called, or ''."""
+    called = ""
     for file, name in _frames():
         if ARRAY_FUNCTIONS in file:
-            found = name
-        elif found and origin_of(file) is None:
-            found = ""  # this package has called it, and knows what it does
-    return found
+            called = name
+        elif called and origin_of(file) is None:
+            called = ""  # this package has called it, and handles the tape itself
+    return called
 
 
-def _refuse(x: Any, asked: str = "") -> NoReturn:
-    """Raise the error for a tensor that a function of ``dask.array`` is given, or that is to become a Dask array."""
+def _refuse(x: Any, call: str = "") -> NoReturn:
+    """Raise the error for a tensor that was passed to ``dask.array``, or that would become a Dask array."""
     name, lazy, tracked = array_function(), is_lazy(x._value), _is_tracked(x)
     what = f"da.{name}" if name.isidentifier() and not name.startswith("_") else "dask.array"
     if hasattr(np, name) and name not in PLAIN:
-        way = f"write np.{name}, which gives a tensor on the tape"
+        advice = f"write np.{name}, which returns a tensor on the tape"
     elif tracked:
         out = "tapemagic.stop_gradient(x).to_dask_array()" if lazy else "x.numpy()"
-        way = (
-            "write NumPy's functions, or tapemagic.distributed.map_blocks; or leave the tape knowingly, "
-            f"with {out}"
+        advice = (
+            "write NumPy functions, or use tapemagic.distributed.map_blocks; or, if you need no gradient, "
+            f"write {out}"
         )
     else:
-        way = f"write {'x.to_dask_array()' if lazy else 'x.numpy()'} where it is given a tensor"
+        advice = f"write {'x.to_dask_array()' if lazy else 'x.numpy()'} instead of the tensor"
     if name:
-        raise UnsupportedArgumentError(f"{what} knows nothing of tensors and tapes: {way}")
+        raise UnsupportedArgumentError(f"{what} doesn't support tensors and tapes: {advice}")
     if not lazy:
         raise UnsupportedArgumentError(
-            f"{asked} is for lazy values, and this one is computed already: write x.numpy()"
+            f"{call} is for lazy values, but this value is computed already: write x.numpy()"
         )
     raise UnsupportedArgumentError(
-        f"{asked or 'a Dask array'} would leave the tape that is recording: {way}"
+        f"{call or 'a Dask array'} would take the value off the tape that is recording: {advice}"
     )

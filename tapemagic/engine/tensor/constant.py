@@ -1,4 +1,4 @@
-"""constant: tensors made from array_likes."""
+"""constant: create tensors from array_likes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ def constant(
     shape: Any = None,
     name: str | None = None,  # noqa: ARG001 (TensorFlow's signature)
 ) -> Tensor:
-    """A tensor with the given value.
+    """Create a tensor with the given value.
 
     Parameters
     ----------
     value : array_like
-        Numbers, nested lists of numbers, or an array, which is copied. A Dask array stays one, and is computed later.
-        A tensor is returned itself, still on its tapes; of a variable, a constant with its value.
-    dtype : dtype, optional
-        NumPy's own choice if left out: float64 for Python floats, int64 for Python integers.
+            Numbers, nested lists of numbers, or an array, which is copied. A Dask array stays lazy. A tensor is
+            returned
+            unchanged, still on its tapes; a variable is converted to a constant with its current value.
+        dtype : dtype, optional
+            Default: NumPy's choice, which is float64 for Python floats and int64 for Python integers.
     shape : tuple of int, optional
-        The shape to fill: a single number fills it, other values are laid out in it.
+        The shape of the result: a single number is repeated, other values are reshaped.
     name : str, optional
-        Accepted for TensorFlow's sake, and not used.
+        Ignored; it exists for compatibility with TensorFlow.
 
     Returns
     -------
@@ -41,14 +42,15 @@ def constant(
     Raises
     ------
     DtypeError
-        If `dtype` is unknown, or none of numbers, or `value` does not fit into it.
+        If `dtype` is unknown or not numeric, or `value` doesn't fit into it.
     NotNumbersError
-        If `value` is not made of numbers, or of lists of different lengths.
+        If `value` contains something other than numbers, or lists of different lengths.
     ShapeError
-        If `value` does not fit into `shape`.
+        If `value` doesn't fit into `shape`.
     UnsupportedArgumentError
-        If `value` is an ``np.matrix``, a masked array, or another array with an arithmetic of its own; or a Dask array
-        of unknown shape, or with other chunks than NumPy's arrays.
+        If `value` is an ``np.matrix``, a masked array, or another subclass of np.ndarray with a different arithmetic;
+        or a
+        Dask array of unknown shape, or whose chunks aren't NumPy arrays.
 
     Examples
     --------
@@ -59,6 +61,8 @@ def constant(
     Tensor([0., 0.])
     """
     if isinstance(value, Tensor):
+        # Only checks that no value changes. The cast itself goes through astype, which tapes
+        # record.
         if dtype is not None:
             cast_exactly(value._value, dtype)
         tensor = value if dtype is None else value.astype(dtype)
@@ -70,13 +74,13 @@ def constant(
 
 
 def _filled_or_reshaped(value: Tensor, shape: Any) -> Any:
-    """A tensor reshaped; a single number fills the shape."""
+    """Reshape a tensor, or repeat a single number to fill the shape."""
     try:
         if value.size == 1:
             return np.broadcast_to(np.reshape(value, ()), shape)
         return np.reshape(value, shape)
     except (TypeError, ValueError, RecursionError):
         raise ShapeError(
-            f"cannot lay a value of shape {value.shape} out in shape {shown(shape)}: give a tuple of whole numbers "
-            "that holds as many numbers, or a single number to fill it with"
+            f"cannot reshape a value of shape {value.shape} to shape {shown(shape)}: pass a tuple of integers "
+            "with as many elements, or a single number to fill it with"
         ) from None

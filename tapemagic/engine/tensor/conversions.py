@@ -1,4 +1,4 @@
-"""Conversions of tensors to NumPy's arrays, Python's numbers and text, and those that are refused."""
+"""Conversions of tensors to NumPy arrays, Python numbers and text, and conversions that are rejected."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tapemagic.engine.events import origin_of, record_exit, record_text
 from tapemagic.engine.laziness import is_lazy, require_computed
 from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedArgumentError
 
-MOST_LAZY_ROWS = 10_000
-"""The number of rows of a lazy tensor over which a loop may go."""
+MAX_LAZY_ROWS = 10_000
+"""The maximum number of rows of a lazy tensor in a for loop."""
 
 ARRAYS = (np.ndarray, np.generic, list, tuple, int, float, complex)
 
 
 def kind_of(x: Any) -> str:
-    """``"Variable"`` or ``"Tensor"``, also of a part of a variable, for error messages."""
+    """Return ``"Variable"`` or ``"Tensor"``, also for a part of a variable, for error messages."""
     return "Variable" if hasattr(x, "trainable") else "Tensor"
 
 
 class Reference:
-    """A stand-in for one tensor, by identity: a key for dicts and sets, which a tensor itself cannot be."""
+    """A hashable stand-in for one tensor: a key for dicts and sets, which a tensor itself can't be."""
 
     __slots__ = ("_tensor",)
 
@@ -34,7 +34,7 @@ class Reference:
         self._tensor = tensor
 
     def deref(self) -> Any:
-        """The tensor."""
+        """Return the tensor."""
         return self._tensor
 
     def __eq__(self, other: object) -> bool:
@@ -48,10 +48,11 @@ class Reference:
 
 
 def refuse_within_numpy() -> None:
-    """Raise a better error than the caller's, where it was NumPy that tried to write, for the user's function.
+    """Raise a more specific error if NumPy, called by user code, tried to write into a tensor.
 
-    NumPy looks for the protocols of a tensor only in the main arguments of a function. With one in another argument
-    it computes as with arrays, until it writes.
+    NumPy looks for a tensor's protocols only in the main arguments of a function. If only another argument is a
+    tensor,
+    NumPy computes as with plain arrays, until it writes into the tensor.
     """
     frame: Any = sys._getframe(1)
     outermost = None
@@ -63,27 +64,29 @@ def refuse_within_numpy() -> None:
         return
     code = outermost.f_code
     first = code.co_varnames[0]
+    # NumPy dispatches on its main arguments; if the first of these is an array, the tensor was
+    # another argument.
     if isinstance(outermost.f_locals.get(first), ARRAYS):
         raise UnsupportedArgumentError(
-            f"NumPy's {code.co_name.strip('_')} does not ask the tensor that it was given beside a plain array: make "
-            f"its first argument a tensor, too, with tapemagic.constant({first})"
+            f"NumPy's {code.co_name.strip('_')} only looks for tensors in its first argument: make "
+            f"that a tensor as well, with tapemagic.constant({first})"
         )
 
 
 class Conversions:
-    """Conversions of a tensor to something else: all of them leave the tape, except iteration."""
+    """Conversions of a tensor to something else. All except iteration end the path of a tape."""
 
     __slots__ = ()
 
     _value: Any
 
     def numpy(self) -> Any:
-        """A copy of the value as a NumPy array, or as a NumPy scalar: a knowing exit from the tape.
+        """Copy the value to a NumPy array or scalar, which no tape tracks.
 
         Returns
         -------
         numpy.ndarray or numpy.generic
-            Writable, and no longer connected to any tape.
+            Writable, and not connected to any tape.
 
         Examples
         --------
@@ -96,24 +99,24 @@ class Conversions:
         return self._value.copy()
 
     def item(self, *index: int) -> Any:
-        """One element as a plain Python number: a knowing exit from the tape."""
+        """Return one element as a plain Python number, which no tape tracks."""
         require_computed(self._value, ".item()")
         record_exit(self, ".item()")
         return self._value.item(*index)
 
     def tolist(self) -> Any:
-        """The elements as nested lists of plain Python numbers: a knowing exit from the tape."""
+        """Return the elements as nested lists of plain Python numbers, which no tape tracks."""
         require_computed(self._value, ".tolist()")
         record_exit(self, ".tolist()")
         return self._value.tolist()
 
     def ref(self) -> Reference:
-        """A key for dicts and sets that identifies this tensor, whatever its value.
+        """Return a key for dicts and sets that identifies this tensor, independent of its value.
 
         Returns
         -------
         Reference
-            With a method ``deref()`` that gives the tensor back.
+            Its method ``deref()`` returns the tensor.
 
         Examples
         --------
@@ -128,6 +131,8 @@ class Conversions:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
         require_computed(self._value, "np.asarray()")
         record_exit(self, "np.asarray")
+        # NumPy 2: copy=False must not copy. The view is read-only, because tapes and other tensors
+        # share the memory.
         if copy is False:
             view = np.asarray(self._value, dtype=dtype, copy=False).view()
             view.flags.writeable = False
@@ -155,11 +160,13 @@ class Conversions:
                 f"a {kind_of(self)} of one number cannot be iterated over: it has no axes"
             )
         rows = len(self._value)
-        if rows > MOST_LAZY_ROWS and is_lazy(self._value):
+        if rows > MAX_LAZY_ROWS and is_lazy(self._value):
             raise UnsupportedArgumentError(
-                f"a loop over {rows:,} rows that are not computed would make some tasks for each of them: compute with "
-                "whole arrays, such as np.sum(x, axis=0) for a loop that adds up, or write x.compute() first"
+                f"a loop over {rows:,} rows that aren't computed would create Dask tasks for each row: compute with "
+                "entire arrays, such as np.sum(x, axis=0) for a loop that adds up, or write x.compute() first"
             )
+        # Without __iter__, Python would evaluate x[0], x[1], ... until an IndexError: a loop over a
+        # tensor without axes would silently be empty.
         return (self[i] for i in range(rows))
 
     def __len__(self) -> int:
@@ -182,7 +189,7 @@ class Conversions:
             ) from None
 
     def _number(self, kind: Any) -> Any:
-        """The value as one plain Python number."""
+        """Return the value as one plain Python number."""
         require_computed(self._value, f"{kind.__name__}()")
         try:
             number = kind(self._value)
@@ -195,8 +202,8 @@ class Conversions:
     def _require_one_number(self, kind: str) -> None:
         if self._value.ndim:
             raise RankError(
-                f"{kind}() is for one number, and this {kind_of(self)} has shape {self._value.shape}: take one "
-                "element, x[0], or compute with all of them, np.sin(x) in the place of math.sin(x)"
+                f"{kind}() needs a single number, but this {kind_of(self)} has shape {self._value.shape}: take one "
+                "element, x[0], or compute with all elements, with np.sin(x) instead of math.sin(x)"
             )
 
     def __float__(self) -> float:
@@ -215,7 +222,7 @@ class Conversions:
         except TypeError:
             self._require_one_number("int")
             raise DtypeError(
-                f"a {kind_of(self)} of {self._value.dtype} is no whole number: write int(x) to use it as one"
+                f"a {kind_of(self)} of {self._value.dtype} isn't an integer: write int(x) to use it as an index"
             ) from None
         record_exit(self, "int()")
         return number
@@ -224,10 +231,10 @@ class Conversions:
         return self._number(int)  # type: ignore[no-any-return]
 
     def as_integer_ratio(self) -> None:
-        """Refuse: Python's exact fractions, with which the module statistics computes, have no derivative."""
+        """Reject the call: `statistics` and `fractions` compute with exact fractions, which have no derivative."""
         raise UnsupportedArgumentError(
-            f"a {kind_of(self)} is no exact fraction, for which Python's statistics and fractions ask: write "
-            "np.mean(np.stack([x, y])) in the place of statistics.mean([x, y]), or x.item() to leave the tape knowingly"
+            f"a {kind_of(self)} isn't an exact fraction, which Python's statistics and fractions require: write "
+            "np.mean(np.stack([x, y])) instead of statistics.mean([x, y]), or x.item() if you need no gradient"
         )
 
     def __round__(self, digits: int = 0) -> Any:
@@ -238,8 +245,8 @@ class Conversions:
             return str(self)
         if self._value.ndim:
             raise RankError(
-                f"the format {spec!r} is for one number, and this tensor has shape {self._value.shape}: "
-                "format its elements, or print it whole"
+                f"the format {spec!r} is for a single number, but this tensor has shape {self._value.shape}: "
+                "format its elements, or print it without a format"
             )
         require_computed(self._value, f"the format {spec!r}")
         record_text(self, "format()")

@@ -1,4 +1,4 @@
-"""NumPy's functions on tensors: computed, and recorded by the tapes that track one of the inputs."""
+"""NumPy functions on tensors: computed, and recorded by the tapes that track an input."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ from tapemagic.errors import (
 )
 
 REFUSALS = (NotComputedError, UnsupportedArgumentError)
-"""The errors of functions that cannot do with lazy values."""
+"""Errors of functions that can't compute with lazy values."""
 
 WITHOUT_DTYPE = frozenset({np.maximum, np.minimum})
-"""Ufuncs with a dtype to compute in, unlike the functions that are their `reduce`."""
+"""Ufuncs that accept a dtype, whereas the functions that correspond to their `reduce`, np.max and np.min, don't."""
 
 _GETITEM = registry.operation(getitem)
 
@@ -75,12 +75,12 @@ _GETITEM = registry.operation(getitem)
 def apply(  # noqa: PLR0912 (the hot path: a call costs more than a branch)
     operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any]
 ) -> Any:
-    """Compute an operation, and let the live tapes that track one of its inputs record it."""
+    """Compute an operation; live tapes that track an input record the operation."""
     values: list[Any] = []
     ids: list[int] = []
     compute = operation.on_arrays
-    for given in inputs:
-        x = given if given.__class__ is Tensor else as_operand(given)
+    for argument in inputs:
+        x = argument if argument.__class__ is Tensor else as_operand(argument)
         if isinstance(x, Traced):
             tensor = x._read()
             values.append(tensor._value)
@@ -92,12 +92,13 @@ def apply(  # noqa: PLR0912 (the hot path: a call costs more than a branch)
             values.append(x)
             ids.append(_untracked(x))
             compute = operation.function
+    # A trace records calls of the function itself, which its shortcut for plain arrays bypasses.
     if tracer() is not None:
         compute = operation.function
-    told = NO_PARAMS
+    rule_params = NO_PARAMS
     if params:
         params = _plain_params(operation, params)
-        told = operation.check(params)
+        rule_params = operation.check(params)
         if gates:
             compute = BY_PARAMETER.get(operation.function, compute)
     try:
@@ -106,46 +107,47 @@ def apply(  # noqa: PLR0912 (the hot path: a call costs more than a branch)
         require_numbers(operation, values, error)
         raise
     tapes = live()
-    if tapes and told:
-        told = {name: unwrap_index(value) for name, value in told.items()}
+    if tapes and rule_params:
+        rule_params = {name: unwrap_index(value) for name, value in rule_params.items()}
     if type(output) is tuple:
         numbers = (clock[0],) * len(output)
         if tapes:
-            numbers = note_several(operation, tuple(values), tuple(ids), told, output, tapes)
+            numbers = note_several(operation, tuple(values), tuple(ids), rule_params, output, tapes)
         return tuple(map(wrap, output, numbers))
     i = clock[0]
     try:
         kind = output.dtype.kind
+    # An array of objects may contain anything, such as decimal.Decimal.
     except AttributeError:  # an object that was in an array
         kind = "O"
     if kind not in "fc":
         _end(operation, inputs, output, kind)
     elif tapes:
         size = max([output.nbytes, *[getattr(value, "nbytes", 0) for value in values]])
-        i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
+        i = note(operation, tuple(values), tuple(ids), rule_params, output, tapes, size)
     return wrap(output, i)
 
 
 def _broadcast(x: Any, shape: Any, **options: Any) -> Any:
-    """``np.broadcast_to``, lazy where the shape is that of a lazy array."""
+    """``np.broadcast_to``, lazy if the shape belongs to a lazy array."""
     if is_lazy(x) or not hasattr(shape, "chunks"):
         return np.broadcast_to(x, shape, **options)
     return gates[0].call(np.broadcast_to, (x, shape), options)
 
 
 def _take(x: Any, indices: Any, **options: Any) -> Any:
-    """``np.take``, lazy where the indices are."""
+    """``np.take``, lazy for lazy indices."""
     if is_lazy(x) or not is_lazy(indices):
         return np.take(x, indices, **options)
     return gates[0].call(np.take, (x, indices), options)
 
 
 BY_PARAMETER: dict[Function, Function] = {np.broadcast_to: _broadcast, np.take: _take}
-"""NumPy's functions that do not follow its protocols for a parameter which may be lazy, and what computes them."""
+"""Functions that ignore NumPy's protocols for a parameter that may be lazy, and their replacements."""
 
 
 def _untracked(x: Any) -> int:
-    """The number in the place of an id for a plain number, or for an array of another class, which may be refused."""
+    """Return the number that replaces an id for a plain number or an array of a subclass; reject some subclasses."""
     if not isinstance(x, np.ndarray):
         return CONSTANT
     require_plain(type(x))
@@ -153,7 +155,7 @@ def _untracked(x: Any) -> int:
 
 
 def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) -> None:
-    """Tell the live tapes that a path ends in whole numbers or truth values; refuse anything else."""
+    """Record on the live tapes that a path ends in integers or bools; reject results of other dtypes."""
     if kind not in NUMBERS:
         raise not_numbers_error(f"{operation.name} gave", output)
     for x in inputs:
@@ -162,7 +164,7 @@ def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) 
 
 
 def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
-    """`apply` without its detours, for a ufunc of one argument."""
+    """Apply a ufunc of one argument to a tensor: `apply` without its checks."""
     a, i = x._value, x._id
     tensor = new(Tensor)
     compute = operation.on_arrays if tracer() is None else operation.function
@@ -176,7 +178,7 @@ def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
 
 
 def recorded(operation: Operation, a: Any, i: int, params: dict[str, Any], y: Any) -> Tensor:
-    """The result `y` of an operation on one tensor of value `a` and number `i`, on the tapes that track it."""
+    """Wrap the result `y` of an operation on one tensor with value `a` and number `i`, and record the operation."""
     tapes = live()
     if tapes and i > 0 and y.dtype.kind in "fc":
         return wrap(y, note(operation, (a,), (i,), params, y, tapes, y.nbytes))
@@ -187,7 +189,7 @@ _PLAIN_INDEX = frozenset({int, slice})
 
 
 def _elements(x: Tensor, index: Any) -> Tensor:
-    """`apply` without its detours, for ``x[index]``."""
+    """Index a tensor: `apply` without its checks, for ``x[index]``."""
     a, i = x._value, x._id
     index = unwrap_index(index)
     try:
@@ -195,13 +197,13 @@ def _elements(x: Tensor, index: Any) -> Tensor:
     except IndexError:
         if a.ndim:
             raise
-        # NumPy's numbers know fewer indices than its arrays without axes.
+        # NumPy scalars support fewer kinds of indices than arrays without axes.
         y = np.asarray(a)[index]
     return recorded(_GETITEM, a, i, {"index": index}, y)
 
 
 def constant_result(value: Any) -> Any:
-    """A result without derivative: a tensor where it is a real or complex number, else as NumPy gave it."""
+    """Wrap a result without derivative in a tensor if it is real or complex, else return it unchanged."""
     return wrap(value, clock[0]) if _is_real_or_complex(value) else value
 
 
@@ -210,25 +212,25 @@ def _is_real_or_complex(value: Any) -> bool:
 
 
 def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function without derivative; the tapes note that a path ends here."""
+    """Call a function without derivative; tapes record that a path ends here."""
     value = function(*unwrap(args), **(unwrap(kwargs) if kwargs else {}))
     tapes = live()
-    given = tensors_in((*args, *kwargs.values())) if tapes else []
-    if given and _is_real_or_complex(value):
-        read = [x._read() for x in given]
+    inputs = tensors_in((*args, *kwargs.values())) if tapes else []
+    if inputs and _is_real_or_complex(value):
+        read = [x._read() for x in inputs]
         values, ids = tuple(x._value for x in read), tuple(x._id for x in read)
         size = max(value.nbytes, *(x.nbytes for x in values))
         i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, size)
         return wrap(value, i)
     parts = value if isinstance(value, (tuple, list)) else (value,)
     if any(hasattr(part, "__array__") for part in parts):
-        for x in given:
+        for x in inputs:
             record_exit(x, public_name(function))
     return constant_result(value)
 
 
 def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a NumPy function on arguments that have a tensor among them."""
+    """Call a NumPy function that has a tensor among its arguments."""
     if kwargs.get("out") is not None:
         raise out_error(function)
     operation = OPERATIONS.get(function)
@@ -246,6 +248,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     composite = COMPOSITES.get(function)
     if composite is not None:
         if live():
+            # Variables count as read even if the composite uses only their shapes.
             for x in tensors_in((*args, *kwargs.values())):
                 x._read()
         try:
@@ -253,13 +256,15 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         except REFUSALS as error:
             name_in(error, function, args, kwargs)
             raise
+    # The function may belong to a part of the table that isn't loaded yet; `complete` returns False
+    # the second time.
     if function not in PLAIN and complete():
         return call(function, args, kwargs)
     if function not in PLAIN and is_tracked((*args, *kwargs.values())):
         name = public_name(function)
         raise NoDerivativeError(
-            f"{name} has no derivative rule, so the tape would lose the path here. Write {name}(x.numpy()) "
-            "to leave the tape knowingly, or give it a rule with tapemagic.register_vjp"
+            f"{name} has no derivative rule, so the gradient would be lost here. Write {name}(x.numpy()) "
+            "if you need no gradient, or define a rule with tapemagic.register_vjp"
         )
     return _call_constant(function, args, kwargs)
 
@@ -270,14 +275,14 @@ def name_in(
     args: Any,
     kwargs: dict[str, Any],
 ) -> None:
-    """Name the function that the program called in the message of an error about lazy values, if it does not."""
+    """Name the called function in the message of an error about lazy values, unless the message names it already."""
     if not gates or not gates[0].reads(unwrap((args, kwargs))):
         return
     name, text = public_name(function), str(error)
     inner = error.wanted_by
     if inner in PROTOCOLS:
         text = (
-            f"{name} needs numbers, and those of its arguments are not computed: write x.compute() first, or "
+            f"{name} needs numbers, but its arguments aren't computed: write x.compute() first, or "
             f"{IN_PARTS}"
         )
     elif inner:
@@ -290,7 +295,7 @@ def name_in(
 
 @cache
 def out_position(function: Function) -> int:
-    """The position of the parameter `out` of a function; sys.maxsize if it has none, or by keyword alone."""
+    """Return the position of a function's parameter `out`, or sys.maxsize if it can't be passed by position."""
     try:
         parameters = signature(function).parameters
     except (TypeError, ValueError):  # a function written in C
@@ -301,13 +306,13 @@ def out_position(function: Function) -> int:
 
 
 def _plain_params(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters out of tensors, which must not be tracked."""
+    """Convert tensors among parameters, which must not be tracked, to plain values."""
     if BARE.issuperset(map(type, params.values())):
         return params
     if is_tracked(params.values()):
         name = next(name for name, value in params.items() if is_tracked((value,)))
         raise UnsupportedArgumentError(
-            f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
+            f"{operation.name}(..., {name}=...) has no derivative in {name!r}: pass it as a plain value, with "
             "x.numpy()"
         )
     params = {name: unwrap(value) for name, value in params.items()}
@@ -315,14 +320,14 @@ def _plain_params(operation: Operation, params: dict[str, Any]) -> dict[str, Any
         for name, value in params.items():
             if isinstance(value, (tuple, list)) and name != "index" and gates[0].reads(value):
                 raise NotComputedError(
-                    f"{operation.name}(..., {name}=...) needs numbers, and a value in {name!r} is not computed: write "
+                    f"{operation.name}(..., {name}=...) needs numbers, but a value in {name!r} isn't computed: write "
                     "x.compute() first"
                 )
     return params
 
 
 def is_tracked(values: Iterable[Any]) -> bool:
-    """Read the variables among the arguments of a call; whether a live tape tracks one of the tensors there."""
+    """Read the variables among the arguments of a call; return True if a live tape tracks one of the tensors."""
     tapes = live()
     if not tapes:
         return False
@@ -331,7 +336,7 @@ def is_tracked(values: Iterable[Any]) -> bool:
 
 
 def is_operand(x: Any) -> bool:
-    """Whether something may stand beside a tensor; matrices, masked arrays, fractions and decimals are refused."""
+    """Return True for an operand next to a tensor; matrices, masked arrays, fractions and decimals raise an error."""
     kind = type(x)
     if kind is Tensor or kind is np.ndarray or kind in PLAIN_SCALARS:
         return True
@@ -342,7 +347,7 @@ def is_operand(x: Any) -> bool:
 
 
 def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """Let operands of other kinds compute the result, if they know how."""
+    """Return NotImplemented, so that operands of other types compute the result, if they can."""
     for x in inputs:
         if not isinstance(x, (Traced, *OPERANDS)) and not hasattr(x, "__array_ufunc__"):
             raise NotNumbersError(
@@ -354,8 +359,9 @@ def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 def _call_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``ufunc.outer`` by broadcasting; ``reduce`` and its kin as the function that has a name of its own."""
+    """Call ``ufunc.outer`` by broadcasting, and ``reduce`` or ``accumulate`` as the NumPy function with that result."""
     if method == "outer" and ufunc.nin == 2 and ufunc.signature is None:
+        # ufunc.outer is the ufunc of broadcast arrays, whose rule exists already.
         a, b = map(as_operand, inputs)
         return ufunc(np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b, **kwargs)
     named = NAMED.get((method, ufunc))
@@ -364,14 +370,16 @@ def _call_method(
     if named is None:
         raise NoDerivativeError(
             f"{public_name(ufunc)}.{method} has no derivative rule: "
-            f"{method_advice(ufunc, method)}, or leave the tape knowingly with x.numpy()"
+            f"{method_advice(ufunc, method)}, or write x.numpy() if you need no gradient"
         )
     if named in PLAIN and kwargs.get("out") is None:
         for x in tensors_in((*inputs, *kwargs.values())):
             record_exit(x, f"{public_name(ufunc)}.{method}")
         return getattr(ufunc, method)(*unwrap(inputs), **unwrap(kwargs))
     axis = kwargs.setdefault("axis", 0)
-    if method == "accumulate":  # of one axis alone, where np.cumsum takes all elements in a row
+    if (
+        method == "accumulate"
+    ):  # along one axis, whereas np.cumsum flattens: this raises NumPy's error for a bad axis
         ufunc.accumulate(np.empty((1,) * np.ndim(inputs[0])), axis)
     if ufunc in WITHOUT_DTYPE:
         dtype = kwargs.pop("dtype", None)
@@ -405,6 +413,8 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs
 def _array_function(_self: Any, func: Function, types: Any, args: Any, kwargs: Any) -> Any:
     if len(types) > 1:
         for kind in types:
+            # A placeholder (a symbolic tensor) handles the call itself; classes such as np.matrix
+            # are rejected.
             if kind is not Tensor and kind is not np.ndarray:
                 if hasattr(kind, "__tape_function__"):
                     return NotImplemented

@@ -1,4 +1,4 @@
-"""Texts of error messages that several modules share, and errors made of them."""
+"""Text that error messages of several modules share, and errors with such text."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ PUBLIC_PREFIXES = {
     "scipy.special": "scipy.special",
     "tapemagic": "tapemagic",
 }
-"""Modules whose functions have another `__module__`, with the prefix of their names in programs."""
+"""Modules whose functions report another `__module__`, with the prefix under which programs use them."""
 
-HABITS = {
+ADVICE_BY_ATTRIBUTE = {
     "assign": "a Tensor never changes: bind the new value to the name, or keep it in a tapemagic.Variable",
     "assign_add": "a Tensor never changes: write x = x + y, or keep it in a tapemagic.Variable",
     "assign_sub": "a Tensor never changes: write x = x - y, or keep it in a tapemagic.Variable",
     "backward": "write g = tape.gradient(y, x), which gives the gradient back",
-    "cpu": "values are NumPy's, in the computer's main memory",
-    "cuda": "values are NumPy's, in the computer's main memory",
+    "cpu": "values are NumPy arrays, in main memory",
+    "cuda": "values are NumPy arrays, in main memory",
     "detach": "write tapemagic.stop_gradient(x), or x.numpy() for a plain array",
     "eval": "write x.numpy() for a plain array",
     "grad": "write g = tape.gradient(y, x), which gives the gradient back",
@@ -42,85 +42,88 @@ HABITS = {
     "unsqueeze": "write np.expand_dims(x, axis)",
     "zero_grad": "each tape.gradient(y, x) begins at zero, so there is nothing to reset",
 }
-"""The words to write in place of attributes that other libraries' tensors have."""
+"""Advice on what to write instead of attributes that tensors of other libraries have."""
 
 _OBJECT = np.dtype(object)
 
 
 def shown(value: Any) -> str:
-    """The repr of a value on one line, cut to 40 characters."""
+    """Return the repr of a value on one line, shortened to 40 characters."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # noqa: BLE001 (that of the user's type may raise anything)
+    except Exception:  # noqa: BLE001 (the repr of a user type may raise anything)
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 40 else text[:37] + "..."
 
 
 def describe(value: Any) -> str:
-    """The repr of a value, cut to 40 characters, and its type."""
+    """Return the repr of a value, shortened to 40 characters, and its type."""
     return f"{shown(value)} of type {value.__class__.__name__}"
 
 
 def tensor_advice(leaf: Any) -> str:
-    """Advice on what to give in place of something that is no tensor, as a sentence after a space."""
+    """Return advice on what to pass instead of something that isn't a tensor, as a sentence after a space."""
     if leaf is None:
-        return " A gradient that is None cannot be differentiated again: see why it is None first."
+        return (
+            " A gradient that is None can't be differentiated again: find out why it is None first."
+        )
     if isinstance(leaf, Reference):
-        return " Give what it stands for, with .deref()."
+        return " Pass its tensor, with .deref()."
     if callable(leaf):
-        return " Give what it returns, or differentiate the function with tapemagic.grad."
+        return " Pass its result, or differentiate the function with tapemagic.grad."
     if leaf.__class__.__module__ == "numpy":
         return (
-            " A plain array can't be tracked. Write x = tapemagic.Variable(x) above the tape. Comparisons, argmax and "
-            "similar functions return plain arrays, because they have no derivative."
+            " Plain arrays aren't on the tape: write x = tapemagic.Variable(x) above the tape. Comparisons and argmax "
+            "return plain arrays, because they have no derivative."
         )
     if isinstance(leaf, str):
         return (
-            f" Give the tensor itself, without quotation marks: {leaf}."
+            f" Pass the tensor itself, without quotation marks: {leaf}."
             if leaf.isidentifier()
             else ""
         )
     if is_lazy(leaf):
         return " Write x = tapemagic.constant(x) before the tape records, and watch it."
     if isinstance(leaf, Iterable) and not isinstance(leaf, bytes):
-        return " Give several as a list, a tuple or a dict."
+        return " Pass several tensors as a list, a tuple or a dict."
     return " Write x = tapemagic.Variable(x) above the tape."
 
 
 def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:
-    """Raise an error unless a value can be called.
+    """Raise an error unless a value is callable.
 
     Raises
     ------
     FunctionError
-        Or `error` in its place.
+        If `value` isn't callable. `error` replaces this class.
     """
     if not callable(value):
         raise error(
-            f"a function is to be given here, not {describe(value)}: give f itself, and not its value f(x)"
+            f"expected a function, not {describe(value)}: pass f itself, not its value f(x)"
         )
 
 
 def ragged_error(value: Any) -> NotNumbersError:
-    """The error for nested lists whose rows differ in length or depth."""
+    """Return the error for nested lists whose rows differ in length or depth."""
     return NotNumbersError(
-        f"{shown(value)} is no array, since its rows differ in length or depth: pad them to one length, or make "
-        "a tensor of each"
+        f"{shown(value)} isn't an array, because its rows differ in length or depth: pad them to one length, or create "
+        "a tensor for each"
     )
 
 
 def not_numbers_error(what: str, x: Any) -> NotNumbersError:
-    """The error for an array of objects or text."""
+    """Return the error for an array of objects or text."""
     return NotNumbersError(
-        f"{what} {shown(x)} of dtype {getattr(x, 'dtype', _OBJECT)}, and tensors hold numbers: convert it with "
-        ".astype(float), or leave the tape knowingly, with x.numpy()"
+        f"{what} {shown(x)} of dtype {getattr(x, 'dtype', _OBJECT)}, but tensors hold numbers: convert it with "
+        ".astype(float), or write x.numpy() if you need no gradient"
     )
 
 
 @cache
 def public_name(function: Function) -> str:
-    """The name by which programs call a function: ``np.emath.sqrt``, ``scipy.special.erf``."""
+    """Return the name by which programs call a function, such as ``np.emath.sqrt`` or ``scipy.special.erf``."""
     name = getattr(function, "__name__", str(function))
+    # np.frompyfunc marks its ufuncs only by this suffix of their name.
     if name.endswith(" (vectorized)"):
         return f"np.frompyfunc({name.removesuffix(' (vectorized)')}, ...)"
     for module, prefix in PUBLIC_PREFIXES.items():
@@ -136,7 +139,7 @@ def public_name(function: Function) -> str:
 
 
 def _own_name(function: Function, module: str) -> str:
-    """The name by which programs call a function of this package, such as the one in the place of NumPy's."""
+    """Return the name of a function of this package, or of the NumPy function that it replaces."""
     operation = OPERATIONS.get(function)
     name = operation.name if operation else function.__name__.strip("_")
     if name == "getitem":
@@ -149,7 +152,7 @@ def _own_name(function: Function, module: str) -> str:
 
 
 def method_advice(ufunc: np.ufunc, method: str) -> str:
-    """Advice on what to write in place of a method of a ufunc without a derivative rule."""
+    """Return advice on what to write instead of a ufunc method that has no derivative rule."""
     name = public_name(ufunc)
     if method == "reduce":
         return f"write functools.reduce({name}, x)"
@@ -161,9 +164,9 @@ def method_advice(ufunc: np.ufunc, method: str) -> str:
 
 
 def out_error(function: Function) -> ImmutableError:
-    """The error for an array to write into, given as `out`."""
+    """Return the error for an `out` argument, an array to write the result into."""
     refuse_within_numpy()
     return ImmutableError(
-        f"{public_name(function)}(..., out=...) would write into an array, where no tape can follow: "
-        "leave 'out' out, and bind the result to a name"
+        f"{public_name(function)}(..., out=...) would write into an array, which no tape can track: "
+        "omit 'out', and assign the result to a name"
     )

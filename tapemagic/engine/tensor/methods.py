@@ -1,4 +1,4 @@
-"""NumPy's array methods and properties, each the NumPy function of the same name."""
+"""Array methods and properties of NumPy, each of which calls the NumPy function of the same name."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tapemagic.errors import ImmutableError
 
 
 class MissingAttribute:
-    """A descriptor for an attribute of arrays that tensors lack; reading it raises an error with advice.
+    """A descriptor for an array attribute that tensors lack; reading it raises an error with advice.
 
-    A ``__getattr__`` would do the same, and make every attribute of every tensor slower.
+    ``__getattr__`` would do that too, but defining it makes every attribute of a tensor slower.
     """
 
     def __init__(self, instead: str) -> None:
@@ -43,7 +43,7 @@ def _method(name: str) -> Any:
 
 
 class ArrayMethods:
-    """Properties and methods that an array has; everything here is NumPy called on self."""
+    """Array properties and methods; each calls a NumPy function with self."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ class ArrayMethods:
     )
 
     def __dir__(self) -> list[str]:
-        """The names of attributes, without those that are missing."""
+        """Return the names of attributes that tensors have."""
         names = super().__dir__()
         missing = MissingAttribute
         return [x for x in names if not isinstance(inspect.getattr_static(self, x, 0), missing)]
@@ -79,7 +79,7 @@ class ArrayMethods:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the elements."""
+        """The data type of the elements."""
         return self._value.dtype  # type: ignore[no-any-return]
 
     @property
@@ -94,32 +94,32 @@ class ArrayMethods:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that the elements take, once they are computed."""
+        """The size of all elements in bytes, for lazy values once they are computed."""
         return self.size * self.itemsize
 
     @property
     def itemsize(self) -> int:
-        """The bytes that one element takes."""
+        """The size of one element in bytes."""
         return self._value.itemsize  # type: ignore[no-any-return]
 
     @property
     def T(self) -> Any:  # noqa: N802 (NumPy's name)
-        """The transpose."""
+        """The transpose, with all axes reversed."""
         return np.transpose(self)  # type: ignore[call-overload]
 
     @property
     def mT(self) -> Any:  # noqa: N802 (NumPy's name)
-        """The transpose of the last two axes."""
+        """The matrix transpose: the last two axes swapped."""
         return np.swapaxes(self, -1, -2)  # type: ignore[call-overload]
 
     @property
     def real(self) -> Any:
-        """The real part."""
+        """The real part of each element."""
         return np.real(self)
 
     @property
     def imag(self) -> Any:
-        """The imaginary part."""
+        """The imaginary part of each element."""
         return np.imag(self)
 
     def astype(
@@ -130,33 +130,33 @@ class ArrayMethods:
         subok: bool = True,  # noqa: ARG002 (NumPy's signature)
         copy: bool = True,
     ) -> Any:
-        """Cast to another dtype; whole numbers and truth values end the path of the tape."""
+        """Cast to another dtype; casts to integers and bools aren't differentiable, so they end the tape's path."""
         if isinstance(dtype, ArrayMethods):
-            of_numbers(dtype)  # says that it is none
-        if casting != "unsafe":  # NumPy's error where it is not allowed
+            of_numbers(dtype)  # raises an error, because a tensor isn't a dtype
+        if casting != "unsafe":  # raises NumPy's error if the cast isn't allowed
             self._value.astype(dtype, casting=casting)
         y = np.astype(self, dtype, copy=copy)  # type: ignore[call-overload]
         return y if order == "K" else np.copy(y, order)
 
     def reshape(self, *shape: Any, **options: Any) -> Any:
-        """Lay the elements out in another shape, given as a tuple or as separate lengths."""
+        """Reshape, to lengths given as a tuple or separately."""
         return np.reshape(self, shape[0] if len(shape) == 1 else shape, **options)  # type: ignore[call-overload]
 
     def transpose(self, *axes: Any) -> Any:
-        """Permute the axes, given as a tuple or separately; reverse them if none are given."""
+        """Permute the axes, given as a tuple or separately. Without arguments, reverse their order."""
         order = axes[0] if len(axes) == 1 else axes or None
         return np.transpose(self, order)  # type: ignore[call-overload]
 
     def flatten(self, order: Any = "C") -> Any:
-        """All elements along one axis."""
+        """Return all elements along a single axis."""
         return np.ravel(self, order)  # type: ignore[call-overload]
 
     def copy(self, order: Any = "C") -> Any:
-        """A new tensor with the same value, still on the tape."""
+        """Return a new tensor with this value, still on the tape."""
         return np.copy(self, order)  # type: ignore[call-overload]
 
     def compress(self, condition: Any, axis: int | None = None, out: None = None) -> Any:
-        """The slices where `condition` is true."""
+        """Return the slices where `condition` is true."""
         return np.compress(condition, self, axis, out)  # type: ignore[call-overload]
 
     def clip(
@@ -166,23 +166,23 @@ class ArrayMethods:
         out: None = None,
         **options: Any,
     ) -> Any:
-        """The elements, those outside the limits moved to them."""
+        """Limit the elements to an interval."""
         return np.clip(self, min, max, out, **options)  # type: ignore[call-overload]
 
     def sort(self, *_args: Any, **_kwargs: Any) -> None:
-        """Refuse: NumPy's method sorts in place."""
+        """Reject the call: NumPy's method sorts in place."""
         raise ImmutableError(
             "x.sort() would sort in place, and a tensor is immutable: write np.sort(x)"
         )
 
     def partition(self, *_args: Any, **_kwargs: Any) -> None:
-        """Refuse: NumPy's method partitions in place."""
+        """Reject the call: NumPy's method partitions in place."""
         raise ImmutableError(
             "x.partition() would work in place, and a tensor is immutable: write np.partition(x, kth)"
         )
 
     def fill(self, _value: Any) -> None:
-        """Refuse: NumPy's method writes in place."""
+        """Reject the call: NumPy's method writes in place."""
         raise ImmutableError("x.fill() would write into a tensor: write np.full_like(x, value)")
 
     sum = _method("sum")

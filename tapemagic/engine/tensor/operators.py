@@ -1,6 +1,6 @@
-"""Python's operators on tensors, each a NumPy function.
+"""Python operators on tensors, each a NumPy function.
 
-Those of arithmetic are the hot path of recording: they compute and record by themselves, without NumPy's protocols.
+Arithmetic operators are the hot path of recording: they compute and record directly, without NumPy's protocols.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Binary = Callable[[Any, Any], Any]
 
 
 def _recorded_unary(function: Function) -> Unary:
-    """An operator on one operand that records by itself."""
+    """Create a unary operator that records directly."""
     operation = registry.operation(function)
     return lambda self: apply_elementwise(operation, self._read())
 
 
 def _recorded(function: Function, compute: Function) -> Binary:
-    """An operator on two operands, the first of them a tensor, that records by itself."""
+    """Create a binary operator that records directly; its left operand is a tensor."""
     operation = registry.operation(function)
     number = operation.number
 
@@ -49,11 +49,15 @@ def _recorded(function: Function, compute: Function) -> Binary:
         if self.__class__ is not Tensor:
             self = self._read()
         a, ia = self._value, self._id
+        # `compute` is operator.add and the like: for NumPy scalars, it takes a much shorter path
+        # than the ufunc np.add.
         y = compute(a, b)
         tensor = new(Tensor)
         tensor._value = y
         tapes = live()
         if tapes:
+            # One live tape is the usual case: this is the body of `recording.note` without its loop and
+            # its call, so change both together. Only plain arrays need `protect`; they never get here.
             if len(tapes) > 1:
                 tensor._id = note(operation, (a, b), (ia, ib), NO_PARAMS, y, tapes, y.nbytes)
                 return tensor
@@ -81,7 +85,7 @@ def _recorded_by_dispatch(operation: Operation, x: Any, y: Any) -> Any:
 
 
 def _recorded_reflected(function: Function, compute: Function) -> Binary:
-    """An operator on two operands, the second of them a tensor, that records by itself."""
+    """Create a reflected binary operator that records directly; its right operand is a tensor."""
     operation = registry.operation(function)
 
     def forward(self: Any, other: Any) -> Any:
@@ -100,7 +104,7 @@ def _recorded_reflected(function: Function, compute: Function) -> Binary:
 
 
 def _recorded_product() -> Binary:
-    """The matrix product, which records by itself where both operands are tensors of real or complex numbers."""
+    """Create the matrix product, which records directly if both operands are tensors of real or complex numbers."""
     operation = registry.operation(np.matmul)
 
     def forward(self: Any, other: Any) -> Any:
@@ -123,7 +127,7 @@ def _recorded_product() -> Binary:
 
 
 def _dispatched(function: Function) -> Binary:
-    """An operator on two operands, the first of them a tensor, through NumPy's protocols."""
+    """Create a binary operator through NumPy's protocols; its left operand is a tensor."""
 
     def forward(self: Any, other: Any) -> Any:
         if not (isinstance(other, Traced) or is_plain_operand(other)):
@@ -134,7 +138,7 @@ def _dispatched(function: Function) -> Binary:
 
 
 def _dispatched_reflected(function: Function) -> Binary:
-    """An operator on two operands, the second of them a tensor, through NumPy's protocols."""
+    """Create a reflected binary operator through NumPy's protocols; its right operand is a tensor."""
 
     def forward(self: Any, other: Any) -> Any:
         if not is_plain_operand(other):
@@ -145,7 +149,7 @@ def _dispatched_reflected(function: Function) -> Binary:
 
 
 def _dispatched_unary(function: Function) -> Unary:
-    """An operator on one operand through NumPy's protocols."""
+    """Create a unary operator through NumPy's protocols."""
 
     def forward(self: Any) -> Any:
         return function(self)
@@ -202,6 +206,8 @@ Traced.__abs__ = _recorded_unary(np.absolute)
 Traced.__pos__ = _dispatched_unary(np.positive)
 Traced.__invert__ = _dispatched_unary(np.invert)
 Traced.__hash__ = _refuse_hash  # type: ignore[method-assign]
+# Tracebacks and profilers show the qualified name: "Tensor.__add__" instead of
+# "_recorded.<locals>.forward".
 for _name, _function in vars(Traced).items():
     if "<locals>" in getattr(_function, "__qualname__", ""):
         _function.__name__, _function.__qualname__ = _name, f"Tensor.{_name}"

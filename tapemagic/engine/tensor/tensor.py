@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import record_text
-from tapemagic.engine.laziness import is_lazy, kept, refuse_lazy_parts
+from tapemagic.engine.laziness import as_lazy, gates, is_lazy, refuse_lazy_parts
 from tapemagic.engine.recording import clock
 from tapemagic.engine.tensor.coercion import PandasData, private_array, value_text
 from tapemagic.engine.tensor.collection import Collection
 from tapemagic.engine.tensor.conversions import Conversions
-from tapemagic.engine.tensor.kept_numbers import pickled
-from tapemagic.engine.tensor.messages import HABITS, ragged_error
+from tapemagic.engine.tensor.dask_results import pickled
+from tapemagic.engine.tensor.messages import ADVICE_BY_ATTRIBUTE, ragged_error
 from tapemagic.engine.tensor.methods import ArrayMethods, MissingAttribute
 from tapemagic.engine.tracing import element
 from tapemagic.errors import TapeError
@@ -27,8 +27,10 @@ from tapemagic.errors import TapeError
 Unary = Callable[[Any], Any]
 Binary = Callable[[Any, Any], Any]
 
+# Tensor.__init__ checks and copies; results of operations need neither, and this is the hot path.
 new = object.__new__
 
+# Membership in a set of exact types is faster than isinstance with a tuple.
 PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
 """The types of most operands that are neither tensors nor arrays."""
 
@@ -36,7 +38,7 @@ BARE = PLAIN_SCALARS | {type(None)}
 
 
 def wrap(value: Any, i: int = 0) -> Tensor:
-    """A tensor that holds `value` itself, which must not be written into from then on."""
+    """Create a tensor around `value` without a copy; nothing may write into `value` afterwards."""
     tensor = new(Tensor)
     tensor._value = value
     tensor._id = i
@@ -44,38 +46,38 @@ def wrap(value: Any, i: int = 0) -> Tensor:
 
 
 def plain(x: Traced) -> Tensor:
-    """A tensor with the value of another one, or of a variable now, and its id: of no class derived from Tensor."""
-    held = x._read()
-    return wrap(held._value, held._id)
+    """Return a plain Tensor with the value and the id of a tensor, also of a subclass, or of a variable now."""
+    current = x._read()
+    return wrap(current._value, current._id)
 
 
 def computed(value: Any) -> Tensor:
-    """A tensor with a value that was computed just now, and that no tape follows."""
+    """Create a tensor with a value that was computed just now and that no tape tracks."""
     return wrap(value, clock[0])
 
 
 def id_of(x: Any) -> int:
-    """The id of a tensor or variable, or the number in its place that says why it has none: see `engine.recording`."""
+    """Return the id of a tensor or variable, or the number that replaces it: see `engine.recording`."""
     return x._id  # type: ignore[no-any-return]
 
 
 def has_id(x: Any) -> bool:
-    """Whether something is a tensor or variable with an id, under which tapes may track it."""
+    """Return True for a tensor or variable with an id, which tapes may track."""
     return isinstance(x, Traced) and x._id > 0
 
 
 def put_value(tensor: Tensor, value: Any) -> None:
-    """Give a tensor another value, of the same shape and dtype; ids, and so tapes, stay as they are."""
+    """Replace the value of a tensor by one of the same shape and dtype; its id, and so its tapes, stay."""
     tensor._value = value
 
 
 def put_id(tensor: Tensor, i: int) -> None:
-    """Let tapes know a tensor by an id, if that is later than its own."""
+    """Give a tensor an id, unless its own is later."""
     tensor._id = max(tensor._id, i)
 
 
 def with_value(tensor: Any, value: Any) -> Any:
-    """A tensor of the class and with the id of another one, but with a value of its own.
+    """Copy a tensor, its class and its id, with another value.
 
     Examples
     --------
@@ -83,43 +85,43 @@ def with_value(tensor: Any, value: Any) -> Any:
     Tensor([1., 1.])
     """
     kind: Any = type(tensor)
-    made = new(kind)
+    copied = new(kind)
     for name in _slots(kind):
         if hasattr(tensor, name):
-            setattr(made, name, getattr(tensor, name))
-    made._value = value
-    return made
+            setattr(copied, name, getattr(tensor, name))
+    copied._value = value
+    return copied
 
 
 @cache
 def _slots(kind: type) -> list[str]:
-    """The names of what the tensors of a class hold, but for their value."""
+    """Return the names of the slots of a class of tensors, except for the value."""
     names = [name for base in kind.__mro__ for name in vars(base).get("__slots__", ())]
     return [name for name in names if name not in {"__weakref__", "_value"}]
 
 
 def unwrap(value: Any) -> Any:
-    """The value of a tensor, also of those in lists, tuples and dicts; anything else as it is."""
+    """Return the value of a tensor, also inside lists, tuples and dicts; other objects are returned unchanged."""
     if isinstance(value, Traced):
         return value._value
     if type(value) in (list, tuple):
         return type(value)(map(unwrap, value))
     if type(value) is dict:
         return {name: unwrap(x) for name, x in value.items()}
-    return kept(value) if is_lazy(value) else value
+    return as_lazy(value) if is_lazy(value) else value
 
 
 def tensors_in(values: Iterable[Any]) -> list[Traced]:
-    """The tensors and variables among the arguments of a call: also those in nested lists, tuples and dicts."""
-    found: list[Traced] = []
+    """Return the tensors and variables among arguments, also in nested lists, tuples and dicts."""
+    tensors: list[Traced] = []
     for x in values:
         if isinstance(x, Traced):
-            found.append(x)
+            tensors.append(x)
         elif isinstance(x, (list, tuple)):
-            found += tensors_in(x)
+            tensors += tensors_in(x)
         elif isinstance(x, dict):
-            found += tensors_in(x.values())
-    return found
+            tensors += tensors_in(x.values())
+    return tensors
 
 
 class Traced(ArrayMethods, Conversions, Collection):
@@ -131,10 +133,10 @@ class Traced(ArrayMethods, Conversions, Collection):
     __slots__ = ()
 
     __pandas_priority__ = 5000
-    """Above that of a DataFrame, which is 4000: pandas leaves operators to the operand with the highest one."""
+    """Higher than a DataFrame's 4000: pandas lets the operand with the highest priority compute a result."""
 
     result_class: type[Tensor]
-    """The class of results of operations on it, and of its gradients."""
+    """The class of results of operations on this value, and of gradients with respect to it."""
 
     _value: Any
     _id: int
@@ -170,7 +172,7 @@ class Traced(ArrayMethods, Conversions, Collection):
         raise NotImplementedError
 
 
-for _name, _instead in HABITS.items():
+for _name, _instead in ADVICE_BY_ATTRIBUTE.items():
     _missing = MissingAttribute(_instead)
     _missing.__set_name__(Traced, _name)
     setattr(Traced, _name, _missing)
@@ -203,6 +205,7 @@ class Tensor(Traced):
         record_text(self, "repr()")
         return f"Tensor({value_text(self._value, len('Tensor('))})"
 
+    # Tensors are immutable, so a copy may be the same object, which stays on its tapes.
     def __copy__(self) -> Tensor:
         return self
 
@@ -218,7 +221,7 @@ Traced.result_class = Tensor
 
 
 def as_operand(value: Any) -> Any:
-    """A list, or data of pandas, as the array that NumPy makes of it, with the tensors inside kept on the tape."""
+    """Convert a list, or pandas data, to an array, with the tensors inside still on the tape."""
     kind = value.__class__
     if kind is Tensor or kind is np.ndarray:
         return value
@@ -233,19 +236,19 @@ def as_operand(value: Any) -> Any:
         refuse_lazy_parts(value)
         return np.array(value)
     if kind in BARE or isinstance(value, Traced) or not isinstance(value, PandasData):
-        return kept(value) if is_lazy(value) and not isinstance(value, Traced) else value
+        return as_lazy(value) if is_lazy(value) and not isinstance(value, Traced) else value
     return np.asarray(value)
 
 
 def getitem(x: Any, index: Any) -> Any:
-    """``x[index]``, as a function."""
+    """``x[index]`` as a function."""
     return element(x, index)
 
 
 def unwrap_index(value: Any) -> Any:
-    """A copy of an index or another parameter for a record: without tensors, and not affected by later changes.
+    """Copy an index or another parameter for a record: without tensors, and independent of later changes.
 
-    Arrays are copied wherever they are in lists, tuples, dicts and slices, and so is whatever NumPy makes one of.
+    Arrays are copied at any depth of lists, tuples, dicts and slices, as are objects that NumPy converts to an array.
     """
     if isinstance(value, Traced):
         return value._value
@@ -263,7 +266,7 @@ def unwrap_index(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy()
     if is_lazy(value):
-        return kept(value)
+        return as_lazy(value)
     if hasattr(value, "__array__") or isinstance(value, _SEQUENCES):
         return value if isinstance(value, np.generic) else np.array(value)
     return value
@@ -274,6 +277,24 @@ _SEQUENCES = (array, deque, memoryview, bytearray)
 
 
 def _bound(value: Any) -> Any:
-    """One end of a slice, or its step: a plain number, since an array of one number could be written into."""
+    """Return a bound or step of a slice as a plain number: your program could write into an array of one number."""
     value = unwrap(value)
     return operator.index(value) if isinstance(value, np.ndarray) else value
+
+
+def broadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """``np.broadcast_to(g, shape)``, but ten times as fast for a bare number.
+
+    The result is lazy, with the same chunks, if the shape belongs to a lazy array.
+    """
+    if g.shape == shape:
+        return g
+    if g.__class__ is Tensor:
+        return wrap(broadcast(g._value, shape), g._id) if g._id <= 0 else np.broadcast_to(g, shape)
+    if gates and hasattr(shape, "chunks"):
+        return gates[0].call(np.broadcast_to, (g, shape), {})
+    if issubclass(
+        type(g), np.generic
+    ):  # a traced number claims to be an np.generic; only its type tells
+        return np.ndarray(shape, g.dtype, g, 0, (0,) * len(shape))
+    return np.broadcast_to(g, shape)

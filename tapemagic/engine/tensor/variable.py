@@ -1,4 +1,4 @@
-"""Variable: a value that may change between reads, and that tapes watch by themselves."""
+"""Variable: a value that may change between reads, and that tapes watch automatically."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _created = itertools.count().__next__
 _living: weakref.WeakValueDictionary[int, Variable] = weakref.WeakValueDictionary()
 
 value_of = attrgetter("_handle._value")
-"""Gives the value of a variable, and no tape hears of it."""
+"""Return the value of a variable without recording a read."""
 
 
 def living() -> list[Variable]:
-    """All variables that there are just now, oldest first.
+    """Return all variables that exist now, oldest first.
 
     Examples
     --------
@@ -45,12 +45,12 @@ def living() -> list[Variable]:
     >>> any(each is v for each in living())
     True
     """
-    found = (reference() for reference in _living.valuerefs())
-    return [variable for variable in found if variable is not None]
+    references = (reference() for reference in _living.valuerefs())
+    return [variable for variable in references if variable is not None]
 
 
 def identity(x: Any) -> Any:
-    """The value of `x` as a new value."""
+    """Return the value of `x` as a new value."""
     return x
 
 
@@ -59,29 +59,29 @@ _GETITEM = registry.operation(getitem)
 
 
 class Variable(Traced):
-    """A value that may change, such as a weight. A tape watches a trainable one as soon as it is read.
+    """A value that may change, such as a weight. A tape watches a trainable variable as soon as it is read.
 
     Parameters
     ----------
     initial_value : array_like or Tensor
         Copied. The variable keeps its dtype and shape.
     trainable : bool, optional
-        Whether tapes watch it by themselves.
+        Whether tapes watch it automatically.
     name : str, optional
         The name in reports and messages.
     dtype : dtype, optional
-        NumPy's own choice if left out: float64 for Python floats.
+        Default: NumPy's choice, which is float64 for Python floats.
 
     Raises
     ------
     DtypeError
-        If `dtype` is unknown, or none of numbers, or `initial_value` does not fit into it.
+        If `dtype` is unknown or not numeric, or `initial_value` doesn't fit into it.
     NotComputedError
-        If `initial_value` is lazy: a Dask array, or a tensor with one.
+        If `initial_value` is lazy: a Dask array, or a tensor that contains one.
     NotNumbersError
-        If `initial_value` is not made of numbers, or of lists of different lengths.
+        If `initial_value` contains something other than numbers, or lists of different lengths.
     OptionError
-        If `trainable` is no truth value, or `name` no text.
+        If `trainable` isn't True or False, or `name` isn't a string.
 
     Examples
     --------
@@ -106,8 +106,12 @@ class Variable(Traced):
             record_exit(initial_value, "tapemagic.Variable()")
         self._handle = wrap(_numbers(initial_value, name or "Variable", dtype), new_id())
         self._trainable = bool_option(trainable, "trainable")
+        # TensorFlow's second parameter is `trainable`, so that Variable(1.0, "w") is a likely
+        # mistake.
         if not isinstance(name, str | None):
-            raise OptionError(f"a variable's name is text, not {shown(name)}: write name='w'")
+            raise OptionError(
+                f"a variable's name must be a string, not {shown(name)}: write name='w'"
+            )
         self.name = name or "Variable"
         self._created = _created()
         _living[self._created] = self
@@ -121,17 +125,18 @@ class Variable(Traced):
         return self._handle._id
 
     def _read(self) -> Tensor:
+        # Also for variables that aren't trainable: a read is recorded by `variable_reads`.
         for tape in live():
             tape._variable_read(self)
         return self._handle
 
     @property
     def trainable(self) -> bool:
-        """Whether tapes watch this variable by themselves."""
+        """Whether tapes watch this variable automatically."""
         return self._trainable
 
     def read_value(self) -> Tensor:
-        """The value now, as a tensor of its own that tapes connect with this variable."""
+        """Return the value now, as a new tensor that tapes connect with this variable."""
         tensor: Tensor = apply(_IDENTITY, (self,), {})
         return tensor
 
@@ -144,14 +149,14 @@ class Variable(Traced):
         name: str | None = None,  # noqa: ARG002
         read_value: bool = True,
     ) -> Tensor | None:
-        """Change the value. Tapes do not record it: a later read starts a new path.
+        """Change the value. Tapes don't record this as an operation: later reads start a new path.
 
         Parameters
         ----------
         value : array_like or Tensor
-            Of this variable's shape; cast to its dtype.
+            Of this variable's shape; it is cast to this variable's dtype.
         use_locking, name : optional
-            Accepted for TensorFlow's sake, and not used.
+            Ignored; they exist for compatibility with TensorFlow.
         read_value : bool, optional
             Whether to return the new value.
 
@@ -163,35 +168,36 @@ class Variable(Traced):
         Raises
         ------
         DtypeError
-            If `value` is complex, and this variable is not; or if this variable holds whole numbers, and `value`
-            has fractions or is too large for them. The variable keeps its value.
+            If `value` is complex and this variable isn't, or if this variable holds integers and `value` has
+            fractions or
+            is out of their range. The variable keeps its value.
         NotComputedError
             If `value` is lazy.
         NotNumbersError
-            If `value` is not made of numbers.
+            If `value` contains something other than numbers.
         ShapeError
-            If `value` has another shape.
+            If `value` has a different shape.
         """
         return self._set(_numbers(value, self.name), value, "assigned", read_value)
 
-    def _set(self, new: Any, given: Any, how: Kind, read_value: bool) -> Tensor | None:
-        """Replace the value, and record an event that says from which value it was computed."""
+    def _set(self, new: Any, assigned: Any, how: Kind, read_value: bool) -> Tensor | None:
+        """Replace the value, and record an event with the id of the assigned tensor."""
         if new.shape != self.shape:
             raise ShapeError(
                 f"cannot assign a value of shape {new.shape} to {self.name!r}, which has shape {self.shape}: "
                 "a variable keeps its shape, so reshape or broadcast the value first"
             )
-        self._handle = _told(self, wrap(self._fitting(new), self._id))
-        source = given._read()._id if isinstance(given, Traced) else 0
+        self._handle = _report_assignment(self, wrap(self._fitting(new), self._id))
+        source = assigned._read()._id if isinstance(assigned, Traced) else 0
         for tape in live():
             tape._record_event(how, self._id, source)
         return self.read_value() if read_value else None
 
     def _fitting(self, new: Any) -> Any:
-        """A value cast to this variable's dtype."""
+        """Cast a value to this variable's dtype."""
         if new.dtype.kind == "c" and self.dtype.kind != "c":
             raise DtypeError(
-                f"cannot assign a value of {new.dtype} to {self.name!r}, which is {self.dtype}: give it np.real(...)"
+                f"cannot assign a value of {new.dtype} to {self.name!r}, which is {self.dtype}: assign np.real(...)"
             )
         return new if new.dtype == self.dtype else cast_exactly(new, self.dtype)
 
@@ -202,7 +208,7 @@ class Variable(Traced):
         name: str | None = None,  # noqa: ARG002
         read_value: bool = True,
     ) -> Tensor | None:
-        """Add `delta`, of this variable's shape or a single number; otherwise as `assign`."""
+        """Add `delta`, of this variable's shape or a single number; for parameters and errors, see `assign`."""
         return self._set(self._changed(np.add, delta), delta, "changed", read_value)
 
     def assign_sub(
@@ -212,11 +218,13 @@ class Variable(Traced):
         name: str | None = None,  # noqa: ARG002
         read_value: bool = True,
     ) -> Tensor | None:
-        """Subtract `delta`, of this variable's shape or a single number; otherwise as `assign`."""
+        """Subtract `delta`, of this variable's shape or a single number; for parameters and errors, see `assign`."""
         return self._set(self._changed(np.subtract, delta), delta, "changed", read_value)
 
     def _changed(self, function: np.ufunc, delta: Any) -> Any:
         change = _numbers(delta, self.name)
+        # NumPy would add 0.5 to an integer variable, and the cast of the sum would fail with a
+        # message about the sum.
         if self.dtype.kind in "iu":
             self._fitting(change)
         try:
@@ -228,6 +236,7 @@ class Variable(Traced):
             ) from None
 
     def __getitem__(self, index: Any) -> Any:
+        # TensorFlow allows v[0].assign(value), so a part remembers its variable.
         return Slice(super().__getitem__(index), self, index)
 
     def __repr__(self) -> str:
@@ -258,18 +267,18 @@ class Variable(Traced):
 
 
 def _numbers(value: Any, name: str, dtype: DTypeLike | None = None) -> Any:
-    """The array that a variable of a name gets, which is in memory."""
+    """Convert a value to the array that the variable `name` gets; a lazy value raises an error."""
     if is_lazy(getattr(value, "_value", value)):
         raise NotComputedError(
-            f"the variable {name!r} cannot hold a value that is not computed, since each step's graph would contain "
-            "all earlier ones: write x.compute() for the value, and keep data that is larger than memory in a "
+            f"the variable {name!r} cannot hold a value that isn't computed, because each step's graph would contain "
+            "all earlier steps: write x.compute() for the value, and keep data that is larger than memory in a "
             "tapemagic.constant"
         )
     return private_array(value, dtype)
 
 
 def reset(variable: Variable, value: Any) -> None:
-    """Give a variable another value as if it had been made with it: no tape hears of it.
+    """Replace a variable's value as if the variable had been created with the new value, without an event on tapes.
 
     Examples
     --------
@@ -278,21 +287,21 @@ def reset(variable: Variable, value: Any) -> None:
     >>> v
     Variable(2.0, name='Variable')
     """
-    variable._handle = _told(
+    variable._handle = _report_assignment(
         variable, wrap(variable._fitting(_numbers(value, variable.name)), variable._id)
     )
 
 
-def _told(variable: Variable, handle: Tensor) -> Tensor:
-    """The new value of a variable, of which the tracer of this thread is told."""
-    one = tracer()
-    if one is not None:
-        one.assigns(variable, handle._value)
+def _report_assignment(variable: Variable, handle: Tensor) -> Tensor:
+    """Report a variable's new value to the tracer of this thread, and return the value."""
+    active = tracer()
+    if active is not None:
+        active.assigns(variable, handle._value)
     return handle
 
 
 def exchange(variable: Variable, value: Any) -> Any:
-    """Put a value of a variable's shape and dtype in the place of its own, which is returned; no tape hears of it.
+    """Swap a variable's value for one of the same shape and dtype; return the old value, without an event on tapes.
 
     Examples
     --------
@@ -302,15 +311,15 @@ def exchange(variable: Variable, value: Any) -> Any:
     >>> v
     Variable(2.0, name='Variable')
     """
-    made = wrap(value, variable._id)
-    # No call between the next two lines: no other thread comes in.
+    handle = wrap(value, variable._id)
+    # No call between the next two lines, so CPython can't switch to another thread between them.
     before = variable._handle
-    variable._handle = made
+    variable._handle = handle
     return before._value
 
 
 def exchange_if(variable: Variable, expected: Any, value: Any) -> bool:
-    """Do as `exchange`, if a variable has a certain value still; whether it had.
+    """Swap a variable's value like `exchange`, but only if it is still `expected`; return whether it was.
 
     Examples
     --------
@@ -318,24 +327,24 @@ def exchange_if(variable: Variable, expected: Any, value: Any) -> bool:
     >>> exchange_if(v, value_of(v), np.float64(2.0)), exchange_if(v, None, np.float64(3.0)), v
     (True, False, Variable(2.0, name='Variable'))
     """
-    made = wrap(value, variable._id)
-    if variable._handle._value is expected:  # no call, and so no other thread, before the next line
-        variable._handle = made
+    handle = wrap(value, variable._id)
+    if variable._handle._value is expected:  # no call, hence no thread switch, before the next line
+        variable._handle = handle
         return True
     return False
 
 
 def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None:
-    """Let a function write into a variable's array, or into a copy if anything else still reads that array.
+    """Let a function write into a variable's array, or into a copy if anything else may still read that array.
 
-    So an optimizer allocates nothing, and what a tape or a view of the variable has kept stays as it was.
+    An optimizer so allocates no memory, and values that a tape or a view of the variable kept don't change.
 
     Parameters
     ----------
     variable : Variable
     change : callable
         Called with an array of the variable's shape and dtype, which it may write into. If it raises an error, the
-        variable may be left with a part of the change.
+        variable may keep a part of the change.
 
     Examples
     --------
@@ -350,20 +359,24 @@ def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None
 
 
 def writable_array(variable: Variable) -> Any:
-    """An array with a variable's value, for `put_array`: its own if nothing else reads that, else a copy."""
+    """Return an array with a variable's value for `put_array`: its own if nothing else reads that, else a copy."""
     return writable_arrays((variable,))[0]
 
 
 def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
-    """Arrays with the values of variables, for `put_arrays`; each as `writable_array` gives it."""
+    """Return arrays with the values of variables for `put_arrays`: see `writable_array`."""
     arrays = []
     for variable in variables:
         handle = variable._handle
         array = handle._value
+        # The array may be written into if the variable is its only owner. A reference count can't
+        # miss a reader: other
+        # tensors and records refer to the handle or the array, and views refer to the array as
+        # their base.
         if (
             array.__class__ is not np.ndarray
-            or _count(handle) != _ALONE[0]
-            or _count(array) != _ALONE[1]
+            or _count(handle) != _UNSHARED_COUNTS[0]
+            or _count(array) != _UNSHARED_COUNTS[1]
             or array.base is not None
             or not array.flags.writeable
         ):
@@ -374,12 +387,12 @@ def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
 
 
 def exchange_array(variable: Variable, new: Any) -> Any:
-    """Make an array of a variable's shape and dtype its value, and return one with the value before.
+    """Make an array of a variable's shape and dtype its value, and return an array with the old value.
 
     Returns
     -------
     numpy.ndarray
-        The caller may write into it: it is a copy if anything else reads the array before.
+        The caller may write into it: it is a copy if anything else reads the old array.
 
     Examples
     --------
@@ -395,7 +408,7 @@ def exchange_array(variable: Variable, new: Any) -> Any:
 
 
 def put_array(variable: Variable, array: Any) -> None:
-    """Make an array of a variable's shape and dtype its value; nobody may write into that from then on.
+    """Make an array of a variable's shape and dtype its value; nothing may write into the array afterwards.
 
     Examples
     --------
@@ -410,33 +423,33 @@ def put_array(variable: Variable, array: Any) -> None:
 
 
 def put_arrays(variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
-    """Make arrays the values of variables, as `put_array` does for one."""
+    """Make arrays the values of variables: see `put_array`."""
     for variable, array in zip(variables, arrays, strict=True):
         if variable._handle._value is not array:
             handle = wrap(array if array.ndim else array[()], variable._id)
-            variable._handle = _told(variable, handle)
+            variable._handle = _report_assignment(variable, handle)
     for tape in live():
         for variable in variables:
             tape._record_event("changed", variable._id, 0)
 
 
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
-"""The number of references to an object; not equal to any number where Python does not count them."""
+"""The reference count of an object, or nan, which equals nothing, if this Python doesn't count references."""
 
 
 def _references(variable: Variable) -> tuple[float, float]:
-    """The numbers of references to a variable's tensor and to its array, counted as `writable_arrays` does."""
+    """Return the reference counts of a variable's tensor and array, counted in the same way as in `writable_arrays`."""
     handle = variable._handle
     array = handle._value
     return _count(handle), _count(array)
 
 
-_ALONE = _references(Variable(np.zeros(1)))
-"""The numbers of references where nothing else refers to the array: versions of Python count differently."""
+_UNSHARED_COUNTS = _references(Variable(np.zeros(1)))
+"""The reference counts of an unshared variable, measured at import because they differ between Python versions."""
 
 
 def set_trainable(variable: Variable, trainable: bool) -> None:
-    """Set whether tapes watch a variable by themselves from now on.
+    """Set whether tapes watch a variable automatically.
 
     Examples
     --------
@@ -449,7 +462,7 @@ def set_trainable(variable: Variable, trainable: bool) -> None:
 
 
 def oldest_first(variables: Iterable[Variable]) -> list[Variable]:
-    """Variables in the order of their creation."""
+    """Sort variables by their creation."""
     return sorted(variables, key=lambda variable: variable._created)
 
 
@@ -465,14 +478,14 @@ class Slice(Tensor):
         self._index = index
 
     def assign(self, value: Any, name: str | None = None) -> Tensor | None:  # noqa: ARG002 (as above)
-        """Change this part of the variable, and leave the rest as it is."""
+        """Change this part of the variable; the rest stays."""
         new = self._variable._fitting(_numbers(value, self._variable.name))
-        whole = np.array(self._variable._value)
+        updated = np.array(self._variable._value)
         try:
-            whole[unwrap_index(self._index)] = new
+            updated[unwrap_index(self._index)] = new
         except ValueError:
             raise ShapeError(
                 f"cannot assign a value of shape {new.shape} to a part of shape {self.shape} "
                 f"of {self._variable.name!r}"
             ) from None
-        return self._variable._set(whole, value, "changed", read_value=True)
+        return self._variable._set(updated, value, "changed", read_value=True)

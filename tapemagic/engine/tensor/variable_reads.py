@@ -11,11 +11,11 @@ from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable, oldest_first
 
 Reads = dict[int, tuple[Variable, Tensor]]
-"""Variables by their ids, each with the value that was first read of it."""
+"""Variables by id, each with the value of its first read."""
 
 
 class _ReadRecorder:
-    """A live recorder of variable reads alone."""
+    """A live tape that records only reads of variables."""
 
     def __init__(self) -> None:
         self.reads: Reads = {}
@@ -25,7 +25,7 @@ class _ReadRecorder:
         self.reads.setdefault(variable._id, (variable, variable._handle))
 
     def _ignore(self, *_: Any) -> None:
-        """Record nothing."""
+        """Ignore the call."""
 
     _recording, _rewatched, _notes_scopes = True, None, False
     _append = _prune = _add_bytes = _record_event = _sweep_begins = _sweep_ends = _ignore
@@ -34,7 +34,7 @@ class _ReadRecorder:
 
 @contextmanager
 def recorded_reads() -> Iterator[Reads]:
-    """The variables that are read inside the block."""
+    """Collect the variables that are read inside the block."""
     recorder: Any = _ReadRecorder()
     push_tape(recorder)
     try:
@@ -44,19 +44,19 @@ def recorded_reads() -> Iterator[Reads]:
 
 
 def captured_by(reads: Reads, inputs: list[Any]) -> list[Variable]:
-    """The trainable variables among those that were read, but for the inputs; the oldest first."""
-    given = set(map(id, inputs))
-    return oldest_first(v for v, _ in reads.values() if v.trainable and id(v) not in given)
+    """Return the trainable variables among those that were read, except for the inputs, oldest first."""
+    input_ids = set(map(id, inputs))
+    return oldest_first(v for v, _ in reads.values() if v.trainable and id(v) not in input_ids)
 
 
 @contextmanager
 def restored(reads: Reads) -> Iterator[None]:
-    """Give variables the values that were read of them; assignments inside the block are undone after it."""
-    now = [variable._handle for variable, _ in reads.values()]
+    """Restore the recorded values of variables inside the block; assignments inside it are undone afterwards."""
+    handles_before = [variable._handle for variable, _ in reads.values()]
     for variable, handle in reads.values():
         variable._handle = handle
     try:
         yield
     finally:
-        for (variable, _), handle in zip(reads.values(), now, strict=True):
+        for (variable, _), handle in zip(reads.values(), handles_before, strict=True):
             variable._handle = handle

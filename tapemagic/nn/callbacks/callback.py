@@ -1,4 +1,4 @@
-"""Callback: the base class of objects that hear of the course of training."""
+"""Callback: the base class of objects that are called during training."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from tapemagic.errors import ModelError, OptionError
 Logs = Mapping[str, Any] | None
 
 
-def say(text: str) -> None:
-    """Print a line of a callback that was asked to."""
+def print_line(text: str) -> None:
+    """Print a line for a callback with `verbose`."""
     print(text)  # noqa: T201
 
 
 class Callback:
-    """Base class of callbacks: write those methods that are to be called.
+    """Base class of callbacks: override the methods that should be called.
 
     Attributes
     ----------
     model : Model
-        The model that is trained; ``self.model.stop_training = True`` ends training after the batch.
+        The model in training; ``self.model.stop_training = True`` ends training after the current batch.
     params : dict
-        "epochs", "steps" and "verbose" of `fit`; "steps" is None if it is not known.
+        "epochs", "steps" and "verbose" of `fit`; "steps" is None if unknown.
 
     Notes
     -----
-    `logs` holds the loss and the metrics so far, as floats; those of validation have names that begin with ``val_``. In
-    `on_epoch_end` what is written into it is kept in the history.
+    `logs` holds the loss and the metrics so far as floats; names of validation results begin with ``val_``. Entries
+    that `on_epoch_end` adds to `logs` become part of the history.
 
     Examples
     --------
@@ -51,19 +51,16 @@ class Callback:
 
     @property
     def model(self) -> Any:
-        """The model; None before `fit`.
-
-        Raises
-        ------
-        ModelError
-            If there is no name for the model any more: a callback alone does not keep it.
-        """
+        """The model, or None before `fit`."""
+        # A weak reference: the model refers to its history, which is a callback, and reference cycles would keep
+        # large arrays until the next garbage collection.
         if self._model is None:
             return None
         model = self._model()
         if model is None:
             raise ModelError(
-                f"the model of this {type(self).__name__} is gone: keep a name for it, as in model = nn.Sequential(...)"
+                f"the model of this {type(self).__name__} is gone: keep a reference to it, as in "
+                "model = nn.Sequential(...)"
             )
         return model
 
@@ -72,6 +69,7 @@ class Callback:
         self._model = None if model is None else weakref.ref(model)
 
     def __getstate__(self) -> dict[str, Any]:
+        # Weak references can't be pickled, so the model itself is stored instead.
         return {**vars(self), "_model": self._model and self._model()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -79,27 +77,27 @@ class Callback:
         self.model = state["_model"]
 
     def set_params(self, params: Mapping[str, Any]) -> None:
-        """Take `params`."""
+        """Set the attribute `params`."""
         self.params = params
 
     def set_model(self, model: Any) -> None:
-        """Take the model."""
+        """Set the attribute `model`."""
         self.model = model
 
     def on_train_begin(self, logs: Logs = None) -> None:
         """Called when `fit` begins."""
 
     def on_train_end(self, logs: Logs = None) -> None:
-        """Called when `fit` ends, but for an error or an interrupt."""
+        """Called when `fit` ends, except after an error or an interrupt."""
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        """Called before an epoch; they are numbered from 0."""
+        """Called before an epoch, numbered from 0."""
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Called after an epoch and its validation."""
 
     def on_train_batch_begin(self, batch: int, logs: Logs = None) -> None:
-        """Called before a step; they are numbered from 0 in each epoch."""
+        """Called before a step, numbered from 0 in each epoch."""
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Called after a step."""
@@ -126,7 +124,7 @@ class Callback:
         """Called before the outputs of a batch are computed."""
 
     def on_predict_batch_end(self, batch: int, logs: Logs = None) -> None:
-        """Called after the outputs of a batch were computed, which are ``logs["outputs"]``."""
+        """Called after the outputs of a batch, ``logs["outputs"]``, were computed."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -142,19 +140,19 @@ HOOKS = [
 
 
 class CallbackList:
-    """Several callbacks as one: `call` calls a method of each that has it of its own.
+    """A list of callbacks, whose overridden methods are called together.
 
     Parameters
     ----------
     callbacks : iterable of Callback
     model : Model
     **params
-        What the callbacks are told of the training.
+        The attribute `params` of the callbacks.
 
     Raises
     ------
     OptionError
-        If something is no callback.
+        If an item isn't a callback.
 
     Examples
     --------
@@ -169,49 +167,51 @@ class CallbackList:
         for callback in self.callbacks:
             if isinstance(callback, type) or not all(hasattr(callback, name) for name in HOOKS):
                 raise OptionError(
-                    f"a callback is an object of a class derived from Callback, not {shown(callback)}: write "
+                    f"a callback must be an instance of a subclass of Callback, not {shown(callback)}: write "
                     "nn.callbacks.EarlyStopping(), or nn.callbacks.LambdaCallback(on_epoch_end=function)"
                 )
             callback.set_params(params)
             callback.set_model(model)
-        self._methods = {hook: self._of(hook) for hook in HOOKS}
+        # Looked up once: most callbacks override few methods, and a step of a small model takes less than 1 ms.
+        self._methods = {hook: self._overrides(hook) for hook in HOOKS}
 
-    def _of(self, hook: str) -> list[Callable[..., None]]:
-        """The methods of a name that callbacks have of their own, Keras's older name standing for the new one."""
-        found = []
+    def _overrides(self, hook: str) -> list[Callable[..., None]]:
+        """Return the overrides of a method, under its name or Keras's older name."""
+        methods = []
         for callback in self.callbacks:
             for name in (hook, _OLD_NAMES.get(hook, hook)):
                 method = getattr(callback, name)
+                # `__func__`, because a bound method is a new object at each access.
                 if getattr(method, "__func__", method) is not getattr(Callback, hook):
-                    found.append(method)
+                    methods.append(method)
                     break
-        return found
+        return methods
 
-    def hears(self, hook: str) -> bool:
-        """Whether any callback has a method of its own for an event."""
+    def has_listeners(self, hook: str) -> bool:
+        """Return True if any callback overrides the method `hook`."""
         return bool(self._methods[hook])
 
     def call(self, hook: str, *args: Any) -> None:
-        """Call the method of every callback for an event."""
+        """Call all overrides of the method `hook`."""
         for method in self._methods[hook]:
             method(*args)
 
 
 class LambdaCallback(Callback):
-    """A callback made of functions.
+    """A callback that calls functions.
 
     Parameters
     ----------
     on_epoch_begin, on_epoch_end, on_train_begin, on_train_end, on_train_batch_begin, on_train_batch_end : callable, \
 optional
-        Called with the arguments of the methods of these names: ``f(epoch, logs)``, ``f(logs)``, ``f(batch, logs)``.
+        Called with the arguments of these methods: ``f(epoch, logs)``, ``f(logs)``, ``f(batch, logs)``.
     **kwargs
         Functions for the other methods of `Callback`.
 
     Raises
     ------
     OptionError
-        If there is no such method, or something is no function.
+        If there is no such method, or a value isn't a function.
 
     Examples
     --------
@@ -229,7 +229,7 @@ optional
         on_train_batch_end: Any = None,
         **kwargs: Any,
     ) -> None:
-        given = {
+        functions = {
             "on_epoch_begin": on_epoch_begin,
             "on_epoch_end": on_epoch_end,
             "on_train_begin": on_train_begin,
@@ -238,12 +238,12 @@ optional
             "on_train_batch_end": on_train_batch_end,
             **kwargs,
         }
-        for name, function in given.items():
+        for name, function in functions.items():
             if name not in {*HOOKS, *_OLD_NAMES.values()}:
                 raise OptionError(
                     f"callbacks have no method {name!r}: they have {', '.join(HOOKS)}"
                 )
             if function is not None:
                 if not callable(function):
-                    raise OptionError(f"{name} is a function, not {shown(function)}")
+                    raise OptionError(f"{name} must be a function, not {shown(function)}")
                 setattr(self, name, function)

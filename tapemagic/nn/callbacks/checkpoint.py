@@ -1,4 +1,4 @@
-"""ModelCheckpoint: weights written to a file while a model is trained."""
+"""ModelCheckpoint: write the weights to files during training."""
 
 from __future__ import annotations
 
@@ -6,40 +6,29 @@ from pathlib import Path
 from typing import Any
 
 from tapemagic.errors import OptionError
-from tapemagic.nn.callbacks.callback import Logs, say
+from tapemagic.nn.callbacks.callback import Logs, print_line
 from tapemagic.nn.callbacks.monitor import MonitorCallback
 
 
 class ModelCheckpoint(MonitorCallback):
-    """Write the weights to a `.npz` file after each epoch, or after those that are better than all before.
+    """Write the weights to a `.npz` file after each epoch, or after each epoch that is better than all before.
+
+    `Model.load_weights` reads the file, which is always complete: it's written under a temporary name, and then
+    renamed.
 
     Parameters
     ----------
     filepath : path
-        With `{epoch}`, and names in the logs as in `{val_loss:.2f}`, for a file of its own each time. Folders are made.
-    monitor : str, optional
-        The name of the number that tells what is better.
-    verbose : {0, 1}, optional
-        Whether to print a line each time.
+        May contain `{epoch}` and names of the logs, as in `{val_loss:.2f}`, for separate files. Folders are created.
+    monitor, mode, verbose : optional
+        See `MonitorCallback`.
     save_best_only : bool, optional
     save_weights_only : bool, optional
-        Whether to leave out the state of the optimizer, with which training goes on as if it had not been interrupted.
-    mode : {'auto', 'min', 'max'}, optional
-        Whether less or more is better. "auto" tells it by the name.
+        Omit the state of the optimizer, without which training can't continue exactly.
     save_freq : 'epoch' or int, optional
         The number of batches between two files.
     initial_value_threshold : float, optional
-        What the first one has to exceed.
-
-    Raises
-    ------
-    OptionError
-        If the name of the file does not end in .npz, or `save_freq` is neither "epoch" nor a positive whole number.
-
-    Notes
-    -----
-    `load_weights` of the model reads the file. It is written beside its place first, and then moved there: what is
-    there is always whole.
+        The value that the first file must exceed.
 
     Examples
     --------
@@ -75,7 +64,9 @@ class ModelCheckpoint(MonitorCallback):
                 "ModelCheckpoint('best.weights.npz')"
             )
         if save_freq != "epoch" and not (isinstance(save_freq, int) and save_freq > 0):
-            raise OptionError(f"save_freq is 'epoch' or a number of batches, not {save_freq!r}")
+            raise OptionError(
+                f"save_freq must be 'epoch' or a number of batches, not {save_freq!r}"
+            )
         self.verbose = verbose
         self.save_best_only = save_best_only
         self.save_weights_only = save_weights_only
@@ -84,19 +75,20 @@ class ModelCheckpoint(MonitorCallback):
         self._epoch = self._batches = 0
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
-        """Keep the number of the epoch."""
+        """Store the number of the epoch."""
         self._epoch = epoch
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
-        """Write a file after a number of batches, if that is wanted."""
+        """Write a file after every `save_freq` batches."""
         if self.save_freq == "epoch":
             return
         self._batches += 1
         if self._batches % self.save_freq == 0:
+            # Keras's names for file names: batches and epochs are counted from 1 there, from 0 in callbacks.
             self._save({"batch": batch + 1, **(logs or {})})
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Write a file, if the epoch is good enough."""
+        """Write a file, with `save_best_only` only for the best epoch so far."""
         self._epoch = epoch
         if self.save_freq == "epoch":
             self._save(dict(logs or {}))
@@ -106,25 +98,31 @@ class ModelCheckpoint(MonitorCallback):
             path = Path(self.filepath.format(epoch=self._epoch + 1, **logs))
         except (KeyError, IndexError, ValueError) as error:
             raise OptionError(
-                f"the name {self.filepath!r} cannot be filled from epoch, {', '.join(logs)}: {error}"
+                f"the name {self.filepath!r} can't be formatted with epoch, {', '.join(logs)}: {error}"
             ) from error
-        if self.save_best_only and not self._is_best(logs):
+        if self.save_best_only and not self._update_best(logs):
             return
         if self.verbose:
-            say(f"Epoch {self._epoch + 1}: saving model to {path}")
+            print_line(f"Epoch {self._epoch + 1}: saving model to {path}")
         path.parent.mkdir(parents=True, exist_ok=True)
         self.model.save_weights(path, optimizer=not self.save_weights_only)
 
-    def _is_best(self, logs: dict[str, Any]) -> bool:
+    def _update_best(self, logs: dict[str, Any]) -> bool:
+        """Compare the monitored value with the best so far; return True if a file should be written."""
         value = self.value_in(logs)
         if value is None:
+            # The logs don't have the value, which was warned about: Keras then saves every epoch.
             return True
         if not self.is_better(value, self.best):
             if self.verbose:
-                say(f"Epoch {self._epoch + 1}: {self.monitor} did not improve from {self.best:.5f}")
+                print_line(
+                    f"Epoch {self._epoch + 1}: {self.monitor} did not improve from {self.best:.5f}"
+                )
             return False
         if self.verbose:
             before = "inf" if self.best is None else f"{self.best:.5f}"
-            say(f"Epoch {self._epoch + 1}: {self.monitor} improved from {before} to {value:.5f}")
+            print_line(
+                f"Epoch {self._epoch + 1}: {self.monitor} improved from {before} to {value:.5f}"
+            )
         self.best = value
         return True

@@ -1,34 +1,29 @@
-"""EarlyStopping: an end to training that makes nothing better."""
+"""Callbacks that end training: EarlyStopping without improvement, TerminateOnNaN for a nan loss."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from tapemagic.nn.callbacks.callback import Logs, say
+from tapemagic.nn.callbacks.callback import Callback, Logs, print_line
 from tapemagic.nn.callbacks.monitor import MonitorCallback
 
 
 class EarlyStopping(MonitorCallback):
-    """Stop training when a number has not become better for some epochs.
+    """Stop training when a value hasn't improved for some epochs.
 
     Parameters
     ----------
-    monitor : str, optional
-        The name of the number.
-    min_delta : float, optional
-        By how much it has to get better to count.
+    monitor, mode, min_delta, verbose : optional
+        See `MonitorCallback`.
     patience : int, optional
         The number of epochs without improvement after which training stops.
-    verbose : {0, 1}, optional
-        Whether to print a line.
-    mode : {'auto', 'min', 'max'}, optional
-        Whether less or more is better. "auto" tells it by the name.
     baseline : float, optional
-        What is to be exceeded, too.
+        A value that improvements must also exceed.
     restore_best_weights : bool, optional
-        Whether to give the model the weights of the best epoch at the end.
+        Restore the weights of the best epoch at the end.
     start_from_epoch : int, optional
-        The number of epochs before the first that counts.
+        The number of epochs that are ignored at the beginning.
 
     Examples
     --------
@@ -62,19 +57,21 @@ class EarlyStopping(MonitorCallback):
         self.on_train_begin()
 
     def on_train_begin(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
-        """Begin anew."""
+        """Reset the state."""
         self.wait = self.stopped_epoch = self.best_epoch = 0
         self.best = None
         self.best_weights: Any = None
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Compare the number with the best so far."""
+        """Compare the value with the best so far."""
         value = self.value_in(logs)
         if value is None or epoch < self.start_from_epoch:
             return
+        # The first weights are stored even if no epoch ever improves, for instance beyond a baseline.
         if self.restore_best_weights and self.best_weights is None:
             self.best_weights = self.model.get_weights()
             self.best_epoch = epoch
+        # Keras's order: the wait counts first, an improvement resets it, and the first epoch never stops training.
         self.wait += 1
         if self.is_better(value, self.best):
             self.best, self.best_epoch = value, epoch
@@ -87,12 +84,41 @@ class EarlyStopping(MonitorCallback):
             self.model.stop_training = True
 
     def on_train_end(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
-        """Give the model the best weights, if that is wanted."""
+        """Restore the best weights, with `restore_best_weights`."""
         if self.stopped_epoch and self.verbose:
-            say(f"Epoch {self.stopped_epoch + 1}: early stopping")
+            print_line(f"Epoch {self.stopped_epoch + 1}: early stopping")
         if self.restore_best_weights and self.best_weights is not None:
             if self.verbose:
-                say(
+                print_line(
                     f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}."
                 )
             self.model.set_weights(self.best_weights)
+
+
+class TerminateOnNaN(Callback):
+    """Stop training when the loss or a gradient is nan or infinite, and print a line instead of raising an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> model = nn.Sequential([nn.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> stop = nn.callbacks.TerminateOnNaN()
+    >>> history = model.fit(np.ones((4, 2)), np.full(4, np.nan), epochs=5, verbose=0, callbacks=[stop])
+    Batch 0: Invalid loss, terminating training
+    >>> history.epoch
+    []
+    """
+
+    def on_nonfinite(self, batch: int, error: Exception) -> None:  # noqa: ARG002 (for callbacks that show it)
+        """Called instead of raising NonFiniteError."""
+        print_line(f"Batch {batch}: Invalid loss, terminating training")
+        self.model.stop_training = True
+
+    def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
+        """Stop after a custom `train_step` that returned such a loss."""
+        loss: Any = (logs or {}).get("loss")
+        if loss is not None and not math.isfinite(loss):
+            print_line(f"Batch {batch}: Invalid loss, terminating training")
+            self.model.stop_training = True

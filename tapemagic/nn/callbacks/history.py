@@ -1,4 +1,4 @@
-"""The course of training, kept in memory and written to a file."""
+"""History and CSVLogger: the results of all epochs, in memory and in a file."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tapemagic.nn.callbacks.callback import Callback, Logs
 
 
 class History(Callback):
-    """The losses and metrics of all epochs; `fit` returns one, and the model keeps it as `history`.
+    """The losses and metrics of all epochs. `fit` returns a History and assigns it to `model.history`.
 
     Attributes
     ----------
     history : dict of str to list of float
-        For each name, a number for each epoch that was finished.
+        For each name, one number for each finished epoch.
     epoch : list of int
-        The numbers of these epochs, from 0 on.
+        The numbers of these epochs, counted from 0.
 
     Examples
     --------
@@ -35,11 +35,11 @@ class History(Callback):
         self.epoch: list[int] = []
 
     def on_train_begin(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
-        """Begin anew."""
+        """Reset the list of epochs."""
         self.epoch = []
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Keep the numbers of an epoch."""
+        """Append the results of an epoch."""
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
@@ -50,14 +50,14 @@ class History(Callback):
 
 
 class CSVLogger(Callback):
-    """A file to which each epoch adds a row of comma-separated values.
+    """Append a row of comma-separated values to a file after each epoch.
 
     Parameters
     ----------
     filename : path
     separator : str, optional
     append : bool, optional
-        Whether to go on with a file that is there, in the place of writing a new one.
+        Continue an existing file instead of overwriting it.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class CSVLogger(Callback):
         self._names: list[str] | None = None
 
     def on_train_begin(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
-        """Begin a new file, or find the names in one that is there."""
+        """Create the file, or read the names in an existing file."""
         self._names = None
         if self.append and self.filename.exists():
             with self.filename.open(newline="", encoding="utf-8") as file:
@@ -92,7 +92,9 @@ class CSVLogger(Callback):
             self.filename.write_text("", encoding="utf-8")
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Write a row; values that the first row did not have are left out, and missing ones are "NA"."""
+        """Write a row: values that the first row didn't have are omitted, and missing values are "NA"."""
+        # Keras's format. With validation_freq > 1 the first epoch may have no val_ results, so columns for them are
+        # added in advance.
         logs = logs or {}
         rows: list[list[Any]] = []
         if self._names is None:

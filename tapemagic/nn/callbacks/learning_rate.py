@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.errors import OptionError
-from tapemagic.nn.callbacks.callback import Callback, Logs, say
+from tapemagic.nn.callbacks.callback import Callback, Logs, print_line
 from tapemagic.nn.callbacks.monitor import MonitorCallback
 
 
@@ -18,13 +18,12 @@ class LearningRateScheduler(Callback):
     Parameters
     ----------
     schedule : callable
-        Called with the number of the epoch, from 0 on, and the learning rate so far; returns the new one.
+        Called with the number of the epoch, counted from 0, and the current learning rate; returns the new rate.
     verbose : {0, 1}, optional
-        Whether to print a line for each epoch.
+        Print a line for each epoch.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> model = nn.Sequential([nn.Dense(1)])
     >>> model.compile(nn.optimizers.SGD(1.0), "mse")
@@ -38,62 +37,46 @@ class LearningRateScheduler(Callback):
         self.verbose = verbose
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
-        """Set the learning rate.
-
-        Raises
-        ------
-        OptionError
-            If the function returns no number.
-        """
+        """Set the learning rate, or raise OptionError if the function doesn't return a number."""
         before = float(self.model.optimizer.learning_rate)
         try:
             rate = self.schedule(epoch, before)
-        except TypeError:  # a function of the epoch alone
+        except TypeError:  # a function of only the epoch, as Keras allows
             rate = self.schedule(epoch)
         if not isinstance(rate, float | int | np.number):
-            raise OptionError(f"the schedule returns the learning rate as a number, not {rate!r}")
+            raise OptionError(
+                f"the schedule must return the learning rate as a number, not {rate!r}"
+            )
         self.model.optimizer.learning_rate = float(rate)
         if self.verbose:
-            say(
+            print_line(
                 f"Epoch {epoch + 1}: LearningRateScheduler setting learning rate to {float(rate):.6g}."
             )
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002 (Keras's signature)
-        """Put the learning rate into the history."""
+        """Add the learning rate to the history."""
         if logs is not None:
             logs["learning_rate"] = float(self.model.optimizer.learning_rate)
 
 
 class ReduceLROnPlateau(MonitorCallback):
-    """Make the learning rate smaller when a number has not become better for some epochs.
+    """Reduce the learning rate when a value hasn't improved for some epochs.
 
     Parameters
     ----------
-    monitor : str, optional
-        The name of the number.
+    monitor, mode, min_delta, verbose : optional
+        See `MonitorCallback`.
     factor : float, optional
-        By what the learning rate is multiplied; less than 1.
+        The factor of the learning rate, between 0 and 1.
     patience : int, optional
-        The number of epochs without improvement after which that is done.
-    verbose : {0, 1}, optional
-        Whether to print a line each time.
-    mode : {'auto', 'min', 'max'}, optional
-        Whether less or more is better. "auto" tells it by the name.
-    min_delta : float, optional
-        By how much it has to get better to count.
+        The number of epochs without improvement after which the learning rate is reduced.
     cooldown : int, optional
-        The number of epochs after a change that do not count.
+        The number of epochs after a reduction that are ignored.
     min_lr : float, optional
         The smallest learning rate.
 
-    Raises
-    ------
-    OptionError
-        If `factor` is not less than 1.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> model = nn.Sequential([nn.Dense(1, "relu", kernel_initializer="zeros")])
     >>> model.compile(nn.optimizers.SGD(0.5), "mse")
@@ -116,7 +99,7 @@ class ReduceLROnPlateau(MonitorCallback):
     ) -> None:
         if not 0 < factor < 1:
             raise OptionError(
-                f"factor is a number between 0 and 1, not {factor!r}: write factor=0.1"
+                f"factor must be a number between 0 and 1, not {factor!r}: write factor=0.1"
             )
         super().__init__(monitor, mode, min_delta)
         self.factor = factor
@@ -127,12 +110,12 @@ class ReduceLROnPlateau(MonitorCallback):
         self.on_train_begin()
 
     def on_train_begin(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
-        """Begin anew."""
+        """Reset the state."""
         self.best = None
         self.wait = self.cooldown_counter = 0
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Compare the number with the best so far."""
+        """Compare the value with the best so far."""
         optimizer = self.model.optimizer
         rate = float(optimizer.learning_rate)
         if logs is not None:
@@ -140,6 +123,7 @@ class ReduceLROnPlateau(MonitorCallback):
         value = self.value_in(logs)
         if value is None:
             return
+        # As in Keras, the wait begins anew after the cooldown: noise right after a reduction doesn't count.
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
             self.wait = 0
@@ -152,11 +136,12 @@ class ReduceLROnPlateau(MonitorCallback):
                 self._reduce(optimizer, rate, epoch)
 
     def _reduce(self, optimizer: Any, rate: float, epoch: int) -> None:
+        # The learning rate is a float32 Variable: a min_lr of 0.1 must equal the stored 0.1.
         if rate <= np.float32(self.min_lr):
             return
         new = max(rate * self.factor, self.min_lr)
         optimizer.learning_rate = new
         if self.verbose:
-            say(f"Epoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {new:.6g}.")
+            print_line(f"Epoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {new:.6g}.")
         self.cooldown_counter = self.cooldown
         self.wait = 0

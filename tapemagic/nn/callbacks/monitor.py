@@ -1,4 +1,4 @@
-"""Monitor: the base class of callbacks that watch one number for improvement."""
+"""MonitorCallback: the base class of callbacks that monitor a value for improvement."""
 
 from __future__ import annotations
 
@@ -15,26 +15,28 @@ _LESS = re.compile(r"loss|error|ma?p?s?l?e$|entropy|hinge|divergence|poisson|fal
 
 
 class MonitorCallback(Callback):
-    """Base class of callbacks that watch one of the numbers in the logs.
+    """Base class of callbacks that monitor one of the values in the logs.
 
     Parameters
     ----------
     monitor : str
-        Its name, such as "val_loss".
+        The name of the value, such as "val_loss".
     mode : {'auto', 'min', 'max'}
-        Whether less or more is better. "auto" tells it by the name: more of accuracies, less of losses and errors.
+        The direction of improvement. "auto" derives it from the name: up for accuracies, down for losses and errors.
     min_delta : float
-        By how much it has to get better to count.
+        The minimum change that counts as an improvement.
+    verbose : {0, 1}, optional
+        Print a line for each action.
 
     Raises
     ------
     OptionError
-        If `mode` is unknown.
+        From every callback, if an option has a value that it doesn't accept.
     """
 
     def __init__(self, monitor: str = "val_loss", mode: str = "auto", min_delta: float = 0) -> None:
         if mode not in {"auto", "min", "max"}:
-            raise OptionError(f"mode is 'auto', 'min' or 'max', not {mode!r}")
+            raise OptionError(f"mode must be 'auto', 'min' or 'max', not {mode!r}")
         self.monitor = monitor
         self.mode = mode
         self.min_delta = abs(min_delta)
@@ -42,25 +44,20 @@ class MonitorCallback(Callback):
 
     @property
     def more_is_better(self) -> bool:
-        """Whether larger numbers are better.
-
-        Raises
-        ------
-        OptionError
-            If the mode is "auto", and the name does not tell.
-        """
+        """True if larger values are better. Raises OptionError if "auto" can't tell."""
+        # Keras compares the name with those of the compiled metrics; names of custom metrics need the words below.
         if self.mode != "auto":
             return self.mode == "max"
         name = self.monitor.lower()
         if bool(_MORE.search(name)) == bool(_LESS.search(name)):
             raise OptionError(
-                f"{type(self).__name__} cannot tell whether more or less of {self.monitor!r} is better: give "
-                "mode='max' or mode='min'"
+                f"{type(self).__name__} can't tell whether larger or smaller values of {self.monitor!r} are better: "
+                "write mode='max' or mode='min'"
             )
         return bool(_MORE.search(name))
 
     def is_better(self, value: float, than: float | None) -> bool:
-        """Whether a number is better than another one, by more than `min_delta`; always, if there is none."""
+        """Return True if `value` beats another value by more than `min_delta`, or if there is no other value."""
         if than is None:
             return True
         return (
@@ -68,14 +65,14 @@ class MonitorCallback(Callback):
         )
 
     def value_in(self, logs: Mapping[str, Any] | None) -> float | None:
-        """The number to watch; None, with a warning, if it is not there."""
-        found = (logs or {}).get(self.monitor)
-        if found is None:
+        """Return the monitored value, or warn and return None if the logs lack this value."""
+        value = (logs or {}).get(self.monitor)
+        if value is None:
             listed = ", ".join(map(repr, logs or {})) or "nothing"
-            advice = "give validation_data to fit, or " if self.monitor.startswith("val_") else ""
+            advice = "pass validation_data to fit, or " if self.monitor.startswith("val_") else ""
             warnings.warn(
-                f"{type(self).__name__} watches {self.monitor!r}, which is not there: the logs hold {listed}; {advice}"
+                f"{type(self).__name__} monitors {self.monitor!r}, which is missing: the logs have {listed}; {advice}"
                 "choose one of these as monitor=",
                 stacklevel=2,
             )
-        return None if found is None else float(found)
+        return None if value is None else float(value)

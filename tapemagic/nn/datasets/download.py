@@ -1,4 +1,4 @@
-"""Download of a file that is known beforehand: resumed, checked, and complete or not there at all."""
+"""Download of a file with known size and checksum: resumable, verified, and atomic."""
 
 from __future__ import annotations
 
@@ -23,53 +23,50 @@ CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-")
 
 
 def download_file(
-    url: str, target: Path, wanted: Download, *, progress: bool = True, timeout: float = 30.0
+    url: str, target: Path, expected: Download, *, progress: bool = True, timeout: float = 30.0
 ) -> None:
-    """Download a file to ``target``, or raise `DownloadError`.
+    """Download a file to `target`, or raise `DownloadError`.
 
-    The file is written beside its place under another name, and gets its own when its length and
-    sum are right. Several processes may do so at once: each writes a file of its own, and the last
-    one puts the same bytes in place of the same bytes. An interrupted download is kept, and the
-    next call goes on from there.
+    The file is written under a temporary name, and renamed when its length and checksum are right. Several processes
+    may download at once: each writes its own file, and renaming replaces equal bytes. An interrupted download is kept,
+    and the next call resumes it.
     """
     _check_options(url, timeout)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _partial_file(target, stale_after=2 * timeout) as partial:
-            with _progress_bar(wanted, progress) as report:
-                _fill(partial, url, wanted, timeout, report)
+            with _progress_bar(expected, progress) as report:
+                _fill(partial, url, expected, timeout, report)
             partial.replace(target)
     except DownloadError:
         raise
     except OSError as error:
         raise DownloadError(
-            f"{target} cannot be written: {error}. Give a folder in which you may write, and whose "
-            f"disk has {wanted.size:,} bytes left."
+            f"{target} can't be written: {error}. Choose a writable folder on a disk with "
+            f"{expected.size:,} free bytes."
         ) from error
 
 
 def _check_options(url: Any, timeout: Any) -> None:
     if not isinstance(url, str) or not url.startswith(("https://", "http://")):
         raise OptionError(
-            f"the address is {url!r}: give one that begins with https:// or http://; a folder on "
-            "this machine is given as path."
+            f"the address must begin with https:// or http://, not {url!r}; for a folder on this "
+            "machine, write path=."
         )
     if not isinstance(timeout, int | float) or not timeout > 0:
-        raise OptionError(f"timeout is {timeout!r}: give a number of seconds above 0.")
+        raise OptionError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
 
 
 @contextmanager
 def _partial_file(target: Path, stale_after: float) -> Iterator[Path]:
-    """A file beside the target, for this call alone, with what an interrupted one left.
-
-    A rename claims such a left file, so one call gets it. It is given up for the next call by the
-    same means; a process that was killed could not do that, so its file is taken when nothing was
-    written to it for longer than a server may be silent.
-    """
-    given_up = target.with_name(f"{target.name}.part")
+    """Provide a temporary file next to the target, for this call only, with the bytes of an interrupted download."""
+    # A rename is atomic, so only one process can claim the file of an interrupted download. At the end the file gets
+    # the name that the next call looks for. A killed process can't rename its file, so that is claimed when nothing
+    # was written to it for longer than a server may be silent.
+    released = target.with_name(f"{target.name}.part")
     own = target.with_name(f"{target.name}.{uuid.uuid4().hex}.part")
     left = [x for x in target.parent.glob(f"{target.name}.*.part") if _age(x) > stale_after]
-    for candidate in (given_up, *left):
+    for candidate in (released, *left):
         with suppress(OSError):
             candidate.rename(own)
             os.utime(own)
@@ -79,13 +76,13 @@ def _partial_file(target: Path, stale_after: float) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             if _size(own):
-                own.replace(given_up)
+                own.replace(released)
             else:
                 own.unlink()
 
 
 def _age(path: Path) -> float:
-    """The seconds since the last change of a file; none for one that is gone."""
+    """Return the seconds since the last change of a file, or 0 if it's gone."""
     try:
         return time.time() - path.stat().st_mtime
     except OSError:
@@ -93,15 +90,15 @@ def _age(path: Path) -> float:
 
 
 @contextmanager
-def _progress_bar(wanted: Download, shown: bool) -> Iterator[Callable[[int], None]]:
-    """A function that is told how many bytes are there."""
+def _progress_bar(expected: Download, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Provide a function to call with the number of bytes so far."""
     if not shown:
         yield lambda _: None
         return
     from tqdm.auto import tqdm
 
     with tqdm(
-        desc=wanted.name, total=wanted.size, unit="B", unit_scale=True, unit_divisor=1024
+        desc=expected.name, total=expected.size, unit="B", unit_scale=True, unit_divisor=1024
     ) as bar:
 
         def report(there: int) -> None:
@@ -111,117 +108,122 @@ def _progress_bar(wanted: Download, shown: bool) -> Iterator[Callable[[int], Non
 
 
 def _fill(
-    partial: Path, url: str, wanted: Download, timeout: float, report: Callable[[int], None]
+    partial: Path, url: str, expected: Download, timeout: float, report: Callable[[int], None]
 ) -> None:
-    """Download until the file is whole, resuming as long as every attempt brings something."""
+    """Download until the file is complete, and resume as long as every attempt yields bytes."""
+    # A wrong checksum after a resumed download may come from two different versions of the file: it's then downloaded
+    # again from the start, once.
     resumed = _size(partial) > 0
     while True:
         before = _size(partial)
-        if before < wanted.size:
-            failure = _attempt(partial, url, wanted, timeout, report)
+        if before < expected.size:
+            failure = _attempt(partial, url, expected, timeout, report)
             after = _size(partial)
             if failure and after > before:
                 resumed = True
                 continue
             if failure:
                 raise failure
-        if (found := _sha256(partial)) == wanted.sha256:
+        if (digest := _sha256(partial)) == expected.sha256:
             return
         beginning = partial.read_bytes()[:40]
         partial.unlink()
         if not resumed:
             raise DownloadError(
-                f"{url} has another content than expected: its SHA-256 sum is {found} and must be "
-                f"{wanted.sha256}; it begins with {beginning!r}. Nothing of it was kept. A proxy or "
-                "a sign-in page may have answered in its place; another copy is given by url=."
+                f"{url} has unexpected content: its SHA-256 sum is {digest} and must be "
+                f"{expected.sha256}; it begins with {beginning!r}. The file was deleted. A proxy or "
+                "a sign-in page may have answered instead; write url= for another copy."
             )
         resumed = False
 
 
 def _attempt(
-    partial: Path, url: str, wanted: Download, timeout: float, report: Callable[[int], None]
+    partial: Path, url: str, expected: Download, timeout: float, report: Callable[[int], None]
 ) -> DownloadError | None:
-    """Ask the server for what is missing and append it; the failure that ended this, if one did."""
+    """Request and append the missing bytes; return the failure, or None after success."""
     there = _size(partial)
+    # Without "identity" a server may compress the file, and ranges and lengths would be those of compressed bytes.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={there}-"} if there else {})
     try:
         request = urllib.request.Request(url, headers=headers)  # noqa: S310
         answer = urllib.request.urlopen(request, timeout=timeout)  # noqa: S310
     except urllib.error.HTTPError as error:
         with error:
-            return _refused(partial, url, error)
+            return _refused_error(partial, url, error)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return _broken_off(url, there, wanted, str(getattr(error, "reason", error)), timeout)
+        return _interrupted_error(
+            url, there, expected, str(getattr(error, "reason", error)), timeout
+        )
     try:
         with answer:
             start = _start(answer, there)
             with partial.open("r+b" if start else "wb") as file:
                 file.seek(start)
-                there = _copy(answer, file, start, wanted, report)
+                there = _copy(answer, file, start, expected, report)
     except http.client.HTTPException as error:
-        return _broken_off(url, _size(partial), wanted, str(error), timeout)
-    if there > wanted.size:
+        return _interrupted_error(url, _size(partial), expected, str(error), timeout)
+    if there > expected.size:
         partial.unlink()
         raise DownloadError(
-            f"{url} is longer than the {wanted.size:,} bytes of {wanted.name}: it is another file. "
-            "Nothing of it was kept; another copy is given by url=."
+            f"{url} is longer than the {expected.size:,} bytes of {expected.name}, so it's another file. "
+            "It was deleted; write url= for another copy."
         )
-    if there < wanted.size:
-        return _broken_off(url, there, wanted, "the connection was closed", timeout)
+    if there < expected.size:
+        return _interrupted_error(url, there, expected, "the connection was closed", timeout)
     return None
 
 
 def _start(answer: Any, there: int) -> int:
-    """The place in the file at which the answer begins: a server may send all of it, whatever it was asked for."""
+    """Return the position in the file at which the answer begins: a server may ignore the requested range."""
     if answer.status != http.HTTPStatus.PARTIAL_CONTENT:
         return 0
     match = CONTENT_RANGE.match(answer.headers.get("Content-Range", ""))
     if not match or int(match[1]) != there:
         raise http.client.HTTPException(
-            f"the server was asked for the bytes from {there:,} on and sent others "
+            f"the server sent a different range than the requested bytes after {there:,} "
             f"({answer.headers.get('Content-Range', 'without a Content-Range')})"
         )
     return there
 
 
 def _copy(
-    answer: Any, file: BinaryIO, there: int, wanted: Download, report: Callable[[int], None]
+    answer: Any, file: BinaryIO, there: int, expected: Download, report: Callable[[int], None]
 ) -> int:
-    """Append an answer to a file, up to one chunk more than is wanted; how long the file is then."""
-    while there <= wanted.size and (chunk := _chunk(answer)):
+    """Append an answer to a file, up to one chunk more than expected, and return the file's length."""
+    while there <= expected.size and (chunk := _chunk(answer)):
         file.write(chunk)
         there += len(chunk)
-        report(min(there, wanted.size))
+        report(min(there, expected.size))
     return there
 
 
 def _chunk(answer: Any) -> bytes:
-    """Bytes from the server; what goes wrong here is not to be taken for an error of the disk."""
+    """Read bytes from the server, and convert OSError, which would be mistaken for an error of the disk."""
     try:
         return bytes(answer.read1(CHUNK))
     except OSError as error:
         raise http.client.HTTPException(str(error)) from error
 
 
-def _refused(partial: Path, url: str, error: urllib.error.HTTPError) -> DownloadError:
+def _refused_error(partial: Path, url: str, error: urllib.error.HTTPError) -> DownloadError:
+    # The partial file is longer than the server's file, so it belongs to another version.
     if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         partial.unlink()
     return DownloadError(
-        f"{url}: the server answered {error.code} {error.reason}. See whether the address is right; "
-        "another place to download from is given by url=, and a file that you have by path."
+        f"{url}: the server answered {error.code} {error.reason}. Check the address; write url= for "
+        "another address, or path= for a file that you have."
     )
 
 
-def _broken_off(
-    url: str, there: int, wanted: Download, reason: str, timeout: float
+def _interrupted_error(
+    url: str, there: int, expected: Download, reason: str, timeout: float
 ) -> DownloadError:
     if "timed out" in reason:
         reason = f"the server was silent for {timeout:g} seconds"
-    kept = "What came is kept, and the same call goes on from there. " if there else ""
+    kept = "The same call resumes the download. " if there else ""
     return DownloadError(
-        f"{url}: {there:,} of {wanted.size:,} bytes came, then: {reason}. {kept}See whether this "
-        "machine has a connection; another place to download from is given by url=, and a file that "
-        "you have by path."
+        f"{url}: {there:,} of {expected.size:,} bytes arrived, then: {reason}. {kept}Check the "
+        "connection of this machine; write url= for another address, or path= for a file that you have."
     )
 
 

@@ -1,13 +1,33 @@
-"""The data sets that are downloaded: their files, and where Keras has them."""
+"""Downloadable data sets: their files at Keras's address, the cache folder, and the form of results."""
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def cache_folder() -> Path:
+    """Return ``$TAPEMAGIC_DATA``, or ``tapemagic`` in the system's folder for caches."""
+    # The folders that each system's conventions name: %LOCALAPPDATA%, ~/Library/Caches, and the XDG base directory.
+    if chosen := os.environ.get("TAPEMAGIC_DATA"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) / "tapemagic" if local else Path.home() / "AppData/Local/tapemagic"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches/tapemagic"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tapemagic"
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file as it has to come: its name, its length in bytes, and its SHA-256 sum."""
+    """Name, length in bytes and SHA-256 sum of a file to download."""
 
     name: str
     size: int
@@ -19,7 +39,7 @@ KERAS = "https://storage.googleapis.com/tensorflow/tf-keras-datasets"
 
 @dataclass(frozen=True)
 class Source:
-    """A data set of 28 × 28 images: its name, its address, and the files that are downloaded."""
+    """Name, address and files of a data set of 28 × 28 images."""
 
     name: str
     url: str
@@ -32,7 +52,7 @@ class Source:
 
     @property
     def function(self) -> str:
-        """The name of the function that reads it."""
+        """The name of the function that loads the data set."""
         return self.name.replace("-", "_")
 
 
@@ -73,3 +93,19 @@ FASHION_MNIST = Source(
         ),
     ),
 )
+
+
+Array = NDArray[Any]
+Split = tuple[tuple[Array, Array], tuple[Array, Array]]
+"""``(x_train, y_train), (x_test, y_test)``."""
+
+
+def normalized(split: Split, max_pixel: int) -> Split:
+    """Scale the images of a split to float32 from 0 to 1, where `max_pixel` is the maximum."""
+    (x_train, y_train), (x_test, y_test) = split
+    return (_normalized(x_train, max_pixel), y_train), (_normalized(x_test, max_pixel), y_test)
+
+
+def _normalized(images: Array, max_pixel: int) -> Array:
+    # Both operands are float32: a Python float would also do (NEP 50), but not a NumPy float64.
+    return images.astype(np.float32) / np.float32(max_pixel)

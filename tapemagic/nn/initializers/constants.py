@@ -14,7 +14,7 @@ from tapemagic.nn.initializers.initializer import Initializer, dtype_of, lengths
 
 
 class Zeros(Initializer):
-    """Zeros.
+    """An array of zeros.
 
     Examples
     --------
@@ -24,12 +24,12 @@ class Zeros(Initializer):
     """
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
-        """Zeros of a shape and a dtype."""
+        """Return zeros of a shape and a dtype."""
         return np.zeros(lengths(shape), dtype_of(dtype))
 
 
 class Ones(Initializer):
-    """Ones.
+    """An array filled with ones in a shape and dtype.
 
     Examples
     --------
@@ -39,22 +39,16 @@ class Ones(Initializer):
     """
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
-        """Ones of a shape and a dtype."""
+        """Return ones of a shape and a dtype."""
         return np.ones(lengths(shape), dtype_of(dtype))
 
 
 class Constant(Initializer):
-    """A given value.
+    """A constant number, or an array that is broadcast to the shape.
 
     Parameters
     ----------
     value : array_like, optional
-        A number, or an array that is broadcast to the shape.
-
-    Raises
-    ------
-    NotNumbersError
-        If `value` is not made of numbers.
 
     Examples
     --------
@@ -67,27 +61,20 @@ class Constant(Initializer):
         self.value = private_array(value)
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
-        """The value in a shape and a dtype.
-
-        Raises
-        ------
-        DtypeError
-            If the value does not fit into the dtype.
-        ShapeError
-            If the value cannot be broadcast to the shape.
-        """
+        """Return the value in a shape and a dtype, or raise DtypeError or ShapeError if it doesn't fit."""
+        # private_array refuses values that don't fit the dtype, such as a complex number for float32.
         value = private_array(self.value, dtype_of(dtype))
         try:
             return np.broadcast_to(value, lengths(shape)).copy()
         except ValueError:
             raise ShapeError(
-                f"a constant of the shape {value.shape} does not fit a variable of the shape {tuple(shape)}: give one "
+                f"a constant of the shape {value.shape} doesn't fit a variable of the shape {tuple(shape)}: pass one "
                 "number, or an array of that shape"
             ) from None
 
 
 class Identity(Initializer):
-    """The identity matrix, times a factor.
+    """The identity matrix times a factor.
 
     Parameters
     ----------
@@ -106,16 +93,10 @@ class Identity(Initializer):
         self.gain = gain
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
-        """A matrix of a shape and a dtype.
-
-        Raises
-        ------
-        ShapeError
-            If the shape is not that of a matrix.
-        """
+        """Return a matrix of a shape and a dtype, or raise ShapeError unless the shape has two axes."""
         rows_and_columns = lengths(shape)
         if len(rows_and_columns) != 2:
             raise ShapeError(
-                f"an identity matrix has two axes, not the shape {rows_and_columns}: take another initializer"
+                f"an identity matrix has two axes, not the shape {rows_and_columns}: use another initializer"
             )
         return np.eye(*rows_and_columns, dtype=dtype_of(dtype)) * dtype_of(dtype).type(self.gain)

@@ -1,4 +1,4 @@
-"""Initializers of random numbers with a given mean and width."""
+"""Initializers of random numbers with a fixed mean and width."""
 
 from __future__ import annotations
 
@@ -21,13 +21,8 @@ class RandomInitializer(Initializer):
     Parameters
     ----------
     seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers. A generator goes on from call to call. Left out, the
-        global generator does, which `nn.set_random_seed` seeds.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is something else.
+        With an integer, each call returns the same numbers. A generator continues from call to call. By default the
+        global generator, which `nn.set_random_seed` seeds.
     """
 
     def __init__(self, seed: Any = None) -> None:
@@ -35,15 +30,8 @@ class RandomInitializer(Initializer):
         self.seed = seed
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
-        """Random numbers of a shape and a dtype.
-
-        Raises
-        ------
-        DtypeError
-            If `dtype` is not float32, float64 or float16.
-        ShapeError
-            If `shape` is no shape for this initializer.
-        """
+        """Return random numbers of a shape and a dtype."""
+        # Drawn in double precision and then cast, so that one seed yields the same weights in every dtype.
         numbers = self.draw(generator(self.seed), lengths(shape))
         return np.asarray(numbers).astype(float_name(dtype))
 
@@ -53,20 +41,13 @@ class RandomInitializer(Initializer):
 
 
 class RandomNormal(RandomInitializer):
-    """Random numbers of a normal distribution.
+    """Random numbers from a normal distribution.
 
     Parameters
     ----------
     mean : float, optional
     stddev : float, optional
         The standard deviation, not negative.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-
-    Raises
-    ------
-    OptionError
-        If `stddev` is negative, or `seed` no seed.
 
     Examples
     --------
@@ -81,25 +62,18 @@ class RandomNormal(RandomInitializer):
         self.stddev = number(stddev, "stddev", 0)
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
-        """Draw numbers."""
+        """Draw numbers in double precision."""
         return rng.normal(self.mean, self.stddev, shape)
 
 
 class TruncatedNormal(RandomInitializer):
-    """Random numbers of a normal distribution, drawn again where they are more than 2 standard deviations off.
+    """Random numbers from a normal distribution, without values further than 2 standard deviations from the mean.
 
     Parameters
     ----------
     mean : float, optional
     stddev : float, optional
-        The standard deviation before numbers are drawn again, not negative.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-
-    Raises
-    ------
-    OptionError
-        If `stddev` is negative, or `seed` no seed.
+        The standard deviation before truncation, not negative.
 
     Examples
     --------
@@ -114,24 +88,16 @@ class TruncatedNormal(RandomInitializer):
         self.stddev = number(stddev, "stddev", 0)
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
-        """Draw numbers."""
+        """Draw numbers in double precision."""
         return self.mean + self.stddev * truncated_normal(rng, shape)
 
 
 class RandomUniform(RandomInitializer):
-    """Random numbers that are spread evenly between two limits.
+    """Random numbers from a uniform distribution between two limits.
 
     Parameters
     ----------
     minval, maxval : float, optional
-        The limits.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-
-    Raises
-    ------
-    OptionError
-        If `minval` is larger than `maxval`, or `seed` no seed.
 
     Examples
     --------
@@ -144,18 +110,18 @@ class RandomUniform(RandomInitializer):
         super().__init__(seed)
         if number(minval, "minval") > number(maxval, "maxval"):
             raise OptionError(
-                f"the limits of random numbers are the smaller and the larger one, not {minval!r} and {maxval!r}"
+                f"minval must not exceed maxval: got minval={minval!r} and maxval={maxval!r}"
             )
         self.minval = minval
         self.maxval = maxval
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
-        """Draw numbers."""
+        """Draw numbers in double precision."""
         return rng.uniform(self.minval, self.maxval, shape)
 
 
 def truncated_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """Standard normal numbers, drawn again where they are beyond -2 and 2.
+    """Draw standard normal numbers between -2 and 2, by rejection.
 
     Examples
     --------
@@ -164,6 +130,7 @@ def truncated_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     """
     numbers = np.asarray(rng.standard_normal(shape))
     beyond = np.abs(numbers) > 2
+    # 4.6 % of normal numbers are outside; rejection is exact, and needs few rounds.
     while count := np.count_nonzero(beyond):
         numbers[beyond] = rng.standard_normal(count)
         beyond = np.abs(numbers) > 2

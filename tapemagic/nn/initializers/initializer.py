@@ -1,4 +1,4 @@
-"""Initializer: the base class, and the shapes and dtypes with which initializers are called."""
+"""Initializer: the base class, and checks of shapes and dtypes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from tapemagic.nn.config import floatx
 
 
 class Initializer:
-    """Base class of initializers, which make the first value of a variable: write `__call__`.
+    """Base class of initializers, which create the initial value of a variable: override `__call__`.
+
+    Raises
+    ------
+    OptionError
+        From every initializer, if an option has a value that the initializer doesn't accept.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Counting(nn.initializers.Initializer):
     ...     def __call__(self, shape, dtype=None):
@@ -31,56 +35,40 @@ class Initializer:
     """
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
-        """Make an array of a shape and a dtype.
+        """Create an array of a shape and a dtype.
 
         Parameters
         ----------
         shape : sequence of int
         dtype : dtype, optional
-            `nn.config.floatx` if left out.
-
-        Returns
-        -------
-        numpy.ndarray
+            By default `nn.config.floatx`.
 
         Raises
         ------
-        DtypeError
-            If `dtype` is none that the initializer gives.
-        ShapeError
-            If `shape` is none that the initializer gives.
+        DtypeError, ShapeError
+            If the initializer doesn't support the dtype or shape.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} makes nothing yet: give it a method __call__(self, shape, dtype=None)"
+            f"{type(self).__name__} has no method __call__(self, shape, dtype=None): write one"
         )
 
 
 def lengths(shape: Any) -> tuple[int, ...]:
-    """A shape as a tuple of lengths.
-
-    Raises
-    ------
-    ShapeError
-        If it is no shape, or a length is not known.
+    """Return a shape as a tuple of known lengths, or raise ShapeError.
 
     Examples
     --------
     >>> lengths([2, 3]), lengths(2)
     ((2, 3), (2,))
     """
-    given = tuple(shape) if isinstance(shape, Sequence | np.ndarray) else (shape,)
-    whole = all(isinstance(n, int | np.integer) and n >= 0 for n in given)
-    if not whole:
-        raise ShapeError(f"a shape is a tuple of whole numbers from 0 on, not {shape!r}")
-    return tuple(map(int, given))
+    # A single integer means a vector, as in np.zeros(3).
+    axes = tuple(shape) if isinstance(shape, Sequence | np.ndarray) else (shape,)
+    is_valid = all(isinstance(n, int | np.integer) and n >= 0 for n in axes)
+    if not is_valid:
+        raise ShapeError(f"a shape must be a tuple of integers of at least 0, not {shape!r}")
+    return tuple(map(int, axes))
 
 
 def dtype_of(dtype: DTypeLike | None) -> np.dtype[Any]:
-    """A dtype of numbers; `nn.config.floatx` for None.
-
-    Raises
-    ------
-    DtypeError
-        If it is unknown, or none of numbers.
-    """
+    """Return a numeric dtype, or `nn.config.floatx` for None, or raise DtypeError."""
     return of_numbers(floatx() if dtype is None else dtype)

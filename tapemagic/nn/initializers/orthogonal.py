@@ -1,4 +1,4 @@
-"""Orthogonal: initial weights that keep the lengths of vectors."""
+"""Orthogonal: initial weights that preserve the lengths of vectors."""
 
 from __future__ import annotations
 
@@ -12,25 +12,17 @@ from tapemagic.nn.initializers.distributions import RandomInitializer
 
 
 class Orthogonal(RandomInitializer):
-    """A random matrix with orthonormal columns, or rows if it has fewer of them, times a factor [1]_.
+    """A random matrix with orthonormal columns, or rows if there are fewer rows, times a factor [1]_.
 
     Parameters
     ----------
     gain : float, optional
         The factor.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
 
     Notes
     -----
-    A kernel of more than two axes is a matrix whose rows are all axes but the last. The matrices are uniformly
-    distributed: the signs of the QR decomposition of a matrix of normal numbers are chosen so that R has a positive
-    diagonal [2]_.
+    A kernel of more than two axes is a matrix whose rows are all axes except the last. The matrices are uniformly
+    distributed [2]_.
 
     References
     ----------
@@ -41,7 +33,6 @@ class Orthogonal(RandomInitializer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> q = nn.initializers.Orthogonal(seed=1)((5, 3))
     >>> bool(np.allclose(q.T @ q, np.eye(3), atol=1e-6))
@@ -56,9 +47,10 @@ class Orthogonal(RandomInitializer):
         """Draw a matrix."""
         if len(shape) < 2:
             raise ShapeError(
-                f"orthogonal weights have at least two axes, not the shape {shape}: take another initializer"
+                f"orthogonal weights have at least two axes, not the shape {shape}: use another initializer"
             )
         rows, columns = math.prod(shape[:-1]), shape[-1]
         q, r = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
+        # LAPACK chooses the signs of R's diagonal. Only with a positive diagonal is Q uniformly distributed [2].
         q *= np.copysign(1, np.diagonal(r))
         return self.gain * (q if rows >= columns else q.T).reshape(shape)

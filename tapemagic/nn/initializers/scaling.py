@@ -1,4 +1,4 @@
-"""Initializers whose width depends on the numbers of inputs and outputs, so that signals keep their size."""
+"""Initializers whose variance depends on the number of inputs and outputs, so that signals keep their variance."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tapemagic.nn.initializers.distributions import RandomInitializer, truncated
 
 Axes = Sequence[int] | None
 
-TRUNCATED = 0.8796256610342398
-"""The standard deviation of a normal distribution of width 1 that is cut off at -2 and 2."""
+TRUNCATED_STDDEV = 0.8796256610342398
+"""The standard deviation of a standard normal distribution that is truncated at -2 and 2."""
 
 MODES = ("fan_in", "fan_out", "fan_avg")
 DISTRIBUTIONS = ("truncated_normal", "untruncated_normal", "uniform", "normal")
@@ -25,19 +25,10 @@ DISTRIBUTIONS = ("truncated_normal", "untruncated_normal", "uniform", "normal")
 def fans(
     shape: tuple[int, ...], input_axes: Axes = None, output_axes: Axes = None
 ) -> tuple[int, int]:
-    """The numbers of inputs and outputs of a layer with a kernel of a shape.
+    """Return the numbers of inputs and outputs (fan-in and fan-out) of a layer with a kernel of `shape`.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        (inputs, outputs); of a convolution, (..., inputs, outputs), where an input or output is one element in the
-        window. A shape of one axis stands for as many inputs as outputs, none for one of each.
-    input_axes, output_axes : sequence of int, optional
-        The axes to count instead, if both are given.
-
-    Returns
-    -------
-    tuple of int
+    Kernels have the shape (..., inputs, outputs), where the leading axes are the window of a convolution. Without such
+    axes, both numbers are the number of elements. `input_axes` and `output_axes`, if both are passed, override this.
 
     Examples
     --------
@@ -55,29 +46,22 @@ def fans(
 
 
 class VarianceScaling(RandomInitializer):
-    """Random numbers of mean 0 and variance ``scale / n``, where `n` is the number of inputs, outputs, or their mean.
+    """Random numbers with mean 0 and variance ``scale / n``, where `n` is the fan-in, the fan-out, or their mean.
 
     Parameters
     ----------
     scale : float, optional
         Positive.
     mode : {'fan_in', 'fan_out', 'fan_avg'}, optional
-        Whether `n` is the number of inputs, outputs, or their mean; at least 1.
+        The meaning of `n`, which is at least 1.
     distribution : {'truncated_normal', 'untruncated_normal', 'uniform'}, optional
-        "normal" stands for "truncated_normal", that is, no number is more than 2.27 standard deviations off.
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
+        "normal" means "truncated_normal": no number is more than 2.27 standard deviations from 0.
     input_axes, output_axes : sequence of int, optional
         The axes of the inputs and outputs, if they are not the last two.
 
-    Raises
-    ------
-    OptionError
-        If an option has another value.
-
     Notes
     -----
-    Of a kernel (..., inputs, outputs) of a convolution, the numbers are multiplied by the size of the window.
+    For a convolution's kernel (..., inputs, outputs), fan-in and fan-out are multiplied by the size of the window.
 
     Examples
     --------
@@ -99,42 +83,32 @@ class VarianceScaling(RandomInitializer):
         super().__init__(seed)
         if not number(scale, "scale") > 0:
             raise OptionError(
-                f"the scale of a variance is positive, not {scale!r}: write scale=1.0"
+                f"the scale of a variance must be positive, not {scale!r}: write scale=1.0"
             )
         self.scale = scale
         self.mode = choice(mode, "mode", MODES)
-        found = choice(distribution, "distribution", DISTRIBUTIONS)
-        self.distribution = "truncated_normal" if found == "normal" else found
+        name = choice(distribution, "distribution", DISTRIBUTIONS)
+        self.distribution = "truncated_normal" if name == "normal" else name
         self.input_axes = input_axes
         self.output_axes = output_axes
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
-        """Draw numbers."""
+        """Draw numbers in double precision."""
         inputs, outputs = fans(shape, self.input_axes, self.output_axes)
         counted = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}
         deviation = math.sqrt(self.scale / max(1, counted[self.mode]))
         if self.distribution == "uniform":
+            # A uniform distribution between -a and a has the variance a**2 / 3.
             limit = math.sqrt(3) * deviation
             return rng.uniform(-limit, limit, shape)
         if self.distribution == "untruncated_normal":
             return rng.normal(0, deviation, shape)
-        return deviation / TRUNCATED * truncated_normal(rng, shape)
+        # Truncation reduces the variance, so the width is enlarged: cut-offs are at 2 / 0.8796 = 2.27 deviations.
+        return deviation / TRUNCATED_STDDEV * truncated_normal(rng, shape)
 
 
 class GlorotUniform(VarianceScaling):
-    """Uniform random numbers between ±√(6 / (inputs + outputs)) [1]_, for layers with tanh and the like.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
+    """Uniform random numbers between ±√(6 / (fan-in + fan-out)) [1]_, for layers with tanh or similar activations.
 
     References
     ----------
@@ -150,23 +124,13 @@ class GlorotUniform(VarianceScaling):
     """
 
     def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        # A variance of 1 / fan-in keeps that of signals, 1 / fan-out that of gradients (equations 10 and 11 of [1]);
+        # 2 / (fan-in + fan-out) is the compromise, equation 12.
         super().__init__(1.0, "fan_avg", "uniform", seed, input_axes, output_axes)
 
 
 class GlorotNormal(VarianceScaling):
-    """Normal random numbers of variance 2 / (inputs + outputs) [1]_, cut off at 2.27 standard deviations.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
+    """Normal random numbers with variance 2 / (fan-in + fan-out) [1]_, truncated at 2.27 standard deviations.
 
     References
     ----------
@@ -186,19 +150,7 @@ class GlorotNormal(VarianceScaling):
 
 
 class HeUniform(VarianceScaling):
-    """Uniform random numbers between ±√(6 / inputs) [1]_, for layers with relu.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
+    """Uniform random numbers between ±√(6 / fan-in) [1]_, for layers with relu.
 
     References
     ----------
@@ -214,23 +166,12 @@ class HeUniform(VarianceScaling):
     """
 
     def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        # Equation 10 of [1]: relu sets half of a symmetric signal to 0, so its variance must be doubled.
         super().__init__(2.0, "fan_in", "uniform", seed, input_axes, output_axes)
 
 
 class HeNormal(VarianceScaling):
-    """Normal random numbers of variance 2 / inputs [1]_, cut off at 2.27 standard deviations, for layers with relu.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
+    """Normal random numbers with variance 2 / fan-in [1]_, truncated at 2.27 deviations, for layers with relu.
 
     References
     ----------
@@ -250,19 +191,7 @@ class HeNormal(VarianceScaling):
 
 
 class LecunUniform(VarianceScaling):
-    """Uniform random numbers between ±√(3 / inputs) [1]_.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
+    """Uniform random numbers between ±√(3 / fan-in) [1]_.
 
     References
     ----------
@@ -282,19 +211,7 @@ class LecunUniform(VarianceScaling):
 
 
 class LecunNormal(VarianceScaling):
-    """Normal random numbers of variance 1 / inputs [1]_, cut off at 2.27 standard deviations, for layers with selu.
-
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator, optional
-        With a whole number, each call gives the same numbers; left out, the global generator.
-    input_axes, output_axes : sequence of int, optional
-        The axes of the inputs and outputs, if they are not the last two.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is no seed.
+    """Normal random numbers with variance 1 / fan-in [1]_, truncated at 2.27 deviations, for layers with selu.
 
     References
     ----------

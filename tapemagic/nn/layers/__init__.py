@@ -64,6 +64,7 @@ from tapemagic.nn.layers.wrapping import Identity as Identity
 from tapemagic.nn.layers.wrapping import Lambda as Lambda
 from tapemagic.nn.layers.wrapping import TimeDistributed as TimeDistributed
 
+# Keras's functions for merging, such as keras.layers.add([a, b]). Only classes are in __all__, and so in `nn` itself.
 add, average, concatenate, dot, maximum, minimum, multiply, subtract = map(
     as_function, (Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract)
 )

@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import activations
 from tapemagic.nn.arguments import number
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Pointwise
 
-LARGE = {"float16": 3e4, "float32": 1e9, "float64": 1e9}
-"""The number whose negative takes the place of minus infinity where a mask is False, as in Keras."""
+MASK_OFFSETS = {"float16": 3e4, "float32": 1e9, "float64": 1e9}
+"""The number whose negative replaces minus infinity where a mask is False, as in Keras.
+
+With -inf, a row that is masked entirely would give nan: its softmax is exp(-inf - -inf).
+"""
 
 
 class Activation(Pointwise):
@@ -25,16 +28,10 @@ class Activation(Pointwise):
     ----------
     activation : str or callable
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If there is no activation of that name.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Activation("relu")(np.array([-1.0, 2.0])).numpy()
     array([0., 2.], dtype=float32)
@@ -47,30 +44,22 @@ class Activation(Pointwise):
         self.activation = activations.get(activation)
 
     def call(self, inputs: Any) -> Any:
-        """The activations."""
+        """Return the activations."""
         return self.activation(inputs)
 
 
 class ReLU(Pointwise):
-    """The larger of the input and 0; or with a slope below, a largest value, and another place of the bend.
+    """``max(input, 0)``, or a variant of it with a slope, a maximum or a threshold.
 
     Parameters
     ----------
-    max_value : float, optional
-    negative_slope : float, optional
-    threshold : float, optional
-        All as of `nn.activations.relu`, and none negative.
+    max_value, negative_slope, threshold : float, optional
+        See `nn.activations.relu`; not negative.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter is negative, or no number.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ReLU(max_value=6)(np.array([-1.0, 2.0, 8.0])).numpy()
     array([0., 2., 6.], dtype=float32)
@@ -91,28 +80,22 @@ class ReLU(Pointwise):
         self.threshold = number(threshold, "threshold of ReLU", 0)
 
     def call(self, inputs: Any) -> Any:
-        """The activations."""
+        """Return the activations."""
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
 
 class LeakyReLU(Pointwise):
-    """The input where it is positive, and `negative_slope` times it elsewhere.
+    """The input where it's positive, and ``negative_slope * input`` elsewhere.
 
     Parameters
     ----------
     negative_slope : float, optional
         Not negative.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If the slope is negative, or no number.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.LeakyReLU()(np.array([-10.0, 2.0])).numpy()
     array([-3.,  2.], dtype=float32)
@@ -125,27 +108,21 @@ class LeakyReLU(Pointwise):
         self.negative_slope = number(negative_slope, "negative_slope of LeakyReLU", 0)
 
     def call(self, inputs: Any) -> Any:
-        """The activations."""
+        """Return the activations."""
         return activations.leaky_relu(inputs, self.negative_slope)
 
 
 class ELU(Pointwise):
-    """The input where it is positive, and ``alpha * (exp(input) - 1)`` elsewhere.
+    """The input where it's positive, and ``alpha * (exp(input) - 1)`` elsewhere.
 
     Parameters
     ----------
     alpha : float, optional
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `alpha` is no number.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ELU()(np.array([-100.0, 2.0])).numpy()
     array([-1.,  2.], dtype=float32)
@@ -158,26 +135,21 @@ class ELU(Pointwise):
         self.alpha = number(alpha, "alpha of ELU")
 
     def call(self, inputs: Any) -> Any:
-        """The activations."""
+        """Return the activations."""
         return activations.elu(inputs, self.alpha)
 
 
 class PReLU(Pointwise):
-    """The input where it is positive, and a learnt slope times it elsewhere [1]_.
+    """The input where it's positive, and a learned slope times the input elsewhere [1]_.
 
     Parameters
     ----------
     alpha_initializer : str, callable or Initializer, optional
     alpha_regularizer : str, callable or Regularizer, optional
     shared_axes : int or sequence of int, optional
-        The axes along which one slope is shared, where 1 is the first one after the batch.
+        The axes along which one slope is shared, where 1 is the first axis after the batch.
     **kwargs
-        `name`, `trainable` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `shared_axes` are no whole numbers from 1 on.
+        See `Layer`.
 
     References
     ----------
@@ -185,7 +157,6 @@ class PReLU(Pointwise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.PReLU(alpha_initializer="ones")(np.array([[-1.0, 2.0]])).numpy()
     array([[-1.,  2.]], dtype=float32)
@@ -204,14 +175,15 @@ class PReLU(Pointwise):
         super().__init__(**kwargs)
         self.alpha_initializer = alpha_initializer
         self.alpha_regularizer = alpha_regularizer
-        self.shared_axes = () if shared_axes is None else whole_numbers(shared_axes)
+        self.shared_axes = () if shared_axes is None else integers_in(shared_axes)
         if shared_axes is not None and min(self.shared_axes, default=0) < 1:
             raise OptionError(
-                f"the shared_axes of PReLU are whole numbers from 1 on, not {shared_axes!r}: write [1, 2]"
+                f"the shared_axes of PReLU must be integers of at least 1, not {shared_axes!r}: write [1, 2]"
             )
 
     def build(self, input_shape: Any) -> None:
-        """Make the slopes."""
+        """Create the slopes."""
+        # Shared axes get length 1, so the slopes broadcast; the batch (axis 0) never has slopes.
         lengths = {
             axis: n for axis, n in enumerate(input_shape) if axis and axis not in self.shared_axes
         }
@@ -223,26 +195,26 @@ class PReLU(Pointwise):
         self.input_spec = InputSpec(names, lengths)
 
     def call(self, inputs: Any) -> Any:
-        """The activations."""
+        """Return the activations."""
+        # As Keras writes it. The slope at 0 is 0 from both sides, since relu'(0) = 0.
         return activations.relu(inputs) - self.alpha * activations.relu(-inputs)
 
 
 class Softmax(Pointwise):
-    """The exponentials of the inputs over their sum along an axis.
+    """The exponentials of the inputs, divided by their sum along an axis.
 
     Parameters
     ----------
     axis : int or sequence of int, optional
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Notes
     -----
-    In a call, a `mask` that broadcasts to the inputs makes those outputs 0 where it is False.
+    Calls take a `mask` that broadcasts to the inputs; the output is 0 where it's False.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Softmax()(np.zeros((1, 3)), mask=np.array([True, True, False])).numpy()
     array([[0.5, 0.5, 0. ]], dtype=float32)
@@ -253,27 +225,22 @@ class Softmax(Pointwise):
     def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis = axis
-        if not whole_numbers(axis):
+        if not integers_in(axis):
             raise OptionError(
-                f"the axis of Softmax is a whole number, or several, not {axis!r}: write axis=-1"
+                f"the axis of Softmax must be one or several integers, not {axis!r}: write axis=-1"
             )
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
-        """The shares."""
+        """Return the softmax of the inputs."""
         if mask is None:
-            return activations.softmax(inputs, whole_numbers(self.axis))
-        return masked_softmax(inputs, mask, whole_numbers(self.axis))
+            return activations.softmax(inputs, integers_in(self.axis))
+        return masked_softmax(inputs, mask, integers_in(self.axis))
 
 
 def masked_softmax(x: Any, mask: Any, axis: tuple[int, ...]) -> Any:
-    """The softmax of the elements where a mask is true, and 0 elsewhere; 0 also where it is false all along the axes.
-
-    Raises
-    ------
-    ShapeError
-        If the mask does not broadcast to the shape of `x`.
-    """
+    """Return the softmax over the elements where a mask is true, and 0 elsewhere, even if it's false everywhere."""
     mask = as_array(mask)
+    # Keras accepts float masks of 0 and 1.
     if mask.dtype.kind != "b":
         mask = mask > 0.5
     try:
@@ -282,6 +249,8 @@ def masked_softmax(x: Any, mask: Any, axis: tuple[int, ...]) -> Any:
         fits = False
     if not fits:
         raise ShapeError(
-            f"a mask of the shape {mask.shape} does not broadcast to the shape {x.shape} of what it masks"
+            f"a mask of the shape {mask.shape} doesn't broadcast to the shape {x.shape} of the masked values"
         )
-    return np.where(mask, activations.softmax(np.where(mask, x, -LARGE[x.dtype.name]), axis), 0)
+    return np.where(
+        mask, activations.softmax(np.where(mask, x, -MASK_OFFSETS[x.dtype.name]), axis), 0
+    )

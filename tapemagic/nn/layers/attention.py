@@ -1,4 +1,4 @@
-"""MultiHeadAttention: averages of a sequence, whose weights are found by comparing it with another."""
+"""MultiHeadAttention: averages of a sequence, weighted by comparing it with another sequence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from tapemagic.engine.operations.exponentials import softmax
 from tapemagic.engine.operations.normalization import dropout as drop
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import positive, share
 from tapemagic.nn.conversions import as_array
@@ -22,19 +22,9 @@ SEQUENCES = InputSpec("batch, time, features")
 
 
 class Projection(Layer):
-    """A dense layer over the last `contracted` axes, whose outputs have several axes, too.
+    """A dense layer that replaces the last `contracted` axes of its input by the axes `outputs`.
 
-    Parameters
-    ----------
-    outputs : tuple of int
-        The lengths of the axes of the output, in the place of those of the input.
-    contracted : int
-        The number of axes of the input that are summed over.
-    use_bias : bool
-    weights : dict
-        The initializers and regularizers, by their names as parameters of layers.
-    **kwargs
-        As of `Layer`.
+    `weights` holds the initializers and regularizers, by the names of the parameters of layers.
     """
 
     cast_kinds = "fbiu"
@@ -54,7 +44,7 @@ class Projection(Layer):
         self.weight_options = weights
 
     def build(self, input_shape: Any) -> None:
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         self._inner = tuple(input_shape[-self.contracted :])
         options = self.weight_options
         self.kernel = self.add_weight(
@@ -75,7 +65,8 @@ class Projection(Layer):
         self.input_spec = InputSpec("batch, time, ..., features", lengths)
 
     def call(self, inputs: Any) -> Any:
-        """The outputs."""
+        """Return the projection of the inputs."""
+        # Keras writes an einsum. A product of matrices records one operation whose gradient is two products.
         lead = inputs.shape[: -self.contracted]
         rows, columns = math.prod(self._inner), math.prod(self.outputs)
         flat = inputs.reshape((math.prod(lead), rows)) @ np.reshape(self.kernel, (rows, columns))
@@ -83,14 +74,14 @@ class Projection(Layer):
         return outputs if self.bias is None else outputs + self.bias
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch, the time and the outputs."""
+        """Return the leading axes of the input and the axes of the output."""
         return (*input_shape[: -self.contracted], *self.outputs)
 
 
 class MultiHeadAttention(Layer):
-    """For each element of a query, averages of values, with weights from products of the query and the keys [1]_.
+    """Averages of values for each element of a query, with weights from products of the query and the keys [1]_.
 
-    Each head projects query, keys and values, computes ``softmax(query @ keys.T / sqrt(key_dim)) @ values``, and the
+    Each head projects query, keys and values, and computes ``softmax(query @ keys.T / sqrt(key_dim)) @ values``. The
     results of all heads are projected to the output.
 
     Parameters
@@ -100,31 +91,21 @@ class MultiHeadAttention(Layer):
     key_dim : int
         The length of the projected query and keys of a head.
     value_dim : int, optional
-        The length of the projected values of a head; `key_dim` if left out.
+        The length of the projected values of a head, by default `key_dim`.
     dropout : float, optional
-        In training, the share of weights that become 0.
-    use_bias : bool, optional
+        The share of weights that become 0 during training.
     output_shape : int or sequence of int, optional
-        The lengths of the output's last axes; the number of features of the query if left out.
+        The lengths of the output's last axes, by default the number of features of the query.
     attention_axes : None, optional
-        Only None, or 1: attention along the time axis.
-    kernel_initializer, bias_initializer : str, callable or Initializer, optional
-    kernel_regularizer, bias_regularizer : str, callable or Regularizer, optional
-    seed : int or numpy.random.Generator, optional
-        Of dropout.
+        Only None or 1: attention along the time axis.
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Notes
     -----
     The weights are kernel and bias of the query, of shape (features, heads, key_dim) and (heads, key_dim), of the key,
-    of the value, and of the output. Where a mask lets nothing through, the weights are 0; those of Keras 3.15 are then
-    equal, unless they are returned or there is dropout.
+    of the value, and of the output. Where a mask excludes everything, the attention weights are 0; in Keras 3.15 they
+    are then equal, unless they are returned or there is dropout.
 
     References
     ----------
@@ -132,7 +113,6 @@ class MultiHeadAttention(Layer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.MultiHeadAttention(num_heads=2, key_dim=4)
     >>> x = np.zeros((1, 5, 3))
@@ -169,15 +149,15 @@ class MultiHeadAttention(Layer):
         )
         self.dropout = share(dropout, f"dropout of {kind}")
         self.use_bias = bool(use_bias)
-        self.output_shape = None if output_shape is None else whole_numbers(output_shape)
+        self.output_shape = None if output_shape is None else integers_in(output_shape)
         if self.output_shape is not None and min(self.output_shape, default=0) < 1:
             raise OptionError(
-                f"the output_shape of {kind} is made of positive whole numbers, not {output_shape!r}"
+                f"the output_shape of {kind} must be positive integers, not {output_shape!r}"
             )
-        if attention_axes is not None and whole_numbers(attention_axes) != (1,):
+        if attention_axes is not None and integers_in(attention_axes) != (1,):
             raise OptionError(
                 f"{kind} attends along the time axis, not along attention_axes={attention_axes!r}: reshape the other "
-                "axes into that, or into the batch"
+                "axes into the time axis, or into the batch"
             )
         self.weight_options = {
             "kernel_initializer": kernel_initializer,
@@ -198,27 +178,29 @@ class MultiHeadAttention(Layer):
         query : array_like or Tensor, shape (batch, time, features)
         value : array_like or Tensor, shape (batch, length, features)
         key : array_like or Tensor, shape (batch, length, features), optional
-            The values if left out.
+            By default the values.
         **kwargs
-            `attention_mask`, False where an element of the query does not attend to a value, of the shape
-            (batch, time, length), or what broadcasts to it, or to (batch, heads, time, length); `query_mask` (batch,
-            time), `value_mask` and `key_mask` (batch, length); `use_causal_mask`, whether it attends to no later one;
-            `return_attention_scores`; and `training`, as of `Layer`.
+            `attention_mask`, False where an element of the query ignores a value, which broadcasts to
+            (batch, time, length) or (batch, heads, time, length); `query_mask` (batch, time), `value_mask` and
+            `key_mask` (batch, length); `use_causal_mask`, True to ignore later values; `return_attention_scores`; and
+            `training`, see `Layer`.
 
         Returns
         -------
         Tensor or (Tensor, Tensor)
-            The output, of the shape (batch, time, output_shape); and the weights (batch, heads, time, length) if the
-            scores are to be returned.
+            The output, of the shape (batch, time, output_shape), and with `return_attention_scores` the weights, of
+            the shape (batch, heads, time, length).
         """
-        several = (query, value) if key is None else (query, value, key)
-        return super().__call__(*several, **kwargs)
+        arguments = (query, value) if key is None else (query, value, key)
+        return super().__call__(*arguments, **kwargs)
 
-    def _build_for(self, given: list[Any]) -> None:
-        self.build(*(x.shape for x in given))
+    def _build_for(self, inputs: list[Any]) -> None:
+        self.build(*(x.shape for x in inputs))
 
     def build(self, query_shape: Any, value_shape: Any = None, key_shape: Any = None) -> None:
-        """Make the four projections."""
+        """Create the four projections."""
+        # The projections are built here and not at their first call, because only this method knows the shapes of all
+        # inputs, and their order of creation is Keras's order of weights.
         value_shape = query_shape if value_shape is None else value_shape
         heads = self.num_heads
         outputs = (query_shape[-1],) if self.output_shape is None else self.output_shape
@@ -256,7 +238,7 @@ class MultiHeadAttention(Layer):
         training: bool = False,
         use_causal_mask: bool = False,
     ) -> Any:
-        """The output, and the weights if they are to be returned."""
+        """Return the output, and with `return_attention_scores` the weights."""
         key = value if key is None else key
         self._require_matching(query.shape, value.shape, key.shape)
         shape = (query.shape[0], query.shape[1], value.shape[1])
@@ -267,20 +249,22 @@ class MultiHeadAttention(Layer):
             None if attention_mask is None else _truth(attention_mask),
             np.tri(*shape[1:], dtype=bool) if use_causal_mask else None,
         ]
+        # Without the factor, the variance of the scores grows with key_dim, and the softmax saturates (section 3.2.1 of
+        # [1]). As in Keras, the query is scaled, not the scores: it's usually the smaller array.
         q = np.swapaxes(self.query_dense(query) * (1 / math.sqrt(self.key_dim)), 1, 2)
         k = np.transpose(self.key_dense(key), (0, 2, 3, 1))
         v = np.swapaxes(self.value_dense(value), 1, 2)
         scores = q @ k
         mask = self._joined([mask for mask in masks if mask is not None], shape)
         weights = softmax(scores) if mask is None else masked_softmax(scores, mask, (-1,))
-        kept = weights
+        dropped_out = weights
         if training and self.dropout:
-            kept = drop(weights, self.dropout, generator(self._own))
-        outputs = self.output_dense(np.swapaxes(kept @ v, 1, 2))
+            dropped_out = drop(weights, self.dropout, generator(self._own))
+        outputs = self.output_dense(np.swapaxes(dropped_out @ v, 1, 2))
         return (outputs, weights) if return_attention_scores else outputs
 
     def _require_matching(self, query: Any, value: Any, key: Any) -> None:
-        """Raise an error for sequences that do not go together."""
+        """Raise ShapeError for sequences whose batches or lengths differ."""
         if len(value) != 3 or len(key) != 3 or value[:2] != key[:2] or query[0] != value[0]:
             raise ShapeError(
                 f"the layer {self.path!r} takes a query (batch, time, features), and values and keys (batch, length, "
@@ -288,9 +272,10 @@ class MultiHeadAttention(Layer):
             )
 
     def _joined(self, masks: list[Any], shape: tuple[int, int, int]) -> Any:
-        """One mask that broadcasts to (batch, heads, time, length), true where all are; None for no masks."""
+        """Combine masks by "and" into one that broadcasts to (batch, heads, time, length); without masks, None."""
         if not masks:
             return None
+        # A mask of rank 3 has no axis for the heads: it's the same for all.
         batch, *rest = shape
         full = (batch, self.num_heads, *rest)
         each = [mask[:, None] if mask.ndim == 3 else mask for mask in masks]
@@ -303,8 +288,8 @@ class MultiHeadAttention(Layer):
         except ValueError:
             pass
         raise ShapeError(
-            f"the layer {self.path!r} got masks of the shapes {[mask.shape for mask in masks]}, of which one does "
-            f"not broadcast to (batch, time, length), here {shape}"
+            f"the layer {self.path!r} got masks of the shapes {[mask.shape for mask in masks]}, but masks must "
+            f"broadcast to (batch, time, length), here {shape}"
         )
 
     def compute_output_shape(
@@ -313,17 +298,17 @@ class MultiHeadAttention(Layer):
         value_shape: Any = None,  # noqa: ARG002
         key_shape: Any = None,  # noqa: ARG002
     ) -> Any:
-        """The batch and the time of the query, and the shape of the outputs."""
+        """Return the leading axes of the query and the axes of the output."""
         self._require_shape(tuple(query_shape))
         outputs = (query_shape[-1],) if self.output_shape is None else self.output_shape
         return (*query_shape[:-1], *outputs)
 
 
 def _truth(mask: Any) -> Any:
-    """A mask as truth values."""
+    """Convert a mask to bools."""
     return as_array(mask).astype(bool)
 
 
 def _column(mask: Any, axis: int) -> Any:
-    """A mask of a sequence with an axis for the other sequence."""
+    """Add an axis for the other sequence to the mask of one sequence, unless the mask is missing."""
     return None if mask is None else np.expand_dims(_truth(mask), axis)

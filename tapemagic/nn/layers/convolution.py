@@ -1,4 +1,4 @@
-"""Conv1D and Conv2D: a small kernel of weights that moves over signals or images."""
+"""Conv1D and Conv2D: a small kernel of weights that slides over signals or images."""
 
 from __future__ import annotations
 
@@ -14,7 +14,27 @@ from tapemagic.nn.layer import Layer
 
 
 class Convolution(Layer):
-    """Base class of `Conv1D` and `Conv2D`, with their parameters and `rank` spatial axes."""
+    """Base class of `Conv1D` and `Conv2D`, with `rank` spatial axes.
+
+    Parameters
+    ----------
+    filters : int
+        The number of channels of the output.
+    kernel_size : int or tuple of int
+        The lengths of the kernel.
+    strides : int or tuple of int, optional
+        The step of the kernel.
+    padding : {'valid', 'same', 'causal'}, optional
+        "valid" keeps the kernel inside the input. "same" puts zeros around it, so that the output has
+        ceil(length / stride) elements. "causal", only for `Conv1D`, puts zeros before the signal, so that no output
+        depends on a later input.
+    dilation_rate : int or tuple of int, optional
+        The distance of the input elements below the kernel. Not together with strides.
+    groups : int, optional
+        Divide the channels into this many groups, each with its own part of the filters.
+    data_format, activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer
+        See `Layer`.
+    """
 
     rank: int
     paddings: tuple[str, ...] = ("valid", "same")
@@ -46,14 +66,15 @@ class Convolution(Layer):
         self.padding = choice(padding, f"padding of {kind}", self.paddings)
         self.dilation_rate = lengths(dilation_rate, f"dilation_rate of {kind}", self.rank)
         self.groups = positive(groups, f"groups of {kind}")
+        # TensorFlow refuses this combination, too.
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
             raise OptionError(
-                f"{kind} takes strides or a dilation_rate other than 1, not both: strides={strides!r} and "
+                f"{kind} takes either strides or a dilation_rate above 1, not both: strides={strides!r} and "
                 f"dilation_rate={dilation_rate!r}"
             )
         if self.filters % self.groups:
             raise OptionError(
-                f"filters of {kind} have to be a multiple of its groups: {self.filters} is none of {self.groups}"
+                f"filters of {kind} must be a multiple of its groups: {self.filters} isn't a multiple of {self.groups}"
             )
         self.activation = activations.get(activation)
         self.use_bias = use_bias
@@ -63,12 +84,12 @@ class Convolution(Layer):
         self.bias_regularizer = bias_regularizer
 
     def build(self, input_shape: Any) -> None:
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         channels = input_shape[-1]
         if channels is not None and channels % self.groups:
             raise ShapeError(
                 f"the layer {self.path!r} has {self.groups} groups, and got inputs of {channels} channels, in the "
-                f"shape {input_shape}: their number has to be a multiple of {self.groups}"
+                f"shape {input_shape}: their number must be a multiple of {self.groups}"
             )
         self.kernel = self.add_weight(
             (*self.kernel_size, channels and channels // self.groups, self.filters),
@@ -87,94 +108,71 @@ class Convolution(Layer):
         self.input_spec = self.input_spec.built_for({-1: channels})  # type: ignore[union-attr]
 
     def call(self, inputs: Any) -> Any:
-        """The outputs."""
+        """Return the convolution of the inputs."""
+        # Shapes are checked by the engine; only after an error they are checked again, to name the layer.
         convolve = conv1d if self.rank == 1 else conv2d
         try:
             outputs = convolve(
                 inputs, self.kernel, self.strides, self._padding(), self.dilation_rate
             )
         except ShapeError:
-            self.compute_output_shape(inputs.shape)  # which names the layer
+            self.compute_output_shape(inputs.shape)  # raises an error that names the layer
             raise
         if self.bias is not None:
             outputs = outputs + self.bias
         return self.activation(outputs)
 
     def _padding(self) -> Any:
-        """The padding as the engine takes it; a causal one comes before the signal alone."""
+        """Return the padding in the engine's form."""
         if self.padding == "causal":
+            # As many zeros before the signal as the kernel looks back, so output t sees inputs up to t.
             return [((self.kernel_size[0] - 1) * self.dilation_rate[0], 0)]
         return self.padding
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch, the places of the kernel, and the filters."""
+        """Return the batch, the positions of the kernel, and the filters."""
         self._require_shape(tuple(input_shape))
         *batch, _ = input_shape
-        batch, known = batch[: -self.rank], batch[-self.rank :]
-        found = window_places(
-            known,
+        batch, spatial = batch[: -self.rank], batch[-self.rank :]
+        counts = window_places(
+            spatial,
             self.kernel_size,
             self.strides,
             self._padding(),
             self.dilation_rate,
             f"the layer {self.path!r}",
         )
-        return (*batch, *found, self.filters)
+        return (*batch, *counts, self.filters)
 
 
 def window_places(
-    known: Any, size: Any, strides: Any, padding: Any, dilations: Any, name: str
+    spatial: Any, size: Any, strides: Any, padding: Any, dilations: Any, name: str
 ) -> tuple[int | None, ...]:
-    """The number of places of a window along each spatial axis; None along axes of unknown length.
+    """Return the number of positions of a window along each spatial axis, or None for an unknown length.
 
     Examples
     --------
     >>> window_places((None, 8), (3, 3), (1, 2), "valid", (1, 1), "Conv2D")
     (None, 3)
     """
+    # An unknown length is replaced by one that fits the window, so that the known axes can be checked.
     roomy = max(n * gap for n, gap in zip(size, dilations, strict=True))
-    full = tuple(roomy if n is None else n for n in known)
+    full = tuple(roomy if n is None else n for n in spatial)
     window = sliding(size, strides, padding, dilations, full, name)
-    counts = zip(known, places(window, full), strict=True)
+    counts = zip(spatial, places(window, full), strict=True)
     return tuple(None if n is None else count for n, count in counts)
 
 
 class Conv2D(Convolution):
-    """A convolution of images: in each place, a weighted sum of the pixels below a kernel, for each filter.
+    """A convolution of images: for each position and filter, a weighted sum of the pixels below a kernel.
 
-    Parameters
-    ----------
-    filters : int
-        The number of channels of the output.
-    kernel_size : int or (int, int)
-        The height and width of the kernel.
-    strides : int or (int, int), optional
-        How far the kernel moves.
-    padding : {'valid', 'same'}, optional
-        Whether the kernel stays inside the images, or zeros are put around them, so that there are
-        ceil(length / stride) places.
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    dilation_rate : int or (int, int), optional
-        How far apart the pixels are to which the kernel is applied. Not together with strides.
-    groups : int, optional
-        The channels are divided into so many groups, each with its own part of the filters.
-    activation : str or callable, optional
-    use_bias : bool, optional
-    kernel_initializer, bias_initializer : str, callable or Initializer, optional
-    kernel_regularizer, bias_regularizer : str, callable or Regularizer, optional
-    **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+    See `Convolution` for the parameters.
 
     Notes
     -----
     The input has the shape (batch, height, width, channels), the output (batch, new height, new width, filters), the
-    kernel (height, width, channels / groups, filters). It is a cross-correlation: the kernel is not flipped.
+    kernel (height, width, channels / groups, filters). As in all deep learning libraries, this is a cross-correlation:
+    the kernel isn't flipped.
 
     Examples
     --------
@@ -189,27 +187,9 @@ class Conv2D(Convolution):
 
 
 class Conv1D(Convolution):
-    """A convolution of signals: in each place, a weighted sum of the elements below a kernel, for each filter.
+    """A convolution of signals: for each position and filter, a weighted sum of the elements below a kernel.
 
-    Parameters
-    ----------
-    filters : int
-        The number of channels of the output.
-    kernel_size, strides, dilation_rate : int or (int,)
-        As of `Conv2D`, along one axis.
-    padding : {'valid', 'same', 'causal'}, optional
-        Causal puts zeros before the signals alone, so that no output depends on a later input.
-    data_format, groups, activation, use_bias : optional
-        As of `Conv2D`.
-    kernel_initializer, bias_initializer : str, callable or Initializer, optional
-    kernel_regularizer, bias_regularizer : str, callable or Regularizer, optional
-    **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+    See `Convolution` for the parameters.
 
     Notes
     -----

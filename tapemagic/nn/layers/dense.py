@@ -17,18 +17,8 @@ class Dense(Layer):
     ----------
     units : int
         The number of outputs.
-    activation : str or callable, optional
-        None for none.
-    use_bias : bool, optional
-    kernel_initializer, bias_initializer : str, callable or Initializer, optional
-    kernel_regularizer, bias_regularizer : str, callable or Regularizer, optional
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `units` is no positive whole number, or an activation, initializer or regularizer is unknown.
+        See `Layer`.
 
     Notes
     -----
@@ -44,6 +34,7 @@ class Dense(Layer):
     """
 
     input_spec = InputSpec("batch, ..., features")
+    # Integers are cast as well: a product of integer inputs and float weights would be float64 in NumPy.
     cast_kinds = "fbiu"
 
     def __init__(
@@ -67,7 +58,7 @@ class Dense(Layer):
         self.bias_regularizer = bias_regularizer
 
     def build(self, input_shape: Any) -> None:
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         features = input_shape[-1]
         self.kernel = self.add_weight(
             (features, self.units),
@@ -83,13 +74,14 @@ class Dense(Layer):
         self.input_spec = self.input_spec.built_for({-1: features})
 
     def call(self, inputs: Any) -> Any:
-        """The outputs."""
+        """Return the outputs."""
+        # matmul treats all leading axes as a batch, so inputs of any rank work, as in Keras.
         outputs = inputs @ self.kernel
         if self.bias is not None:
             outputs = outputs + self.bias
         return self.activation(outputs)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shape of the input with `units` as its last length."""
+        """Return the shape of the input with `units` as its last length."""
         self._require_shape(tuple(input_shape))
         return (*input_shape[:-1], self.units)

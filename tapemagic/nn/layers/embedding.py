@@ -1,4 +1,4 @@
-"""Embedding: a learnt vector for each whole number."""
+"""Embedding: a learned vector for each integer."""
 
 from __future__ import annotations
 
@@ -15,38 +15,34 @@ from tapemagic.nn.layer import Layer
 
 
 class Embedding(Layer):
-    """A learnt vector for each whole number from 0 on, such as the numbers of words.
+    """A learned vector for each integer of at least 0, such as the index of a word.
 
     Parameters
     ----------
     input_dim : int
-        How many numbers there are: one more than the largest.
+        The number of vectors: one more than the largest integer.
     output_dim : int
         The length of a vector.
-    embeddings_initializer : str, callable or Initializer, optional
-    embeddings_regularizer : str, callable or Regularizer, optional
     mask_zero : bool, optional
-        Only False: masks are handed to the layers that need them, as ``mask=numbers != 0``.
+        Only False: pass masks to the layers that need them, as ``mask=numbers != 0``.
     weights : array_like, optional
         The first vectors, of the shape (input_dim, output_dim).
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
     OptionError
-        If a parameter has a value that it does not take; when the layer is called, if a number is not among those
-        from 0 to `input_dim` - 1.
+        In a call, if an integer isn't between 0 and `input_dim` - 1.
     DtypeError
-        When the layer is called, if the input is not made of whole numbers, of whatever dtype.
+        In a call, if a number isn't an integer, regardless of its dtype.
 
     Notes
     -----
-    From whole numbers of any shape to that shape with `output_dim` as one more axis.
+    The output has the shape of the input with `output_dim` as an additional axis.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.Embedding(3, 2, weights=[[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
     >>> layer(np.array([[2, 0]])).numpy()
@@ -71,16 +67,17 @@ class Embedding(Layer):
         self.embeddings_regularizer = embeddings_regularizer
         if mask_zero:
             raise OptionError(
-                "Embedding makes no masks, as mask_zero=True would: hand them to the layers that need them, as in "
+                "Embedding creates no masks, as mask_zero=True would: pass masks to the layers that need them, as in "
                 "nn.LSTM(8)(vectors, mask=numbers != 0)"
             )
         if weights is not None:
-            one = isinstance(weights, list) and len(weights) == 1 and np.ndim(weights[0]) == 2
+            # Keras 2 took the weights of a layer as a list: [matrix].
+            is_listed = isinstance(weights, list) and len(weights) == 1 and np.ndim(weights[0]) == 2
             self.build((None,))
-            self.set_weights(weights if one else [weights])
+            self.set_weights(weights if is_listed else [weights])
 
     def build(self, input_shape: Any) -> None:  # noqa: ARG002 (any shape will do)
-        """Make the vectors."""
+        """Create the vectors."""
         self.embeddings = self.add_weight(
             (self.input_dim, self.output_dim),
             self.embeddings_initializer,
@@ -89,30 +86,33 @@ class Embedding(Layer):
         )
 
     def call(self, inputs: Any) -> Any:
-        """The vectors of the numbers."""
+        """Return the vectors of the integers."""
         numbers = as_array(inputs)
         require_computed(numbers, f"the layer {self.path!r}, which looks numbers up,", IN_PARTS)
-        others = _others(numbers)
-        if others.size:
+        invalid = _non_integers(numbers)
+        if invalid.size:
             raise DtypeError(
-                f"the layer {self.path!r} looks whole numbers up, and got {numbers.dtype}, such as {others[0]}: write "
-                "x.astype(int), if that is meant"
+                f"the layer {self.path!r} looks integers up, and got {numbers.dtype}, such as {invalid[0]}: write "
+                "x.astype(int), if the fractions don't matter"
             )
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.input_dim):
+            # NumPy would read negative indices from the end, and JAX and TensorFlow on GPU clip or return zeros.
             wrong = numbers[(numbers < 0) | (numbers >= self.input_dim)][0]
             raise OptionError(
                 f"the layer {self.path!r} has vectors for the numbers from 0 to {self.input_dim - 1}, and got "
-                f"{wrong}: input_dim has to be one more than the largest number"
+                f"{wrong}: input_dim must be one more than the largest number"
             )
         return gather(self.embeddings, numbers.astype(np.intp))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shape of the input, and the length of a vector."""
+        """Return the shape of the input with the length of a vector as an additional axis."""
         return (*input_shape, self.output_dim)
 
 
-def _others(numbers: Any) -> Any:
-    """The elements of an array that are no whole numbers."""
+def _non_integers(numbers: Any) -> Any:
+    """Return the elements of an array that aren't integers."""
+    # Floats that are integers are accepted, because Keras casts all inputs, and pandas yields floats for columns with
+    # missing values; nan is refused, because it differs from its floor.
     if numbers.dtype.kind in "iu":
         return numbers.ravel()[:0]
     if numbers.dtype.kind == "f":

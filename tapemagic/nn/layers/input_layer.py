@@ -1,4 +1,4 @@
-"""Input: a symbolic tensor with which a model begins."""
+"""Input: the symbolic tensor with which a model begins."""
 
 from __future__ import annotations
 
@@ -17,26 +17,14 @@ from tapemagic.nn.symbolic import Node, SymbolicTensor
 
 
 class InputLayer(Layer):
-    """The layer that stands for an input of a model; `nn.Input` makes one, and gives its output.
+    """The layer that represents an input of a model. `nn.Input` creates it, and returns its output.
 
     Parameters
     ----------
-    shape : sequence of int or None, optional
-        Without the batch axis.
-    batch_size : int, optional
-        The length of the batch axis, if only one is to be taken.
-    dtype : dtype, optional
-        `nn.config.floatx` if left out.
-    name : str, optional
-    batch_shape : sequence of int or None, optional
-        In the place of `shape` and `batch_size`, with the batch axis.
+    shape, batch_size, dtype, name, batch_shape : optional
+        See `nn.Input`.
     input_shape : sequence of int or None, optional
         The old name of `shape`.
-
-    Raises
-    ------
-    OptionError
-        If a length is no whole number from 0 on, or None; or the shape is not given, or twice.
 
     Examples
     --------
@@ -60,25 +48,28 @@ class InputLayer(Layer):
             batch_shape is not None and batch_size is not None
         ):
             raise OptionError(
-                "an Input takes either shape=, without the batch axis, and perhaps batch_size=, or batch_shape=: write "
-                "nn.Input((3,)) for batches of 3 features"
+                "an Input takes either shape=, without the batch axis, and optionally batch_size=, or batch_shape=: "
+                "write nn.Input((3,)) for batches of 3 features"
             )
-        given = (batch_size, *_lengths(shape)) if batch_shape is None else _lengths(batch_shape)
-        self.batch_shape = _lengths(given)
+        full_shape = (
+            (batch_size, *_lengths(shape)) if batch_shape is None else _lengths(batch_shape)
+        )
+        self.batch_shape = _lengths(full_shape)
         self._dtype = of_numbers(floatx() if dtype is None else dtype).name
         self.built = True
         self.begin()
 
     def begin(self) -> None:
-        """Make the symbolic tensor."""
+        """Create the symbolic tensor."""
         self.node = Node(self, (), {}, SymbolicTensor(self.batch_shape, self._dtype, self.name))
 
     @property
     def output(self) -> Any:
-        """The symbolic tensor."""
+        """The symbolic tensor of the input."""
         return self.node.outputs
 
     def __getstate__(self) -> dict[str, Any]:
+        # The node belongs to this layer: a copy creates its own in __setstate__.
         return {name: value for name, value in vars(self).items() if name != "node"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -86,21 +77,18 @@ class InputLayer(Layer):
         self.begin()
 
     def call(self, inputs: Any) -> Any:
-        """The input itself."""
+        """Return the input unchanged."""
         return inputs
 
     def convert(self, x: Any) -> Any:
-        """An array or tensor that stands for this input, with an axis of length 1 added or removed at the end.
+        """Convert an array or tensor to the shape and dtype of this input.
 
-        Raises
-        ------
-        DtypeError
-            If it is complex, and the input is not.
-        ShapeError
-            If its shape is another one.
+        Adds or removes a last axis of length 1, as Keras does. Raises DtypeError for unexpected complex numbers, and
+        ShapeError for any other shape.
         """
         shape = x.shape
         rank = len(self.batch_shape)
+        # Keras adjusts (n,) and (n, 1), so that a model of one feature accepts a vector of examples.
         if len(shape) == rank + 1 and shape[-1] == 1:
             x = np.reshape(x, shape[:-1])
         elif len(shape) == rank - 1 and self.batch_shape[-1] == 1:
@@ -110,16 +98,16 @@ class InputLayer(Layer):
         ):
             if x.dtype.kind == "c" and np.dtype(self._dtype).kind != "c":
                 raise DtypeError(
-                    f"the input {self.name!r} takes real numbers, not {x.dtype}: give x.real, or np.abs(x)"
+                    f"the input {self.name!r} takes real numbers, not {x.dtype}: pass x.real or np.abs(x)"
                 )
             return x if x.dtype == self._dtype else cast(x, self._dtype)
         raise ShapeError(
-            f"the input {self.name!r} takes arrays of the shape {self.batch_shape}, None standing for any length, and "
+            f"the input {self.name!r} takes arrays of the shape {self.batch_shape}, where None means any length, and "
             f"got the shape {shape}{self._advice(shape)}"
         )
 
     def _advice(self, shape: Any) -> str:
-        """Advice for a single example without the axis of the batch."""
+        """Return advice for a single example without the batch axis, or ''."""
         return ": for a batch of one, write x[None]" if shape == self.batch_shape[1:] else ""
 
 
@@ -130,32 +118,27 @@ def Input(  # noqa: N802 (Keras's name)
     name: str | None = None,
     batch_shape: Sequence[int | None] | None = None,
 ) -> SymbolicTensor:
-    """Make a symbolic tensor, on which layers can be called to put a model together.
+    """Create a symbolic tensor, on which layers can be called to build a model.
 
     Parameters
     ----------
     shape : sequence of int or None, optional
-        Without the batch axis; None for a length that differs between batches.
+        The shape without the batch axis, with None for a length that differs between batches.
     batch_size : int, optional
-        The length of the batch axis, if only one is to be taken.
+        The length of the batch axis, if it's fixed.
     dtype : dtype, optional
-        `nn.config.floatx` if left out.
+        By default `nn.config.floatx`.
     name : str, optional
     batch_shape : sequence of int or None, optional
-        In the place of `shape` and `batch_size`, with the batch axis.
-
-    Returns
-    -------
-    SymbolicTensor
+        The shape with the batch axis, instead of `shape` and `batch_size`.
 
     Raises
     ------
     OptionError
-        If a length is no whole number from 0 on, or None; or the shape is not given, or twice.
+        If a length is neither None nor an integer of at least 0, or there isn't exactly one shape.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> x = nn.Input((3,))
     >>> y = nn.Dense(2, activation="relu")(x)
@@ -168,21 +151,21 @@ def Input(  # noqa: N802 (Keras's name)
 
 
 def _lengths(shape: Any) -> tuple[int | None, ...]:
-    """A shape as a tuple, of whole numbers and None."""
+    """Return a shape as a tuple of integers and None, or raise OptionError."""
     if isinstance(shape, int | np.integer):
         raise OptionError(
-            f"the shape of an Input is a tuple, not {shape!r}: write shape=({shape},)"
+            f"the shape of an Input must be a tuple, not {shape!r}: write shape=({shape},)"
         )
     try:
         lengths = tuple(shape)
     except TypeError:
         raise OptionError(
-            f"the shape of an Input is a tuple, not {shape!r}: write shape=(3,)"
+            f"the shape of an Input must be a tuple, not {shape!r}: write shape=(3,)"
         ) from None
     for n in lengths:
-        whole = isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0
-        if not whole and n is not None:
+        is_length = isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0
+        if not is_length and n is not None:
             raise OptionError(
-                f"the lengths in the shape of an Input are whole numbers from 0 on, or None, not {n!r} as in {lengths}"
+                f"the shape of an Input must have integers of at least 0, or None, not {n!r} as in {lengths}"
             )
     return tuple(n if n is None else int(n) for n in lengths)

@@ -1,4 +1,4 @@
-"""Dropout and noise: random changes of the inputs in training, and none otherwise."""
+"""Dropout and noise: random changes of the inputs, only during training."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ import numpy as np
 
 from tapemagic.engine.laziness import IN_PARTS, require_computed
 from tapemagic.engine.operations.normalization import dropout, masked
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import number, share
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Pointwise
 from tapemagic.nn.random import generator
 
 
 class Noise(Pointwise):
-    """Base class of layers with random numbers, from a generator of their own if they have a seed."""
+    """Base class of layers with random numbers, from their own generator if they have a seed.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator, optional
+        See `Layer`.
+    """
 
     cast_kinds = "fbiu"
 
@@ -28,34 +34,27 @@ class Noise(Pointwise):
 
     @property
     def generator(self) -> np.random.Generator:
-        """The layer's own generator, or the global one."""
+        """The layer's own generator, or the global generator."""
         return generator(self._own)
 
     def _require_computed(self, inputs: Any) -> None:
-        """Raise an error for lazy inputs: as many random numbers would have to be in memory."""
+        """Raise an error for lazy inputs, whose random numbers would all be in memory at once."""
         how = f"the layer {self.path!r}, which draws random numbers,"
         require_computed(unwrap(inputs), how, IN_PARTS)
 
 
 class Dropout(Noise):
-    """In training, set a random part of the inputs to 0, and multiply the others by 1 / (1 - rate) [1]_.
+    """During training, set random inputs to 0, and multiply the others by 1 / (1 - rate) [1]_.
 
     Parameters
     ----------
     rate : float
-        The probability with which an input becomes 0; at least 0 and less than 1.
+        The probability that an input becomes 0; at least 0 and less than 1.
     noise_shape : tuple of int or None, optional
-        The shape of the random choice, where 1 stands for an axis along which all share it, and None for the length
-        of the input.
-    seed : int or numpy.random.Generator, optional
-        Of the random numbers; None for the global generator.
+        The shape of the random mask, with length 1 along axes that share a choice, and None for the length of the
+        input.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `rate`, `noise_shape` or `seed` is something else.
+        See `Layer`.
 
     References
     ----------
@@ -64,7 +63,6 @@ class Dropout(Noise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.Dropout(0.5, seed=0)
     >>> layer(np.ones((1, 6)), training=True).numpy()
@@ -81,7 +79,9 @@ class Dropout(Noise):
         self.noise_shape = None if noise_shape is None else _noise_shape(noise_shape)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The inputs; in training, with some of them 0."""
+        """Return the inputs, during training with some of them 0."""
+        # "Inverted" dropout, as in all libraries: the factor is applied during training, where the paper multiplies
+        # the weights by 1 - rate afterwards. So inference is the identity.
         if not training or not self.rate:
             return inputs
         self._require_computed(inputs)
@@ -91,7 +91,7 @@ class Dropout(Noise):
         if len(self.noise_shape) != inputs.ndim or any(n not in (1, None, of) for n, of in pairs):
             raise ShapeError(
                 f"the layer {self.path!r} has noise_shape={self.noise_shape}, and got the shape {inputs.shape}: each "
-                "length has to be 1, None, or that of the input"
+                "length must be 1, None, or the length of the input"
             )
         kept = self.generator.random([of if n is None else n for n, of in pairs]) >= self.rate
         mask = np.broadcast_to(kept, inputs.shape)
@@ -99,35 +99,27 @@ class Dropout(Noise):
 
 
 def _noise_shape(shape: Any) -> tuple[int | None, ...]:
-    given = shape if isinstance(shape, list | tuple) else ()
-    known = tuple(n for n in given if n is not None)
-    if not given or len(whole_numbers(known)) != len(known) or min(known, default=1) < 1:
+    lengths = shape if isinstance(shape, list | tuple) else ()
+    fixed = tuple(n for n in lengths if n is not None)
+    if not lengths or len(integers_in(fixed)) != len(fixed) or min(fixed, default=1) < 1:
         raise OptionError(
-            f"the noise_shape of Dropout is a tuple of lengths and None, not {shape!r}: write (None, 1, None)"
+            f"the noise_shape of Dropout must be a tuple of lengths and None, not {shape!r}: write (None, 1, None)"
         )
-    return tuple(given)
+    return tuple(lengths)
 
 
 class GaussianNoise(Noise):
-    """In training, add random numbers from a normal distribution around 0.
+    """During training, add normal random numbers with mean 0.
 
     Parameters
     ----------
     stddev : float
         The standard deviation; at least 0.
-    seed : int or numpy.random.Generator, optional
-        Of the random numbers; None for the global generator.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `stddev` or `seed` is something else.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.GaussianNoise(0.1, seed=0)
     >>> layer(np.zeros((1, 3)), training=True).numpy().round(3)
@@ -136,10 +128,10 @@ class GaussianNoise(Noise):
 
     def __init__(self, stddev: float, seed: Any = None, **kwargs: Any) -> None:
         super().__init__(seed, **kwargs)
-        self.stddev = number(stddev, "stddev of GaussianNoise", least=0)
+        self.stddev = number(stddev, "stddev of GaussianNoise", minimum=0)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The inputs; in training, with noise."""
+        """Return the inputs, during training with noise."""
         if not training or not self.stddev:
             return inputs
         self._require_computed(inputs)
@@ -148,21 +140,14 @@ class GaussianNoise(Noise):
 
 
 class GaussianDropout(Noise):
-    """In training, multiply by random numbers around 1, with the variance that dropout has [1]_.
+    """During training, multiply by normal random numbers with mean 1 and the variance of dropout [1]_.
 
     Parameters
     ----------
     rate : float
-        The standard deviation is sqrt(rate / (1 - rate)); at least 0 and less than 1.
-    seed : int or numpy.random.Generator, optional
-        Of the random numbers; None for the global generator.
+        At least 0 and less than 1; the standard deviation is sqrt(rate / (1 - rate)).
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `rate` or `seed` is something else.
+        See `Layer`.
 
     References
     ----------
@@ -171,7 +156,6 @@ class GaussianDropout(Noise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GaussianDropout(0.5, seed=0)(np.ones((1, 3)), training=True).numpy().round(3)
     array([[1.126, 0.868, 1.64 ]], dtype=float32)
@@ -182,7 +166,7 @@ class GaussianDropout(Noise):
         self.rate = share(rate, "rate of GaussianDropout")
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The inputs; in training, times random numbers."""
+        """Return the inputs, during training times random numbers."""
         if not training or not self.rate:
             return inputs
         self._require_computed(inputs)

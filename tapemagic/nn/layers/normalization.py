@@ -8,18 +8,35 @@ import numpy as np
 
 from tapemagic.engine.laziness import require_computed
 from tapemagic.engine.operations.selection import cast
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, change_in_place
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import axis as whole_axis
 from tapemagic.nn.arguments import number
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Pointwise
 
 
 class ScaledNormalization(Pointwise):
-    """Base class of normalizations with a learnt scale, gamma, and offset, beta, along some axes."""
+    """Base class of normalizations with a learned scale, gamma, and offset, beta.
+
+    Parameters
+    ----------
+    axis : int or sequence of int, optional
+        The axes with a gamma and beta for each index.
+    epsilon : float, optional
+        Added to the variance, inside the root.
+    center, scale : bool, optional
+        Add beta; multiply by gamma.
+    beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer : optional
+    beta_regularizer, gamma_regularizer : optional
+        See `Layer`.
+
+    Notes
+    -----
+    Half precision is computed in single precision.
+    """
 
     input_spec = InputSpec("batch, ...")
     cast_kinds = "fbiu"
@@ -38,7 +55,7 @@ class ScaledNormalization(Pointwise):
     ) -> None:
         super().__init__(**kwargs)
         self.axis = axis
-        self.epsilon = number(epsilon, f"epsilon of {type(self).__name__}", least=0)
+        self.epsilon = number(epsilon, f"epsilon of {type(self).__name__}", minimum=0)
         self.center = bool(center)
         self.scale = bool(scale)
         self.beta_initializer = beta_initializer
@@ -47,7 +64,7 @@ class ScaledNormalization(Pointwise):
         self.gamma_regularizer = gamma_regularizer
 
     def _build_scale(self, input_shape: Any, axes: tuple[int, ...]) -> None:
-        """Make gamma and beta for the lengths of the axes, and remember these."""
+        """Create gamma and beta for the lengths of the axes, and store the axes."""
         rank = len(input_shape)
         self._axes = tuple(sorted(axis + rank if axis < 0 else axis for axis in axes))
         if not all(0 <= axis < rank for axis in self._axes) or len(set(self._axes)) < len(axes):
@@ -73,65 +90,54 @@ class ScaledNormalization(Pointwise):
         self.input_spec = InputSpec(axes_names, lengths)
 
     def _spread(self, x: Any) -> Any:
-        """A weight as it broadcasts with the inputs, and of their dtype."""
+        """Return a weight in the shape that broadcasts with the inputs, and in their dtype."""
         x = x if self._dtype != "float16" else cast(x, "float32")
         if self._axes == (len(self._broadcast) - 1,):
             return x
         return np.reshape(x, self._broadcast)
 
-    def _scaled(self, centred: Any, variance: Any) -> Any:
-        """Deviations from the mean over their standard deviation, times gamma, plus beta, in the layer's dtype."""
+    def _scaled(self, centered: Any, variance: Any) -> Any:
+        """Divide deviations from the mean by the standard deviation, multiply by gamma, and add beta."""
+        # gamma / std is computed first: it has the shape of the features, and the product with the large array comes
+        # last, once.
         inverse = 1 / np.sqrt(variance + self.epsilon)
         if self.gamma is not None:
             inverse = inverse * self._spread(self.gamma)
-        outputs = centred * inverse
+        outputs = centered * inverse
         if self.beta is not None:
             outputs = outputs + self._spread(self.beta)
         return outputs if self._dtype != "float16" else cast(outputs, "float16")
 
     def _wide(self, inputs: Any) -> Any:
-        """The inputs; in single precision if they are in half, whose squares overflow."""
+        """Return the inputs, half precision as single precision: squares of numbers above 256 overflow in float16."""
         return inputs if inputs.dtype != np.float16 else cast(inputs, "float32")
 
 
 TRAINED_APART = (
-    "call it with training=False, normalize by np.mean and np.var yourself, or use model.fit, which has the numbers of "
-    "each batch"
+    "call it with training=False, normalize by np.mean and np.var yourself, or use model.fit, which loads each batch "
+    "into memory"
 )
-"""The advice where moving averages would have to follow data that are not computed."""
+"""The advice for lazy inputs, which moving averages can't follow."""
 
 
 class BatchNormalization(ScaledNormalization):
-    """Each feature with mean 0 and variance 1 over the batch, times gamma, plus beta [1]_.
+    """Normalization of each feature to mean 0 and variance 1 over the batch, times gamma, plus beta [1]_.
 
-    In training, mean and variance are those of the batch, and their moving averages are updated; otherwise, and in a
-    layer whose `trainable` is False, the moving averages take their place.
+    During training, mean and variance are those of the batch, and their moving averages are updated. Otherwise, and in
+    a layer whose `trainable` is False, the moving averages are used instead.
 
     Parameters
     ----------
     axis : int, optional
-        The axis of the features; mean and variance are taken over all others.
+        The axis of the features; mean and variance are computed over all other axes.
     momentum : float, optional
-        The share of the old moving averages in the new ones.
-    epsilon : float, optional
-        Added to the variance.
-    center, scale : bool, optional
-        Whether there is a beta, and a gamma.
-    beta_initializer, gamma_initializer : str, callable or Initializer, optional
-    moving_mean_initializer, moving_variance_initializer : str, callable or Initializer, optional
-    beta_regularizer, gamma_regularizer : str, callable or Regularizer, optional
+        The share of the old moving averages in the new averages.
     **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `ScaledNormalization` and `Layer`.
 
     Notes
     -----
-    The weights are gamma, beta, the moving mean and the moving variance. As in Keras, the variance of the batch is
-    divided by its size, not by one less. Half precision is computed in single precision.
+    The weights are gamma, beta, the moving mean and the moving variance.
 
     References
     ----------
@@ -140,7 +146,6 @@ class BatchNormalization(ScaledNormalization):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.BatchNormalization(epsilon=0.0)
     >>> layer(np.array([[1.0], [3.0]]), training=True).numpy()
@@ -177,12 +182,12 @@ class BatchNormalization(ScaledNormalization):
             **kwargs,
         )
         self.axis = whole_axis(axis, "axis of BatchNormalization")
-        self.momentum = number(momentum, "momentum of BatchNormalization", least=0)
+        self.momentum = number(momentum, "momentum of BatchNormalization", minimum=0)
         self.moving_mean_initializer = moving_mean_initializer
         self.moving_variance_initializer = moving_variance_initializer
 
     def build(self, input_shape: Any) -> None:
-        """Make gamma, beta and the moving averages."""
+        """Create gamma, beta and the moving averages."""
         self._build_scale(input_shape, (self.axis,))
         self.moving_mean = self.add_weight(
             self._lengths, self.moving_mean_initializer, trainable=False, name="moving_mean"
@@ -192,25 +197,28 @@ class BatchNormalization(ScaledNormalization):
         )
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The normalized inputs."""
+        """Return the normalized inputs."""
         inputs = self._wide(inputs)
+        # Keras's rule since TensorFlow 2: a frozen layer runs in inference mode, as fine-tuning expects.
         if not (training and self.trainable):
-            centred = inputs - self._spread(self.moving_mean)
-            return self._scaled(centred, self._spread(self.moving_variance))
+            centered = inputs - self._spread(self.moving_mean)
+            return self._scaled(centered, self._spread(self.moving_variance))
         axes = tuple(i for i in range(inputs.ndim) if i not in self._axes)
         if not inputs.size:
             raise ShapeError(
-                f"the layer {self.path!r} takes averages over a batch, and got an empty one, of the shape "
-                f"{inputs.shape}"
+                f"the layer {self.path!r} averages over a batch, and got an empty batch of the shape {inputs.shape}"
             )
         how = f"the layer {self.path!r}, whose moving averages are in memory,"
         require_computed(unwrap(inputs), how, TRAINED_APART)
+        # As in Keras, the variance is divided by the size of the batch, not by one less (algorithm 1 of [1]); the
+        # paper's inference uses the unbiased estimate. The mean of squared deviations, not E[x**2] - E[x]**2, which
+        # cancels for data far from 0.
         mean = np.mean(inputs, axis=axes, keepdims=True)
-        centred = inputs - mean
-        variance = np.mean(np.square(centred), axis=axes, keepdims=True)
+        centered = inputs - mean
+        variance = np.mean(np.square(centered), axis=axes, keepdims=True)
         self._move(self.moving_mean, mean)
         self._move(self.moving_variance, variance)
-        return self._scaled(centred, variance)
+        return self._scaled(centered, variance)
 
     def _move(self, average: Variable, new: Any) -> None:
         """Update a moving average."""
@@ -223,29 +231,9 @@ class BatchNormalization(ScaledNormalization):
 
 
 class LayerNormalization(ScaledNormalization):
-    """Each example with mean 0 and variance 1 along some axes, times gamma, plus beta [1]_.
+    """Normalization of each example to mean 0 and variance 1 along some axes, times gamma, plus beta [1]_.
 
-    Parameters
-    ----------
-    axis : int or sequence of int, optional
-        The axes over which mean and variance are taken.
-    epsilon : float, optional
-        Added to the variance.
-    center, scale : bool, optional
-        Whether there is a beta, and a gamma.
-    beta_initializer, gamma_initializer : str, callable or Initializer, optional
-    beta_regularizer, gamma_regularizer : str, callable or Regularizer, optional
-    **kwargs
-        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
-
-    Notes
-    -----
-    The weights are gamma and beta, with the lengths of the axes. Half precision is computed in single precision.
+    Mean and variance are computed over the axes `axis`. See `ScaledNormalization` for the parameters.
 
     References
     ----------
@@ -253,7 +241,6 @@ class LayerNormalization(ScaledNormalization):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.LayerNormalization(epsilon=0.0)(np.array([[1.0, 3.0], [5.0, 1.0]])).numpy()
     array([[-1.,  1.],
@@ -261,17 +248,17 @@ class LayerNormalization(ScaledNormalization):
     """
 
     def build(self, input_shape: Any) -> None:
-        """Make gamma and beta."""
-        axes = whole_numbers(self.axis)
+        """Create gamma and beta."""
+        axes = integers_in(self.axis)
         if not axes:
             raise OptionError(
-                f"the axis of LayerNormalization is a whole number, or several, not {self.axis!r}: write axis=-1"
+                f"the axis of LayerNormalization must be one or several integers, not {self.axis!r}: write axis=-1"
             )
         self._build_scale(input_shape, axes)
 
     def call(self, inputs: Any) -> Any:
-        """The normalized inputs."""
+        """Return the normalized inputs."""
         inputs = self._wide(inputs)
-        centred = inputs - np.mean(inputs, axis=self._axes, keepdims=True)
-        variance = np.mean(np.square(centred), axis=self._axes, keepdims=True)
-        return self._scaled(centred, variance)
+        centered = inputs - np.mean(inputs, axis=self._axes, keepdims=True)
+        variance = np.mean(np.square(centered), axis=self._axes, keepdims=True)
+        return self._scaled(centered, variance)

@@ -1,4 +1,4 @@
-"""Operation: an operator, an index or a function of NumPy on symbolic tensors, as a layer."""
+"""Operation: an operator, an index or a NumPy function on symbolic tensors, as a layer."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ from tapemagic.nn.module import unique_name
 from tapemagic.nn.symbolic import SymbolicTensor, has_symbolic, symbolic_in
 
 
-class Place(Enum):
-    """A mark among the arguments that an operation keeps."""
+class Placeholder(Enum):
+    """Placeholder for a symbolic tensor among the stored arguments of an operation."""
 
     INPUT = 0
 
 
 class Operation(Layer):
-    """A function of tensors as a layer, with the other arguments of the call.
+    """A function of tensors as a layer, which stores the other arguments of the call.
 
     Parameters
     ----------
     function : callable
     args, kwargs : tuple, dict
-        The arguments of a call, with symbolic tensors in the places that are filled when the layer is called.
+        The arguments of a call. Symbolic tensors among them are replaced by the layer's inputs.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> x = nn.Input((3,))
     >>> model = nn.Model(x, np.exp(x)[:, 0] + 1)
@@ -46,30 +45,31 @@ class Operation(Layer):
 
     def __init__(self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> None:
         super().__init__()
+        # Keras's names of operation layers, such as GetItem and Add, are those that summaries show.
         self.kind = "GetItem" if function is getitem else function.__name__.title().replace("_", "")
         self._name = unique_name(self.kind)
         self.function = function
-        self.arguments = self._kept((args, kwargs))
+        self.arguments = self._with_placeholders((args, kwargs))
         self.built = True
 
-    def _kept(self, structure: Any) -> Any:
-        """The arguments with marks in the places of symbolic tensors; floating-point arrays of the layer's dtype."""
+    def _with_placeholders(self, structure: Any) -> Any:
+        """Replace symbolic tensors by placeholders, and convert arrays to tensors of the layer's dtype."""
         if isinstance(structure, SymbolicTensor):
-            return Place.INPUT
+            return Placeholder.INPUT
         if type(structure) in {list, tuple}:
-            return type(structure)(map(self._kept, structure))
+            return type(structure)(map(self._with_placeholders, structure))
         if type(structure) is dict:
-            return {name: self._kept(part) for name, part in structure.items()}
+            return {name: self._with_placeholders(part) for name, part in structure.items()}
         return self._as_input(structure) if isinstance(structure, np.ndarray) else structure
 
     def call(self, *inputs: Any) -> Any:
-        """The function of the arguments, with the inputs in their places."""
+        """Call the function with the inputs instead of the placeholders."""
         args, kwargs = _filled(self.arguments, iter(inputs))
         return self.function(*args, **kwargs)
 
 
 def _filled(structure: Any, inputs: Iterator[Any]) -> Any:
-    if structure is Place.INPUT:
+    if structure is Placeholder.INPUT:
         return next(inputs)
     if type(structure) in {list, tuple}:
         return type(structure)([_filled(part, inputs) for part in structure])
@@ -79,7 +79,7 @@ def _filled(structure: Any, inputs: Iterator[Any]) -> Any:
 
 
 def _operation(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """The symbolic tensor that a function gives for symbolic tensors among its arguments."""
+    """Return the symbolic result of a function with symbolic tensors among its arguments."""
     return Operation(function, args, kwargs)(*symbolic_in((*args, *kwargs.values())))
 
 
@@ -87,8 +87,8 @@ def _array_ufunc(_self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwarg
     if method != "__call__" or kwargs.get("out") is not None:
         form = "out=..." if method == "__call__" else method
         raise UnsupportedArgumentError(
-            f"np.{ufunc.__name__} with {form} does not take symbolic tensors: write np.{ufunc.__name__}(...) of them "
-            "alone, or a layer with a method call(self, inputs)"
+            f"np.{ufunc.__name__} with {form} doesn't take symbolic tensors: write np.{ufunc.__name__}(x), or a layer "
+            "with a method call(self, inputs)"
         )
     return _operation(ufunc, inputs, kwargs)
 
@@ -102,7 +102,7 @@ def _array_function(self: Any, function: Any, _types: Any, args: Any, kwargs: An
 def _item(self: Any, index: Any) -> Any:
     if has_symbolic([index]):
         raise NotNumbersError(
-            "a symbolic tensor is no index: write np.take_along_axis(x, indices, axis), or a layer with a method "
+            "a symbolic tensor can't be an index: write np.take_along_axis(x, indices, axis), or a layer with a method "
             "call(self, inputs)"
         )
     return _operation(getitem, (self, index), {})
@@ -112,6 +112,7 @@ def _tape_function(_self: Any, function: Any, args: Any, kwargs: Any) -> Any:
     return _operation(function, args, kwargs)
 
 
+# Assigned here, because symbolic.py can't import this module: Operation is a Layer, and layer.py imports symbolic.py.
 SymbolicTensor.__tape_function__ = _tape_function
 SymbolicTensor.__array_ufunc__ = _array_ufunc  # type: ignore[method-assign, assignment]
 SymbolicTensor.__array_function__ = _array_function

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import channels_last, choice, lengths
 from tapemagic.nn.input_spec import InputSpec
@@ -17,15 +17,16 @@ SIGNALS = InputSpec("batch, length, channels")
 
 
 def _pairs(value: Any, what: str, rank: int) -> tuple[tuple[int, int], ...]:
-    """The elements before and after each spatial axis, from one number for all, one for each axis, or pairs."""
-    several = value if isinstance(value, list | tuple) else (value,) * rank
-    if rank == 1 and len(several) == 2:
-        several = (several,)
-    pairs = [whole_numbers(part) for part in several]
+    """Return pairs (before, after) for each spatial axis, from one number for all, one for each axis, or pairs."""
+    entries = value if isinstance(value, list | tuple) else (value,) * rank
+    # For one axis, (1, 2) is the pair (before, after); for two axes, it's one number for each axis.
+    if rank == 1 and len(entries) == 2:
+        entries = (entries,)
+    pairs = [integers_in(part) for part in entries]
     pairs = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
     if len(pairs) != rank or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise OptionError(
-            f"{what} is a whole number from 0 on, one for each axis, or a pair (before, after) for each, not {value!r}"
+            f"{what} must be an integer of at least 0, one for each axis, or pairs (before, after), not {value!r}"
         )
     return tuple((before, after) for before, after in pairs)
 
@@ -36,20 +37,12 @@ class ZeroPadding2D(Layer):
     Parameters
     ----------
     padding : int, (int, int) or ((int, int), (int, int)), optional
-        How many: on all sides; above and below, left and right; or ((above, below), (left, right)).
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of zeros: on all sides; (above and below, left and right); or ((above, below), (left, right)).
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `padding` is something else.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ZeroPadding2D(((1, 0), (2, 2)))(np.ones((1, 3, 3, 1))).shape
     (1, 4, 7, 1)
@@ -64,11 +57,11 @@ class ZeroPadding2D(Layer):
         self.padding = _pairs(padding, f"padding of {type(self).__name__}", self.rank)
 
     def call(self, inputs: Any) -> Any:
-        """The inputs with zeros around them."""
+        """Return the inputs surrounded by zeros."""
         return np.pad(inputs, ((0, 0), *self.padding, (0, 0)))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The spatial axes with the zeros."""
+        """Return the shape with the zeros."""
         self._require_shape(tuple(input_shape))
         batch, *spatial, channels = input_shape
         pairs = zip(spatial, self.padding, strict=True)
@@ -81,20 +74,12 @@ class ZeroPadding1D(ZeroPadding2D):
     Parameters
     ----------
     padding : int or (int, int), optional
-        How many: on both sides, or (before, after).
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of zeros: on both sides, or (before, after).
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `padding` is something else.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ZeroPadding1D((2, 0))(np.ones((1, 3, 1))).numpy().ravel()
     array([0., 0., 1., 1., 1.], dtype=float32)
@@ -110,23 +95,18 @@ class Cropping2D(Layer):
     Parameters
     ----------
     cropping : int, (int, int) or ((int, int), (int, int)), optional
-        How many rows and columns to cut off: on all sides; above and below, left and right; or ((above, below),
-        (left, right)).
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of rows and columns to cut off: on all sides; (above and below, left and right); or
+        ((above, below), (left, right)).
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
-    OptionError
-        If `cropping` is something else.
     ShapeError
-        When it is called, if nothing would be left.
+        In a call, if nothing remains.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Cropping2D(((1, 0), (2, 2)))(np.ones((1, 7, 7, 1))).shape
     (1, 6, 3, 1)
@@ -141,13 +121,13 @@ class Cropping2D(Layer):
         self.cropping = _pairs(cropping, f"cropping of {type(self).__name__}", self.rank)
 
     def call(self, inputs: Any) -> Any:
-        """The inner parts of the inputs."""
-        self.compute_output_shape(inputs.shape)
+        """Return the inner parts of the inputs."""
+        self.compute_output_shape(inputs.shape)  # raises if nothing remains
         pairs = zip(self.cropping, inputs.shape[1:-1], strict=True)
         return inputs[(slice(None), *(slice(before, n - after) for (before, after), n in pairs))]
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The spatial axes without the margins."""
+        """Return the shape without the margins."""
         self._require_shape(tuple(input_shape))
         batch, *spatial, channels = input_shape
         left = [
@@ -156,8 +136,8 @@ class Cropping2D(Layer):
         ]
         if any(n is not None and n <= 0 for n in left):
             raise ShapeError(
-                f"the layer {self.path!r} cuts {self.cropping} off, and got the shape {tuple(input_shape)}, of which "
-                "nothing would be left"
+                f"the layer {self.path!r} cuts {self.cropping} off, so nothing remains of the shape "
+                f"{tuple(input_shape)}"
             )
         return (batch, *left, channels)
 
@@ -168,22 +148,12 @@ class Cropping1D(Cropping2D):
     Parameters
     ----------
     cropping : int or (int, int), optional
-        How many elements to cut off: on both sides, or (before, after).
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of elements to cut off: on both sides, or (before, after).
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `cropping` is something else.
-    ShapeError
-        When it is called, if nothing would be left.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Cropping1D()(np.arange(4.0).reshape(1, 4, 1)).numpy().ravel()
     array([1., 2.], dtype=float32)
@@ -202,22 +172,14 @@ class UpSampling2D(Layer):
     Parameters
     ----------
     size : int or (int, int), optional
-        How often along the height and the width.
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+        The number of repetitions along the height and the width.
     interpolation : {'nearest'}, optional
-        Others are refused.
+        Others raise OptionError.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.UpSampling2D((1, 2))(np.array([[1.0, 2.0]]).reshape(1, 1, 2, 1)).numpy().ravel()
     array([1., 1., 2., 2.], dtype=float32)
@@ -240,14 +202,15 @@ class UpSampling2D(Layer):
         self.size = lengths(size, f"size of {kind}", self.rank)
 
     def call(self, inputs: Any) -> Any:
-        """The larger images."""
+        """Return the larger images or signals."""
+        # Nearest neighbors by repetition; the gradient of a pixel is the sum over its copies.
         for axis, times in enumerate(self.size, 1):
             if times > 1:
                 inputs = np.repeat(inputs, times, axis=axis)
         return inputs
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The spatial axes times the size."""
+        """Return the shape with the spatial axes times the size."""
         self._require_shape(tuple(input_shape))
         batch, *spatial, channels = input_shape
         pairs = zip(spatial, self.size, strict=True)
@@ -260,18 +223,12 @@ class UpSampling1D(UpSampling2D):
     Parameters
     ----------
     size : int, optional
-        How often.
+        The number of repetitions.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `size` is no positive whole number.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.UpSampling1D(3)(np.ones((1, 2, 1))).shape
     (1, 6, 1)

@@ -1,4 +1,4 @@
-"""Pooling: the largest or the average element in each place of a window, or of whole images."""
+"""Pooling: the maximum or the average over a sliding window, or over whole images or signals."""
 
 from __future__ import annotations
 
@@ -20,25 +20,18 @@ SIGNALS = InputSpec("batch, length, channels")
 
 
 class Pooling(Layer):
-    """Base class of poolings by windows, with their parameters and `rank` spatial axes.
+    """Base class of pooling over a sliding window, with `rank` spatial axes.
 
     Parameters
     ----------
     pool_size : int or tuple of int, optional
         The lengths of the window.
     strides : int or tuple of int, optional
-        How far it moves: as far as it is large, if left out.
+        The step of the window, by default its size.
     padding : {'valid', 'same'}, optional
-        Whether the window stays inside, or may lie partly outside, where nothing counts.
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        "valid" keeps the window inside the input. With "same" it may extend beyond, where nothing counts.
+    data_format : optional
+        See `Layer`.
     """
 
     rank: int
@@ -57,56 +50,36 @@ class Pooling(Layer):
         kind = type(self).__name__
         channels_last(data_format, kind)
         self.pool_size = lengths(pool_size, f"pool_size of {kind}", self.rank)
+        # Windows that don't overlap are the usual case, so Keras's default stride is the size of the window.
         steps = self.pool_size if strides is None else strides
         self.strides = lengths(steps, f"strides of {kind}", self.rank)
         self.padding = choice(padding, f"padding of {kind}", ("valid", "same"))
 
     def call(self, inputs: Any) -> Any:
-        """The pooled images or signals."""
+        """Return the pooled images or signals."""
         try:
             return type(self).pool(inputs, self.pool_size, self.strides, self.padding)
         except ShapeError:
-            self.compute_output_shape(inputs.shape)  # which names the layer
+            self.compute_output_shape(inputs.shape)  # raises an error that names the layer
             raise
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch, the places of the window, and the channels."""
+        """Return the batch, the positions of the window, and the channels."""
         self._require_shape(tuple(input_shape))
-        batch, *known, channels = input_shape
+        batch, *spatial, channels = input_shape
         gaps = (1,) * self.rank
         name = f"the layer {self.path!r}"
-        found = window_places(known, self.pool_size, self.strides, self.padding, gaps, name)
-        return (batch, *found, channels)
+        counts = window_places(spatial, self.pool_size, self.strides, self.padding, gaps, name)
+        return (batch, *counts, channels)
 
 
 class MaxPooling2D(Pooling):
-    """The largest element in each place of a window over images, channel by channel; also called MaxPool2D.
+    """The maximum over a window that slides over images, for each channel (alias MaxPool2D).
 
-    Parameters
-    ----------
-    pool_size : int or (int, int), optional
-        The height and width of the window.
-    strides : int or (int, int), optional
-        How far it moves: as far as it is large, if left out.
-    padding : {'valid', 'same'}, optional
-        Whether the window stays inside, or may lie partly outside, where nothing counts.
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
-
-    Notes
-    -----
-    From (batch, height, width, channels) to (batch, new height, new width, channels).
+    See `Pooling` for the parameters.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.MaxPooling2D()(np.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0].numpy()
     array([[ 5.,  7.],
@@ -119,29 +92,12 @@ class MaxPooling2D(Pooling):
 
 
 class MaxPooling1D(Pooling):
-    """The largest element in each place of a window over signals, channel by channel; also called MaxPool1D.
+    """The maximum over a window that slides over signals, for each channel (alias MaxPool1D).
 
-    Parameters
-    ----------
-    pool_size, strides : int or (int,), optional
-    padding : {'valid', 'same'}, optional
-    data_format : {None, 'channels_last'}, optional
-        All as of `MaxPooling2D`, along one axis.
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
-
-    Notes
-    -----
-    From (batch, length, channels) to (batch, new length, channels).
+    See `Pooling` for the parameters.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.MaxPooling1D()(np.arange(4.0).reshape(1, 4, 1)).numpy().ravel()
     array([1., 3.], dtype=float32)
@@ -153,29 +109,12 @@ class MaxPooling1D(Pooling):
 
 
 class AveragePooling2D(Pooling):
-    """The average in each place of a window over images, channel by channel; also called AvgPool2D.
+    """The average over a window that slides over images, for each channel (alias AvgPool2D).
 
-    Parameters
-    ----------
-    pool_size, strides : int or (int, int), optional
-    padding : {'valid', 'same'}, optional
-    data_format : {None, 'channels_last'}, optional
-        All as of `MaxPooling2D`; where the window lies partly outside, the average is that of what lies inside.
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
-
-    Notes
-    -----
-    From (batch, height, width, channels) to (batch, new height, new width, channels).
+    See `Pooling` for the parameters. Only elements inside the image count.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.AveragePooling2D()(np.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0].numpy()
     array([[ 2.5,  4.5],
@@ -188,29 +127,12 @@ class AveragePooling2D(Pooling):
 
 
 class AveragePooling1D(Pooling):
-    """The average in each place of a window over signals, channel by channel; also called AvgPool1D.
+    """The average over a window that slides over signals, for each channel (alias AvgPool1D).
 
-    Parameters
-    ----------
-    pool_size, strides : int or (int,), optional
-    padding : {'valid', 'same'}, optional
-    data_format : {None, 'channels_last'}, optional
-        All as of `AveragePooling2D`, along one axis.
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
-
-    Notes
-    -----
-    From (batch, length, channels) to (batch, new length, channels).
+    See `Pooling` for the parameters. Only elements inside the signal count.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.AveragePooling1D()(np.arange(4.0).reshape(1, 4, 1)).numpy().ravel()
     array([0.5, 2.5], dtype=float32)
@@ -228,21 +150,14 @@ AvgPool1D = AveragePooling1D
 
 
 class GlobalPooling(Layer):
-    """Base class of poolings over all of an image or signal.
+    """Base class of pooling over an entire image or signal.
 
     Parameters
     ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
+    data_format : optional
+        See `Layer`.
     keepdims : bool, optional
-        Whether the spatial axes stay, with length 1.
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+        Keep the spatial axes, with length 1.
     """
 
     rank: int
@@ -257,37 +172,24 @@ class GlobalPooling(Layer):
         self.keepdims = bool(keepdims)
 
     def call(self, inputs: Any) -> Any:
-        """One number for each channel."""
+        """Return one number for each channel."""
         axes = tuple(range(1, 1 + self.rank))
         return type(self).reduce(inputs, axis=axes, keepdims=self.keepdims)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch and the channels."""
+        """Return the batch and the channels."""
         self._require_shape(tuple(input_shape))
         ones = (1,) * self.rank if self.keepdims else ()
         return (input_shape[0], *ones, input_shape[-1])
 
 
 class GlobalAveragePooling2D(GlobalPooling):
-    """The average of each channel of an image; also called GlobalAvgPool2D.
+    """The average of each channel of an image (alias GlobalAvgPool2D).
 
-    Parameters
-    ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    keepdims : bool, optional
-        Whether the output is (batch, 1, 1, channels) instead of (batch, channels).
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+    See `GlobalPooling` for the parameters.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalAveragePooling2D()(np.arange(8.0).reshape(1, 2, 2, 2)).numpy()
     array([[3., 4.]], dtype=float32)
@@ -299,25 +201,12 @@ class GlobalAveragePooling2D(GlobalPooling):
 
 
 class GlobalAveragePooling1D(GlobalPooling):
-    """The average of each channel of a signal; also called GlobalAvgPool1D.
+    """The average of each channel of a signal (alias GlobalAvgPool1D).
 
-    Parameters
-    ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    keepdims : bool, optional
-        Whether the output is (batch, 1, channels) instead of (batch, channels).
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+    See `GlobalPooling` for the parameters.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalAveragePooling1D()(np.arange(6.0).reshape(1, 3, 2)).numpy()
     array([[2., 3.]], dtype=float32)
@@ -328,38 +217,26 @@ class GlobalAveragePooling1D(GlobalPooling):
     input_spec = SIGNALS
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
-        """One number for each channel; with a mask of shape (batch, length), the average where it is true."""
+        """Return the average of each channel, with a mask of shape (batch, length) only where it's true."""
         if mask is None:
             return super().call(inputs)
+        # As in Keras: masked steps have weight 0, and the sum is divided by the number of the others.
         weights = as_array(mask).astype(inputs.dtype)[..., None]
         total = np.sum(inputs * weights, axis=1, keepdims=self.keepdims)
         return total / np.sum(weights, axis=1, keepdims=self.keepdims)
 
 
 class GlobalMaxPooling2D(GlobalPooling):
-    """The largest element of each channel of an image; also called GlobalMaxPool2D.
+    """The maximum of each channel of an image (alias GlobalMaxPool2D).
 
-    Parameters
-    ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    keepdims : bool, optional
-        Whether the output is (batch, 1, 1, channels) instead of (batch, channels).
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+    See `GlobalPooling` for the parameters.
 
     Notes
     -----
-    Where several elements are largest, they share the gradient evenly, as in TensorFlow.
+    Tied elements share the gradient evenly, as in TensorFlow.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalMaxPooling2D()(np.arange(8.0).reshape(1, 2, 2, 2)).numpy()
     array([[6., 7.]], dtype=float32)
@@ -371,25 +248,12 @@ class GlobalMaxPooling2D(GlobalPooling):
 
 
 class GlobalMaxPooling1D(GlobalPooling):
-    """The largest element of each channel of a signal; also called GlobalMaxPool1D.
+    """The maximum of each channel of a signal (alias GlobalMaxPool1D).
 
-    Parameters
-    ----------
-    data_format : {None, 'channels_last'}, optional
-        Other layouts are refused.
-    keepdims : bool, optional
-        Whether the output is (batch, 1, channels) instead of (batch, channels).
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `data_format` is another one.
+    See `GlobalPooling` for the parameters.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalMaxPooling1D()(np.arange(6.0).reshape(1, 3, 2)).numpy()
     array([[4., 5.]], dtype=float32)

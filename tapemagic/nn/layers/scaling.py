@@ -1,4 +1,4 @@
-"""Rescaling and Normalization: inputs brought to a range, or to mean 0 and variance 1."""
+"""Rescaling and Normalization: scale inputs to a range, or to mean 0 and variance 1."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.config import epsilon
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Pointwise
 
 
 class Rescaling(Pointwise):
@@ -24,16 +24,10 @@ class Rescaling(Pointwise):
         Such as 1 / 255 for pixels.
     offset : float or array_like, optional
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `scale` or `offset` is not made of numbers.
+        See `Layer`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Rescaling(1 / 255)(np.array([[0, 255]], np.uint8)).numpy()
     array([[0., 1.]], dtype=float32)
@@ -47,48 +41,43 @@ class Rescaling(Pointwise):
         self.offset = self._numbers(offset, "offset")
 
     def _numbers(self, value: Any, what: str) -> Any:
-        found = np.asarray(unwrap(value))
-        if found.dtype.kind not in "biuf":
-            raise OptionError(
-                f"the {what} of {type(self).__name__} is made of numbers, not {value!r}"
-            )
-        return found.astype(self.dtype)
+        array = np.asarray(unwrap(value))
+        if array.dtype.kind not in "biuf":
+            raise OptionError(f"the {what} of {type(self).__name__} must be numeric, not {value!r}")
+        return array.astype(self.dtype)
 
     def call(self, inputs: Any) -> Any:
-        """The scaled inputs."""
+        """Return the scaled inputs."""
         return inputs * self.scale + self.offset
 
 
 class Normalization(Pointwise):
-    """The inputs minus a mean, over the root of a variance, both given or found from data by `adapt`.
+    """The inputs minus a mean, divided by the root of a variance, which `adapt` can compute from data.
 
     Parameters
     ----------
     axis : int, sequence of int, or None, optional
-        The axes with a mean and a variance for each index; they are taken over all others. None for one of each, and
-        inputs of any number of axes.
+        The axes with a mean and a variance for each index. None means one mean and one variance, for inputs of any
+        number of axes.
     mean, variance : float or array_like, optional
         Both or neither, of the lengths of the axes.
     invert : bool, optional
-        Whether to compute the inputs from the normalized ones instead.
+        Compute the inputs from normalized values instead.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
-    OptionError
-        If `axis` is something else, or one of `mean` and `variance` is given without the other.
     ShapeError
-        When it is built, if the input has no such axis, or `mean` and `variance` have another shape.
+        When the layer is built, if the input has no such axis, or `mean` and `variance` don't fit it.
 
     Notes
     -----
-    A root below 1e-7 counts as 1e-7. The weights, none of them trained, are the mean, the variance and the number of
-    adaptations; there are none if mean and variance are given.
+    A root below 1e-7 counts as 1e-7. The weights, which aren't trained, are the mean, the variance and the number of
+    adaptations. There are no weights if mean and variance are passed to the layer.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.Normalization()
     >>> layer.adapt(np.array([[1.0], [3.0]]))
@@ -108,31 +97,32 @@ class Normalization(Pointwise):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.axis = () if axis is None else whole_numbers(axis)
+        self.axis = () if axis is None else integers_in(axis)
         if axis is not None and not self.axis and np.shape(axis) != (0,):
             raise OptionError(
-                f"the axis of Normalization is a whole number, several, or None, not {axis!r}: write axis=-1"
+                f"the axis of Normalization must be one or several integers, or None, not {axis!r}: write axis=-1"
             )
+        # One without the other would normalize with the default of the missing moment, which Keras refuses, too.
         if (mean is None) != (variance is None):
-            raise OptionError("Normalization takes a mean and a variance together, or neither")
+            raise OptionError("Normalization takes both a mean and a variance, or neither")
         if np.shape(unwrap(mean)) != np.shape(unwrap(variance)):
             raise ShapeError(
                 f"the mean of Normalization has the shape {np.shape(unwrap(mean))}, and the variance "
-                f"{np.shape(unwrap(variance))}: give one of each for the same features"
+                f"{np.shape(unwrap(variance))}: pass one of each for every feature"
             )
         self.input_mean = mean
         self.input_variance = variance
         self.invert = bool(invert)
 
     def build(self, input_shape: Any) -> None:
-        """Make the mean and the variance."""
+        """Create the mean and the variance."""
         rank = len(input_shape)
         if any(not -rank <= axis < rank for axis in self.axis):
             raise ShapeError(
                 f"the layer {self.path!r} with axis={self.axis} got the shape {input_shape}, which has no such axes"
             )
-        self._kept = tuple(sorted(axis % rank for axis in self.axis))
-        lengths = {axis: input_shape[axis] for axis in self._kept}
+        self._feature_axes = tuple(sorted(axis % rank for axis in self.axis))
+        lengths = {axis: input_shape[axis] for axis in self._feature_axes}
         self._broadcast = tuple(lengths.get(axis, 1) for axis in range(rank))
         shape = tuple(lengths.values())
         if self.input_mean is None:
@@ -140,83 +130,89 @@ class Normalization(Pointwise):
             self.adapt_variance = self.add_weight(shape, "ones", trainable=False, name="variance")
             self.count = self.add_weight((), np.zeros, "int64", trainable=False, name="count")
         else:
-            self._given = tuple(map(self._spread, (self.input_mean, self.input_variance)))
-        if self._kept:
+            self._moments = tuple(map(self._spread, (self.input_mean, self.input_variance)))
+        if self._feature_axes:
             self.input_spec = InputSpec(", ".join(f"axis {i}" for i in range(rank)), lengths)
 
     def _spread(self, value: Any) -> Any:
-        """A given mean or variance in the shape in which it broadcasts with the inputs."""
+        """Return a mean or variance that was passed to the layer, in the shape that broadcasts with the inputs."""
         value = np.asarray(unwrap(value), self.dtype)
-        kept = tuple(self._broadcast[axis] for axis in self._kept)
+        lengths = tuple(self._broadcast[axis] for axis in self._feature_axes)
         try:
-            return np.broadcast_to(value, kept).reshape(self._broadcast)
+            return np.broadcast_to(value, lengths).reshape(self._broadcast)
         except ValueError:
             raise ShapeError(
-                f"the layer {self.path!r} was given a mean and a variance of the shape {value.shape}, and its input "
-                f"has the lengths {kept} along the axes {self._kept}"
+                f"the layer {self.path!r} has a mean and a variance of the shape {value.shape}, and its input "
+                f"has the lengths {lengths} along the axes {self._feature_axes}"
             ) from None
 
     @property
     def mean(self) -> Any:
-        """The mean, in the shape in which it broadcasts with the inputs; None before the layer is built."""
+        """The mean, in the shape that broadcasts with the inputs, or None before the layer is built."""
         return self._moment(0)
 
     @property
     def variance(self) -> Any:
-        """The variance, in the shape in which it broadcasts with the inputs; None before the layer is built."""
+        """The variance, in the shape that broadcasts with the inputs, or None before the layer is built."""
         return self._moment(1)
 
     def _moment(self, which: int) -> Any:
         if not self.built:
             return None
         if self.input_mean is not None:
-            return self._given[which]
+            return self._moments[which]
         return np.reshape((self.adapt_mean, self.adapt_variance)[which], self._broadcast)
 
     def adapt(self, data: Any) -> None:
-        """Take mean and variance from data, in place of those of an earlier call.
+        """Compute mean and variance from data, and forget those of an earlier call.
 
         Parameters
         ----------
         data : array_like, or iterable of array_like
-            All of it, or batches one by one.
+            All data, or its batches.
 
         Raises
         ------
         OptionError
-            If mean and variance were given to the layer, or there is no data.
+            If mean and variance were passed to the layer, or there is no data.
         """
         if self.input_mean is not None:
             raise OptionError(
-                f"the layer {self.path!r} was given its mean and variance: leave them out, to find them by adapt()"
+                f"the layer {self.path!r} was created with a mean and variance: omit them to compute them by adapt()"
             )
-        whole = isinstance(data, np.ndarray | Traced | list | tuple) or hasattr(data, "__array__")
+        is_single = isinstance(data, np.ndarray | Traced | list | tuple) or hasattr(
+            data, "__array__"
+        )
         moments: list[tuple[int, Any, Any]] = []
-        for batch in [data] if whole else _batches(data):
+        for batch in [data] if is_single else _batches(data):
+            # In double precision, whatever the layer's dtype: means over many examples lose digits in float32.
             x = np.asarray(unwrap(batch), np.float64)
             if not self.built:
                 self.build(x.shape)
             self._require_shape(x.shape)
-            axes = tuple(axis for axis in range(x.ndim) if axis not in self._kept)
-            size = x.size // max(1, int(np.prod([x.shape[axis] for axis in self._kept])))
+            axes = tuple(axis for axis in range(x.ndim) if axis not in self._feature_axes)
+            size = x.size // max(1, int(np.prod([x.shape[axis] for axis in self._feature_axes])))
             if size:
                 moments.append((size, np.mean(x, axis=axes), np.var(x, axis=axes)))
         if not moments:
-            raise OptionError(f"the layer {self.path!r} cannot adapt to no data at all")
+            raise OptionError(f"the layer {self.path!r} can't adapt to empty data")
+        # The total variance is the mean of the batches' variances plus the variance of their means. Summing squares
+        # instead would cancel for data far from 0.
         sizes, means, variances = map(np.array, zip(*moments, strict=True))
-        shares = (sizes / sizes.sum()).reshape((-1, *[1] * len(self._kept)))
+        shares = (sizes / sizes.sum()).reshape((-1, *[1] * len(self._feature_axes)))
         mean = np.sum(shares * means, axis=0)
         self.adapt_mean.assign(mean)
         self.adapt_variance.assign(np.sum(shares * (variances + (means - mean) ** 2), axis=0))
 
     def call(self, inputs: Any) -> Any:
-        """The normalized inputs."""
+        """Return the normalized inputs."""
         moments = self.mean, self.variance
-        mean, variance = moments if self._kept else (np.reshape(x, ()) for x in moments)
+        mean, variance = moments if self._feature_axes else (np.reshape(x, ()) for x in moments)
+        # Keras's clipping: a constant feature becomes 0 instead of nan.
         deviation = np.maximum(np.sqrt(variance), epsilon())
         return mean + inputs * deviation if self.invert else (inputs - mean) / deviation
 
 
 def _batches(data: Iterable[Any]) -> Iterable[Any]:
-    """The batches of inputs of an iterable, without the labels that may go with them."""
+    """Yield the inputs of an iterable of batches, without labels."""
     return (batch[0] if isinstance(batch, tuple) else batch for batch in data)

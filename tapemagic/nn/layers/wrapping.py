@@ -10,28 +10,21 @@ import numpy as np
 
 from tapemagic.errors import OptionError
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.layer import Layer
-from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.layer import Layer, Pointwise
 
 
 class Identity(Pointwise):
-    """The input itself.
-
-    Parameters
-    ----------
-    **kwargs
-        `name` and `dtype`, as of `Layer`.
+    """A layer that returns its input unchanged.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Identity()(np.array([1.0])).numpy()
     array([1.], dtype=float32)
     """
 
     def call(self, inputs: Any) -> Any:
-        """The input."""
+        """Return the input unchanged."""
         return inputs
 
 
@@ -41,27 +34,21 @@ class Lambda(Layer):
     Parameters
     ----------
     function : callable
-        Of the inputs, written in NumPy; it may have a parameter `training`.
+        A function of the inputs, written in NumPy; it may have a parameter `training`.
     output_shape : tuple of int or callable, optional
-        Without the axis of the batch; or a function of the input's shape. Found by calling the layer on zeros if left
-        out.
+        The shape without the batch axis, or a function of the input's shape. By default computed by calling the layer
+        on zeros.
     arguments : mapping of str, optional
-        More arguments of the function.
+        Additional arguments of the function.
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `function` cannot be called.
+        See `Layer`.
 
     Notes
     -----
-    Variables that the function reads are none of the layer's: write a subclass of `Layer` for them.
+    Variables that the function reads don't belong to the layer: write a subclass of `Layer` for them.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Lambda(lambda x: x**2)(np.array([3.0])).numpy()
     array([9.], dtype=float32)
@@ -88,12 +75,12 @@ class Lambda(Layer):
             self._hands_training_on = False
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The value of the function."""
-        told = {"training": training} if self._hands_training_on else {}
-        return self.function(inputs, **told, **self.arguments)
+        """Return the value of the function."""
+        options = {"training": training} if self._hands_training_on else {}
+        return self.function(inputs, **options, **self.arguments)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The given shape, or that of the output for zeros."""
+        """Return the shape from `output_shape`, or the shape of the output for zeros."""
         if self.output_shape is None:
             return super().compute_output_shape(input_shape)
         if callable(self.output_shape):
@@ -108,21 +95,14 @@ class TimeDistributed(Layer):
     ----------
     layer : Layer
     **kwargs
-        `name` and `dtype`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If `layer` is none.
+        See `Layer`.
 
     Notes
     -----
-    From (batch, time, ...) to (batch, time, ...), where the layer sees inputs of the shape (batch, ...). All steps are
-    computed at once, as a larger batch.
+    Inputs and outputs have the shape (batch, time, ...), and the layer receives all steps at once, as a larger batch.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.TimeDistributed(nn.Conv2D(4, 3))(np.zeros((2, 5, 8, 8, 1))).shape
     (2, 5, 6, 6, 4)
@@ -143,13 +123,14 @@ class TimeDistributed(Layer):
         self.layer.build((None, *input_shape[2:]))
 
     def call(self, inputs: Any) -> Any:
-        """The outputs of all steps."""
+        """Return the outputs of all steps."""
+        # Steps are independent, so time is merged into the batch: one call instead of a loop over the steps.
         batch, length, *rest = inputs.shape
         outputs = self.layer(inputs.reshape((batch * length, *rest)))
         return np.reshape(outputs, (batch, length, *outputs.shape[1:]))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch, the time, and the output of a step."""
+        """Return the batch, the time, and the output of a step."""
         self._require_shape(tuple(input_shape))
         batch, length, *rest = input_shape
         return (batch, length, *self.layer.compute_output_shape((None, *rest))[1:])

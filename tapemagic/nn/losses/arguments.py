@@ -1,4 +1,4 @@
-"""Targets, predictions, labels and sample weights as losses and metrics compute with them."""
+"""Checks and conversions of the targets, predictions and labels of losses and metrics."""
 
 from __future__ import annotations
 
@@ -17,21 +17,11 @@ from tapemagic.nn.config import epsilon
 from tapemagic.nn.conversions import as_array, as_tensor, real_numbers
 
 
-def pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    """Targets and predictions, which become a tensor, in the dtype of the predictions and of one shape.
+def matching_pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Return targets and predictions of equal shape and dtype, the predictions as a tensor.
 
-    An axis of length 1 at the end of one of them, which the other one does not have, is taken away or put in there.
-
-    Raises
-    ------
-    NotNumbersError
-        If one of them is not made of numbers.
-    RankError
-        If the predictions have no axis.
-    ShapeError
-        If their shapes differ otherwise; a single target is meant for all predictions.
-    UnsupportedArgumentError
-        If one of them is complex.
+    A last axis of length 1 that only one of them has is removed or added. A single target applies to all predictions.
+    Raises NotNumbersError, UnsupportedArgumentError for complex numbers, and RankError or ShapeError.
     """
     y_pred = as_tensor(real_numbers(y_pred))
     y_true = real_numbers(y_true, y_pred.dtype, "targets")
@@ -42,11 +32,9 @@ def pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         return np.broadcast_to(y_true, y_pred.shape), y_pred
     y_true, y_pred = same_rank(y_true, y_pred)
     if y_true.shape != y_pred.shape:
-        advice = "give one target for each prediction"
+        advice = "pass one target for each prediction"
         if y_true.shape in {y_pred.shape[:-1], (*y_pred.shape[:-1], 1)}:
-            advice += (
-                "; for labels that are numbers of classes there is SparseCategoricalCrossentropy"
-            )
+            advice += "; for class numbers as labels there is SparseCategoricalCrossentropy"
         raise ShapeError(
             f"targets of the shape {y_true.shape} and predictions of the shape {y_pred.shape}: {advice}"
         )
@@ -54,18 +42,10 @@ def pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
 
 
 def require_outputs(y_pred: Any) -> None:
-    """Raise an error for predictions without an axis, or of length 0 there.
-
-    Raises
-    ------
-    RankError
-        If there is no axis.
-    ShapeError
-        If the last one has the length 0.
-    """
+    """Raise RankError for predictions without axes, or ShapeError if the last axis is empty."""
     if not y_pred.ndim:
         raise RankError(
-            f"a loss takes predictions with at least one axis, not the number {unwrap(y_pred)}: write "
+            f"a loss needs predictions with at least one axis, not the number {unwrap(y_pred)}: write "
             "np.reshape(y_pred, (1, 1)) for one example with one output"
         )
     if not y_pred.shape[-1]:
@@ -73,7 +53,7 @@ def require_outputs(y_pred: Any) -> None:
 
 
 def same_rank(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two arrays, with an axis of length 1 at the end taken away or put in, where only one of them has it.
+    """Return two arrays of equal rank: remove or add a last axis of length 1 that only one of them has.
 
     Examples
     --------
@@ -81,6 +61,8 @@ def same_rank(a: Any, b: Any) -> tuple[Any, Any]:
     >>> a.shape, b.shape
     ((3, 1), (3, 1))
     """
+    # As Keras's squeeze_or_expand_to_same_rank: without this, (n,) and (n, 1) would broadcast to (n, n), the classic
+    # silent error with targets of shape (n,) and a model of one output.
     if a.ndim == b.ndim + 1 and a.shape[-1] == 1:
         return (a, b[:, None]) if b.ndim == 1 else (a[..., 0], b)
     if b.ndim == a.ndim + 1 and b.shape[-1] == 1:
@@ -89,16 +71,9 @@ def same_rank(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def class_numbers(y_true: Any, y_pred: Any) -> Any:
-    """The number of the class of each example, as an array of whole numbers without the last axis of `y_pred`.
+    """Return the class number of each example as an integer array of the shape of `y_pred` without its last axis.
 
-    Raises
-    ------
-    OptionError
-        If a label is no whole number.
-    ShapeError
-        If there is not one label for each example.
-    UnsupportedArgumentError
-        If labels are complex.
+    Raises OptionError for a label that isn't an integer, and ShapeError unless there is one label for each example.
     """
     require_outputs(y_pred)
     if y_true.__class__ is np.ndarray and y_true.dtype.kind in "iu":
@@ -107,7 +82,7 @@ def class_numbers(y_true: Any, y_pred: Any) -> Any:
         require_plain(type(y_true))
         labels = as_array(operand(y_true))
         if labels.dtype.kind not in "iu":
-            labels = _whole(labels)
+            labels = _as_integers(labels)
     if labels.ndim == y_pred.ndim and labels.ndim and labels.shape[-1] == 1:
         labels = labels[..., 0]
     if labels.shape != y_pred.shape[:-1]:
@@ -115,34 +90,32 @@ def class_numbers(y_true: Any, y_pred: Any) -> Any:
     return labels
 
 
-AS_WHOLE = "write np.astype(labels, int)"
-"""The advice for labels of which it cannot be seen whether they are whole numbers."""
+AS_INTEGERS = "write np.astype(labels, int)"
+"""The advice for lazy labels, whose values can't be checked."""
 
 
-def _whole(labels: Any) -> Any:
-    """Labels of another dtype as whole numbers."""
+def _as_integers(labels: Any) -> Any:
+    """Convert labels of another dtype to integers, or raise OptionError for fractions."""
     if labels.dtype.kind == "c":
-        raise UnsupportedArgumentError(f"labels are whole numbers, not {labels.dtype}")
-    require_computed(labels, f"the check that labels of {labels.dtype} are whole", AS_WHOLE)
+        raise UnsupportedArgumentError(f"labels must be integers, not {labels.dtype}")
+    require_computed(labels, f"the check that labels of {labels.dtype} are integers", AS_INTEGERS)
     with np.errstate(invalid="ignore"):
-        whole = labels.astype(np.int64)
-    broken = whole != labels
+        integers = labels.astype(np.int64)
+    broken = integers != labels
     if np.any(broken):
         raise OptionError(
-            f"a label is the number of a class, and {labels[broken].flat[0]} is no whole number: if the labels are "
-            "probabilities, take CategoricalCrossentropy"
+            f"a label must be a class number, and {labels[broken].flat[0]} isn't an integer: if the labels are "
+            "probabilities, use CategoricalCrossentropy"
         )
-    return whole
+    return integers
 
 
 def _shape_error(labels: Any, y_pred: Any) -> ShapeError:
-    advice = (
-        "give one label for each example, and the classes along the last axis of the predictions"
-    )
+    advice = "pass one label for each example, and predictions with the classes along the last axis"
     if labels.shape == y_pred.shape:
         advice = (
-            "one label for each class is what CategoricalCrossentropy and CategoricalAccuracy take; here give one "
-            "number for each example, such as np.argmax(y_true, axis=-1)"
+            "CategoricalCrossentropy and CategoricalAccuracy take one label for each class; here pass one number for "
+            "each example, such as np.argmax(y_true, axis=-1)"
         )
     return ShapeError(
         f"labels of the shape {labels.shape} and predictions of the shape {y_pred.shape}: {advice}"
@@ -150,86 +123,66 @@ def _shape_error(labels: Any, y_pred: Any) -> ShapeError:
 
 
 def require_classes(labels: Any, classes: int) -> None:
-    """Raise an error for a label that is not the number of a class.
-
-    Raises
-    ------
-    OptionError
-        If a label is negative, or not smaller than the number of classes.
-    """
+    """Raise OptionError for a label that isn't a class number."""
     wrong = (labels < 0) | (labels >= classes)
     if not wrong.any():
         return
     at = np.argwhere(wrong)[0].tolist()
-    advice = f"labels are the whole numbers from 0 to {classes - 1}"
+    advice = f"labels are integers from 0 to {classes - 1}"
     if classes == 1:
-        advice = "one number for two classes is what BinaryCrossentropy takes"
+        advice = "for two classes and one output, use BinaryCrossentropy"
     raise OptionError(
-        f"the label {labels[tuple(at)]} at {at} is not one of the {classes} classes of the predictions: {advice}"
+        f"the label {labels[tuple(at)]} at {at} isn't one of the {classes} classes of the predictions: {advice}"
     )
 
 
 def require_probabilities(
     values: Any, advice: str, bounded: bool = True, beyond: float = 0.01, what: str = "prediction"
 ) -> None:
-    """Raise an error for numbers that cannot be meant as probabilities.
+    """Raise OptionError, with advice, for numbers that can't be probabilities. NaN and lazy arrays pass.
 
     Parameters
     ----------
     values : array or Tensor
-        NaN passes, and so does what is not computed.
     advice : str
-        What to write instead.
     bounded : bool, optional
-        Whether more than 1 is an error, too.
+        Also refuse numbers above 1.
     beyond : float, optional
-        How far outside of 0 and 1 is still taken for a probability, as rounding explains it.
+        The tolerance outside of the interval from 0 to 1.
     what : str, optional
-        What the numbers are.
-
-    Raises
-    ------
-    OptionError
+        The name of the numbers in the message.
     """
     values = as_array(values)
     if not values.size or is_lazy(values):
         return
-    least, largest = np.min(values), np.max(values)
-    wrong = least if least < -beyond else largest
+    smallest, largest = np.min(values), np.max(values)
+    wrong = smallest if smallest < -beyond else largest
     if wrong < -beyond or (bounded and wrong > 1 + beyond):
-        raise OptionError(f"the {what} {wrong:.6g} is no probability: {advice}")
+        raise OptionError(f"the {what} {wrong:.6g} isn't a probability: {advice}")
 
 
-NO_LOGITS = (
-    "write from_logits=True if the model has no softmax or sigmoid at its end, or give it one"
-)
-"""The advice where predictions are no probabilities."""
+NO_LOGITS = "write from_logits=True if the model has no softmax or sigmoid at its end, or add one"
+"""The advice for predictions that aren't probabilities."""
 
 
-def least_probability(x: Any) -> float:
-    """The number that keeps probabilities away from 0 and 1: 1e-7, or what half precision tells from 1.
+def min_probability(x: Any) -> float:
+    """Return the distance that probabilities keep from 0 and 1: 1e-7, or the resolution of half precision near 1.
 
     Examples
     --------
-    >>> least_probability(np.zeros(1, "float32")), least_probability(np.zeros(1, "float16"))
+    >>> min_probability(np.zeros(1, "float32")), min_probability(np.zeros(1, "float16"))
     (1e-07, 0.00048828125)
     """
+    # The losses clip to [p, 1 - p] before a logarithm. In float16, 1 - 1e-7 rounds to 1, and log(1 - 1) is infinite:
+    # epsneg is the smallest number for which 1 - p differs from 1. Keras clips by 1e-7 in every dtype.
     return max(epsilon(), float(np.finfo(x.dtype).epsneg))
 
 
 def class_axis(axis: Any, y_pred: Any) -> int:
-    """The axis of the classes, counted from the end.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If there is no such axis.
-    OptionError
-        If it is no whole number.
-    """
+    """Return the axis of the classes counted from the end, or raise OptionError or numpy.exceptions.AxisError."""
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
         raise OptionError(
-            f"axis is the number of the axis of the classes, not {axis!r}: write axis=-1"
+            f"axis must be the number of the axis of the classes, not {axis!r}: write axis=-1"
         )
     rank: int = y_pred.ndim
     if -rank <= axis < 0:
@@ -238,22 +191,16 @@ def class_axis(axis: Any, y_pred: Any) -> int:
 
 
 def share(label_smoothing: Any) -> float:
-    """A share of label smoothing.
-
-    Raises
-    ------
-    OptionError
-        If it is not from 0 to 1.
-    """
+    """Return a share of label smoothing from 0 to 1, or raise OptionError."""
     if number(label_smoothing, "label_smoothing", 0) > 1:
         raise OptionError(
-            f"label_smoothing is a share from 0 to 1, not {label_smoothing!r}: write label_smoothing=0.1"
+            f"label_smoothing must be a share from 0 to 1, not {label_smoothing!r}: write label_smoothing=0.1"
         )
     return float(label_smoothing)
 
 
 def kind_of_targets(targets: tuple[int, ...], predictions: tuple[int, ...]) -> str:
-    """The kind of targets by the shapes of targets and predictions: "binary", "sparse" or "categorical".
+    """Return the kind of targets, "binary", "sparse" or "categorical", from the shapes of targets and predictions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Losses of the probabilities of yes or no."""
+"""Losses of predicted probabilities of two classes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from tapemagic.engine.operations.losses import sigmoid_cross_entropy
 from tapemagic.nn.logits import logits_of
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
-    least_probability,
-    pair,
+    matching_pair,
+    min_probability,
     require_probabilities,
     share,
 )
-from tapemagic.nn.losses.loss import ERRORS, KnownLoss
-
-Reduction = str | None
+from tapemagic.nn.losses.loss import ERRORS, KnownLoss, Reduction
 
 
 def binary_crossentropy(
@@ -30,46 +28,36 @@ def binary_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Any:
-    """The mean, along an axis, of the cross-entropy between targets of 0 or 1 and predicted probabilities of 1.
+    """Return the mean along an axis of the cross-entropy between binary targets and predicted probabilities.
+
+    The mean of ``-y_true * log(y_pred) - (1 - y_true) * log(1 - y_pred)``.
 
     Parameters
     ----------
     y_true : array_like or Tensor
-        0, 1, or a probability, in the shape of the predictions, up to an axis of length 1 at the end.
+        0, 1, or a probability; see `nn.losses` for the shape.
     y_pred : array_like or Tensor
-        Probabilities. Those below 1e-7 count as 1e-7, and those above 1 - 1e-7 as that.
+        Probabilities of 1, which are clipped to the interval from 1e-7 to 1 - 1e-7.
     from_logits : bool, optional
-        Whether the predictions are logarithms of odds instead, before a sigmoid, which is faster and more accurate.
+        True if the predictions are log-odds, before a sigmoid, which is faster and more accurate.
     label_smoothing : float, optional
         The share, from 0 to 1, by which targets are moved towards 0.5.
     axis : int, optional
         The axis of the mean.
 
-    Returns
-    -------
-    Tensor
-        The mean of ``-y_true * log(y_pred) - (1 - y_true) * log(1 - y_pred)``, of the shape of the predictions without
-        `axis`, in their dtype.
-
     Raises
     ------
     OptionError
-        If `label_smoothing` is no share, a prediction is no probability, unless they are logits, or a target is not
-        near to 0, to 1 or between them.
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If targets or predictions are complex.
+        If a prediction isn't a probability, unless it's a logit, or a target isn't between -0.5 and 1.5.
 
     Notes
     -----
-    Of predictions straight from a sigmoid, the logits are known, and the loss is computed from those, as in Keras with
-    TensorFlow: it has a gradient where the probabilities are rounded to 0 or 1, and none with respect to the
-    predictions themselves. Other predictions are kept at least 1e-7 from 0 and 1.
+    If the predictions are the direct result of a sigmoid, the loss is computed from its logits, as in Keras on
+    TensorFlow: so it has a gradient where probabilities are rounded to 0 or 1, but no gradient with respect to the
+    predictions themselves.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.binary_crossentropy([[1.0, 0.0]], [[0.5, 0.5]]), 4)
     Tensor([0.6931], dtype=float32)
@@ -86,9 +74,11 @@ def _each(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Any:
-    """The cross-entropy of each prediction."""
+    """Return the cross-entropy of each prediction."""
     y_true, y_pred = _targets(y_true, y_pred, label_smoothing)
     normalize_axis_tuple(axis, y_pred.ndim)
+    # With logits z, the cross-entropy is max(z, 0) - z * y + log(1 + exp(-|z|)), which neither overflows nor loses the
+    # gradient where the sigmoid rounds to 1.
     logits = y_pred if from_logits else logits_of(y_pred, "sigmoid")
     if logits is not None:
         return sigmoid_cross_entropy(y_true, logits)
@@ -101,20 +91,8 @@ ERRORS[binary_crossentropy] = _each
 class BinaryCrossentropy(KnownLoss):
     """The loss `binary_crossentropy`, averaged over the batch.
 
-    Parameters
-    ----------
-    from_logits : bool, optional
-        Whether the model gives logits, without sigmoid at its end.
-    label_smoothing : float, optional
-        The share, from 0 to 1, by which targets are moved towards 0.5.
-    axis : int, optional
-        The axis of the mean over outputs.
-    reduction, name, dtype : optional
-        As of `Loss`.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.BinaryCrossentropy()([[1], [0]], [[0.5], [0.5]])), 4)
     0.6931
@@ -150,30 +128,17 @@ def binary_focal_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Any:
-    """The binary focal cross-entropy, in which examples that are predicted well count less [1]_.
+    """Return the binary focal cross-entropy, in which well predicted examples have less weight [1]_.
 
     Parameters
     ----------
-    y_true, y_pred : array_like or Tensor
-        As of `binary_crossentropy`.
+    y_true, y_pred, from_logits, label_smoothing, axis
+        See `binary_crossentropy`.
     apply_class_balancing : bool, optional
-        Whether targets of 1 have the weight `alpha`, and those of 0 the weight ``1 - alpha``.
+        Weight targets of 1 by `alpha`, and targets of 0 by ``1 - alpha``.
     alpha : float, optional
     gamma : float, optional
-        How much less they count: the losses are multiplied by ``(1 - p)**gamma``, where `p` is the predicted
-        probability of what is right.
-    from_logits, label_smoothing, axis : optional
-        As of `binary_crossentropy`.
-
-    Returns
-    -------
-    Tensor
-        Of the shape of the predictions without `axis`, in their dtype.
-
-    Raises
-    ------
-    OptionError, ShapeError, UnsupportedArgumentError
-        As of `binary_crossentropy`.
+        The exponent of the factor ``(1 - p)**gamma``, where `p` is the predicted probability of the target.
 
     References
     ----------
@@ -182,7 +147,6 @@ def binary_focal_crossentropy(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.binary_focal_crossentropy([[1.0, 0.0]], [[0.5, 0.5]]), 4)
     Tensor([0.1733], dtype=float32)
@@ -191,6 +155,7 @@ def binary_focal_crossentropy(
     if from_logits:
         y_pred = sigmoid(y_pred)
     losses = _from_probabilities(y_true, y_pred)
+    # The probability of the target, p_t in equation 5 of [1], also for smoothed targets.
     right = y_true * y_pred + (1 - y_true) * (1 - y_pred)
     losses = np.power(1 - right, gamma) * losses
     if apply_class_balancing:
@@ -203,19 +168,11 @@ class BinaryFocalCrossentropy(KnownLoss):
 
     Parameters
     ----------
-    apply_class_balancing : bool, optional
-        Whether targets of 1 have the weight `alpha`, and those of 0 the weight ``1 - alpha``.
-    alpha : float, optional
-    gamma : float, optional
-        How much less well predicted examples count.
-    from_logits, label_smoothing, axis : optional
-        As of `BinaryCrossentropy`.
-    reduction, name, dtype : optional
-        As of `Loss`.
+    apply_class_balancing, alpha, gamma : optional
+        See `binary_focal_crossentropy`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.BinaryFocalCrossentropy()([[1], [0]], [[0.5], [0.5]])), 4)
     0.1733
@@ -248,8 +205,9 @@ class BinaryFocalCrossentropy(KnownLoss):
 
 
 def _targets(y_true: Any, y_pred: Any, label_smoothing: float) -> tuple[Any, Any]:
-    """Targets, smoothed, and predictions."""
-    y_true, y_pred = pair(y_true, y_pred)
+    """Return smoothed targets, and predictions."""
+    y_true, y_pred = matching_pair(y_true, y_pred)
+    # Keras accepts any targets. Class numbers such as 2 are a common mistake, and would give a negative loss.
     require_probabilities(y_true, _NOT_BINARY, beyond=0.5, what="target")
     if share(label_smoothing):
         y_true = y_true * (1 - label_smoothing) + 0.5 * label_smoothing
@@ -257,14 +215,14 @@ def _targets(y_true: Any, y_pred: Any, label_smoothing: float) -> tuple[Any, Any
 
 
 _NOT_BINARY = (
-    "a binary cross-entropy takes targets of 0 and 1; for numbers of several classes there is "
+    "a binary cross-entropy takes targets of 0 and 1; for more than two classes there is "
     "SparseCategoricalCrossentropy"
 )
 
 
 def _from_probabilities(y_true: Any, y_pred: Any) -> Any:
-    """The cross-entropy of each probability."""
+    """Return the cross-entropy of each probability."""
     require_probabilities(y_pred, NO_LOGITS)
-    least = least_probability(y_pred)
-    y_pred = np.clip(y_pred, least, 1 - least)
+    minimum = min_probability(y_pred)
+    y_pred = np.clip(y_pred, minimum, 1 - minimum)
     return -(y_true * np.log(y_pred) + (1 - y_true) * np.log(1 - y_pred))

@@ -1,4 +1,4 @@
-"""Cross-entropies of classes, for targets with a number for each class."""
+"""Cross-entropies of classes, for targets with a number for each class, and for class numbers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.exponentials import softmax
 from tapemagic.engine.operations.losses import softmax_cross_entropy
-from tapemagic.errors import ShapeError
+from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
+from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.logits import logits_of
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
     class_axis,
-    least_probability,
-    pair,
+    class_numbers,
+    matching_pair,
+    min_probability,
+    require_classes,
     require_probabilities,
     share,
 )
-from tapemagic.nn.losses.loss import KnownLoss
-
-Reduction = str | None
+from tapemagic.nn.losses.loss import KnownLoss, Reduction
+from tapemagic.nn.losses.reduction import weighted
 
 
 def categorical_crossentropy(
@@ -31,44 +34,35 @@ def categorical_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Any:
-    """The cross-entropy between target and predicted probabilities of classes.
+    """Return the cross-entropy ``-sum(y_true * log(y_pred))`` of target and predicted probabilities of classes.
 
     Parameters
     ----------
     y_true : array_like or Tensor
-        The target probability of each class, usually 1 for one class and 0 for the others, in the shape of the
-        predictions.
+        The target probability of each class, usually 1 for one class and 0 for the others.
     y_pred : array_like or Tensor
-        The predicted probability of each class; they are divided by their sum. Those below 1e-7 count as 1e-7, and
-        those above 1 - 1e-7 as that.
+        The predicted probability of each class. Divided by their sum, they are clipped to the interval from 1e-7 to
+        1 - 1e-7.
     from_logits : bool, optional
-        Whether the predictions are unscaled logarithms of probabilities instead, which is faster and more accurate.
+        True if the predictions are unscaled logarithms of probabilities, which is faster and more accurate.
     label_smoothing : float, optional
         The share, from 0 to 1, of the targets that is spread over all classes [1]_.
     axis : int, optional
-        Where the classes are.
-
-    Returns
-    -------
-    Tensor
-        ``-sum(y_true * log(y_pred))``, of the shape of the predictions without `axis`, in their dtype.
+        The axis of the classes.
 
     Raises
     ------
     numpy.exceptions.AxisError
         If there is no such axis.
     OptionError
-        If `label_smoothing` is no share, or a prediction is negative, unless they are logits.
+        If a prediction is negative, unless it's a logit.
     ShapeError
         If the shapes differ, or there is only one class.
-    UnsupportedArgumentError
-        If targets or predictions are complex.
 
     Notes
     -----
-    Of predictions straight from a softmax, the logits are known, and the loss is computed from those, as in Keras with
-    TensorFlow: it has a gradient where the probabilities are rounded to 0 or 1, and none with respect to the
-    predictions themselves. Other predictions are kept at least 1e-7 from 0 and 1.
+    If the predictions are the direct result of a softmax, the loss is computed from its logits; see
+    `binary_crossentropy`.
 
     References
     ----------
@@ -77,12 +71,12 @@ def categorical_crossentropy(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.categorical_crossentropy([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]]), 4)
     Tensor([0.6931, 1.3863], dtype=float32)
     """
     y_true, y_pred = _targets(y_true, y_pred, label_smoothing, axis)
+    # With logits, log(softmax(z)) = z - logsumexp(z) stays finite where a probability rounds to 0.
     logits = y_pred if from_logits else logits_of(y_pred, "softmax", axis)
     if logits is not None:
         return softmax_cross_entropy(y_true, logits, axis=axis)
@@ -92,20 +86,8 @@ def categorical_crossentropy(
 class CategoricalCrossentropy(KnownLoss):
     """The loss `categorical_crossentropy`, for targets with a number for each class, averaged over the batch.
 
-    Parameters
-    ----------
-    from_logits : bool, optional
-        Whether the model gives logits, without softmax at its end.
-    label_smoothing : float, optional
-        The share, from 0 to 1, of the targets that is spread over all classes.
-    axis : int, optional
-        Where the classes are.
-    reduction, name, dtype : optional
-        As of `Loss`.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.CategoricalCrossentropy()([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]])), 4)
     1.0397
@@ -140,28 +122,16 @@ def categorical_focal_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Any:
-    """The focal cross-entropy, in which examples that are predicted well count less [1]_.
+    """Return the focal cross-entropy, in which well predicted examples have less weight [1]_.
 
     Parameters
     ----------
-    y_true, y_pred : array_like or Tensor
-        As of `categorical_crossentropy`.
+    y_true, y_pred, from_logits, label_smoothing, axis
+        See `categorical_crossentropy`.
     alpha : float or array_like, optional
         The weight of each class.
     gamma : float, optional
-        How much less they count: the losses are multiplied by ``(1 - y_pred)**gamma``.
-    from_logits, label_smoothing, axis : optional
-        As of `categorical_crossentropy`.
-
-    Returns
-    -------
-    Tensor
-        Of the shape of the predictions without `axis`, in their dtype.
-
-    Raises
-    ------
-    OptionError, ShapeError, UnsupportedArgumentError
-        As of `categorical_crossentropy`.
+        The exponent of the factor ``(1 - y_pred)**gamma``.
 
     References
     ----------
@@ -170,7 +140,6 @@ def categorical_focal_crossentropy(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.categorical_focal_crossentropy([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]]), 4)
     Tensor([0.0433, 0.1949], dtype=float32)
@@ -188,18 +157,11 @@ class CategoricalFocalCrossentropy(KnownLoss):
 
     Parameters
     ----------
-    alpha : float or array_like, optional
-        The weight of each class.
-    gamma : float, optional
-        How much less well predicted examples count.
-    from_logits, label_smoothing, axis : optional
-        As of `CategoricalCrossentropy`.
-    reduction, name, dtype : optional
-        As of `Loss`.
+    alpha, gamma : optional
+        See `categorical_focal_crossentropy`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.CategoricalFocalCrossentropy()([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]])), 4)
     0.1191
@@ -230,12 +192,12 @@ class CategoricalFocalCrossentropy(KnownLoss):
 
 
 def _targets(y_true: Any, y_pred: Any, label_smoothing: float, axis: int) -> tuple[Any, Any]:
-    """Targets, smoothed, and predictions."""
-    y_true, y_pred = pair(y_true, y_pred)
+    """Return smoothed targets, and predictions."""
+    y_true, y_pred = matching_pair(y_true, y_pred)
     if y_pred.shape[class_axis(axis, y_pred)] == 1:
         raise ShapeError(
-            f"predictions of the shape {y_pred.shape} have one class, which is always right: for two classes in one "
-            "output there is BinaryCrossentropy"
+            f"predictions of the shape {y_pred.shape} have one class, which is always right: for two classes and one "
+            "output, use BinaryCrossentropy"
         )
     if share(label_smoothing):
         y_true = y_true * (1 - label_smoothing) + label_smoothing / y_true.shape[axis]
@@ -243,8 +205,125 @@ def _targets(y_true: Any, y_pred: Any, label_smoothing: float, axis: int) -> tup
 
 
 def _scaled(y_pred: Any, axis: int) -> Any:
-    """Probabilities that add up to 1, away from 0 and 1."""
+    """Return probabilities divided by their sum, and clipped away from 0 and 1."""
     require_probabilities(y_pred, NO_LOGITS, bounded=False)
+    # Keras divides by the sum, so that predictions which aren't normalized are still a distribution.
     y_pred = y_pred / np.sum(y_pred, axis=axis, keepdims=True)
-    least = least_probability(y_pred)
-    return np.clip(y_pred, least, 1 - least)
+    minimum = min_probability(y_pred)
+    return np.clip(y_pred, minimum, 1 - minimum)
+
+
+def sparse_categorical_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    from_logits: bool = False,
+    ignore_class: int | None = None,
+    axis: int = -1,
+) -> Any:
+    """Return minus the logarithm of the predicted probability of each label.
+
+    Parameters
+    ----------
+    y_true : array_like of int
+        The class number of each example, in the shape of the predictions without the axis of the classes, or with
+        length 1 there.
+    ignore_class : int, optional
+        A label whose examples have the loss 0.
+    y_pred, from_logits, axis
+        See `categorical_crossentropy`.
+
+    Raises
+    ------
+    OptionError
+        If a label isn't a class number, or a prediction isn't a probability, unless it's a logit.
+    ShapeError
+        Unless there is one label for each example.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> np.round(nn.losses.sparse_categorical_crossentropy([1, 0], [[0.5, 0.5], [0.25, 0.75]]), 4)
+    Tensor([0.6931, 1.3863], dtype=float32)
+    >>> nn.losses.sparse_categorical_crossentropy([1], [[0.0, 1000.0]], from_logits=True)
+    Tensor([0.], dtype=float32)
+    """
+    y_pred = as_tensor(real_numbers(y_pred))
+    class_position = class_axis(axis, y_pred)
+    if not from_logits and (logits := logits_of(y_pred, "softmax", class_position)) is not None:
+        y_pred, from_logits = logits, True
+    if class_position != -1:
+        y_pred = np.moveaxis(y_pred, class_position, -1)
+    labels = class_numbers(y_true, y_pred)
+    if ignore_class is not None:
+        counted = labels != ignore_class
+        labels = np.where(counted, labels, 0)
+        # Zeros as predictions, too: nan in an ignored example would make its gradient 0 * nan.
+        y_pred = np.where(counted[..., None], y_pred, 0)
+    if not from_logits:
+        require_probabilities(y_pred, NO_LOGITS)
+        minimum = min_probability(y_pred)
+        y_pred = np.log(np.clip(y_pred, minimum, 1 - minimum))
+    try:
+        losses = sparse_softmax_cross_entropy(labels, y_pred)
+    except OptionError:
+        require_classes(labels, y_pred.shape[-1])  # its message is more specific
+        raise
+    return losses if ignore_class is None else np.where(counted, losses, 0)
+
+
+class SparseCategoricalCrossentropy(KnownLoss):
+    """The loss `sparse_categorical_crossentropy`, for class numbers as labels, averaged over the batch.
+
+    Parameters
+    ----------
+    ignore_class : int, optional
+        A label whose examples are ignored, also in the mean.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> loss = nn.losses.SparseCategoricalCrossentropy(from_logits=True)
+    >>> round(float(loss([0, 1], [[2.0, 2.0], [0.0, 1000.0]])), 4)
+    0.3466
+    """
+
+    def __init__(
+        self,
+        from_logits: bool = False,
+        ignore_class: int | None = None,
+        reduction: Reduction = "sum_over_batch_size",
+        axis: int = -1,
+        name: str = "sparse_categorical_crossentropy",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(
+            sparse_categorical_crossentropy,
+            reduction,
+            name,
+            dtype,
+            from_logits=from_logits,
+            ignore_class=ignore_class,
+            axis=axis,
+        )
+        self.ignore_class = ignore_class
+        self.axis = axis
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Compute, weight and reduce the losses of all examples except those of the ignored class; see `Loss`."""
+        if self.ignore_class is not None:
+            y_pred = self._predictions(y_pred)
+            classes_last = np.moveaxis(y_pred, class_axis(self.axis, y_pred), -1)
+            labels = class_numbers(y_true, classes_last)
+            sample_weight = self._without_ignored(labels, sample_weight, y_pred.dtype)
+        return super().__call__(y_true, y_pred, sample_weight)
+
+    def _without_ignored(self, labels: Any, sample_weight: Any, dtype: Any) -> Any:
+        """Return weights that are 0 for the ignored class, scaled so that the mean is one over the other examples."""
+        counted = labels != self.ignore_class
+        weights = counted.astype(dtype)
+        if self.reduction in {"sum_over_batch_size", "mean"}:
+            # The mean divides by all examples, so the weights compensate for those that are ignored.
+            weights *= counted.size / max(np.count_nonzero(counted), 1)
+        if sample_weight is None:
+            return weights
+        return np.multiply(*weighted(weights, sample_weight))

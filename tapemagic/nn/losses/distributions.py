@@ -1,4 +1,4 @@
-"""Losses of probability distributions and of their means."""
+"""Losses of predicted probability distributions, and of predicted means of distributions."""
 
 from __future__ import annotations
 
@@ -9,33 +9,14 @@ from numpy.typing import DTypeLike
 
 from tapemagic.errors import OptionError
 from tapemagic.nn.conversions import as_array
-from tapemagic.nn.losses.arguments import least_probability, pair, require_probabilities
-from tapemagic.nn.losses.loss import KnownLoss, averaged
-
-Reduction = str | None
+from tapemagic.nn.losses.arguments import matching_pair, min_probability, require_probabilities
+from tapemagic.nn.losses.loss import KnownLoss, Reduction, averaged
 
 
 def kl_divergence(y_true: Any, y_pred: Any) -> Any:
-    """The Kullback-Leibler divergence of the predicted from the target probabilities [1]_.
+    """Return the Kullback-Leibler divergence ``sum(y_true * log(y_true / y_pred), axis=-1)`` of probabilities [1]_.
 
-    Parameters
-    ----------
-    y_true, y_pred : array_like or Tensor
-        Probabilities, of one shape (..., classes). Those below 1e-7 count as 1e-7, and those above 1 as 1.
-
-    Returns
-    -------
-    Tensor
-        ``sum(y_true * log(y_true / y_pred), axis=-1)``, of shape (...), in the dtype of the predictions.
-
-    Raises
-    ------
-    OptionError
-        If one of them is no probability.
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
+    Probabilities are clipped to the interval from 1e-7 to 1; other numbers raise OptionError.
 
     References
     ----------
@@ -43,30 +24,24 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.kl_divergence([[0.5, 0.5]], [[0.25, 0.75]]), 4)
     Tensor([0.1438], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     for values, what in ((y_true, "target"), (y_pred, "prediction")):
         require_probabilities(values, "a divergence compares probabilities", what=what)
-    least = least_probability(y_pred)
-    y_true, y_pred = np.clip(y_true, least, 1), np.clip(y_pred, least, 1)
+    minimum = min_probability(y_pred)
+    # Both are clipped: 0 * log(0 / q) should be 0, but is nan.
+    y_true, y_pred = np.clip(y_true, minimum, 1), np.clip(y_pred, minimum, 1)
     return np.sum(y_true * np.log(y_true / y_pred), axis=-1)
 
 
 class KLDivergence(KnownLoss):
     """The loss `kl_divergence`, averaged over the batch.
 
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.KLDivergence()([[0.5, 0.5]], [[0.25, 0.75]])), 4)
     0.1438
@@ -83,60 +58,34 @@ class KLDivergence(KnownLoss):
 
 @averaged
 def poisson(y_true: Any, y_pred: Any) -> Any:
-    """The mean of ``y_pred - y_true * log(y_pred)`` along the last axis.
+    """Return ``mean(y_pred - y_true * log(y_pred + 1e-7), axis=-1)``.
 
-    Parameters
-    ----------
-    y_true : array_like or Tensor
-        The targets, in the shape of the predictions, up to an axis of length 1 at the end.
-    y_pred : array_like or Tensor
-        The predictions, of shape (..., outputs).
-
-    Returns
-    -------
-    Tensor
-        ``mean(y_pred - y_true * log(y_pred + 1e-7), axis=-1)``, of shape (...), in the dtype of the predictions.
-        Up to a constant, minus the logarithm of the probability of the counts `y_true` in Poisson
-        distributions of the means `y_pred`.
-
-    Raises
-    ------
-    OptionError
-        If a prediction is negative.
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
+    Up to a constant, this is minus the log-likelihood of the counts `y_true` for Poisson distributions with the means
+    `y_pred`. Negative predictions raise OptionError.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.poisson([[1.0, 1.0]], [[1.0, 2.0]]), 4)
     Tensor([1.1534], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
-    least = least_probability(y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
+    minimum = min_probability(y_pred)
     values = as_array(y_pred)
-    if np.min(values, initial=0) < -least:
+    if np.min(values, initial=0) < -minimum:
         raise OptionError(
-            f"the prediction {np.min(values):.6g} is no mean of a Poisson distribution, which is positive: let the "
-            "model end in an exponential or softplus"
+            f"the prediction {np.min(values):.6g} isn't the mean of a Poisson distribution, which is positive: end the "
+            "model with an exponential or softplus"
         )
-    return y_pred - y_true * np.log(y_pred + least)
+    # As in Keras, epsilon is added, not clipped to: so the gradient at 0 is finite and not 0.
+    return y_pred - y_true * np.log(y_pred + minimum)
 
 
 class Poisson(KnownLoss):
     """The loss `poisson`, averaged over the batch.
 
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> round(float(nn.losses.Poisson()([[1.0, 1.0]], [[1.0, 2.0]])), 4)
     1.1534

@@ -1,4 +1,4 @@
-"""Hinge losses: of predictions that are to be beyond a margin on the right side."""
+"""Hinge losses, which are 0 for predictions on the right side of a margin."""
 
 from __future__ import annotations
 
@@ -8,35 +8,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.nn.conversions import as_array
-from tapemagic.nn.losses.arguments import pair
-from tapemagic.nn.losses.loss import KnownLoss, averaged
-
-Reduction = str | None
+from tapemagic.nn.losses.arguments import matching_pair
+from tapemagic.nn.losses.loss import KnownLoss, Reduction, averaged
 
 
 @averaged
 def hinge(y_true: Any, y_pred: Any) -> Any:
-    """The mean of ``maximum(1 - y_true * y_pred, 0)`` along the last axis.
-
-    Parameters
-    ----------
-    y_true : array_like or Tensor
-        -1 or 1, in the shape of the predictions, up to an axis of length 1 at the end. Where all are 0 or 1, 0 stands
-        for -1.
-    y_pred : array_like or Tensor
-        The predictions, of shape (..., outputs).
-
-    Returns
-    -------
-    Tensor
-        Of shape (...), in the dtype of the predictions.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
+    """Return ``mean(maximum(1 - y_true * y_pred, 0), axis=-1)`` for targets of -1 or 1; 0 counts as -1.
 
     Examples
     --------
@@ -44,17 +22,12 @@ def hinge(y_true: Any, y_pred: Any) -> Any:
     >>> nn.losses.hinge([[-1.0, 1.0]], [[0.5, 0.5]])
     Tensor([1.], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     return np.maximum(1 - _signs(y_true) * y_pred, 0)
 
 
 class Hinge(KnownLoss):
     """The loss `hinge`, averaged over the batch.
-
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
 
     Examples
     --------
@@ -74,27 +47,7 @@ class Hinge(KnownLoss):
 
 @averaged
 def squared_hinge(y_true: Any, y_pred: Any) -> Any:
-    """The mean of ``maximum(1 - y_true * y_pred, 0)**2`` along the last axis.
-
-    Parameters
-    ----------
-    y_true : array_like or Tensor
-        -1 or 1, in the shape of the predictions, up to an axis of length 1 at the end. Where all are 0 or 1, 0 stands
-        for -1.
-    y_pred : array_like or Tensor
-        The predictions, of shape (..., outputs).
-
-    Returns
-    -------
-    Tensor
-        Of shape (...), in the dtype of the predictions.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
+    """Return ``mean(maximum(1 - y_true * y_pred, 0)**2, axis=-1)`` for targets of -1 or 1; 0 counts as -1.
 
     Examples
     --------
@@ -102,17 +55,12 @@ def squared_hinge(y_true: Any, y_pred: Any) -> Any:
     >>> nn.losses.squared_hinge([[-1.0, 1.0]], [[0.5, 0.5]])
     Tensor([1.25], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     return np.square(np.maximum(1 - _signs(y_true) * y_pred, 0))
 
 
 class SquaredHinge(KnownLoss):
     """The loss `squared_hinge`, averaged over the batch.
-
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
 
     Examples
     --------
@@ -131,27 +79,10 @@ class SquaredHinge(KnownLoss):
 
 
 def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
-    """The amount by which the prediction of the right class fails to exceed the others by 1.
+    """Return by how much the prediction of the right class falls short of exceeding all others by 1.
 
-    Parameters
-    ----------
-    y_true : array_like or Tensor
-        1 for the right class and 0 for the others, in the shape of the predictions.
-    y_pred : array_like or Tensor
-        The predictions, of shape (..., classes).
-
-    Returns
-    -------
-    Tensor
-        ``maximum(1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred), 0)`` along the last axis; of shape (...), in
-        the dtype of the predictions.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    UnsupportedArgumentError
-        If one of them is complex.
+    ``maximum(1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred), 0)`` along the last axis, where `y_true` is 1 for
+    the right class and 0 for the others.
 
     Examples
     --------
@@ -159,19 +90,15 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
     >>> nn.losses.categorical_hinge([[0, 1, 0]], [[0.5, 0.75, 0.0]])
     Tensor([0.75], dtype=float32)
     """
-    y_true, y_pred = pair(y_true, y_pred)
+    y_true, y_pred = matching_pair(y_true, y_pred)
     right = np.sum(y_true * y_pred, axis=-1)
-    others = np.max((1 - y_true) * y_pred, axis=-1)
-    return np.maximum(others - right + 1, 0)
+    # As in Keras, the right class takes part in the maximum with 0, so negative predictions count as 0.
+    wrong = np.max((1 - y_true) * y_pred, axis=-1)
+    return np.maximum(wrong - right + 1, 0)
 
 
 class CategoricalHinge(KnownLoss):
     """The loss `categorical_hinge`, averaged over the batch.
-
-    Parameters
-    ----------
-    reduction, name, dtype : optional
-        As of `Loss`.
 
     Examples
     --------
@@ -190,6 +117,7 @@ class CategoricalHinge(KnownLoss):
 
 
 def _signs(y_true: Any) -> Any:
-    """Targets that are all 0 or 1 as -1 or 1, others as they are."""
+    """Convert targets that are all 0 or 1 to -1 or 1, and return others unchanged."""
+    # Keras's rule, applied to a whole batch: one that has only 0 and 1 is converted, one with -1 isn't.
     values = as_array(y_true)
     return 2 * y_true - 1 if np.all((values == 0) | (values == 1)) else y_true

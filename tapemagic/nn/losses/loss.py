@@ -1,4 +1,4 @@
-"""Loss: a function of targets and predictions that training makes small."""
+"""Loss: the base class of functions of targets and predictions that training minimizes."""
 
 from __future__ import annotations
 
@@ -18,29 +18,42 @@ from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import MEANS, known_reduction, reduced
 from tapemagic.nn.module import unique_name
 
+Reduction = str | None
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Loss:
-    """Base class of losses: write `call`, which computes one loss for each example.
+    """Base class of losses: override `call`, which computes one loss for each example.
+
+    Every loss takes the parameters below.
 
     Parameters
     ----------
     name : str, optional
-        The name in reports and messages. Left out, it is made of the name of the class.
+        The name in reports and messages, by default derived from the name of the class.
     reduction : {'sum_over_batch_size', 'sum', 'mean', 'mean_with_sample_weight', 'none', None}, optional
-        What becomes of the losses, times the sample weights. "sum" adds them up. "sum_over_batch_size" and "mean" are
-        the same: the sum divided by the number of losses. "mean_with_sample_weight" divides by the sum of the weights.
-        None and "none" leave them as they are.
+        How the losses, times the sample weights, are reduced. "sum" adds them. "sum_over_batch_size" and "mean" are
+        equivalent: the sum divided by the number of losses. "mean_with_sample_weight" divides by the sum of the
+        weights. None and "none" return all losses.
     dtype : {'float32', 'float64', 'float16'}, optional
-        What to compute in. Left out, that of predictions that are tensors, and `nn.config.floatx` for arrays.
+        The dtype of the computation, by default the dtype of a tensor of predictions, or `nn.config.floatx` for arrays.
+
+    Other Parameters
+    ----------------
+    from_logits : bool, optional
+        True if the predictions are logits, without a softmax or sigmoid at the end of the model.
+    label_smoothing : float, optional
+        The share, from 0 to 1, of the targets that is spread evenly over the classes.
+    axis : int, optional
+        The axis of the classes, or the axis of the mean or sum.
 
     Raises
     ------
     DtypeError
-        If `dtype` is another one.
+        For any other `dtype`.
     OptionError
-        If `reduction` is unknown, or `name` is no text.
+        From every loss, if an option has a value that the loss doesn't accept.
 
     Notes
     -----
@@ -48,7 +61,6 @@ class Loss:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Largest(nn.losses.Loss):
     ...     def call(self, y_true, y_pred):
@@ -65,66 +77,58 @@ class Loss:
         dtype: DTypeLike | None = None,
     ) -> None:
         if not isinstance(name, str | None):
-            raise OptionError(f"a name is text, not {name!r}: write name='loss'")
+            raise OptionError(f"a name must be a string, not {name!r}: write name='loss'")
         self.name = name or unique_name(type(self).__name__)
         self.reduction = known_reduction(reduction)
         self._dtype = None if dtype is None else float_name(dtype)
 
     @property
     def dtype(self) -> str | None:
-        """The name of the dtype to compute in; None if the loss was made without one."""
+        """The name of the dtype of the computation, or None by default."""
         return self._dtype
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """Compute one loss for each example, from tensors of one dtype."""
         raise NotImplementedError(
-            f"{type(self).__name__} computes nothing yet: give it a method call(self, y_true, y_pred)"
+            f"{type(self).__name__} has no method call(self, y_true, y_pred): write one"
         )
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """Compute the losses, weight and reduce them.
+        """Compute the losses for targets and predictions, weighted and reduced.
 
         Parameters
         ----------
-        y_true : array_like or Tensor
-            The targets.
-        y_pred : array_like or Tensor
-            The predictions.
+        y_true, y_pred : array_like or Tensor
+            See `nn.losses`.
         sample_weight : array_like, optional
-            A number, or one for each loss; an axis along which it is the same may have the length 1.
+            A number, or one for each loss; an axis along which the weights are equal may have the length 1.
 
         Returns
         -------
         Tensor
-            One number; without a reduction, the losses.
-
-        Raises
-        ------
-        ShapeError
-            If the shapes of targets, predictions or weights do not fit.
-        UnsupportedArgumentError
-            If they are complex.
+            One number, or all losses without a reduction.
         """
-        given = (*self._arguments(y_true, y_pred), sample_weight)
+        arguments = (*self._arguments(y_true, y_pred), sample_weight)
         if is_observed():
             scope = Scope(self.name, type(self).__name__)
-            return call_in_scope(scope, self._reduced, given, {})
-        return self._reduced(*given)
+            return call_in_scope(scope, self._reduced, arguments, {})
+        return self._reduced(*arguments)
 
     def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
-        """The losses of tensors, weighted and reduced."""
+        """Compute, weight and reduce the losses of tensors."""
         losses = self.call(y_true, y_pred)
         return reduced(
             as_tensor(real_numbers(losses, what="losses")), sample_weight, self.reduction
         )
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-        """Targets and predictions as tensors of one dtype."""
+        """Convert targets and predictions to tensors of one dtype."""
         y_pred = self._predictions(y_pred)
         return as_tensor(real_numbers(y_true, y_pred.dtype, "targets")), y_pred
 
     def _predictions(self, y_pred: Any) -> Any:
-        """Predictions as a tensor in the dtype to compute in."""
+        """Convert predictions to a tensor in the dtype of the computation."""
+        # Unlike Keras, which computes in float32, also for double-precision tensors: see Notes of the class.
         if self._dtype is None and isinstance(y_pred, Traced):
             return real_numbers(y_pred)
         return as_tensor(real_numbers(y_pred, self._dtype or floatx()))
@@ -134,21 +138,20 @@ class Loss:
 
 
 class LossFunctionWrapper(Loss):
-    """A loss made of a function of targets and predictions.
+    """A loss that calls a function of targets and predictions.
 
     Parameters
     ----------
     fn : callable
-        Called with targets and predictions, which are tensors of one dtype and, up to an axis of length 1 at the end,
-        of one rank. It returns one loss for each example.
+        Called with targets and predictions, tensors of one dtype and of equal rank, except for a last axis of
+        length 1. It returns one loss for each example.
     reduction, name, dtype : optional
-        As of `Loss`.
+        See `Loss`.
     **kwargs
-        Handed to the function.
+        Passed to the function.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> def cubes(y_true, y_pred):
     ...     return np.mean(np.abs(y_true - y_pred) ** 3, axis=-1)
@@ -169,7 +172,7 @@ class LossFunctionWrapper(Loss):
         self._options = kwargs
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
-        """The result of the function."""
+        """Return the result of the function."""
         return self.fn(y_true, y_pred, **self._options)
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
@@ -177,15 +180,14 @@ class LossFunctionWrapper(Loss):
 
 
 ERRORS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""The functions of all errors whose means along an axis are losses."""
+"""For each loss function that is a mean along an axis: the function whose results are averaged."""
 
 
 def averaged(errors: Function) -> Function:
-    """Make a function of errors a loss function: their mean along the last axis.
+    """Turn a function of errors into a loss function, their mean along the last axis.
 
     Examples
     --------
-    >>> import numpy as np
     >>> averaged(np.subtract)([3.0, 4.0], [1.0, 1.0])
     np.float64(2.5)
     """
@@ -199,12 +201,11 @@ def averaged(errors: Function) -> Function:
 
 
 class KnownLoss(LossFunctionWrapper):
-    """A loss made of one of this package's functions, which convert their arguments by themselves.
-
-    The mean over a batch of means along an axis is computed as one mean.
-    """
+    """A loss that calls one of this package's functions, which convert their arguments themselves."""
 
     def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        # The mean over a batch of means along an axis equals one mean over all errors, which records one operation
+        # instead of two. With sample weights, each example's mean has its own weight.
         errors = ERRORS.get(self.fn)
         if errors is None or sample_weight is not None or self.reduction not in MEANS:
             return super()._reduced(y_true, y_pred, sample_weight)

@@ -1,4 +1,4 @@
-"""Reduction of many losses to one number, with sample weights."""
+"""Weighting of losses, and their reduction to one number."""
 
 from __future__ import annotations
 
@@ -15,41 +15,18 @@ REDUCTIONS = (*MEANS, "sum", "none", None)
 
 
 def known_reduction(reduction: Any) -> str | None:
-    """A reduction, if it is one.
-
-    Raises
-    ------
-    OptionError
-        If it is not.
-    """
+    """Return the name of a reduction, or raise OptionError if it's unknown."""
     if not isinstance(reduction, str | None) or reduction not in REDUCTIONS:
         raise OptionError(
-            f"the reduction {reduction!r} is not known: write one of {', '.join(map(repr, REDUCTIONS))}"
+            f"there is no reduction {reduction!r}: write one of {', '.join(map(repr, REDUCTIONS))}"
         )
     return reduction
 
 
 def reduced(losses: Any, sample_weight: Any, reduction: str | None) -> Any:
-    """Losses times their weights, added up or averaged.
+    """Multiply losses by their weights, and reduce them to a sum or mean; see `Loss` for the arguments.
 
-    Parameters
-    ----------
-    losses : Tensor
-        Of any shape.
-    sample_weight : array_like or None
-        One number, or of the shape of the losses up to axes of length 1.
-    reduction : str or None
-
-    Returns
-    -------
-    Tensor
-        One number; without a reduction, of the shape of the losses. The sum and the mean of no losses are 0, and so
-        is the mean with weights that add up to 0.
-
-    Raises
-    ------
-    ShapeError
-        If the weights do not fit the losses.
+    The sum and mean of no losses are 0, and so is the mean with weights whose sum is 0.
     """
     weights = None
     if sample_weight is not None:
@@ -65,34 +42,30 @@ def reduced(losses: Any, sample_weight: Any, reduction: str | None) -> Any:
 
 
 def weighted(losses: Any, sample_weight: Any) -> tuple[Any, Any]:
-    """Losses and their weights, of the same rank and in the dtype of the losses.
-
-    Raises
-    ------
-    ShapeError
-        If the weights do not fit the losses.
-    """
+    """Return losses and their weights with equal rank and dtype, or raise ShapeError if they don't fit."""
     weights = real_numbers(sample_weight, losses.dtype, "sample weights")
     if not weights.ndim:
         return losses, weights
-    given = weights.shape
+    weights_shape = weights.shape
     losses, weights = same_rank(losses, weights)
     fits = all(n in {1, m} for n, m in zip(weights.shape, losses.shape, strict=False))
     if weights.ndim != losses.ndim or not fits:
         raise ShapeError(
-            f"sample weights of the shape {given} do not fit losses of the shape {losses.shape}: give one weight for "
-            "each loss, or 1 as the length of an axis along which it is the same"
+            f"sample weights of the shape {weights_shape} don't fit losses of the shape {losses.shape}: pass one "
+            "weight for each loss, or use length 1 for an axis along which the weights are equal"
         )
     return losses, weights
 
 
 def divide_no_nan(a: Any, b: Any) -> Any:
-    """`a / b`, and 0 where `b` is 0.
+    """Return ``a / b``, and 0 where `b` is 0.
 
     Examples
     --------
     >>> divide_no_nan(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
     array([0.5, 0. ])
     """
+    # The divisor is replaced before the division: np.where differentiates both branches, so a / 0 would make the
+    # gradient nan even where the result is 0.
     zero = np.equal(b, 0)
     return np.where(zero, 0, a / np.where(zero, 1, b))

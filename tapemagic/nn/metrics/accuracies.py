@@ -1,4 +1,4 @@
-"""Accuracies: the share of predictions that are right."""
+"""Accuracies: the shares of predictions that are right."""
 
 from __future__ import annotations
 
@@ -11,27 +11,12 @@ from tapemagic.engine.tensor.constant import constant
 from tapemagic.errors import ShapeError
 from tapemagic.nn.arguments import number, positive
 from tapemagic.nn.config import floatx
-from tapemagic.nn.losses.arguments import class_numbers, pair
+from tapemagic.nn.losses.arguments import class_numbers, matching_pair
 from tapemagic.nn.metrics.reduction import MeanMetricWrapper, numbers
 
 
 def accuracy(y_true: Any, y_pred: Any) -> Any:
-    """1 where a prediction is the target, 0 elsewhere.
-
-    Parameters
-    ----------
-    y_true, y_pred : array_like
-        Of one shape, up to an axis of length 1 at the end.
-
-    Returns
-    -------
-    Tensor
-        Of their shape, in `nn.config.floatx`.
-
-    Raises
-    ------
-    ShapeError
-        If their shapes differ otherwise.
+    """Return 1 where a prediction equals its target, 0 elsewhere.
 
     Examples
     --------
@@ -39,17 +24,12 @@ def accuracy(y_true: Any, y_pred: Any) -> Any:
     >>> accuracy([1, 2, 3], [1, 2, 0])
     Tensor([1., 1., 0.], dtype=float32)
     """
-    y_true, y_pred = map(numbers, pair(y_true, y_pred))
+    y_true, y_pred = map(numbers, matching_pair(y_true, y_pred))
     return _as_float(y_true == y_pred)
 
 
 class Accuracy(MeanMetricWrapper):
     """The share of predictions that are equal to their targets.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -63,24 +43,12 @@ class Accuracy(MeanMetricWrapper):
 
 
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
-    """1 where a prediction is on the side of a threshold that its target, 0 or 1, tells; 0 elsewhere.
+    """Return 1 where a prediction is on the right side of a threshold for its target of 0 or 1, 0 elsewhere.
 
     Parameters
     ----------
-    y_true, y_pred : array_like
-        Of one shape, up to an axis of length 1 at the end.
     threshold : float, optional
-        A larger prediction stands for 1; with logits, take 0.
-
-    Returns
-    -------
-    Tensor
-        Of their shape, in `nn.config.floatx`.
-
-    Raises
-    ------
-    ShapeError
-        If their shapes differ otherwise.
+        Larger predictions mean 1. For logits, use 0.
 
     Examples
     --------
@@ -88,7 +56,8 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
     >>> nn.metrics.binary_accuracy([1, 1, 0], [0.6, 0.5, 0.2])
     Tensor([1., 0., 1.], dtype=float32)
     """
-    y_true, y_pred = map(numbers, pair(y_true, y_pred))
+    y_true, y_pred = map(numbers, matching_pair(y_true, y_pred))
+    # Keras's comparison: a prediction equal to the threshold counts as 0.
     return _as_float((y_pred > number(threshold, "threshold")) == y_true)
 
 
@@ -97,10 +66,8 @@ class BinaryAccuracy(MeanMetricWrapper):
 
     Parameters
     ----------
-    name, dtype : optional
-        As of `Metric`.
     threshold : float, optional
-        A larger prediction stands for 1; with logits, take 0.
+        See `binary_accuracy`.
 
     Examples
     --------
@@ -119,23 +86,9 @@ class BinaryAccuracy(MeanMetricWrapper):
 
 
 def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
-    """1 where the largest prediction is at the largest target, 0 elsewhere.
+    """Return 1 where the class with the largest prediction has the largest target, 0 elsewhere.
 
-    Parameters
-    ----------
-    y_true, y_pred : array_like
-        Of one shape (..., classes): a probability or a 1 for each class, and predictions or logits.
-
-    Returns
-    -------
-    Tensor
-        Of shape (...), in `nn.config.floatx`. Of equal predictions the first one counts; where one is
-        NaN, none does.
-
-    Raises
-    ------
-    ShapeError
-        If their shapes differ.
+    Of equal predictions the first one counts; examples with a NaN prediction are wrong.
 
     Examples
     --------
@@ -150,11 +103,6 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
 class CategoricalAccuracy(MeanMetricWrapper):
     """The share of right predictions, for targets with a number for each class.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -167,27 +115,10 @@ class CategoricalAccuracy(MeanMetricWrapper):
 
 
 def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
-    """1 where the largest prediction is at the label, 0 elsewhere.
+    """Return 1 where the class with the largest prediction is the label, 0 elsewhere.
 
-    Parameters
-    ----------
-    y_true : array_like of int
-        The number of the class of each example, of shape (...) or (..., 1).
-    y_pred : array_like
-        Predictions or logits, of shape (..., classes).
-
-    Returns
-    -------
-    Tensor
-        Of shape (...), in `nn.config.floatx`. Of equal predictions the first one counts; where one is
-        NaN, none does.
-
-    Raises
-    ------
-    OptionError
-        If a label is no whole number.
-    ShapeError
-        If there is not one label for each example.
+    Labels are class numbers of shape (...) or (..., 1). Of equal predictions the first one counts; examples with a NaN
+    prediction are wrong.
 
     Examples
     --------
@@ -196,17 +127,13 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     Tensor([1., 0.], dtype=float32)
     """
     y_pred = numbers(y_pred)
+    # Keras drops a last axis of length 1 of the result, as for sequences of one step.
     right = class_numbers(y_true, y_pred) == _largest(y_pred)
     return _as_float(right[..., 0] if right.ndim > 1 and right.shape[-1] == 1 else right)
 
 
 class SparseCategoricalAccuracy(MeanMetricWrapper):
-    """The share of right predictions, for labels that are numbers of classes.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
+    """The share of right predictions, for class numbers as labels.
 
     Examples
     --------
@@ -222,25 +149,7 @@ class SparseCategoricalAccuracy(MeanMetricWrapper):
 
 
 def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
-    """1 where the prediction at the largest target is among the `k` largest, 0 elsewhere.
-
-    Parameters
-    ----------
-    y_true, y_pred : array_like
-        Of one shape (..., classes).
-    k : int, optional
-
-    Returns
-    -------
-    Tensor
-        Of shape (...), in `nn.config.floatx`. A prediction counts if fewer than `k` are larger.
-
-    Raises
-    ------
-    OptionError
-        If `k` is no positive whole number.
-    ShapeError
-        If their shapes differ.
+    """Return 1 where fewer than `k` predictions exceed the prediction for the largest target, 0 elsewhere.
 
     Examples
     --------
@@ -258,8 +167,6 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
     Parameters
     ----------
     k : int, optional
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -280,29 +187,16 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
 def sparse_top_k_categorical_accuracy(
     y_true: Any, y_pred: Any, k: int = 5, from_sorted_ids: bool = False
 ) -> Any:
-    """1 where the prediction at the label is among the `k` largest, 0 elsewhere.
+    """Return 1 where fewer than `k` predictions exceed the prediction for the label, 0 elsewhere.
 
     Parameters
     ----------
     y_true : array_like of int
-        The number of the class of each example, of shape (...) or (..., 1).
+        Class numbers, of shape (...) or (..., 1).
     y_pred : array_like
-        Predictions or logits, of shape (..., classes).
     k : int, optional
     from_sorted_ids : bool, optional
-        Whether `y_pred` are numbers of classes instead, the most probable first.
-
-    Returns
-    -------
-    Tensor
-        Of shape (...), in `nn.config.floatx`. A prediction counts if fewer than `k` are larger.
-
-    Raises
-    ------
-    OptionError
-        If `k` is no positive whole number, or a label no whole number.
-    ShapeError
-        If there is not one label for each example.
+        True if `y_pred` holds class numbers, the most probable first.
 
     Examples
     --------
@@ -320,15 +214,12 @@ def sparse_top_k_categorical_accuracy(
 
 
 class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
-    """The share of predictions with the right class among the `k` largest, for labels that are numbers of classes.
+    """The share of predictions with the right class among the `k` largest, for class numbers as labels.
 
     Parameters
     ----------
-    k : int, optional
-    name, dtype : optional
-        As of `Metric`.
-    from_sorted_ids : bool, optional
-        Whether predictions are numbers of classes, the most probable first.
+    k, from_sorted_ids : optional
+        See `sparse_top_k_categorical_accuracy`.
 
     Examples
     --------
@@ -354,19 +245,20 @@ def _as_float(right: Any) -> Any:
 
 
 def _largest(y_pred: Any) -> Any:
-    """The place of the largest prediction of each example; -1 where one is NaN."""
+    """Return the class with the largest prediction of each example, or -1 for examples with NaN."""
+    # np.argmax returns the position of the first NaN, which would count as a right prediction for that class.
     places = np.argmax(y_pred, axis=-1)
     unknown = np.isnan(np.max(y_pred, axis=-1))
     return np.where(unknown, -1, places) if unknown.any() else places
 
 
 def _one_hot_pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    """Targets and predictions for each class, as arrays of one shape."""
+    """Return targets and predictions with a number for each class, as arrays of equal shape."""
     y_true, y_pred = numbers(y_true), numbers(y_pred)
     if y_true.shape != y_pred.shape or not y_pred.ndim or not y_pred.shape[-1]:
-        advice = "give a number for each class, in the shape of the predictions"
+        advice = "pass a number for each class, in the shape of the predictions"
         if y_true.shape == y_pred.shape[:-1] or y_true.shape[-1:] == (1,):
-            advice = "for labels that are numbers of classes there is SparseCategoricalAccuracy"
+            advice = "for class numbers as labels there is SparseCategoricalAccuracy"
         raise ShapeError(
             f"targets of the shape {y_true.shape} and predictions of the shape {y_pred.shape}: {advice}"
         )
@@ -374,11 +266,14 @@ def _one_hot_pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
 
 
 def _in_top_k(labels: Any, y_pred: Any, k: int) -> Any:
-    """Whether fewer than `k` predictions are larger than that of the label; not where one is NaN."""
+    """Return True where fewer than `k` predictions exceed the prediction for the label, and none is NaN."""
+    # Counting larger predictions, as TensorFlow's in_top_k does, lets ties count as right, unlike a sorted top k.
     classes = y_pred.shape[-1]
-    known = (labels >= 0) & (labels < classes)
-    chosen = np.take_along_axis(y_pred, np.where(known, labels, 0)[..., None], axis=-1)
+    is_class = (labels >= 0) & (labels < classes)
+    chosen = np.take_along_axis(y_pred, np.where(is_class, labels, 0)[..., None], axis=-1)
     larger = np.sum(y_pred > chosen, axis=-1)
     return (
-        known & (larger < positive(k, "k of top-k accuracy")) & ~np.any(np.isnan(y_pred), axis=-1)
+        is_class
+        & (larger < positive(k, "k of top-k accuracy"))
+        & ~np.any(np.isnan(y_pred), axis=-1)
     )

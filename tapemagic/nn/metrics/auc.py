@@ -22,34 +22,25 @@ METHODS = ("interpolation", "majoring", "minoring")
 
 
 class AUC(Metric):
-    """The area under a curve of two shares of right or wrong decisions, as the threshold goes from 0 to 1.
+    """The area under a curve of two rates of decisions, such as ROC, as the threshold rises from 0 to 1.
 
     Parameters
     ----------
     num_thresholds : int, optional
-        The number of thresholds, at least 2, spread evenly; the first is just below 0 and the last just above 1.
+        The number of evenly spaced thresholds, at least 2; the first is just below 0 and the last just above 1.
     curve : {'ROC', 'PR', 'PRGAIN'}, optional
-        "ROC": the share of positive predictions among positive targets over that among the others. "PR": precision
-        over recall. "PRGAIN": both as gains over the rule that says yes always [1]_.
+        "ROC": true positive rate over false positive rate. "PR": precision over recall. "PRGAIN": precision and recall
+        as gains over a classifier that is always positive [1]_.
     summation_method : {'interpolation', 'majoring', 'minoring'}, optional
-        Trapezes, larger or smaller rectangles. Under "PR", points are interpolated as counts [2]_.
-    name, dtype : optional
-        As of `Metric`.
+        Trapezoids, larger or smaller rectangles. For "PR", counts are interpolated between points [2]_.
     thresholds : sequence of float, optional
-        The inner thresholds, in place of `num_thresholds`.
+        The inner thresholds, instead of `num_thresholds`.
     multi_label : bool, optional
-        Whether to compute the area for each column, and then the mean.
+        Compute the area for each column, and average these.
     num_labels : int, optional
-        The number of columns, where it is to be known before the first batch.
+        The number of columns, if variables must exist before the first batch.
     label_weights : sequence of float, optional
         The weight of each column.
-    from_logits : bool, optional
-        Whether predictions are logits, before a sigmoid.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
 
     References
     ----------
@@ -79,6 +70,7 @@ class AUC(Metric):
     ) -> None:
         super().__init__(dtype, name)
         inner = _inner_thresholds(num_thresholds, thresholds)
+        # Just outside of 0 and 1, so that the ends of the curve have all and no predictions positive.
         self.thresholds = [-epsilon(), *inner, 1 + epsilon()]
         self.num_thresholds = len(self.thresholds)
         self.curve = _one_of(str(curve).upper(), CURVES, curve, "curve")
@@ -90,9 +82,7 @@ class AUC(Metric):
             self.label_weights = np.asarray(label_weights, self.dtype)
         self.from_logits = from_logits
         if num_labels and not multi_label:
-            raise OptionError(
-                "num_labels is for multi_label=True: write it, or leave num_labels out"
-            )
+            raise OptionError("num_labels is for multi_label=True: write it, or omit num_labels")
         self._built = False
         if num_labels or not multi_label:
             self._build(num_labels)
@@ -106,43 +96,26 @@ class AUC(Metric):
         self._built = True
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Add a batch.
-
-        Parameters
-        ----------
-        y_true : array_like
-            Positive where it is not 0, in the shape of the predictions, up to an axis of length 1 at the end.
-        y_pred : array_like
-            Probabilities, or logits.
-        sample_weight : array_like, optional
-            One weight for each example or prediction.
-
-        Raises
-        ------
-        OptionError
-            If a prediction is no probability, unless they are logits.
-        ShapeError
-            If the shapes do not fit.
-        """
+        """Add a batch of targets, positive where not 0, predicted probabilities or logits, and sample weights."""
         y_true, y_pred, weights = counted_pair(y_true, y_pred, sample_weight, self.dtype)
         if self.from_logits:
             y_pred = sigmoid(y_pred)
         require_probabilities(y_pred, "write from_logits=True if they are logits")
         y_pred = np.clip(y_pred, 0, 1)
-        found = self._counts(y_true, y_pred, weights)
+        totals = self._counts(y_true, y_pred, weights)
         for part in Counts._fields:
-            getattr(self, part).assign_add(getattr(found, part), read_value=False)
+            getattr(self, part).assign_add(getattr(totals, part), read_value=False)
 
     def _counts(self, y_true: Any, y_pred: Any, weights: Any) -> Counts:
-        """The numbers of decisions, with a column for each label if they are to be kept apart."""
+        """Count the decisions, with a column for each label if `multi_label`."""
         if not self.multi_label:
             if self.label_weights is not None:
-                given = 1 if weights is None else weights
-                weights = _spread(self.label_weights, y_pred.shape) * given
+                sample_weights = 1 if weights is None else weights
+                weights = _spread(self.label_weights, y_pred.shape) * sample_weights
             return counts(y_true, y_pred, self.thresholds, weights)
         if y_pred.ndim != 2:
             raise ShapeError(
-                f"multi_label=True takes predictions of the shape (batch, labels), not {y_pred.shape}"
+                f"multi_label=True needs predictions of the shape (batch, labels), not {y_pred.shape}"
             )
         if not self._built:
             self._build(y_pred.shape[1])
@@ -159,14 +132,14 @@ class AUC(Metric):
         return Counts(*(np.stack(parts, axis=1) for parts in zip(*columns, strict=True)))
 
     def result(self) -> Any:
-        """The area, 0 at the beginning."""
+        """Return the area, or 0 before the first batch."""
         if not self._built:
             return np.sum(self.add_variable().read_value())
-        found = Counts(*(getattr(self, part).read_value() for part in Counts._fields))
+        totals = Counts(*(getattr(self, part).read_value() for part in Counts._fields))
         if self.curve == "PR" and self.summation_method == "interpolation":
-            areas = _interpolated(found)
+            areas = _interpolated(totals)
         else:
-            x, y = _points(found, self.curve)
+            x, y = _points(totals, self.curve)
             areas = (x[:-1] - x[1:]) * _heights(y, self.summation_method)
         if not self.multi_label:
             return np.sum(areas)
@@ -178,59 +151,65 @@ class AUC(Metric):
 
 
 def _spread(label_weights: Any, shape: tuple[int, ...]) -> Any:
-    """The weights of labels for every prediction."""
+    """Broadcast the weights of labels to all predictions."""
     if label_weights.shape != shape[-1:]:
         raise ShapeError(
-            f"{label_weights.size} label_weights do not fit predictions of the shape {shape}: give one for each column"
+            f"{label_weights.size} label_weights don't fit predictions of the shape {shape}: pass one for each column"
         )
     return np.broadcast_to(label_weights, shape)
 
 
-def _points(found: Counts, curve: str) -> tuple[Any, Any]:
-    """The two coordinates of the curve, from the least threshold to the largest."""
-    right, wrong, right_no, wrong_no = found
-    recall = divide_no_nan(right, right + wrong_no)
+def _points(totals: Counts, curve: str) -> tuple[Any, Any]:
+    """Return the coordinates of the curve, from the smallest threshold to the largest."""
+    right, wrong, true_negatives, false_negatives = totals
+    recall = divide_no_nan(right, right + false_negatives)
     if curve == "ROC":
-        return divide_no_nan(wrong, wrong + right_no), recall
+        return divide_no_nan(wrong, wrong + true_negatives), recall
     if curve == "PR":
         return recall, divide_no_nan(right, right + wrong)
-    odds = divide_no_nan(right + wrong_no, right_no + wrong)
-    recall_gain = 1 - odds * divide_no_nan(wrong_no, right)
+    # Flach and Kull's gains, with p the share of positives: (precision - p) / ((1 - p) * precision), which equals
+    # 1 - p / (1 - p) * FP / TP, and the same of recall with FN.
+    odds = divide_no_nan(right + false_negatives, true_negatives + wrong)
+    recall_gain = 1 - odds * divide_no_nan(false_negatives, right)
     precision_gain = 1 - odds * divide_no_nan(wrong, right)
-    none = np.equal(right, 0)
-    recall_gain = np.maximum(np.where(none, 0, recall_gain), 0)
-    return recall_gain, np.where(none, 1, precision_gain)
+    no_hits = np.equal(right, 0)
+    recall_gain = np.maximum(np.where(no_hits, 0, recall_gain), 0)
+    return recall_gain, np.where(no_hits, 1, precision_gain)
 
 
 def _heights(y: Any, method: str) -> Any:
-    """The heights of the strips under a curve."""
+    """Return the heights of the strips under a curve."""
     if method == "interpolation":
         return (y[:-1] + y[1:]) / 2
     return np.maximum(y[:-1], y[1:]) if method == "majoring" else np.minimum(y[:-1], y[1:])
 
 
-def _interpolated(found: Counts) -> Any:
-    """The strips under the curve of precision over recall, where counts are interpolated."""
-    right = found.true_positives
-    positive = right + found.false_positives
+def _interpolated(totals: Counts) -> Any:
+    """Return the areas of the strips under the precision-recall curve, with counts interpolated [2]."""
+    # Precision isn't linear in recall between two thresholds; true and false positives are. With TP = slope * P +
+    # intercept, the integral of TP / P over recall is the expression below, as in keras.metrics.AUC.
+    right = totals.true_positives
+    positive = right + totals.false_positives
     more = right[:-1] - right[1:]
     slope = divide_no_nan(more, np.maximum(positive[:-1] - positive[1:], 0))
     intercept = right[1:] - slope * positive[1:]
     both = (positive[:-1] > 0) & (positive[1:] > 0)
     ratio = np.where(both, divide_no_nan(positive[:-1], np.maximum(positive[1:], 0)), 1)
     strips = slope * (more + intercept * np.log(ratio))
-    return divide_no_nan(strips, np.maximum(right[1:] + found.false_negatives[1:], 0))
+    return divide_no_nan(strips, np.maximum(right[1:] + totals.false_negatives[1:], 0))
 
 
 def _inner_thresholds(number: int, thresholds: Sequence[float] | None) -> list[float]:
     if thresholds is not None:
         return sorted(parsed_thresholds(thresholds, 0.5))
     if number < 2:
-        raise OptionError(f"num_thresholds is at least 2, not {number!r}: write num_thresholds=200")
+        raise OptionError(
+            f"num_thresholds must be at least 2, not {number!r}: write num_thresholds=200"
+        )
     return [n / (number - 1) for n in range(1, number - 1)]
 
 
-def _one_of(name: str, known: Sequence[str], given: Any, what: str) -> str:
-    if name not in known:
-        raise OptionError(f"{what} is one of {', '.join(known)}, not {given!r}")
+def _one_of(name: str, choices: Sequence[str], value: Any, what: str) -> str:
+    if name not in choices:
+        raise OptionError(f"{what} must be one of {', '.join(choices)}, not {value!r}")
     return name

@@ -1,4 +1,4 @@
-"""Precision, recall and the numbers of true and false decisions, at one threshold or several."""
+"""Precision, recall and the numbers of true and false decisions at one or several thresholds."""
 
 from __future__ import annotations
 
@@ -22,14 +22,18 @@ Thresholds = float | Sequence[float] | None
 
 
 class Decisions(Metric):
-    """Base class of metrics that add up some of the numbers of true and false positives and negatives.
+    """Base class of metrics that count some of the true and false positives and negatives.
 
     Parameters
     ----------
     counted : sequence of str
-        The names of those numbers, and of the variables.
-    thresholds, top_k, class_id, name, dtype : optional
-        As of `Precision`.
+        The names of the counts, and of the variables.
+    thresholds : float or sequence of float, optional
+        From 0 to 1; a larger prediction is positive. By default 0.5; with `top_k`, the `k` largest are all positive.
+    top_k : int, optional
+        Only the `k` largest predictions of each example may be positive.
+    class_id : int, optional
+        Only this class counts.
     """
 
     def __init__(
@@ -42,6 +46,7 @@ class Decisions(Metric):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(dtype, name)
+        # With top_k, every one of the k largest predictions is positive, even if it's below 0.5.
         self.thresholds = parsed_thresholds(thresholds, 0.5 if top_k is None else LOWEST)
         self.top_k = top_k
         self.class_id = class_id
@@ -50,24 +55,7 @@ class Decisions(Metric):
             setattr(self, part, self.add_variable((len(self.thresholds),), name=part))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Add a batch.
-
-        Parameters
-        ----------
-        y_true : array_like
-            Positive where it is not 0, in the shape of the predictions, up to an axis of length 1 at the end.
-        y_pred : array_like
-            Positive where it is larger than a threshold.
-        sample_weight : array_like, optional
-            One weight for each example or prediction.
-
-        Raises
-        ------
-        OptionError
-            If there are fewer classes than `top_k`, or no class `class_id`.
-        ShapeError
-            If the shapes do not fit.
-        """
+        """Add a batch of targets, positive where not 0, predictions, and one weight per example or prediction."""
         y_true, y_pred, weights = counted_pair(y_true, y_pred, sample_weight, self.dtype)
         if self.top_k is not None:
             y_pred = among_largest(y_pred, self.top_k)
@@ -75,48 +63,33 @@ class Decisions(Metric):
             chosen = _class(self.class_id, y_pred)
             y_true, y_pred = y_true[..., chosen], y_pred[..., chosen]
             weights = None if weights is None else weights[..., chosen]
-        found = counts(y_true, y_pred, self.thresholds, weights)
+        batch_counts = counts(y_true, y_pred, self.thresholds, weights)
         for part in self._counted:
-            getattr(self, part).assign_add(getattr(found, part), read_value=False)
+            getattr(self, part).assign_add(getattr(batch_counts, part), read_value=False)
 
-    def _share(self, part: str, other: str) -> Any:
-        """The share of one number in the sum with another."""
-        a, b = (getattr(self, name).read_value() for name in (part, other))
-        return self._one(divide_no_nan(a, a + b))
+    def _share(self, part: str, rest: str) -> Any:
+        """Return the share of one count in its sum with another count."""
+        a, b = (getattr(self, name).read_value() for name in (part, rest))
+        # 0/0 is 0, as in Keras; scikit-learn warns and lets the caller choose.
+        return self._squeeze(divide_no_nan(a, a + b))
 
-    def _one(self, values: Any) -> Any:
-        """A number for one threshold, an array for several."""
+    def _squeeze(self, values: Any) -> Any:
+        """Return a number for one threshold, or an array for several."""
         return values[0] if len(self.thresholds) == 1 else values
 
 
 def _class(class_id: int, y_pred: Any) -> int:
     if y_pred.ndim < 2:
         raise ShapeError(
-            f"class_id takes predictions with an axis of classes, not of the shape {y_pred.shape}: leave it out"
+            f"class_id needs predictions with an axis of classes, not of the shape {y_pred.shape}: omit it"
         )
     if not 0 <= class_id < y_pred.shape[-1]:
-        raise OptionError(f"class_id is from 0 to {y_pred.shape[-1] - 1}, not {class_id!r}")
+        raise OptionError(f"class_id must be from 0 to {y_pred.shape[-1] - 1}, not {class_id!r}")
     return class_id
 
 
 class Precision(Decisions):
-    """The share of right ones among the predictions that are positive.
-
-    Parameters
-    ----------
-    thresholds : float or sequence of float, optional
-        From 0 to 1; a larger prediction is positive. 0.5 if left out; with `top_k`, every one of these is positive.
-    top_k : int, optional
-        Only the `k` largest predictions of each example count as positive.
-    class_id : int, optional
-        Only this class counts.
-    name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If a threshold is not from 0 to 1.
+    """The share of positive predictions that are right. See `Decisions` for the parameters.
 
     Examples
     --------
@@ -138,22 +111,12 @@ class Precision(Decisions):
         super().__init__(parts, thresholds, top_k, class_id, name, dtype)
 
     def result(self) -> Any:
-        """The precision for each threshold, 0 without positive predictions."""
+        """Return the precision for each threshold, or 0 without positive predictions."""
         return self._share("true_positives", "false_positives")
 
 
 class Recall(Decisions):
-    """The share of positive predictions among the targets that are positive.
-
-    Parameters
-    ----------
-    thresholds, top_k, class_id, name, dtype : optional
-        As of `Precision`.
-
-    Raises
-    ------
-    OptionError
-        If a threshold is not from 0 to 1.
+    """The share of positive targets that are predicted. See `Decisions` for the parameters.
 
     Examples
     --------
@@ -175,12 +138,12 @@ class Recall(Decisions):
         super().__init__(parts, thresholds, top_k, class_id, name, dtype)
 
     def result(self) -> Any:
-        """The recall for each threshold, 0 without positive targets."""
+        """Return the recall for each threshold, or 0 without positive targets."""
         return self._share("true_positives", "false_negatives")
 
 
 class _Count(Decisions):
-    """One of the four numbers."""
+    """Base class of a metric that is one of the four counts."""
 
     counted: str
 
@@ -193,17 +156,12 @@ class _Count(Decisions):
         super().__init__((self.counted,), thresholds, name=name, dtype=dtype)
 
     def result(self) -> Any:
-        """The number for each threshold."""
-        return self._one(getattr(self, self.counted).read_value())
+        """Return the count for each threshold."""
+        return self._squeeze(getattr(self, self.counted).read_value())
 
 
 class TruePositives(_Count):
-    """The number, or weight, of positive predictions with positive targets.
-
-    Parameters
-    ----------
-    thresholds, name, dtype : optional
-        As of `Precision`.
+    """The number, or total weight, of positive predictions with positive targets.
 
     Examples
     --------
@@ -216,12 +174,7 @@ class TruePositives(_Count):
 
 
 class FalsePositives(_Count):
-    """The number, or weight, of positive predictions whose targets are not.
-
-    Parameters
-    ----------
-    thresholds, name, dtype : optional
-        As of `Precision`.
+    """The number, or total weight, of positive predictions with negative targets.
 
     Examples
     --------
@@ -234,12 +187,7 @@ class FalsePositives(_Count):
 
 
 class TrueNegatives(_Count):
-    """The number, or weight, of predictions that are not positive, and neither are their targets.
-
-    Parameters
-    ----------
-    thresholds, name, dtype : optional
-        As of `Precision`.
+    """The number, or total weight, of negative predictions with negative targets.
 
     Examples
     --------
@@ -252,12 +200,7 @@ class TrueNegatives(_Count):
 
 
 class FalseNegatives(_Count):
-    """The number, or weight, of predictions that are not positive, though their targets are.
-
-    Parameters
-    ----------
-    thresholds, name, dtype : optional
-        As of `Precision`.
+    """The number, or total weight, of negative predictions with positive targets.
 
     Examples
     --------

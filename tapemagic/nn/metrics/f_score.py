@@ -1,4 +1,4 @@
-"""F-scores: harmonic means of precision and recall."""
+"""F-scores: weighted harmonic means of precision and recall."""
 
 from __future__ import annotations
 
@@ -17,24 +17,17 @@ PARTS = ("true_positives", "false_positives", "false_negatives", "intermediate_w
 
 
 class FBetaScore(Metric):
-    """The harmonic mean of precision and recall, where recall has `beta` squared times the weight.
+    """The harmonic mean of precision and recall, where recall has a weight of ``beta**2``.
 
     Parameters
     ----------
     average : {None, 'micro', 'macro', 'weighted'}, optional
-        None gives the score of each class, "macro" their mean, "weighted" the mean weighted by the number of positive
-        targets; "micro" adds up the decisions of all classes first.
+        None returns the score of each class, "macro" their mean, "weighted" the mean weighted by the number of
+        positive targets; "micro" adds the decisions of all classes first.
     beta : float, optional
         Positive.
     threshold : float, optional
-        Larger than 0 and at most 1: a larger prediction is positive. Left out, the largest prediction of each example.
-    name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+        Above 0 and at most 1: a larger prediction is positive. By default the largest prediction of each example.
 
     Examples
     --------
@@ -55,11 +48,13 @@ class FBetaScore(Metric):
     ) -> None:
         super().__init__(dtype, name)
         if average not in {None, "micro", "macro", "weighted"}:
-            raise OptionError(f"average is 'micro', 'macro', 'weighted' or None, not {average!r}")
+            raise OptionError(
+                f"average must be 'micro', 'macro', 'weighted' or None, not {average!r}"
+            )
         if not beta > 0:
-            raise OptionError(f"beta is a positive number, not {beta!r}: write beta=1.0")
+            raise OptionError(f"beta must be a positive number, not {beta!r}: write beta=1.0")
         if threshold is not None and not 0 < threshold <= 1:
-            raise OptionError(f"threshold is larger than 0 and at most 1, not {threshold!r}")
+            raise OptionError(f"threshold must be above 0 and at most 1, not {threshold!r}")
         self.average = average
         self.beta = float(beta)
         self.threshold = threshold
@@ -68,27 +63,12 @@ class FBetaScore(Metric):
     true_positives: Variable
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Add a batch.
-
-        Parameters
-        ----------
-        y_true : array_like
-            0 or 1 for each class, of shape (batch, classes).
-        y_pred : array_like
-            Of the same shape.
-        sample_weight : array_like, optional
-            One weight for each example.
-
-        Raises
-        ------
-        ShapeError
-            If the shapes do not fit.
-        """
+        """Add a batch of targets and predictions of shape (batch, classes), with one weight for each example."""
         y_true, y_pred = numbers(y_true, self.dtype, "targets"), numbers(y_pred, self.dtype)
         if y_pred.ndim != 2 or y_true.shape != y_pred.shape:
             raise ShapeError(
-                f"an F-score takes targets and predictions of one shape (batch, classes), not {y_true.shape} and "
-                f"{y_pred.shape}: for numbers of classes, give np.eye(classes)[labels]"
+                f"an F-score needs targets and predictions of equal shape (batch, classes), not {y_true.shape} and "
+                f"{y_pred.shape}: for class numbers, pass np.eye(classes)[labels]"
             )
         if not self._built:
             shape = () if self.average == "micro" else y_pred.shape[1:]
@@ -110,19 +90,21 @@ class FBetaScore(Metric):
             getattr(self, part).assign_add(total, read_value=False)
 
     def _decided(self, y_pred: Any) -> Any:
-        """1 for a positive prediction, 0 for another one."""
+        """Return 1 for positive predictions, and 0 for negative predictions."""
         if self.threshold is not None:
             positive = y_pred > self.threshold
         else:
             largest = np.max(y_pred, axis=-1, keepdims=True)
+            # Keras's rule: a row of zeros has no positive prediction, although all are largest.
             positive = (y_pred >= largest) & (np.abs(y_pred) > 1e-9)
         return positive.astype(self.dtype)
 
     def result(self) -> Any:
-        """The score of each class, or their average; 0 at the beginning."""
+        """Return the score of each class, or their average, or 0 before the first batch."""
         if not self._built:
             return self.add_variable().read_value()
         right, wrong, missed, positive = (getattr(self, part).read_value() for part in PARTS)
+        # Keras adds epsilon to all divisors, where other metrics use divide_no_nan; the scores differ by about 1e-7.
         precision = right / (right + wrong + epsilon())
         recall = right / (right + missed + epsilon())
         square = self.beta**2
@@ -133,17 +115,7 @@ class FBetaScore(Metric):
 
 
 class F1Score(FBetaScore):
-    """The harmonic mean of precision and recall.
-
-    Parameters
-    ----------
-    average, threshold, name, dtype : optional
-        As of `FBetaScore`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+    """The harmonic mean of precision and recall. See `FBetaScore` for the parameters.
 
     Examples
     --------

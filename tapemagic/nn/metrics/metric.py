@@ -1,4 +1,4 @@
-"""Metric: a number that is computed over many batches."""
+"""Metric: the base class of numbers that are computed over many batches."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tapemagic.nn.module import unique_name
 
 
 def _silently(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method during which no tape records."""
+    """Decorate a method so that tapes don't record its operations."""
 
     @wraps(method)
     def unrecorded(*args: Any, **kwargs: Any) -> Any:
-        if is_silent():  # called by another such method
+        if is_silent():  # called by another method that is decorated
             return method(*args, **kwargs)
         with silence():
             return method(*args, **kwargs)
@@ -31,27 +31,35 @@ def _silently(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Metric:
-    """Base class of metrics: write `update_state`, which adds a batch to the variables, and `result`.
+    """Base class of metrics: override `update_state`, which adds a batch to the variables, and `result`.
 
-    Tapes record nothing of either.
+    Tapes don't record these methods. Every metric takes the parameters below.
 
     Parameters
     ----------
     dtype : {'float32', 'float64', 'float16'}, optional
-        Of the variables; `nn.config.floatx` if left out.
+        The dtype of the variables, by default `nn.config.floatx`.
     name : str, optional
-        The name in reports and in the history of training. Left out, it is made of the name of the class.
+        The name in reports and in the history of training, by default derived from the name of the class.
+
+    Other Parameters
+    ----------------
+    from_logits : bool, optional
+        True if the predictions are logits, without a softmax or sigmoid at the end of the model.
+    label_smoothing : float, optional
+        See `Loss`.
+    axis : int, optional
+        The axis of the classes, or of the vectors.
 
     Raises
     ------
     DtypeError
-        If `dtype` is another one.
+        For any other `dtype`.
     OptionError
-        If `name` is no text.
+        From every metric, if an option has a value that the metric doesn't accept.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Wrong(nn.metrics.Metric):
     ...     def __init__(self, **kwargs):
@@ -72,12 +80,13 @@ class Metric:
 
     def __init__(self, dtype: DTypeLike | None = None, name: str | None = None) -> None:
         if not isinstance(name, str | None):
-            raise OptionError(f"a name is text, not {name!r}: write name='accuracy'")
+            raise OptionError(f"a name must be a string, not {name!r}: write name='accuracy'")
         self.name = name or unique_name(type(self).__name__)
         self._dtype = float_name(dtype)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        # Also methods of user classes: without this, a metric under a tape would keep every batch in memory.
         for name in {"update_state", "result", "reset_state"} & vars(cls).keys():
             setattr(cls, name, _silently(vars(cls)[name]))
 
@@ -93,20 +102,15 @@ class Metric:
         dtype: DTypeLike | None = None,
         name: str = "variable",
     ) -> Variable:
-        """Make a variable of this metric; assign it to an attribute, so that the metric finds it.
+        """Create a variable of this metric, which isn't trainable. Assign it to an attribute.
 
         Parameters
         ----------
         shape : tuple of int, optional
         initializer : str, callable or Initializer, optional
         dtype : dtype, optional
-            The metric's own if left out.
+            By default the metric's dtype.
         name : str, optional
-
-        Returns
-        -------
-        Variable
-            Not trainable.
         """
         dtype = self._dtype if dtype is None else dtype
         value = initializers.get(initializer)(tuple(shape), dtype=dtype)
@@ -116,40 +120,27 @@ class Metric:
 
     @property
     def variables(self) -> list[Variable]:
-        """The variables among the attributes, and those of metrics among them, in the order of assignment."""
+        """The variables of this metric, and of metrics among its attributes, in the order of assignment."""
         return list(_variables(vars(self).values()))
 
     def update_state(self, *args: Any, **kwargs: Any) -> None:
-        """Add a batch, given as targets, predictions and sample weights."""
+        """Add a batch of targets, predictions and optional sample weights."""
         raise NotImplementedError(
-            f"{type(self).__name__} cannot be updated yet: give it a method "
-            "update_state(self, y_true, y_pred, sample_weight=None)"
+            f"{type(self).__name__} has no method update_state(self, y_true, y_pred, sample_weight=None): write one"
         )
 
     def result(self) -> Any:
-        """The number for all batches since the last `reset_state`."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has no result yet: give it a method result(self)"
-        )
+        """Return the value for all batches since the last `reset_state`."""
+        raise NotImplementedError(f"{type(self).__name__} has no method result(self): write one")
 
     def reset_state(self) -> None:
-        """Begin anew: all variables become 0."""
+        """Reset all variables to 0."""
         with silence():
             for variable in self.variables:
                 variable.assign(np.zeros(variable.shape, variable.dtype), read_value=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Add a batch, and return the result for all of them.
-
-        Parameters
-        ----------
-        *args, **kwargs
-            As of `update_state`.
-
-        Returns
-        -------
-        Tensor
-        """
+        """Add a batch with `update_state`, and return the result for all batches."""
         self.update_state(*args, **kwargs)
         return self.result()
 
@@ -158,16 +149,11 @@ class Metric:
 
 
 def require_columns(name: str, columns: int, y_pred: Any) -> None:
-    """Raise an error for a batch with another number of outputs than the first one had.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Raise ShapeError for a batch whose number of outputs differs from the first batch."""
     if y_pred.shape[1] != columns:
         raise ShapeError(
-            f"the metric {name!r} counts {columns} outputs since its first batch, and got predictions of the shape "
-            f"{y_pred.shape}: make another metric for them"
+            f"the first batch of the metric {name!r} had {columns} outputs, and this one has predictions of the shape "
+            f"{y_pred.shape}: create another metric for them"
         )
 
 

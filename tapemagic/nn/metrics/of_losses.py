@@ -1,4 +1,4 @@
-"""Metrics that are the means of losses."""
+"""Metrics that are the means of loss functions; see `nn.losses` for the formulas and `Metric` for the parameters."""
 
 from __future__ import annotations
 
@@ -10,29 +10,26 @@ from numpy.typing import DTypeLike
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import class_numbers
 from tapemagic.nn.losses.binary import binary_crossentropy
-from tapemagic.nn.losses.categorical import categorical_crossentropy
+from tapemagic.nn.losses.categorical import (
+    categorical_crossentropy,
+    sparse_categorical_crossentropy,
+)
 from tapemagic.nn.losses.distributions import kl_divergence, poisson
 from tapemagic.nn.losses.hinges import categorical_hinge, hinge, squared_hinge
 from tapemagic.nn.losses.reduction import weighted
 from tapemagic.nn.losses.regression import (
+    cosine_similarity,
+    log_cosh,
     mean_absolute_error,
     mean_absolute_percentage_error,
     mean_squared_error,
     mean_squared_logarithmic_error,
 )
-from tapemagic.nn.losses.robust import log_cosh
-from tapemagic.nn.losses.similarity import cosine_similarity
-from tapemagic.nn.losses.sparse import sparse_categorical_crossentropy
 from tapemagic.nn.metrics.reduction import MeanMetricWrapper
 
 
 class MeanSquaredError(MeanMetricWrapper):
     """The mean of the squared differences.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -48,11 +45,6 @@ class MeanSquaredError(MeanMetricWrapper):
 class MeanAbsoluteError(MeanMetricWrapper):
     """The mean of the absolute differences.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -66,11 +58,6 @@ class MeanAbsoluteError(MeanMetricWrapper):
 
 class MeanAbsolutePercentageError(MeanMetricWrapper):
     """The mean of the absolute differences in percent of the targets.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -86,12 +73,7 @@ class MeanAbsolutePercentageError(MeanMetricWrapper):
 
 
 class MeanSquaredLogarithmicError(MeanMetricWrapper):
-    """The mean of the squared differences of the logarithms, of 1 more each.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
+    """The mean of ``(log(y_true + 1) - log(y_pred + 1))**2``.
 
     Examples
     --------
@@ -109,11 +91,6 @@ class MeanSquaredLogarithmicError(MeanMetricWrapper):
 class LogCoshError(MeanMetricWrapper):
     """The mean of the logarithm of the hyperbolic cosine of the differences.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -125,19 +102,13 @@ class LogCoshError(MeanMetricWrapper):
         super().__init__(log_cosh, name, dtype)
 
 
+# Keras's metric is the cosine itself, which is 1 for equal directions, and its loss minus the cosine.
 def _cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     return -cosine_similarity(y_true, y_pred, axis)
 
 
 class CosineSimilarity(MeanMetricWrapper):
-    """The mean of the cosine of the angle between targets and predictions; the loss of this name is minus it.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-    axis : int, optional
-        The axis along which the vectors are.
+    """The mean cosine of the angle between targets and predictions, which is minus the loss of this name.
 
     Examples
     --------
@@ -155,11 +126,6 @@ class CosineSimilarity(MeanMetricWrapper):
 class Hinge(MeanMetricWrapper):
     """The mean of the hinge loss.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -173,11 +139,6 @@ class Hinge(MeanMetricWrapper):
 
 class SquaredHinge(MeanMetricWrapper):
     """The mean of the squared hinge loss.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -193,11 +154,6 @@ class SquaredHinge(MeanMetricWrapper):
 class CategoricalHinge(MeanMetricWrapper):
     """The mean of the categorical hinge loss.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -211,11 +167,6 @@ class CategoricalHinge(MeanMetricWrapper):
 
 class KLDivergence(MeanMetricWrapper):
     """The mean of the Kullback-Leibler divergence of the predicted from the target probabilities.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -231,11 +182,6 @@ class KLDivergence(MeanMetricWrapper):
 class Poisson(MeanMetricWrapper):
     """The mean of ``y_pred - y_true * log(y_pred)``.
 
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-
     Examples
     --------
     >>> from tapemagic import nn
@@ -249,15 +195,6 @@ class Poisson(MeanMetricWrapper):
 
 class BinaryCrossentropy(MeanMetricWrapper):
     """The mean of the cross-entropy between targets of 0 or 1 and predicted probabilities of 1.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-    from_logits : bool, optional
-        Whether predictions are logits.
-    label_smoothing : float, optional
-        The share of smoothing, as of the loss.
 
     Examples
     --------
@@ -284,17 +221,6 @@ class BinaryCrossentropy(MeanMetricWrapper):
 
 class CategoricalCrossentropy(MeanMetricWrapper):
     """The mean of the cross-entropy between target and predicted probabilities of classes.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
-    from_logits : bool, optional
-        Whether predictions are logits.
-    label_smoothing : float, optional
-        The share of smoothing, as of the loss.
-    axis : int, optional
-        Where the classes are.
 
     Examples
     --------
@@ -326,14 +252,8 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
 
     Parameters
     ----------
-    name, dtype : optional
-        As of `Metric`.
-    from_logits : bool, optional
-        Whether predictions are logits.
     ignore_class : int, optional
-        A label whose examples do not count, as in the loss; Keras counts them as 0 where there are no sample weights.
-    axis : int, optional
-        Where the classes are.
+        A label whose examples are ignored, as in the loss. Keras counts them as 0 if there are no sample weights.
 
     Examples
     --------
@@ -362,11 +282,12 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
         self._axis = axis
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
-        """Add a batch, given as labels, predictions and sample weights."""
+        """Add a batch of labels, predictions and sample weights."""
         if self._ignored is not None:
+            # Weights of 0 for ignored examples, so that the mean divides only by the number of the others.
             y_pred = as_tensor(real_numbers(y_pred))
             labels = class_numbers(y_true, np.moveaxis(y_pred, self._axis, -1))
             counted = (labels != self._ignored).astype(self.dtype)
-            given = 1 if sample_weight is None else sample_weight
-            sample_weight = np.multiply(*weighted(counted, given))
+            weights = 1 if sample_weight is None else sample_weight
+            sample_weight = np.multiply(*weighted(counted, weights))
         super().update_state(y_true, y_pred, sample_weight)

@@ -1,4 +1,4 @@
-"""The best value of one share of right decisions at a threshold where another one is large enough."""
+"""The best value of one rate of right decisions among the thresholds where another rate is large enough."""
 
 from __future__ import annotations
 
@@ -14,10 +14,20 @@ from tapemagic.nn.metrics.thresholds import Counts
 
 
 class _OperatingPoint(Decisions):
-    """The largest share among the thresholds at which another share is large enough."""
+    """The largest value of the rate `maximized` among the thresholds where the rate `bounded` is at least a bound.
 
-    wanted: str
-    given: str
+    Parameters
+    ----------
+    specificity, sensitivity, recall, precision : float
+        The bound, from 0 to 1.
+    num_thresholds : int, optional
+        The number of thresholds, evenly spaced from 0 to 1.
+    class_id : int, optional
+        Only this class counts.
+    """
+
+    maximized: str
+    bounded: str
 
     def __init__(
         self,
@@ -28,9 +38,9 @@ class _OperatingPoint(Decisions):
         dtype: DTypeLike | None = None,
     ) -> None:
         if not 0 <= value <= 1:
-            raise OptionError(f"{self.given} is a share from 0 to 1, not {value!r}")
+            raise OptionError(f"{self.bounded} must be a share from 0 to 1, not {value!r}")
         if num_thresholds < 1:
-            raise OptionError(f"num_thresholds is at least 1, not {num_thresholds!r}")
+            raise OptionError(f"num_thresholds must be at least 1, not {num_thresholds!r}")
         self.value = value
         self.num_thresholds = num_thresholds
         even = (
@@ -41,9 +51,11 @@ class _OperatingPoint(Decisions):
         super().__init__(Counts._fields, even, class_id=class_id, name=name, dtype=dtype)
 
     def result(self) -> Any:
-        """The largest share, 0 if the other one is never large enough."""
-        enough = self._shares(self.given) >= self.value
-        return np.max(np.where(enough, self._shares(self.wanted), 0))
+        """Return the largest rate, or 0 if the other rate is never large enough."""
+        # The maximum over all thresholds that satisfy the bound, as in Keras: precision isn't monotonic in the
+        # threshold, so the first threshold that satisfies it needn't be the best.
+        enough = self._shares(self.bounded) >= self.value
+        return np.max(np.where(enough, self._shares(self.maximized), 0))
 
     def _shares(self, name: str) -> Any:
         a, b = (getattr(self, part).read_value() for part in _SHARES[name])
@@ -59,23 +71,7 @@ _SHARES = {
 
 
 class SensitivityAtSpecificity(_OperatingPoint):
-    """The largest sensitivity at a threshold whose specificity is at least a given one.
-
-    Parameters
-    ----------
-    specificity : float
-        From 0 to 1.
-    num_thresholds : int, optional
-        The number of thresholds, spread evenly from 0 to 1.
-    class_id : int, optional
-        Only this class counts.
-    name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+    """The largest sensitivity at a threshold whose specificity is at least a bound.
 
     Examples
     --------
@@ -84,8 +80,8 @@ class SensitivityAtSpecificity(_OperatingPoint):
     Tensor(0.5, dtype=float32)
     """
 
-    given = "specificity"
-    wanted = "sensitivity"
+    bounded = "specificity"
+    maximized = "sensitivity"
 
     def __init__(
         self,
@@ -99,23 +95,7 @@ class SensitivityAtSpecificity(_OperatingPoint):
 
 
 class SpecificityAtSensitivity(_OperatingPoint):
-    """The largest specificity at a threshold whose sensitivity is at least a given one.
-
-    Parameters
-    ----------
-    sensitivity : float
-        From 0 to 1.
-    num_thresholds : int, optional
-        The number of thresholds, spread evenly from 0 to 1.
-    class_id : int, optional
-        Only this class counts.
-    name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+    """The largest specificity at a threshold whose sensitivity is at least a bound.
 
     Examples
     --------
@@ -124,8 +104,8 @@ class SpecificityAtSensitivity(_OperatingPoint):
     Tensor(0.66666669, dtype=float32)
     """
 
-    given = "sensitivity"
-    wanted = "specificity"
+    bounded = "sensitivity"
+    maximized = "specificity"
 
     def __init__(
         self,
@@ -139,23 +119,7 @@ class SpecificityAtSensitivity(_OperatingPoint):
 
 
 class PrecisionAtRecall(_OperatingPoint):
-    """The largest precision at a threshold whose recall is at least a given one.
-
-    Parameters
-    ----------
-    recall : float
-        From 0 to 1.
-    num_thresholds : int, optional
-        The number of thresholds, spread evenly from 0 to 1.
-    class_id : int, optional
-        Only this class counts.
-    name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+    """The largest precision at a threshold whose recall is at least a bound.
 
     Examples
     --------
@@ -164,8 +128,8 @@ class PrecisionAtRecall(_OperatingPoint):
     Tensor(0.5, dtype=float32)
     """
 
-    given = "recall"
-    wanted = "precision"
+    bounded = "recall"
+    maximized = "precision"
 
     def __init__(
         self,
@@ -179,23 +143,7 @@ class PrecisionAtRecall(_OperatingPoint):
 
 
 class RecallAtPrecision(_OperatingPoint):
-    """The largest recall at a threshold whose precision is at least a given one.
-
-    Parameters
-    ----------
-    precision : float
-        From 0 to 1.
-    num_thresholds : int, optional
-        The number of thresholds, spread evenly from 0 to 1.
-    class_id : int, optional
-        Only this class counts.
-    name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+    """The largest recall at a threshold whose precision is at least a bound.
 
     Examples
     --------
@@ -204,8 +152,8 @@ class RecallAtPrecision(_OperatingPoint):
     Tensor(1.0, dtype=float32)
     """
 
-    given = "precision"
-    wanted = "recall"
+    bounded = "precision"
+    maximized = "recall"
 
     def __init__(
         self,

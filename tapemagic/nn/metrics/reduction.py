@@ -1,4 +1,4 @@
-"""Sum and mean over many batches, and the mean of what a function computes."""
+"""Sum and mean over many batches, and the mean of a function's results."""
 
 from __future__ import annotations
 
@@ -18,17 +18,12 @@ from tapemagic.nn.metrics.metric import Metric
 
 
 def numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
-    """Real numbers as an array."""
+    """Convert real numbers to a bare array."""
     return as_array(real_numbers(x, dtype, what))
 
 
 class Sum(Metric):
     """The sum of all values, times their weights.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -44,22 +39,17 @@ class Sum(Metric):
         self.total = self.add_variable(name="total")
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
-        """Add values of any shape, with weights for the first axes of it."""
+        """Add values of any shape, with weights for their first axes."""
         values, _ = _by_sample(values, sample_weight, np.sum, self.dtype)
         self.total.assign_add(np.sum(values), read_value=False)
 
     def result(self) -> Any:
-        """The sum, 0 at the beginning."""
+        """Return the sum, or 0 before the first batch."""
         return self.total.read_value()
 
 
 class Mean(Metric):
     """The mean of all values, with weights.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -81,16 +71,9 @@ class Mean(Metric):
         Parameters
         ----------
         values : array_like
-            Those along all axes but the first are averaged, and count once.
+            Values along all axes except the first are averaged, and count once.
         sample_weight : array_like, optional
             Weights for the first axes of the values. With a single number, all values are averaged, and count once.
-
-        Raises
-        ------
-        ShapeError
-            If the weights do not fit the values.
-        UnsupportedArgumentError
-            If one of them is complex.
         """
         values, weights = _by_sample(values, sample_weight, np.mean, self.dtype)
         if values.size:
@@ -99,27 +82,25 @@ class Mean(Metric):
             self.count.assign_add(number if weights is None else np.sum(weights), read_value=False)
 
     def result(self) -> Any:
-        """The mean, 0 at the beginning."""
+        """Return the mean, or 0 before the first batch."""
+        # The usual case without two np.where: fit reads the results after every batch.
         if unwrap(self.count):
             return self.total / self.count
         return divide_no_nan(self.total, self.count)
 
 
 class MeanMetricWrapper(Mean):
-    """The mean of what a function of targets and predictions returns.
+    """The mean of the results of a function of targets and predictions.
 
     Parameters
     ----------
     fn : callable
-        Called with the targets and predictions as they were given. It returns a number for each example.
-    name, dtype : optional
-        As of `Metric`.
+        Called with the unchanged targets and predictions. It returns a number for each example.
     **kwargs
-        Handed to the function.
+        Passed to the function.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> metric = nn.metrics.MeanMetricWrapper(lambda y_true, y_pred: np.abs(y_true - y_pred), name="gap")
     >>> metric(np.array([1.0, 2.0]), np.array([1.0, 5.0]))
@@ -133,18 +114,20 @@ class MeanMetricWrapper(Mean):
         dtype: DTypeLike | None = None,
         **kwargs: Any,
     ) -> None:
-        found = getattr(fn, "name", None) or snake_case(getattr(fn, "__name__", type(fn).__name__))
-        super().__init__(name or found, dtype)
+        default_name = getattr(fn, "name", None) or snake_case(
+            getattr(fn, "__name__", type(fn).__name__)
+        )
+        super().__init__(name or default_name, dtype)
         self._fn = fn
         self._options = kwargs
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
-        """Add a batch, given as targets, predictions and sample weights."""
+        """Add a batch of targets, predictions and sample weights."""
         super().update_state(self._fn(y_true, y_pred, **self._options), sample_weight)
 
 
 def _by_sample(values: Any, sample_weight: Any, reduce: Any, dtype: str) -> tuple[Any, Any]:
-    """Weighted values and weights, reduced along all axes but the first."""
+    """Return weighted values, and weights, reduced along all axes except the first."""
     values = numbers(values, dtype, "values")
     if not values.size:
         return values, None
@@ -157,14 +140,15 @@ def _by_sample(values: Any, sample_weight: Any, reduce: Any, dtype: str) -> tupl
 
 
 def _weighted(values: Any, weights: Any, reduce: Any) -> tuple[Any, Any]:
-    """Values times weights, of the rank of the weights."""
+    """Return values times weights, reduced to the rank of the weights."""
+    # One weight per example: the values of an example are reduced first, as in Keras's reduce_to_samplewise_values.
     if values.ndim > weights.ndim:
         values = reduce(values, axis=tuple(range(weights.ndim, values.ndim)))
     try:
         spread = np.broadcast_to(weights, values.shape)
     except ValueError:
         raise ShapeError(
-            f"sample weights of the shape {weights.shape} do not fit values of the shape {values.shape}: give one "
+            f"sample weights of the shape {weights.shape} don't fit values of the shape {values.shape}: pass one "
             "weight for each of them"
         ) from None
     return values * spread, _first_axis(spread, reduce)

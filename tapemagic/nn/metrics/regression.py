@@ -1,4 +1,4 @@
-"""The root of the mean squared error, and the share of the variance that is explained."""
+"""The root mean squared error, and the coefficient of determination."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.errors import OptionError, ShapeError
-from tapemagic.nn.losses.arguments import pair, same_rank
+from tapemagic.nn.losses.arguments import matching_pair, same_rank
 from tapemagic.nn.metrics.metric import Metric, require_columns
 from tapemagic.nn.metrics.reduction import Mean, numbers
 
@@ -18,11 +18,6 @@ AGGREGATIONS = ("uniform_average", "variance_weighted_average", None)
 
 class RootMeanSquaredError(Mean):
     """The square root of the mean of the squared differences.
-
-    Parameters
-    ----------
-    name, dtype : optional
-        As of `Metric`.
 
     Examples
     --------
@@ -37,35 +32,30 @@ class RootMeanSquaredError(Mean):
         super().__init__(name, dtype)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
-        """Add a batch, given as targets, predictions and sample weights."""
-        y_true, y_pred = pair(numbers(y_true, self.dtype, "targets"), numbers(y_pred, self.dtype))
+        """Add a batch of targets, predictions and sample weights."""
+        y_true, y_pred = matching_pair(
+            numbers(y_true, self.dtype, "targets"), numbers(y_pred, self.dtype)
+        )
         super().update_state(np.square(y_pred - y_true), sample_weight)
 
     def result(self) -> Any:
-        """The root of the mean, 0 at the beginning."""
+        """Return the root of the mean, or 0 before the first batch."""
         return np.sqrt(super().result())
 
 
 class R2Score(Metric):
-    """The share of the variance of the targets that predictions explain, the coefficient of determination.
+    """The coefficient of determination: the share of the targets' variance that predictions explain.
 
     Parameters
     ----------
     class_aggregation : {'uniform_average', 'variance_weighted_average', None}, optional
         The mean of the scores of all outputs, the mean weighted by the variances of their targets, or each score.
     num_regressors : int, optional
-        The number of inputs of the model, for the adjusted score; 0 for the score itself.
-    name, dtype : optional
-        As of `Metric`.
-
-    Raises
-    ------
-    OptionError
-        If an option has a value that it does not take.
+        The number of inputs of the model, for the adjusted score; 0 for the plain score.
 
     Notes
     -----
-    Of an output whose targets are all the same, the score is 0, or NaN where they are predicted exactly.
+    For an output with constant targets, the score is 0, or NaN if they are predicted exactly.
 
     Examples
     --------
@@ -85,10 +75,10 @@ class R2Score(Metric):
         super().__init__(dtype, name)
         if class_aggregation not in AGGREGATIONS:
             raise OptionError(
-                f"class_aggregation is one of {', '.join(map(repr, AGGREGATIONS))}, not {class_aggregation!r}"
+                f"class_aggregation must be one of {', '.join(map(repr, AGGREGATIONS))}, not {class_aggregation!r}"
             )
         if num_regressors < 0:
-            raise OptionError(f"num_regressors is a number from 0 on, not {num_regressors!r}")
+            raise OptionError(f"num_regressors must be at least 0, not {num_regressors!r}")
         self.class_aggregation = class_aggregation
         self.num_regressors = num_regressors
         self.num_samples = self.add_variable(name="num_samples")
@@ -102,26 +92,13 @@ class R2Score(Metric):
         self._built = True
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Add a batch.
-
-        Parameters
-        ----------
-        y_true, y_pred : array_like
-            Of one shape (batch, outputs).
-        sample_weight : array_like, optional
-            One weight for each example, or each output of each.
-
-        Raises
-        ------
-        ShapeError
-            If the shapes do not fit.
-        """
+        """Add a batch of targets and predictions of shape (batch, outputs), with weights per example or output."""
         y_true, y_pred = same_rank(
             numbers(y_true, self.dtype, "targets"), numbers(y_pred, self.dtype)
         )
         if y_pred.ndim != 2 or y_true.shape != y_pred.shape:
             raise ShapeError(
-                f"R2Score takes targets and predictions of one shape (batch, outputs), not {y_true.shape} and "
+                f"R2Score needs targets and predictions of equal shape (batch, outputs), not {y_true.shape} and "
                 f"{y_pred.shape}"
             )
         if not self._built:
@@ -135,8 +112,8 @@ class R2Score(Metric):
                 weights = np.broadcast_to(weights, y_true.shape)
             except ValueError:
                 raise ShapeError(
-                    f"sample weights of the shape {np.shape(sample_weight)} do not fit predictions of the shape "
-                    f"{y_pred.shape}: give one weight for each example"
+                    f"sample weights of the shape {np.shape(sample_weight)} don't fit predictions of the shape "
+                    f"{y_pred.shape}: pass one weight for each example"
                 ) from None
         for variable, change in (
             (self.sum, y_true * weights),
@@ -148,12 +125,15 @@ class R2Score(Metric):
         self.num_samples.assign_add(y_true.size, read_value=False)
 
     def result(self) -> Any:
-        """The score, or one for each output; NaN at the beginning."""
+        """Return the score, or one for each output; NaN before the first batch."""
         if not self._built:
             return self.num_samples * np.nan
         with np.errstate(divide="ignore", invalid="ignore"):
+            # Sums, not means: the state of all batches is four sums, and the total sum of squares is
+            # sum(y**2) - sum(y)**2 / n.
             variance = self.squared_sum - self.sum * (self.sum / self.count)
             scores = 1 - self.total_mse / variance
+            # Keras's rule for constant targets: 1 - x / 0 is -inf and becomes 0; 0 / 0 stays nan.
             scores = np.where(np.isinf(scores), 0, scores)
             return self._adjusted(self._aggregated(scores, variance))
 
@@ -165,14 +145,14 @@ class R2Score(Metric):
         return np.sum(variance * scores) / np.sum(variance)
 
     def _adjusted(self, score: Any) -> Any:
-        """The score, less for more inputs of the model."""
+        """Return the score adjusted for the number of inputs of the model."""
         inputs = self.num_regressors
         if not inputs:
             return score
         number = float(self.num_samples)
         if inputs >= number - 1:
             warnings.warn(
-                "an adjusted R2 score needs more examples than inputs of the model: this is the plain score",
+                "an adjusted R2 score needs more examples than inputs of the model, so this is the plain score",
                 stacklevel=4,
             )
             return score

@@ -1,4 +1,4 @@
-"""Numbers of right and wrong decisions when scores are compared with thresholds."""
+"""Counts of right and wrong decisions when scores are compared with thresholds."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.metrics.reduction import numbers
 
 LOWEST = -1e10
-"""The threshold, and the score, of what is not among the k largest scores."""
+"""The threshold with `top_k`, and the score of predictions that aren't among the k largest; Keras's NEG_INF."""
 
 
 class Counts(NamedTuple):
-    """The weights of true and false positives and negatives, each for every threshold."""
+    """Total weights of true and false positives and negatives, each for every threshold."""
 
     true_positives: Any
     false_positives: Any
@@ -26,61 +26,46 @@ class Counts(NamedTuple):
 
 
 def parsed_thresholds(thresholds: Any, default: float) -> list[float]:
-    """Thresholds as a list.
-
-    Raises
-    ------
-    OptionError
-        If one is not from 0 to 1.
-    """
+    """Return thresholds from 0 to 1 as a list, or raise OptionError."""
     if thresholds is None:
         return [default]
-    given = [float(t) for t in np.ravel(thresholds)]
-    wrong = [t for t in given if not 0 <= t <= 1]
-    if wrong or not given:
+    limits = [float(t) for t in np.ravel(thresholds)]
+    wrong = [t for t in limits if not 0 <= t <= 1]
+    if wrong or not limits:
         raise OptionError(
-            f"thresholds are numbers from 0 to 1, not {wrong or thresholds}: write 0.5"
+            f"thresholds must be numbers from 0 to 1, not {wrong or thresholds}: write 0.5"
         )
-    return given
+    return limits
 
 
 @one_call
 def counts(y_true: Any, y_pred: Any, thresholds: Any, weights: Any = None) -> Counts:
-    """The weights of examples that are true and false positives and negatives.
+    """Return the total weights of true and false positives and negatives for each threshold, in double precision.
 
-    Parameters
-    ----------
-    y_true : array
-        Positive where it is not 0.
-    y_pred : array
-        Positive where it is larger than the threshold, of the shape of `y_true`.
-    thresholds : sequence of float
-    weights : array, optional
-        Of that shape, too.
-
-    Returns
-    -------
-    Counts
-        In double precision, of the length of `thresholds`.
+    Targets are positive where not 0, and predictions where larger than the threshold. All arrays have one shape.
 
     Examples
     --------
     >>> counts(np.array([0, 1, 1]), np.array([0.4, 0.6, 0.2]), [0.5]).true_positives
     array([1.])
     """
+    # One pass for all thresholds: sort scores into the intervals between thresholds, and sum the weights from the top.
+    # Comparing each score with 200 thresholds would need 200 times the memory.
     limits = np.asarray(thresholds, y_pred.dtype)
     order = np.argsort(limits)
     scores, positive = y_pred.ravel(), y_true.ravel() != 0
     places = np.searchsorted(limits[order], scores)
-    places[np.isnan(scores)] = 0  # NaN is larger than nothing
+    places[np.isnan(scores)] = (
+        0  # NaN isn't larger than any threshold, but searchsorted sorts it last
+    )
     weights = np.ones(scores.shape) if weights is None else weights.ravel()
 
     def above(weights: Any) -> Any:
-        """The weight of the scores above each threshold."""
+        """Return the total weight of the scores above each threshold."""
         bins = np.bincount(places, weights, limits.size + 1)
-        found = np.empty(limits.size)
-        found[order] = np.cumsum(bins[::-1])[-2::-1]
-        return found
+        totals = np.empty(limits.size)
+        totals[order] = np.cumsum(bins[::-1])[-2::-1]
+        return totals
 
     hits, misses = weights * positive, weights * ~positive
     right, wrong = above(hits), above(misses)
@@ -88,21 +73,13 @@ def counts(y_true: Any, y_pred: Any, thresholds: Any, weights: Any = None) -> Co
 
 
 def counted_pair(y_true: Any, y_pred: Any, sample_weight: Any, dtype: str) -> tuple[Any, Any, Any]:
-    """Targets, predictions and weights as arrays of one shape; weights of None stay None.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes do not fit.
-    UnsupportedArgumentError
-        If one of them is complex.
-    """
+    """Return targets, predictions and weights (or None) as arrays of equal shape, or raise ShapeError."""
     y_pred, y_true = numbers(y_pred, dtype), numbers(y_true, dtype, "targets")
-    given = y_true.shape, y_pred.shape
+    shapes = y_true.shape, y_pred.shape
     y_pred, y_true = same_rank(y_pred, y_true)
     if y_true.shape != y_pred.shape:
         raise ShapeError(
-            f"targets of the shape {given[0]} and predictions of the shape {given[1]}: give a target of 0 or 1 for "
+            f"targets of the shape {shapes[0]} and predictions of the shape {shapes[1]}: pass a target of 0 or 1 for "
             "each prediction"
         )
     if sample_weight is None:
@@ -114,13 +91,13 @@ def counted_pair(y_true: Any, y_pred: Any, sample_weight: Any, dtype: str) -> tu
         return y_true, y_pred, np.broadcast_to(weights, y_true.shape)
     except ValueError:
         raise ShapeError(
-            f"sample weights of the shape {np.shape(sample_weight)} do not fit predictions of the shape {given[1]}: "
-            "give one weight for each example"
+            f"sample weights of the shape {np.shape(sample_weight)} don't fit predictions of the shape {shapes[1]}: "
+            "pass one weight for each example"
         ) from None
 
 
 def among_largest(y_pred: Any, k: int) -> Any:
-    """Scores with `LOWEST` in the place of those that are not among the `k` largest of the last axis."""
+    """Replace the scores that aren't among the `k` largest along the last axis by `LOWEST`."""
     chosen = np.full(y_pred.shape, LOWEST, y_pred.dtype)
     places = largest(y_pred, k).indices
     np.put_along_axis(chosen, places, np.take_along_axis(y_pred, places, -1), -1)

@@ -1,4 +1,4 @@
-"""Data for a model, cut into batches: arrays, and whatever gives batches when it is iterated."""
+"""Data for a model, cut into batches: arrays, Dask arrays, and iterables of batches."""
 
 from __future__ import annotations
 
@@ -16,38 +16,36 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap, wrap
 from tapemagic.errors import NotNumbersError, OptionError, RankError, ShapeError
 from tapemagic.nn.random import generator
 
-_LISTED = 6
-"""The most arrays that a message names."""
+MAX_LISTED_ARRAYS = 6
+"""Maximum number of arrays that a message names."""
 
 Rows = Any
-"""The numbers of the examples in a batch: a slice, an array, or None if they have none."""
+"""The numbers of the examples in a batch: a slice, an array, or None for batches of an iterable."""
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
-    """Inputs, targets and weights of a batch, None for what is missing.
+    """Return the inputs, targets and weights of a batch, with None for missing parts.
+
+    Raises OptionError if the batch is a tuple of more than three.
 
     Parameters
     ----------
     data : object
-        Inputs alone, or a tuple of inputs, targets and perhaps weights.
-
-    Raises
-    ------
-    OptionError
-        If it is a tuple of more than three.
+        Only inputs, or a tuple of inputs, targets and optionally weights.
 
     Examples
     --------
     >>> unpack_x_y_sample_weight(("x", "y"))
     ('x', 'y', None)
     """
+    # Keras treats a list as a tuple here: generators often yield [x, y].
     if isinstance(data, list):
         data = tuple(data)
     if not isinstance(data, tuple):
         return data, None, None
     if not 1 <= len(data) <= 3:
         raise OptionError(
-            f"a batch is (x, y) or (x, y, sample_weight), and not a tuple of {len(data)}: put several inputs into a "
+            f"a batch must be (x, y) or (x, y, sample_weight), not a tuple of {len(data)}: put several inputs into a "
             "list, ([a, b], y)"
         )
     x, y, weight = (*data, None, None)[:3]
@@ -55,7 +53,7 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 
 
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """A batch as a tuple of inputs, targets and weights, as many as there are; inputs alone are no tuple."""
+    """Return a batch as a tuple of inputs, targets and weights, or only the inputs without targets."""
     if sample_weight is not None:
         return x, y, sample_weight
     if y is not None:
@@ -64,7 +62,7 @@ def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> 
 
 
 def is_iterable_data(x: Any) -> bool:
-    """Whether data are to be iterated, each item being a batch: anything that is no array, list, tuple or dict."""
+    """Return True if `x` is an iterable of batches, and not an array or a list, tuple or dict of arrays."""
     if isinstance(x, Traced | PandasData | list | tuple | Mapping | str) or hasattr(x, "__array__"):
         return False
     if is_lazy(x):
@@ -73,20 +71,10 @@ def is_iterable_data(x: Any) -> bool:
 
 
 def arrays_in(structure: Any, what: str, dtype: Any = None) -> Any:
-    """A structure of arrays, with numbers in nested lists as arrays.
+    """Convert the leaves of a structure, and nested lists of numbers in it, to arrays.
 
-    Parameters
-    ----------
-    structure : array_like, or list, tuple or dict of array_likes
-    what : str
-        The name for messages, such as "y".
-    dtype : dtype, optional
-        That floating-point arrays are cast to.
-
-    Raises
-    ------
-    NotNumbersError
-        If there is text, or other objects.
+    Floating-point arrays are cast to `dtype`. Raises NotNumbersError for text and other objects; messages name the
+    data `what`, such as "y".
     """
     if isinstance(structure, Mapping):
         return {
@@ -99,7 +87,7 @@ def arrays_in(structure: Any, what: str, dtype: Any = None) -> Any:
 
 
 def _is_numbers(x: Any) -> bool:
-    """Whether something is a number, text, or a nested list of nothing else."""
+    """Return True if `x` is a number or a string, or a nested list of numbers and strings."""
     if isinstance(x, list | tuple):
         return bool(x) and all(map(_is_numbers, x))
     return isinstance(x, int | float | str | bytes | np.generic) or (
@@ -110,26 +98,30 @@ def _is_numbers(x: Any) -> bool:
 def _array(value: Any, what: str, dtype: Any) -> Any:
     require_plain(type(value))
     if is_lazy(unwrap(value)):
-        from tapemagic.distributed.rows import rows_array
+        from tapemagic.distributed.partitions import rows_array
 
         return _cast(rows_array(value, what), dtype)
     if isinstance(value, Traced):
+        # A tape around fit() can't follow the data into batches: `record_exit` lets reports say so.
         record_exit(value, "model.fit(), evaluate() or predict()")
     array = np.asarray(unwrap(value))
     if array.dtype.kind == "O":
         array = _from_objects(array)
     if array.dtype.kind not in "fiubc":
-        other = (x for x in array.ravel().tolist() if not isinstance(x, int | float | np.number))
-        first = next(other, None)
+        # tolist() yields Python objects, whose class is more telling in a message than a NumPy string's.
+        non_numbers = (
+            x for x in array.ravel().tolist() if not isinstance(x, int | float | np.number)
+        )
+        first = next(non_numbers, None)
         text = isinstance(first, str | bytes)
         raise NotNumbersError(
             f"{what} holds {'text' if text else 'objects'} such as {shown(first)}, of the dtype {array.dtype}: "
-            "give numbers"
+            "pass numbers"
             + (", such as those of np.unique(values, return_inverse=True)[1]" if text else "")
         )
     if not array.ndim:
         raise RankError(
-            f"{what} is the single number {shown(value)}: give an array whose first axis counts examples"
+            f"{what} is the single number {shown(value)}: pass an array whose first axis counts examples"
         )
     return _cast(array, dtype)
 
@@ -140,45 +132,42 @@ def _cast(array: Any, dtype: Any) -> Any:
 
 
 def _from_objects(array: Any) -> Any:
-    """The numbers in an array of objects, as a table with columns of different dtypes gives it."""
+    """Convert an object array of plain numbers, as a table with mixed column dtypes yields it, to floats."""
     plain = all(isinstance(x, int | float | np.number | np.bool_) for x in array.flat)
     return array.astype(float) if plain and array.size else array
 
 
 def count_of(**data: Any) -> int:
-    """The number of examples in structures of arrays, which are given by their names.
-
-    Raises
-    ------
-    ShapeError
-        If they differ, or there are none.
-    """
+    """Return the common number of examples in named structures of arrays, or raise ShapeError."""
     counts = {
-        (name if len(found) == 1 else f"{name} (array {k})"): len(array)
+        (name if len(arrays) == 1 else f"{name} (array {k})"): len(array)
         for name, structure in data.items()
         if structure is not None
-        for found in [leaves(structure)]
-        for k, array in enumerate(found)
+        for arrays in [leaves(structure)]
+        for k, array in enumerate(arrays)
     }
     if len(set(counts.values())) > 1:
-        first = list(counts.items())[:_LISTED]
+        first = list(counts.items())[:MAX_LISTED_ARRAYS]
         listed = ", ".join(f"{name} has {count}" for name, count in first)
-        if len(counts) > _LISTED:
+        if len(counts) > MAX_LISTED_ARRAYS:
             listed += ", and so on: a list is taken as several inputs; for one, write np.array(x)"
-        raise ShapeError(f"all data have as many examples, along the first axis: {listed}")
+        raise ShapeError(
+            f"all arrays must have the same number of examples along the first axis: {listed}"
+        )
     if not counts or not max(counts.values()):
-        raise ShapeError("there are no examples: the data are empty")
+        raise ShapeError("there are no examples: the data is empty")
     return max(counts.values())
 
 
 def rows_of(structure: Any, rows: Rows) -> Any:
-    """A batch of tensors: some rows of each array in a structure."""
+    """Return a batch of tensors: the selected rows of each array in a structure."""
+    # Copies, although a slice could be a view: tensors are immutable, and the user may change the array in place.
     if isinstance(structure, np.ndarray):
         if isinstance(rows, slice):
             return wrap(structure[rows].copy())
         return wrap(structure.take(rows, axis=0))
-    found = [rows_of(array, rows) for array in leaves(structure)]
-    return pack(structure, found)
+    parts = [rows_of(array, rows) for array in leaves(structure)]
+    return pack(structure, parts)
 
 
 class ArrayBatches:
@@ -189,13 +178,9 @@ class ArrayBatches:
     x, y, sample_weight : structure of arrays, or None
     batch_size : int
     shuffle : bool
-        Whether the order is a new one each time, drawn from the generator of `nn.random`.
+        Draw a new order for each pass from the generator of `nn.random`.
     steps : int, optional
-        The number of batches in an epoch, after which the next one goes on; all of them if left out.
-
-    Attributes
-    ----------
-    steps : int
+        The number of batches in an epoch; the next epoch continues with the next batch. By default all batches.
     """
 
     def __init__(
@@ -212,11 +197,11 @@ class ArrayBatches:
         self.batch_size = batch_size
         self.shuffle = shuffle
         self.endless = steps is not None
-        self.steps = -(-self.count // batch_size) if steps is None else steps
+        self.steps = -(-self.count // batch_size) if steps is None else steps  # rounded up
         self._rows: Iterator[Rows] = iter(())
 
     def epoch(self) -> Generator[tuple[Any, Rows]]:
-        """The batches of an epoch, each as `train_step` takes it, with the numbers of its examples."""
+        """Yield the batches of an epoch, as `train_step` receives them, with the numbers of their examples."""
         if not self.endless:
             self._rows = self._order()
         for _ in range(self.steps):
@@ -233,28 +218,24 @@ class ArrayBatches:
 
 
 def rows_of_batches(count: int, size: int, order: Any = None) -> Iterator[Rows]:
-    """The rows of each batch: slices, or parts of an array with the numbers of all rows."""
+    """Yield the rows of each batch: slices, or parts of an array with the numbers of all rows."""
     for k in range(0, count, size):
         yield slice(k, min(k + size, count)) if order is None else order[k : k + size]
 
 
 class ChunkedBatches:
-    """Batches of Dask arrays, the last of which may be smaller, with the chunk that is read in memory alone.
+    """Batches of Dask arrays, the last of which may be smaller; only the current chunk is in memory.
 
     Parameters
     ----------
     x, y, sample_weight : structure of arrays, or None
-        At least one of them Dask's.
+        At least one of them is a Dask array.
     batch_size : int
     shuffle : bool
-        Whether the chunks, and the examples of each, are in a new order each time.
+        Draw a new order of the chunks, and of the examples in each, for each pass.
     steps : int, optional
-        As of `ArrayBatches`.
+        See `ArrayBatches`.
     class_weight : mapping of int to float, optional
-
-    Attributes
-    ----------
-    steps : int
     """
 
     def __init__(
@@ -275,7 +256,7 @@ class ChunkedBatches:
         self._batches: Iterator[tuple[Any, Rows]] = iter(())
 
     def epoch(self) -> Generator[tuple[Any, Rows]]:
-        """The batches of an epoch, each as `train_step` takes it, with the numbers of its examples."""
+        """Yield the batches of an epoch, as `train_step` receives them, with the numbers of their examples."""
         if not self.endless:
             self._batches = self._chunks.batches()
         for _ in range(self.steps):
@@ -287,16 +268,13 @@ class ChunkedBatches:
 
 
 class Chunks:
-    """The chunks of Dask arrays, read one by one into batches: one that begins in a chunk may go on in the next.
+    """Reader of Dask arrays, chunk by chunk, into batches, which may span chunks.
 
-    Parameters
-    ----------
-    data : tuple
-        `x`, `y` and `sample_weight`.
-    batch_size : int
-    shuffle : bool
-    class_weight : mapping of int to float, or None
+    `data` is the tuple of `x`, `y` and `sample_weight`.
     """
+
+    # A separate class, and not a part of ChunkedBatches: it keeps no batch, so a chunk is freed as soon as its
+    # batches are, even where an epoch ends in the middle of the data.
 
     def __init__(self, data: Any, batch_size: int, shuffle: bool, class_weight: Any) -> None:
         self.data = data
@@ -305,25 +283,25 @@ class Chunks:
         self.class_weight = class_weight
 
     def batches(self) -> Iterator[tuple[Any, Rows]]:
-        """All batches; one that begins in a chunk goes on in the next."""
-        held: list[tuple[list[Any], Rows]] = []
+        """Yield all batches; a batch that begins in one chunk continues in the next."""
+        pending: list[tuple[list[Any], Rows]] = []
         missing = self.batch_size
         for arrays, rows in self._read():
             start = 0
             while start < len(rows):
                 stop = min(start + missing, len(rows))
-                held.append(([array[start:stop] for array in arrays], rows[start:stop]))
+                pending.append(([array[start:stop] for array in arrays], rows[start:stop]))
                 missing -= stop - start
                 start = stop
                 if not missing:
-                    yield self._joined(held)
-                    held, missing = [], self.batch_size
-        if held:
-            yield self._joined(held)
+                    yield self._joined(pending)
+                    pending, missing = [], self.batch_size
+        if pending:
+            yield self._joined(pending)
 
     def _read(self) -> Iterator[tuple[list[Any], Rows]]:
-        """The chunks, read one by one, with the numbers of their rows."""
-        from tapemagic.distributed.rows import read_rows, row_ranges
+        """Read the chunks one by one, and yield them with the numbers of their rows."""
+        from tapemagic.distributed.partitions import read_rows, row_ranges
 
         arrays = leaves(self._present())
         ranges = row_ranges(arrays)
@@ -340,37 +318,32 @@ class Chunks:
     def _present(self) -> list[Any]:
         return [part for part in self.data if part is not None]
 
-    def _joined(self, held: list[tuple[list[Any], Rows]]) -> tuple[Any, Rows]:
-        """The pieces of a batch as one, of tensors."""
-        parts = zip(*[arrays for arrays, _ in held], strict=True)
+    def _joined(self, pending: list[tuple[list[Any], Rows]]) -> tuple[Any, Rows]:
+        """Join the pieces of a batch, and return them as tensors with the numbers of their rows."""
+        parts = zip(*[arrays for arrays, _ in pending], strict=True)
         present = iter(pack(self._present(), [np.concatenate(pieces) for pieces in parts]))
         x, y, weight = [None if part is None else next(present) for part in self.data]
         if self.class_weight is not None:
             weight = weights_of_classes(y, self.class_weight)
-        found = [None if part is None else rows_of(part, slice(None)) for part in (x, y, weight)]
-        return pack_x_y_sample_weight(*found), np.concatenate([rows for _, rows in held])
+        tensors = [None if part is None else rows_of(part, slice(None)) for part in (x, y, weight)]
+        return pack_x_y_sample_weight(*tensors), np.concatenate([rows for _, rows in pending])
 
 
 _END = object()
 
 
 class IteratedBatches:
-    """Batches that come from an iterable: a generator, or an object that can be iterated anew for each epoch.
+    """Batches from an iterable: a generator, or an object that can be iterated again for each epoch.
 
     Parameters
     ----------
     source : iterable
         Of `x`, ``(x, y)`` or ``(x, y, sample_weight)``.
     dtype : dtype, optional
-        That floating-point inputs are cast to.
+        The dtype to which floating-point inputs are cast.
     steps : int, optional
-        The number of batches in an epoch, after which the next one goes on.
+        See `ArrayBatches`. The attribute `steps` is None until the number of batches is known.
     class_weight : mapping of int to float, optional
-
-    Attributes
-    ----------
-    steps : int or None
-        None as long as it is not known.
     """
 
     def __init__(
@@ -386,30 +359,30 @@ class IteratedBatches:
         self._epochs = 0
 
     def epoch(self) -> Generator[tuple[Any, Rows]]:
-        """The batches of an epoch, each as `train_step` takes it, with None for the numbers of its examples."""
+        """Yield the batches of an epoch, as `train_step` receives them, with None for the numbers of examples."""
         self._epochs += 1
         if not self.endless or self._epochs == 1:
             self._iterator = _iterated(self.source)
-        given = 0
-        while not (self.endless and given == self.steps):
+        count = 0
+        while not (self.endless and count == self.steps):
             batch = self._next()
             if batch is _END:
                 break
-            given += 1
+            count += 1
             yield self._as_tensors(batch), None
-        if not given or (self.endless and given != self.steps):
-            wanted = f", which is to have {self.steps}" if self.endless else ""
+        if not count or (self.endless and count != self.steps):
+            requirement = f", which must have {self.steps}" if self.endless else ""
             raise OptionError(
-                f"the data ended after {given} batches of epoch {self._epochs}{wanted}: give data that can be iterated "
-                "anew for each epoch, or a generator that does not end, with steps_per_epoch="
+                f"the data ended after {count} batches of epoch {self._epochs}{requirement}: pass data that can be "
+                "iterated again for each epoch, or an endless generator and steps_per_epoch="
             )
         if not self.endless:
-            self.steps = given
+            self.steps = count
             if hasattr(self.source, "on_epoch_end"):
                 self.source.on_epoch_end()
 
     def _next(self) -> Any:
-        """The next batch, of a source iterated anew where an epoch has a number of steps of its own."""
+        """Return the next batch, from the start of the source again if an epoch has a fixed number of steps."""
         batch = next(self._iterator, _END)
         if batch is _END and self.endless and not self.only_once:
             self._iterator = _iterated(self.source)
@@ -445,18 +418,10 @@ def _iterated(source: Any) -> Iterator[Any]:
 
 
 def weights_of_classes(y: Any, class_weight: Mapping[int, float]) -> Any:
-    """The weight of each example by its class; 1 for classes that are not named.
+    """Return the weight of each example by its class, or 1 for classes without a weight.
 
-    Parameters
-    ----------
-    y : ndarray
-        Numbers of classes, of the shape (n,) or (n, 1), or rows with a number for each class.
-    class_weight : mapping of int to float
-
-    Raises
-    ------
-    OptionError
-        If the targets are several arrays, or none.
+    `y` holds class numbers of shape (n,) or (n, 1), or rows with a number for each class. Raises OptionError for any
+    other structure of targets.
 
     Examples
     --------
@@ -465,38 +430,32 @@ def weights_of_classes(y: Any, class_weight: Mapping[int, float]) -> Any:
     """
     if not isinstance(y, np.ndarray):
         raise OptionError(
-            "class_weight is for models with one array of labels: give sample_weight for others"
+            "class_weight is for models with one array of labels: pass sample_weight for others"
         )
     if y.ndim > 1:
         y = np.argmax(y, axis=-1) if y.shape[-1] > 1 else y[..., 0]
-    whole = np.round(y).astype(int)
+    classes = np.round(y).astype(int)
     if not isinstance(class_weight, Mapping):
         raise OptionError(
-            f"class_weight is a dict of weights by the numbers of classes, not {shown(class_weight)}"
+            f"class_weight must be a dict of weights by class number, not {shown(class_weight)}"
         )
-    weights = np.ones(whole.shape)
+    weights = np.ones(classes.shape)
     for number, weight in class_weight.items():
-        weights[whole == number] = weight
+        weights[classes == number] = weight
     return weights
 
 
 def split(data: Sequence[Any], fraction: float) -> tuple[list[Any], list[Any]]:
-    """Structures of arrays in two parts, the second of which has a fraction of the examples, from the end.
-
-    Raises
-    ------
-    OptionError
-        If the fraction is not between 0 and 1, or leaves one part empty.
-    """
+    """Split structures of arrays in two, where the second part has a fraction of the examples, from the end."""
     if not 0 < fraction < 1:
         raise OptionError(
-            f"validation_split is a number between 0 and 1, not {fraction!r}: write 0.2"
+            f"validation_split must be a number between 0 and 1, not {fraction!r}: write 0.2"
         )
     count = count_of(x=data[0], y=data[1], sample_weight=data[2])
     border = int(count * (1 - fraction))
     if border in {0, count}:
         raise OptionError(
-            f"validation_split={fraction} of {count} examples leaves one part empty: give "
+            f"validation_split={fraction} of {count} examples leaves one part empty: pass "
             "validation_data, or more examples"
         )
 

@@ -17,7 +17,7 @@ from tapemagic.nn.metrics import Metric, get_for
 
 
 class LossTracker(Metric):
-    """The mean of losses over batches, each weighted by its number of examples.
+    """The mean of a loss over batches, each weighted by its number of examples.
 
     Examples
     --------
@@ -34,35 +34,26 @@ class LossTracker(Metric):
 
     def update_state(self, value: Any, sample_weight: float = 1) -> None:
         """Add the loss of a batch."""
+        # Python floats: sums of many float32 losses are computed in double precision.
         self.total += float(unwrap(value)) * sample_weight
         self.count += sample_weight
         if self._dtype == "float32" and getattr(value, "dtype", None) == "float64":
             self._dtype = "float64"
 
     def result(self) -> Any:
-        """The mean, 0 at the beginning."""
+        """Return the mean, or 0 before the first batch."""
         return wrap(np.dtype(self._dtype).type(self.total / self.count if self.count else 0.0))
 
     def reset_state(self) -> None:
-        """Begin anew."""
+        """Reset the state."""
         self.total = self.count = 0.0
 
 
 def outputs_by_name(outputs: Any, names: Sequence[str] | None, what: str) -> dict[str, Any]:
-    """Several outputs, or what belongs to each, by the names of the outputs.
+    """Return outputs, or values that belong to outputs, as a dict by the outputs' names.
 
-    Parameters
-    ----------
-    outputs : list, tuple or mapping
-    names : sequence of str, optional
-        The names of those in a list; "output_0" and so on if left out.
-    what : str
-        For messages, such as "y".
-
-    Raises
-    ------
-    ShapeError
-        If there are more or fewer than names, or others.
+    Without `names`, the entries of a list are "output_0" and so on. Raises ShapeError, which calls the values `what`,
+    if they don't match the names.
     """
     if isinstance(outputs, Mapping):
         if names is not None and set(names) != set(outputs):
@@ -71,68 +62,65 @@ def outputs_by_name(outputs: Any, names: Sequence[str] | None, what: str) -> dic
                 f"{', '.join(map(repr, outputs)) or 'none'}"
             )
         return {name: outputs[name] for name in (names or outputs)}
-    found = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+    values = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
     if names is None:
-        names = [f"output_{k}" for k in range(len(found))]
-    if len(names) != len(found):
+        names = [f"output_{k}" for k in range(len(values))]
+    if len(names) != len(values):
         raise ShapeError(
-            f"the model has {len(names)} outputs, {', '.join(map(repr, names))}, and {what} has {len(found)} parts: "
-            "give a list with one for each, or a dict by their names"
+            f"the model has {len(names)} outputs, {', '.join(map(repr, names))}, and {what} has {len(values)} parts: "
+            "pass a list with one for each output, or a dict by name"
         )
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, values, strict=True))
 
 
 def is_several(outputs: Any) -> bool:
-    """Whether a model gives a structure of outputs, and not a tensor."""
+    """Return True if a model returned a structure of outputs, and not a single tensor."""
     return isinstance(outputs, list | tuple | Mapping)
 
 
 class Part:
-    """The loss of one output, with its weight and its mean."""
+    """Loss of one output, with its weight and its mean over batches."""
 
     def __init__(self, loss: Loss, weight: float | None, tracker: LossTracker | None) -> None:
         self.loss, self.weight, self.tracker = loss, weight, tracker
 
 
 class CompiledLoss:
-    """The loss of a model: of one output, or the weighted sum of those of several.
+    """The loss of a model: the loss of its output, or the weighted sum over several outputs.
 
-    Parameters
-    ----------
-    loss : str, callable, Loss, or list or mapping of such
-        Of several outputs: one for all, or one for each, in a list or by the names of outputs; None for none.
-    weights : float, or list or mapping of float, optional
-    names : sequence of str, optional
-        The names of the outputs.
+    See `Model.compile` for `loss` and `weights`; `names` are those of the outputs, if known.
     """
 
     def __init__(self, loss: Any, weights: Any, names: Sequence[str] | None) -> None:
-        self.given, self.weights, self.names = loss, weights, names
+        self.settings, self.weights, self.names = loss, weights, names
         if not is_several(loss):
-            losses.as_loss(loss)  # an unknown name is said at once
+            losses.as_loss(
+                loss
+            )  # so that compile() raises for an unknown name, and not the first step
         for weight in leaves(weights):
             if weight is not None and not isinstance(weight, float | int | np.number):
                 raise OptionError(
-                    f"loss_weights are numbers, not {shown(weight)}: write metrics=... for metrics, "
-                    "which stand behind them"
+                    f"loss_weights must be numbers, not {shown(weight)}: the third argument of compile is "
+                    "loss_weights, so write metrics=... for metrics"
                 )
         self._parts: dict[str, Part] | None = None
 
     @property
     def metrics(self) -> list[Metric]:
-        """The means of the losses of each output, if there are several."""
+        """The mean of the loss of each output, if there are several outputs."""
         return [p.tracker for p in (self._parts or {}).values() if p.tracker is not None]
 
     def __call__(self, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """The loss for targets, outputs and weights."""
+        """Return the loss for targets, outputs and sample weights."""
         if y_pred is None:
-            raise NotNumbersError("the model gives None: end its method call with return")
+            raise NotNumbersError("the model returned None: end its method call with return")
         names = self.names
         if not is_several(y_pred):
             names = [names[0] if names else "output"]
         elif isinstance(y_pred, Mapping) and names is None:
             names = list(y_pred)
-        predictions = outputs_by_name(y_pred, names, "what the model gives")
+        predictions = outputs_by_name(y_pred, names, "the result of the model")
+        # Resolved at the first batch: only then the names of the outputs are known for every kind of model.
         if self._parts is None:
             self._parts = self._resolved(list(predictions))
         targets = self._targets(y, predictions)
@@ -158,13 +146,13 @@ class CompiledLoss:
         return outputs_by_name(y, list(predictions), "y")
 
     def _resolved(self, names: list[str]) -> dict[str, Part]:
-        given = _for_each(self.given, names, "loss")
+        specs = _for_each(self.settings, names, "loss")
         weights = (
             _for_each(self.weights, names, "loss_weights") if is_several(self.weights) else None
         )
-        several = sum(loss is not None for loss in given.values()) > 1
+        several = sum(loss is not None for loss in specs.values()) > 1
         parts = {}
-        for name, loss in given.items():
+        for name, loss in specs.items():
             if loss is not None:
                 weight = weights.get(name) if weights else self.weights
                 tracker = LossTracker(f"{name}_loss") if several else None
@@ -172,67 +160,64 @@ class CompiledLoss:
         return parts
 
 
-def _for_each(given: Any, names: list[str], what: str) -> dict[str, Any]:
-    """The part of each output in what was given: the same for all, or by names, or in a list; else None."""
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in names]
+def _for_each(setting: Any, names: list[str], what: str) -> dict[str, Any]:
+    """Return the value for each output of a setting: one for all, a dict by name, or a list."""
+    if isinstance(setting, Mapping):
+        unknown = [name for name in setting if name not in names]
         if unknown:
             raise OptionError(
                 f"{what} names {', '.join(map(repr, unknown))}, and the outputs of the model are "
                 f"{', '.join(map(repr, names))}"
             )
-        return {name: given.get(name) for name in names}
-    if isinstance(given, list | tuple):
-        if len(given) != len(names):
+        return {name: setting.get(name) for name in names}
+    if isinstance(setting, list | tuple):
+        if len(setting) != len(names):
             raise OptionError(
-                f"{what} has {len(given)} parts, and the model {len(names)} outputs, {', '.join(map(repr, names))}"
+                f"{what} has {len(setting)} parts, and the model {len(names)} outputs, {', '.join(map(repr, names))}"
             )
-        return dict(zip(names, given, strict=True))
-    return dict.fromkeys(names, given)
+        return dict(zip(names, setting, strict=True))
+    return dict.fromkeys(names, setting)
 
 
 class CompiledMetrics(Metric):
-    """The metrics that were given to `compile`, those of weighted examples after the others.
+    """The metrics of `compile` as one metric, first `metrics`, then `weighted_metrics`.
 
-    Parameters
-    ----------
-    metrics, weighted : list, or list of lists or mapping for several outputs, optional
-    names : sequence of str, optional
-        The names of the outputs.
+    See `Model.compile` for `metrics` and `weighted`; `names` are those of the outputs, if known.
     """
 
     def __init__(self, metrics: Any, weighted: Any, names: Sequence[str] | None) -> None:
         super().__init__(name="compile_metrics")
-        self.given, self.names = (metrics, weighted), names
-        for part in self.given:
+        self.settings, self.names = (metrics, weighted), names
+        for part in self.settings:
             if part is not None and not is_several(part):
                 raise OptionError(
-                    f"metrics are given in a list, not as {shown(part)}: write metrics=[{shown(part)}]"
+                    f"metrics must be a list, not {shown(part)}: write metrics=[{shown(part)}]"
                 )
-        self._found: list[tuple[str, str, Metric, bool]] | None = None
+        self._entries: list[tuple[str, str, Metric, bool]] | None = None
 
     @property
     def metrics(self) -> list[Metric]:
-        """The metrics themselves; none before the first batch, whose shapes choose among accuracies."""
-        return [metric for _, _, metric, _ in self._found or ()]
+        """The metrics as a list, empty before the first batch, whose shapes select the kind of accuracy."""
+        return [metric for _, _, metric, _ in self._entries or ()]
 
     def update_state(self, y: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add a batch."""
-        if not any(self.given):
+        if not any(self.settings):
             return
         names = self.names
         if not is_several(y_pred):
             names = [names[0] if names else "output"]
-        predictions = outputs_by_name(y_pred, names, "what the model gives")
+        predictions = outputs_by_name(y_pred, names, "the result of the model")
+        # One output may come as a list of one, and its targets as a plain array.
         single = len(predictions) == 1 and not is_several(y)
         listed = list(predictions)
         targets = dict.fromkeys(predictions, y) if single else outputs_by_name(y, listed, "y")
-        if self._found is None:
-            self._found = self._resolved(targets, predictions)
+        if self._entries is None:
+            self._entries = self._resolved(targets, predictions)
         weights = dict.fromkeys(predictions, sample_weight)
         if is_several(sample_weight):
             weights = outputs_by_name(sample_weight, listed, "sample_weight")
-        for output, _, metric, weighted in self._found:
+        for output, _, metric, weighted in self._entries:
             if weighted:
                 metric.update_state(targets[output], predictions[output], weights[output])
             else:
@@ -241,49 +226,50 @@ class CompiledMetrics(Metric):
     def _resolved(
         self, targets: Mapping[str, Any], predictions: Mapping[str, Any]
     ) -> list[tuple[str, str, Metric, bool]]:
-        found: list[tuple[str, str, Metric, bool]] = []
+        entries: list[tuple[str, str, Metric, bool]] = []
         names = list(predictions)
-        for weighted, given in enumerate(self.given):
-            for output, metrics in _metrics_for_each(given, names).items():
+        for weighted, specs in enumerate(self.settings):
+            for output, metrics in _metrics_for_each(specs, names).items():
                 for identifier in metrics:
                     metric = get_for(identifier, targets[output], predictions[output])
                     name = f"{output}_{metric.name}" if len(names) > 1 else metric.name
-                    found.append(
+                    entries.append(
                         (
                             output,
-                            _free(name, [x[1] for x in found], weighted),
+                            _free(name, [x[1] for x in entries], weighted),
                             metric,
                             bool(weighted),
                         )
                     )
-        return found
+        return entries
 
     def result(self) -> dict[str, Any]:
-        """The results by their names."""
-        return {name: metric.result() for _, name, metric, _ in self._found or ()}
+        """Return the results by name."""
+        return {name: metric.result() for _, name, metric, _ in self._entries or ()}
 
     def reset_state(self) -> None:
-        """Begin anew."""
+        """Reset the state."""
         for metric in self.metrics:
             metric.reset_state()
 
 
-def _metrics_for_each(given: Any, names: list[str]) -> dict[str, list[Any]]:
-    """The metrics of each output, in a list."""
-    if not given:
+def _metrics_for_each(metrics: Any, names: list[str]) -> dict[str, list[Any]]:
+    """Return a list of metrics for each output, by the output's name."""
+    if not metrics:
         return {}
-    if len(names) == 1 and not isinstance(given, Mapping):
-        return {names[0]: leaves(list(given))}
-    found = _for_each(given, names, "metrics")
+    if len(names) == 1 and not isinstance(metrics, Mapping):
+        return {names[0]: leaves(list(metrics))}
+    by_output = _for_each(metrics, names, "metrics")
     return {
         name: list(x) if isinstance(x, list | tuple) else [x]
-        for name, x in found.items()
+        for name, x in by_output.items()
         if x is not None
     }
 
 
 def _free(name: str, taken: Sequence[str], weighted: int) -> str:
-    """A name that no other metric has."""
+    """Return `name`, with a prefix or number if another metric has that name."""
+    # Keras's names: a weighted metric with a name that is taken gets the prefix "weighted_".
     if name in taken and weighted:
         name = f"weighted_{name}"
     if name not in taken:

@@ -1,4 +1,4 @@
-"""Graph: the calls of layers between the inputs and the outputs of a model, in an order in which they can be made."""
+"""Graph: the layer calls between the inputs and outputs of a model, in an order in which they can run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tapemagic.nn.symbolic import Node, SymbolicTensor
 
 
 class Graph:
-    """The calls of layers by which outputs come from inputs.
+    """The layer calls that compute outputs from inputs.
 
     Parameters
     ----------
@@ -25,20 +25,18 @@ class Graph:
     Attributes
     ----------
     nodes : list of Node
-        The calls, each after those that it needs; in Keras's order, by which weights are numbered.
+        The calls in topological order.
     layers : list of Layer
-        Each once, those of the inputs among them.
+        All layers of the calls, including input layers.
 
     Raises
     ------
     ModelError
-        If the inputs or outputs are no symbolic tensors, or an output does not come from the inputs alone.
-
-    Notes
-    -----
-    A call comes before another if the longest way from it to an output is longer; of equals, that which was met first
-    on the way back from the outputs.
+        If an input or output isn't a symbolic tensor, or an output depends on anything besides the inputs.
     """
+
+    # The order of calls is Keras's (keras.src.ops.function.map_graph): by the longest path to an output, longest
+    # first; ties by the order of a depth-first search from the outputs. Weights are numbered in this order.
 
     def __init__(self, inputs: Any, outputs: Any) -> None:
         self.inputs = _symbolic(inputs, "inputs")
@@ -49,7 +47,8 @@ class Graph:
         _require_names(self.layers)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The calls as a flat list, in which numbers stand for tensors: deep models would nest too deeply."""
+        """Return the calls as a flat list with numbers as placeholders for tensors."""
+        # pickle and deepcopy recurse from call to call otherwise, and exceed the recursion limit for deep models.
         numbers: dict[int, _Number] = {}
         for x in (*self.inputs, *(x for node in self.nodes for x in leaves(node.outputs))):
             numbers.setdefault(x.key, _Number(len(numbers), x.shape, x.dtype, x.name))
@@ -67,41 +66,41 @@ class Graph:
         vars(self).update(vars(Graph(inputs, outputs)))
 
     def run(self, inputs: Any) -> Any:
-        """The outputs for inputs, which are arrays or tensors in the structure of the model's own."""
+        """Compute the outputs for arrays or tensors in the structure of the model's inputs."""
         values: dict[int, Any] = {}
         for tensor, value in zip(self.inputs, self._arranged(inputs), strict=True):
             values[tensor.key] = _converted(tensor, value)
         for node in self.nodes:
             if node.inputs:
                 args, kwargs = _filled((node.args, node.kwargs), values)
-                given = node.layer(*args, **kwargs)
-                values.update(zip(node.keys, leaves(given), strict=True))
+                outputs = node.layer(*args, **kwargs)
+                values.update(zip(node.keys, leaves(outputs), strict=True))
         return pack(self.output_structure, [values[x.key] for x in self.outputs])
 
     def _arranged(self, inputs: Any) -> list[Any]:
-        """The inputs in the order of the model's own: by name if they are a dict, else one after the other."""
+        """Return the inputs in the model's order: by name for a dict, otherwise by position."""
         if isinstance(inputs, Mapping):
             by_key = self.input_structure if isinstance(self.input_structure, Mapping) else {}
             named = by_key or {x.name: x for x in self.inputs}
             missing = [name for name in named if name not in inputs]
             if missing:
                 raise ShapeError(
-                    f"the model has inputs named {', '.join(map(repr, named))}, and the dict that it was called on has "
+                    f"the model has inputs named {', '.join(map(repr, named))}, and was called with a dict that has "
                     f"{', '.join(map(repr, inputs)) or 'no keys'}: {', '.join(map(repr, missing))} is missing"
                 )
             values = {x.key: inputs[name] for name, x in named.items()}
             return [values[x.key] for x in self.inputs]
-        given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
-        if len(given) != len(self.inputs):
+        arrays = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+        if len(arrays) != len(self.inputs):
             raise ShapeError(
                 f"the model has {len(self.inputs)} inputs, named {', '.join(repr(x.name) for x in self.inputs)}, "
-                f"and was called on {len(given)}: give a list of them, or a dict by their names"
+                f"and was called with {len(arrays)}: pass a list of them, or a dict by name"
             )
-        return given
+        return arrays
 
 
 class _Number(NamedTuple):
-    """A mark in the place of a symbolic tensor, in a graph that is copied or pickled."""
+    """Placeholder for a symbolic tensor in a graph that is copied or pickled."""
 
     number: int
     shape: Any
@@ -110,7 +109,7 @@ class _Number(NamedTuple):
 
 
 def _tensors(structure: Any, tensors: dict[int, SymbolicTensor]) -> Any:
-    """A structure with symbolic tensors in the places of what stands for them."""
+    """Replace the placeholders in a structure by symbolic tensors."""
     if isinstance(structure, _Number):
         new = SymbolicTensor(structure.shape, structure.dtype, structure.name)
         return tensors.setdefault(structure.number, new)
@@ -129,22 +128,22 @@ def _converted(tensor: SymbolicTensor, value: Any) -> Any:
 
 
 def _symbolic(structure: Any, what: str) -> list[SymbolicTensor]:
-    """The symbolic tensors in a structure, of which there are at least one, and nothing else."""
-    found = leaves(structure)
-    for x in found:
+    """Return the leaves of a structure, or raise ModelError unless all are symbolic tensors."""
+    tensors = leaves(structure)
+    for x in tensors:
         if not isinstance(x, SymbolicTensor):
             raise ModelError(
-                f"the {what} of a model are symbolic tensors, not {shown(x)}: begin with x = nn.Input((3,)), and call "
-                "layers on it"
+                f"the {what} of a model must be symbolic tensors, not {shown(x)}: begin with x = nn.Input((3,)), and "
+                "call layers on it"
             )
-    if not found:
-        raise ModelError(f"a model has {what}, and was given none: begin with x = nn.Input((3,))")
-    return found
+    if not tensors:
+        raise ModelError(f"a model needs {what}, but got none: begin with x = nn.Input((3,))")
+    return tensors
 
 
 def _ordered(inputs: list[SymbolicTensor], outputs: list[SymbolicTensor]) -> list[Node]:
-    """The calls from inputs to outputs, each after those that it needs."""
-    order, met = _way_back({x.key for x in inputs}, outputs)
+    """Sort the calls from inputs to outputs topologically, in Keras's order."""
+    order, layer_order = _reverse_depth_first({x.key for x in inputs}, outputs)
     depth_of: dict[int, int] = {}
     layer_depth: dict[int, int] = {}
     node_of = {id(node): node for node in order}
@@ -157,24 +156,27 @@ def _ordered(inputs: list[SymbolicTensor], outputs: list[SymbolicTensor]) -> lis
                 depth_of[id(x.node)] = max(depth_of.get(id(x.node), 0), depth + 1)
     unused = [x.node for x in inputs if x.node and not x.node.inputs and id(x.node) not in depth_of]
     nodes = [node_of[i] for i in depth_of] + unused
-    nodes.sort(key=lambda node: (-depth_of.get(id(node), 0), met.get(id(node.layer), -1)))
+    nodes.sort(key=lambda node: (-depth_of.get(id(node), 0), layer_order.get(id(node.layer), -1)))
     return nodes
 
 
 def _require_names(layers: list[Any]) -> None:
-    """Refuse layers of the same name, which `get_layer` and losses by name could not tell apart."""
+    """Raise ModelError for two layers of one name, which `get_layer` and losses by name couldn't distinguish."""
     names = Counter(layer.name for layer in layers)
     for name, count in names.items():
         if count > 1:
             raise ModelError(
-                f"{count} layers of the model are named {name!r}: give each a name of its own, with name="
+                f"{count} layers of the model are named {name!r}: give each its own name, with name="
             )
 
 
-def _way_back(ends: set[int], outputs: list[SymbolicTensor]) -> tuple[list[Node], dict[int, int]]:
-    """The calls on the way from outputs back to inputs, depth first; the order in which layers were met."""
+def _reverse_depth_first(
+    ends: set[int], outputs: list[SymbolicTensor]
+) -> tuple[list[Node], dict[int, int]]:
+    """Search from the outputs to the inputs, depth first; return the calls, and the order of their layers."""
+    # An explicit stack, because recursion would fail for models of more than about 1,000 layers.
     order: list[Node] = []
-    met: dict[int, int] = {}
+    layer_order: dict[int, int] = {}
     seen: set[int] = set()
     for output in outputs:
         waiting: list[tuple[SymbolicTensor, bool]] = [(output, False)]
@@ -182,24 +184,24 @@ def _way_back(ends: set[int], outputs: list[SymbolicTensor]) -> tuple[list[Node]
             tensor, finished = waiting.pop()
             node = tensor.node
             if node is None:
-                raise ModelError(f"the symbolic tensor {tensor.name!r} is the output of no layer")
+                raise ModelError(f"the symbolic tensor {tensor.name!r} isn't the output of a layer")
             if finished:
                 order.append(node)
             elif id(node) not in seen and (tensor.key not in ends or not node.inputs):
                 if not node.inputs and tensor.key not in ends:
                     raise ModelError(
-                        f"an output of the model depends on the input {tensor.name!r}, which is none of the model's: "
+                        f"an output depends on the input {tensor.name!r}, which isn't an input of the model: "
                         f"write Model([..., {tensor.name}], outputs)"
                     )
                 seen.add(id(node))
-                met.setdefault(id(node.layer), len(met))
+                layer_order.setdefault(id(node.layer), len(layer_order))
                 waiting.append((tensor, True))
                 waiting += [(x, False) for x in reversed(node.inputs)]
-    return order, met
+    return order, layer_order
 
 
 def _filled(structure: Any, values: Mapping[int, Any]) -> Any:
-    """The arguments of a call, with values in the places of symbolic tensors."""
+    """Replace the symbolic tensors in the arguments of a call by values."""
     if isinstance(structure, SymbolicTensor):
         return values[structure.key]
     if type(structure) in {list, tuple}:

@@ -1,4 +1,4 @@
-"""Model: a layer made of layers, which can be trained, evaluated, and used to predict."""
+"""Model: a layer of layers, which can be trained, evaluated, and used to predict."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ from tapemagic.nn.weights import OPTIMIZER, Stored, optimizer_names, read, write
 
 
 class Model(Trainer, Layer):
-    """A layer made of layers: between symbolic tensors, or in a class of one's own with a method `call`.
+    """A layer of layers: between symbolic tensors, or in a subclass with a method `call`.
 
     Parameters
     ----------
     inputs, outputs : SymbolicTensor, or nested structure of them, optional
-        Where the model begins and ends: all layers on the way are its own. Left out by classes with a method `call`.
-    name : str, optional
+        The ends of the model, which owns all layers between them. Subclasses with a method `call` omit them.
     **kwargs
-        `trainable` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
     ModelError
-        If an output depends on an input that is none of the model's.
+        If an output depends on an input that isn't among `inputs`.
 
     Examples
     --------
@@ -43,7 +42,7 @@ class Model(Trainer, Layer):
     >>> model([np.ones((4, 2)), np.ones((4, 3))]).shape
     (4, 1)
 
-    A class of one's own:
+    A subclass:
 
     >>> class Twice(nn.Model):
     ...     def __init__(self):
@@ -70,8 +69,10 @@ class Model(Trainer, Layer):
         if inputs is not None:
             self._graph = Graph(inputs, outputs)
             calls = self._graph.layers
+            # Written past the property `layers`, whose setter raises, and found by Module among the attributes.
             vars(self)["layers"] = [layer for layer in calls if not isinstance(layer, Operation)]
             self.operations = [layer for layer in calls if isinstance(layer, Operation)]
+            # The input layers cast, each to its own dtype.
             self.cast_kinds = ""
             self.built = True
             if not self.trainable:
@@ -86,18 +87,18 @@ class Model(Trainer, Layer):
 
     @property
     def kind(self) -> str:
-        """The name of the class, as a summary shows it; "Functional" for one between symbolic tensors."""
+        """The name of the class in a summary, or "Functional" for a model between symbolic tensors."""
         name = type(self).__name__
         return "Functional" if name == "Model" and self.graph is not None else name
 
     @property
     def graph(self) -> Graph | None:
-        """The calls of layers between inputs and outputs; None if they are not known."""
+        """The layer calls between inputs and outputs, or None if they aren't known."""
         return self._graph
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers that the model is made of, without those inside of them, and without operators and functions."""
+        """The layers of the model, without the layers inside them, and without operators and functions."""
         own = vars(self).get("layers")
         if own is None:
             own = [module for module in self.own_modules() if isinstance(module, Layer)]
@@ -106,13 +107,12 @@ class Model(Trainer, Layer):
     @layers.setter
     def layers(self, layers: Any) -> None:  # noqa: ARG002 (a setter's signature)
         raise AttributeError(
-            "a model keeps its layers as `layers` by itself: write self.blocks = [...], or another name, for a list of "
-            "your own"
+            "a model sets `layers` automatically: write self.blocks = [...], or another name, for your own list"
         )
 
     @property
     def output_names(self) -> list[str] | None:
-        """The names of the layers that give the outputs, or the keys of a dict of them; None if they are not known."""
+        """The names of the layers that compute the outputs, or the keys of a dict of outputs; None if not known."""
         if self.graph is None:
             return None
         if isinstance(self.graph.output_structure, Mapping):
@@ -121,21 +121,22 @@ class Model(Trainer, Layer):
 
     @property
     def input_dtype(self) -> Any:
-        """The dtype of the input, or of several that have the same; else None."""
+        """The common dtype of the inputs, or None if they differ or aren't floating-point."""
         if self.graph is None:
             return self.dtype if self.cast_kinds else None
         dtypes = {x.dtype for x in self.graph.inputs}
         return dtypes.pop() if len(dtypes) == 1 and all(x.kind == "f" for x in dtypes) else None
 
-    def _build_for(self, given: list[Any]) -> None:
+    def _build_for(self, inputs: list[Any]) -> None:
+        # Inner layers build themselves when `call` reaches them, so a model has nothing to build before its first call.
         if type(self).build is Model.build:
-            self.built_shape = shapes_of(given[0]) if given else None
+            self.built_shape = shapes_of(inputs[0]) if inputs else None
             self.built = True
         else:
-            super()._build_for(given)
+            super()._build_for(inputs)
 
     def build(self, input_shape: Any = None) -> None:
-        """Build the layers of a class of one's own, by calling the model on zeros.
+        """Build the layers of a subclass by calling it on zeros.
 
         Parameters
         ----------
@@ -144,8 +145,9 @@ class Model(Trainer, Layer):
         Raises
         ------
         ShapeError
-            If the model does not take inputs of this shape.
+            If the model doesn't accept inputs of this shape.
         """
+        # Set first, as the trial call would otherwise build the model again.
         self.built = True
         try:
             call_symbolically(self, (symbols(input_shape, self.dtype),), {})
@@ -154,16 +156,10 @@ class Model(Trainer, Layer):
             raise
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
-        """The layer of a name, or at an index of `layers`.
-
-        Raises
-        ------
-        OptionError
-            If there is none.
-        """
+        """Return the layer with a name, or at an index of `layers`, or raise OptionError."""
         layers = self.layers
         if (name is None) == (index is None):
-            raise OptionError("get_layer takes a name or an index: write get_layer('dense')")
+            raise OptionError("get_layer takes either a name or an index: write get_layer('dense')")
         if index is not None and -len(layers) <= index < len(layers):
             return layers[index]
         for layer in layers:
@@ -176,114 +172,107 @@ class Model(Trainer, Layer):
 
     @property
     def input(self) -> Any:
-        """The symbolic tensors with which the model begins, in their structure."""
+        """The symbolic inputs of the model, in their structure."""
         return self._graph_or_error("input").input_structure
 
     @property
     def output(self) -> Any:
-        """The symbolic tensors with which the model ends, in their structure."""
+        """The symbolic outputs of the model, in their structure."""
         return self._graph_or_error("output").output_structure
 
     @property
     def inputs(self) -> list[Any]:
-        """The symbolic tensors with which the model begins."""
+        """The symbolic inputs of the model, as a list."""
         return self._graph_or_error("inputs").inputs
 
     @property
     def outputs(self) -> list[Any]:
-        """The symbolic tensors with which the model ends."""
+        """The symbolic outputs of the model, as a list."""
         return self._graph_or_error("outputs").outputs
 
     @property
     def input_shape(self) -> Any:
-        """The shape of the input, or a list of those of several."""
+        """The shape of the input, or a list of shapes."""
         return _one_or_all([x.shape for x in self.inputs])
 
     @property
     def output_shape(self) -> Any:
-        """The shape of the output, or a list of those of several."""
+        """The shape of the output, or a list of shapes."""
         return _one_or_all([x.shape for x in self.outputs])
 
     def _graph_or_error(self, what: str) -> Graph:
         if self.graph is None:
             raise ModelError(
-                f"the model {self.name!r} has no {what} yet, since the shape of its input is not known: begin it with "
+                f"the model {self.name!r} has no {what} yet, because the shape of its input isn't known: begin it with "
                 "nn.Input((3,)), or build it"
             )
         return self.graph
 
     def call(self, inputs: Any) -> Any:
-        """Compute the outputs; to be written by classes that have no inputs and outputs."""
+        """Compute the outputs; to be overridden in subclasses without `inputs` and `outputs`."""
         if self.graph is None:
             raise NotImplementedError(
-                f"{type(self).__name__} computes nothing yet: give it a method call(self, inputs), or write "
+                f"{type(self).__name__} has no method call(self, inputs): write one, or write "
                 "Model(inputs, outputs)"
             )
         return self.graph.run(inputs)
 
     def save_weights(self, filepath: Any, optimizer: bool = False) -> None:
-        """Write the values of all variables to a file.
+        """Write the values of all variables to a file; see `Module.save_weights`.
 
         Parameters
         ----------
         filepath : path
-            Ends in ".npz". NumPy's `load` reads it, too; the names of arrays are the paths of variables.
         optimizer : bool, optional
-            Whether to write the state of the optimizer, too, so that training can go on from it.
+            Also write the state of the optimizer, so that training can continue from it.
 
         Raises
         ------
         ModelError
             If there is no optimizer.
-        OptionError
-            If the name of the file ends otherwise.
-        OSError
-            If the file cannot be written. What was there before is still whole.
         """
         state = self.state()
         if optimizer:
-            kept = self._optimizer_or_error().variables
-            state.update((f"{OPTIMIZER}{number}", v.numpy()) for number, v in enumerate(kept))
+            states = self._optimizer_or_error().variables
+            state.update((f"{OPTIMIZER}{number}", v.numpy()) for number, v in enumerate(states))
         write(filepath, state)
 
     def load_weights(self, filepath: Any, optimizer: bool = False) -> None:
-        """Read the values of all variables from a file that `save_weights` wrote.
+        """Read the values of all variables from a file that `save_weights` wrote; see `Module.load_weights`.
 
         Parameters
         ----------
         filepath : path
         optimizer : bool, optional
-            Whether to read the state of the optimizer, too.
+            Also read the state of the optimizer.
 
         Raises
         ------
-        FileNotFoundError
-            If there is none.
         ModelError
             If there is no optimizer.
         WeightsError
-            If the file is broken, or holds no state of an optimizer; or if a name is missing or unexpected, or a shape
-            differs, and then all of them are listed. Nothing is changed.
+            If the file has no state of an optimizer. Nothing is changed.
         ShapeError
-            If the state is that of another optimizer. Nothing is changed.
+            If the state doesn't fit the optimizer. Nothing is changed.
         """
         if not optimizer:
             super().load_weights(filepath)
             return
         ours = self._optimizer_or_error()
         source = f"the file {str(filepath)!r}"
-        kept: list[str] = []
+        state_names: list[str] = []
 
         def chosen(stored: Mapping[str, Stored]) -> list[str]:
             names = self._own_names(stored, source)
-            kept.extend(optimizer_names(stored, source))
+            state_names.extend(optimizer_names(stored, source))
             if not ours.built:
                 ours.build(self.trainable_variables)
-            ours.require_weights([stored[name] for name in kept])
-            return names + kept
+            # Everything is checked before anything is assigned: the weights and the state belong together.
+            ours.require_weights([stored[name] for name in state_names])
+            return names + state_names
 
         arrays = read(filepath, chosen)
-        ours.set_weights([arrays[name] for name in kept])
+        ours.set_weights([arrays[name] for name in state_names])
         self._assign(arrays)
 
     def _optimizer_or_error(self) -> Any:
@@ -301,7 +290,7 @@ class Model(Trainer, Layer):
         expand_nested: bool = False,
         show_trainable: bool = False,
     ) -> None:
-        """Print the layers with their output shapes and numbers of parameters.
+        """Print a table of the layers with their output shapes and numbers of parameters.
 
         Parameters
         ----------
@@ -310,11 +299,11 @@ class Model(Trainer, Layer):
         positions : sequence of float, optional
             The ends of the columns, as shares of the width.
         print_fn : callable, optional
-            Called with the whole text, in the place of `print`.
+            Called with the whole text instead of `print`.
         expand_nested : bool, optional
-            Whether to show the layers inside of models, too.
+            Also show the layers inside models.
         show_trainable : bool, optional
-            Whether to show for each layer if it is trained.
+            Show whether each layer is trained.
 
         Examples
         --------
@@ -337,16 +326,9 @@ class Model(Trainer, Layer):
 
 
 def clone_model(model: Model) -> Model:
-    """A model of the same layers with variables of its own, whose values are drawn anew.
+    """Copy `model` with new variables, whose initial values are drawn again.
 
-    Parameters
-    ----------
-    model : Model
-
-    Returns
-    -------
-    Model
-        Not compiled. Variables that were not made by `add_weight` have the values of the other model's.
+    The copy isn't compiled. Variables that weren't created by `add_weight` keep the values of the original.
 
     Examples
     --------
@@ -356,12 +338,13 @@ def clone_model(model: Model) -> Model:
     >>> bool((model.get_weights()[0] == other.get_weights()[0]).any())
     False
     """
+    # Through a shallow stand-in, so that the optimizer and the history aren't copied as well.
     vars_of = {**vars(model), "_compiled": None, "history": None}
     plain = model.__class__.__new__(model.__class__)
     vars(plain).update(vars_of)
-    other = deepcopy(plain)
-    other.initialize()
-    return other
+    clone = deepcopy(plain)
+    clone.initialize()
+    return clone
 
 
 def _one_or_all(shapes: list[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The origin of a loss, or of a gradient, that is not finite: found by running the step again under an observer."""
+"""Origin of a nan or infinite loss or gradient, found by running the training step again under an observer."""
 
 from __future__ import annotations
 
@@ -14,64 +14,70 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.formatting import format_value
 from tapemagic.explain.nonfinite import NonFinite, first_nonfinite, first_nonfinite_gradient
 from tapemagic.explain.snapshot import snapshot_of
-from tapemagic.nn.calls import calls
 from tapemagic.nn.models.batches import unpack_x_y_sample_weight
+from tapemagic.nn.symbolic import calls
 
 _CAUSES = {
     "0/0": "which is 0/0",
-    "division by zero": "a division by zero or its like",
+    "division by zero": "a division by zero or similar",
     "overflow": "more than the dtype can hold",
-    "outside the domain": "outside of what it is defined for",
+    "outside the domain": "outside of its domain",
     "infinite derivative": "where its derivative is infinite",
     "undefined": "which is undefined",
 }
 
 
 def explained(model: Any, data: Any, loss: Any, variable: Any) -> tuple[str, int | None]:
-    """The sentences that say where a loss, or the gradient of a variable, first was not finite; the row of bad data.
+    """Explain where the loss, or the gradient of a variable, first became nan or infinite.
 
     Parameters
     ----------
     model : Model
-        In the state in which the step began.
+        In its state from before the step.
     data : tuple
         The batch.
     loss : float
         The loss of the step.
     variable : Variable or None
-        One whose gradient is not finite, though the loss is.
+        A variable whose gradient is nan or infinite although the loss is finite.
+
+    Returns
+    -------
+    str, int or None
+        The explanation, and the row of the data if the data is the cause.
     """
     if variable is None:
         start = f"the loss is {format_value(loss)}."
     else:
-        start = f"the gradient of {variable.name!r} is not finite, though the loss is {format_value(loss)}."
+        start = f"the gradient of {variable.name!r} is nan or infinite, though the loss is {format_value(loss)}."
+    # In order of probability and cost: bad data, then bad weights, and only then a second run under an observer.
     named = zip(("x", "y", "sample_weight"), unpack_x_y_sample_weight(data), strict=True)
     for name, structure in named:
         for element, index in _bad_elements(name, structure):
-            return f"{start} The data of this batch hold it: {element}.", index[0]
+            return f"{start} The data of this batch is the cause: {element}.", index[0]
     return f"{start} {_origin(model, data, variable is not None)}", None
 
 
 def _origin(model: Any, data: Any, backward: bool) -> str:
     for variable in model.variables:
         for element, _ in _bad_elements(repr(variable.name), variable):
-            return f"A weight is not finite already: {element}."
-    found, layer = _run_again(model, data, backward)
-    if found is None:
-        return "A second run of the step gave finite values, so that it depends on random numbers or on a state."
+            return f"A weight was already nan or infinite: {element}."
+    origin, layer = _run_again(model, data, backward)
+    if origin is None:
+        return "A second run of the step gave finite values, so it depends on random numbers or on a state."
     where = f"in the layer {layer!r}" if layer else "in the loss"
-    at = f" at {list(found.index)}" if found.index else ""
-    if found.cause == "input":
-        return f"It first appears {where}: {found.operation} was given {found.result}{at}."
-    operands = " and ".join(found.operands)
-    cause = _CAUSES[found.cause]
-    if found.way == "backward":
-        return f"It arose {where}: the derivative of {found.operation}({operands}) gave {found.result}{at}, {cause}."
-    return f"It arose {where}: {found.operation} of {operands} gave {found.result}{at}, {cause}."
+    at = f" at {list(origin.index)}" if origin.index else ""
+    if origin.cause == "input":
+        return f"It first appears {where}: {origin.operation} received {origin.result}{at}."
+    operands = " and ".join(origin.operands)
+    cause = _CAUSES[origin.cause]
+    if origin.way == "backward":
+        return f"It arose {where}: the derivative of {origin.operation}({operands}) gave {origin.result}{at}, {cause}."
+    return f"It arose {where}: {origin.operation} of {operands} gave {origin.result}{at}, {cause}."
 
 
 def _bad_elements(name: str, structure: Any) -> Iterator[tuple[str, list[int]]]:
-    """The first element of each array that is not finite, with its index."""
+    """Yield the first nan or infinite element of each array, as text, with its index."""
     parts = [] if structure is None else leaves(structure)
     for number, part in enumerate(parts):
         array = np.asarray(unwrap(part))
@@ -82,15 +88,17 @@ def _bad_elements(name: str, structure: Any) -> Iterator[tuple[str, list[int]]]:
 
 
 def _run_again(model: Any, data: Any, backward: bool) -> tuple[NonFinite | None, str | None]:
-    """The first value, or gradient, of a second run that is not finite, and the name of the layer that computed it."""
+    """Repeat a step; return its first nan or infinite value or gradient, and the name of the layer it's from."""
     layers: list[str | None] = []
 
+    # The observer calls this for each operation, so the layer in progress is known for each record.
     def where() -> tuple[int | None, int, int, int]:
         layers.append(calls.stack[-1][0].name if calls.stack else None)
         return Site()
 
     x, y, sample_weight = unpack_x_y_sample_weight(data)
     observer = Observer(where)
+    # NumPy's warnings were shown in the first run already.
     with silence(), np.errstate(all="ignore"):
         with observer:
             for part in (x, y, sample_weight):
@@ -100,5 +108,5 @@ def _run_again(model: Any, data: Any, backward: bool) -> tuple[NonFinite | None,
             y_pred = model(x, training=True)
             loss = model.compute_loss(x, y, y_pred, sample_weight)
         snapshot = snapshot_of(observer)
-        found = first_nonfinite_gradient(snapshot, loss) if backward else first_nonfinite(snapshot)
-    return found, (layers[found.record] if found else None)
+        origin = first_nonfinite_gradient(snapshot, loss) if backward else first_nonfinite(snapshot)
+    return origin, (layers[origin.record] if origin else None)

@@ -16,21 +16,23 @@ from tapemagic.nn.symbolic import SymbolicTensor
 
 
 class Sequential(Model):
-    """A model whose layers are called one after the other, each on what the one before gave.
+    """A model whose layers are called one after the other, each on the previous output.
 
     Parameters
     ----------
     layers : iterable of Layer, optional
-        The first may be an `nn.Input`, which tells the shape of the data before there is any.
+        The first may be an `nn.Input`, which states the shape of the data in advance.
+    *more
+        Not accepted: an OptionError says to pass the layers in a list.
     **kwargs
-        `name`, `trainable` and `dtype`, as of `Layer`.
+        See `Layer`.
 
     Raises
     ------
     OptionError
-        If something is no layer, or an Input is not the first.
+        If an item isn't a layer, or an Input isn't the first item.
     ShapeError
-        If a layer does not take what the one before gives.
+        If a layer doesn't accept the previous output.
 
     Examples
     --------
@@ -64,42 +66,42 @@ class Sequential(Model):
 
     @property
     def _stack(self) -> list[Layer]:
-        """The layers themselves, where `layers` is a copy."""
+        """The list of layers itself; the property `layers` returns a copy."""
         stack: list[Layer] = vars(self)["layers"]
         return stack
 
     @property
     def graph(self) -> Graph | None:
-        """The calls of the layers, if the shape of the input is known."""
+        """The calls of the layers, or None if the shape of the input isn't known."""
+        # Created when it's read: with each `add` it would be sorted again, quadratic in the number of layers.
         if self._graph is None and self._results:
             self._graph = Graph(self._input.output, self._results[-1])  # type: ignore[union-attr]
         return self._graph
 
     @property
     def input_dtype(self) -> Any:
-        """The dtype that the first layer computes in; None if the inputs are whole numbers."""
+        """The dtype of the first layer's computation, or None if the inputs are integers."""
         if self._declared:
             return super().input_dtype if self._results else None
         return getattr(self._stack[0], "input_dtype", self._stack[0].dtype) if self._stack else None
 
     @property
     def _first_dtype(self) -> str:
-        """The dtype of inputs to try the layers on: whole numbers for an embedding."""
+        """The dtype of inputs on which the layers are tried: int64 for an embedding."""
         first: Any = self
         while isinstance(first, Sequential) and first._stack:
             first = first._stack[0]
         return "int64" if isinstance(first, Embedding) else str(first.dtype)
 
     def add(self, layer: Any) -> None:
-        """Put a layer at the end.
+        """Append a layer.
 
         Raises
         ------
         OptionError
-            If it is no layer, or an Input that is not the first.
+            If `layer` isn't a layer, or is an Input but not the first.
         ShapeError
-            If the shape of the input is known, and the layer does not take what the last one gives; then it is not
-            added.
+            If the layer doesn't accept the last output, whose shape is known; then the layer isn't added.
         """
         if isinstance(layer, SymbolicTensor) and layer.node is not None:
             layer = layer.node.layer
@@ -107,6 +109,7 @@ class Sequential(Model):
             self._begin_with(layer)
             return
         self._require_new(layer)
+        # Keras 2's way of declaring the input: Dense(8, input_shape=(3,)) as the first layer.
         if layer.declared_shape is not None and not self._stack and self._input is None:
             self._begin_with(InputLayer(shape=layer.declared_shape, dtype=layer.dtype))
         if self._input is not None:
@@ -118,7 +121,7 @@ class Sequential(Model):
     def _begin_with(self, layer: InputLayer) -> None:
         if self._stack or self._input is not None:
             raise OptionError(
-                f"an Input is the first layer of a model, and {self.name!r} has "
+                f"an Input must be the first layer of a model, but {self.name!r} has "
                 f"{'an Input' if self._input is not None else 'layers'} already"
             )
         self._input = layer
@@ -130,35 +133,28 @@ class Sequential(Model):
             raise OptionError(f"{name} is a class of layers: call it, as in {name}(), for a layer")
         if not isinstance(layer, Layer):
             raise OptionError(
-                f"a Sequential model is made of layers, not of {shown(layer)}: write nn.Dense(3), or put a function "
-                "into nn.Activation(function)"
+                f"a Sequential model consists of layers, not of {shown(layer)}: write nn.Dense(3), or "
+                "nn.Activation(function) for a function"
             )
         if isinstance(layer, Model) and any(
             part is self for part in layer.named_modules().values()
         ):
             raise OptionError(
-                f"the model {self.name!r} cannot be a layer of itself: make another model for the layers around it"
+                f"the model {self.name!r} can't be a layer of itself: create another model for the layers around it"
             )
-        if any(layer is other for other in self._stack):
+        if any(layer is present for present in self._stack):
             raise OptionError(
                 f"the layer {layer.name!r} is in the model already: write Model(inputs, outputs) to call a layer twice"
             )
-        names = {
-            other.name for other in self._stack
-        }  # before that of the new one, which may be made now
+        # These names are read first: reading `layer.name` may create it, numbered after the existing ones.
+        names = {present.name for present in self._stack}
         if layer.name in names:
             raise OptionError(
-                f"a layer named {layer.name!r} is in the model already: give each a name of its own"
+                f"a layer named {layer.name!r} is in the model already: give each layer its own name"
             )
 
     def pop(self) -> Layer:
-        """Remove the last layer, and return it.
-
-        Raises
-        ------
-        ModelError
-            If there is none.
-        """
+        """Remove the last layer and return it, or raise ModelError if the model has no layers."""
         if not self._stack:
             raise ModelError(f"the model {self.name!r} has no layers to remove")
         del self._results[-1:]
@@ -166,14 +162,14 @@ class Sequential(Model):
         return self._stack.pop()
 
     def build(self, input_shape: Any = None) -> None:
-        """Build the layers, each for the output of the one before.
+        """Build the layers, each for the previous output.
 
         Raises
         ------
         ModelError
             If there are no layers.
         ShapeError
-            If a layer does not take what the one before gives.
+            If a layer doesn't accept the previous output.
         """
         if not self._stack:
             raise ModelError(f"the model {self.name!r} has no layers: write model.add(nn.Dense(3))")
@@ -195,6 +191,7 @@ class Sequential(Model):
         self._input, self._results = first, results
 
     def __getstate__(self) -> dict[str, Any]:
+        # The results are outputs of the graph's nodes, which __setstate__ restores.
         return {**vars(self), "_graph": self.graph, "_results": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -203,7 +200,7 @@ class Sequential(Model):
         self._results = [node.outputs for node in nodes if node.inputs]
 
     def call(self, inputs: Any) -> Any:
-        """The output of the last layer."""
+        """Return the output of the last layer."""
         x = _only(inputs)
         if isinstance(x, (list, tuple, dict)):
             raise ShapeError(
@@ -218,5 +215,5 @@ class Sequential(Model):
 
 
 def _only(inputs: Any) -> Any:
-    """The one input in a list of one; anything else as it is."""
+    """Return the input in a list of one, and anything else unchanged."""
     return inputs[0] if isinstance(inputs, list) and len(inputs) == 1 else inputs

@@ -1,4 +1,4 @@
-"""One step of training: what it may change before it is known to be good, and the error if it is not."""
+"""Guard of a training step: it restores what the forward pass changed if the loss or a gradient is nan or infinite."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, reset
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import NonFiniteError
-from tapemagic.nn.random import generator
+from tapemagic.nn.random import global_generator
 
 
 class Step:
-    """The state that the forward pass of a step may change: variables that are not trained, and random numbers.
+    """The state of a model that the forward pass of a step may change.
 
-    Parameters
-    ----------
-    model : Model
+    Forward passes change variables that aren't trained, such as moving averages, and the random generator.
     """
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self._kept = [(v, unwrap(v)) for v in model.variables if not v.trainable]
-        self._random = generator().bit_generator.state
+        self._random = global_generator().bit_generator.state
 
     def undo(self) -> None:
-        """Give it back the values from before the step."""
+        """Restore the state from before the step."""
         for variable, value in self._kept:
             reset(variable, value)
-        bits = generator().bit_generator
+        # A callback may have replaced the generator by one of another kind, whose state has another layout.
+        bits = global_generator().bit_generator
         if bits.state["bit_generator"] == self._random["bit_generator"]:
             bits.state = self._random
 
@@ -43,7 +42,7 @@ class Step:
         variables: Sequence[Variable] = (),
         gradients: Sequence[Any] = (),
     ) -> None:
-        """Raise an error, after undoing the step so far, if the loss or a gradient is not finite.
+        """Undo the step so far and raise NonFiniteError if the loss or a gradient is nan or infinite.
 
         Parameters
         ----------
@@ -52,10 +51,6 @@ class Step:
         loss : Tensor
         variables : sequence of Variable, optional
         gradients : sequence of Tensor or None, optional
-
-        Raises
-        ------
-        NonFiniteError
         """
         value = unwrap(loss)
         bad = None
@@ -67,6 +62,7 @@ class Step:
                 return
         from tapemagic.nn.models.nonfinite import explained
 
+        # Undone twice: `explained` repeats the forward pass from the state before the step, which changes it again.
         self.undo()
         message, row = explained(self.model, data, value, bad)
         self.undo()
@@ -76,11 +72,13 @@ class Step:
 
 
 def is_finite(gradient: Any) -> bool:
-    """Whether all elements of a gradient are finite."""
+    """Return True if all elements of a gradient are finite."""
     if gradient is None:
         return True
     array = unwrap(gradient)
     if array.dtype.char in "fd" and array.flags.c_contiguous:
+        # The sum of squares, by BLAS, needs no temporary, unlike isfinite().all(). It's nan or infinite if an element
+        # is, or if it overflows: only then each element is looked at.
         flat = array.reshape(-1)
         square = np.dot(flat, flat)
         if math.isfinite(square) if tracer() is None else np.isfinite(square):

@@ -1,4 +1,4 @@
-"""The summary of a model: its layers with their output shapes and numbers of parameters, as a table of text."""
+"""Summary of a model: a text table of its layers with their output shapes and numbers of parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 76
 
 STACK = (0.45, 0.80, 1.0)
 BRANCHED = (0.28, 0.54, 0.72, 1.0)
-"""The ends of the columns, as shares of the width."""
+"""The ends of the columns, as shares of the width, without and with a column "Connected to"; Keras's values."""
 
 
 def summary_of(
@@ -26,29 +26,7 @@ def summary_of(
     expand_nested: bool = False,
     show_trainable: bool = False,
 ) -> str:
-    """The summary of a model.
-
-    Parameters
-    ----------
-    model : Model
-    line_length : int, optional
-        The width of the table, in characters.
-    positions : sequence of float, optional
-        The ends of the columns, as shares of the width.
-    expand_nested : bool, optional
-        Whether to show the layers inside of models, too.
-    show_trainable : bool, optional
-        Whether to show for each layer if it is trained.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    OptionError
-        If the width does not suffice, or the positions are not one for each column, ever rising.
-    """
+    """Return the summary of a model as text; see `Model.summary` for the options."""
     branched = _is_branched(model)
     header = ["Layer (type)", "Output Shape", "Param #"]
     ends = list(BRANCHED if branched else STACK)
@@ -72,8 +50,9 @@ def _nodes(model: Any) -> list[Any]:
 
 
 def _is_branched(model: Any) -> bool:
-    """Whether a model is more than a stack of layers, each called once on the output of the one before."""
+    """Return True if a model is more than a stack of layers, each called once on the previous output."""
     nodes = _nodes(model)
+    # Keras shows "Connected to" only for these models.
     shared = len({id(node.layer) for node in nodes}) < len(nodes)
     starts = sum(not node.inputs for node in nodes)
     readers = [x.key for node in nodes for x in node.inputs]
@@ -84,7 +63,7 @@ def _is_branched(model: Any) -> bool:
 def _rows(
     model: Any, nodes: list[Any], expand: bool, depth: int = 0
 ) -> Iterator[tuple[Any, list[str]]]:
-    """The layers of a model with the cells of their rows."""
+    """Yield the layers of a model with the cells of their rows."""
     mark = "   " * depth + "└ " if depth else ""
     for layer in model.graph.layers if _is_functional(model) else model.layers:
         own = [node for node in nodes if node.layer is layer]
@@ -96,12 +75,12 @@ def _rows(
 
 
 def _is_functional(model: Any) -> bool:
-    """Whether a model is shown with its inputs and operators, as all are but stacks."""
+    """Return True if a model between symbolic tensors, whose inputs and operators are shown as rows."""
     return hasattr(model, "operations")
 
 
 def _output_shape(layer: Any, nodes: list[Any]) -> str:
-    """The shapes that a layer gives in a model, or on inputs like those that it was built for."""
+    """Return the output shapes of a layer in a model, or on inputs of the shape that it was built for."""
     nodes = nodes or nodes_of(layer)
     if nodes:
         return _shapes(x.shape for x in leaves(nodes[-1].outputs))
@@ -119,13 +98,15 @@ def _shapes(shapes: Iterable[Any]) -> str:
 
 
 def _sources(nodes: list[Any]) -> str:
-    """The layers whose outputs a layer is called on, each with the numbers of its call and of its output."""
-    found = []
+    """Return the layers whose outputs a layer receives, each with the numbers of its call and its output."""
+    sources = []
     for node in nodes:
         for x in node.inputs:
             calls = nodes_of(x.node.layer)
-            found.append(f"{x.node.layer.name}[{calls.index(x.node)}][{x.node.keys.index(x.key)}]")
-    return ", ".join(found) or "-"
+            sources.append(
+                f"{x.node.layer.name}[{calls.index(x.node)}][{x.node.keys.index(x.key)}]"
+            )
+    return ", ".join(sources) or "-"
 
 
 def _trained(layer: Any) -> str:
@@ -135,17 +116,17 @@ def _trained(layer: Any) -> str:
 
 
 def _widths(line_length: int, ends: Sequence[float], columns: int) -> list[int]:
-    """The widths of the columns, without their borders."""
+    """Return the widths of the columns, without their borders."""
     if len(ends) != columns or list(ends) != sorted(ends):
         raise OptionError(
-            f"positions has to be {columns} numbers, ever rising, such as (0.45, 0.8, 1.0), not {ends!r}"
+            f"positions must be {columns} increasing numbers, such as (0.45, 0.8, 1.0), not {ends!r}"
         )
     inner = line_length - columns - 1
     places = [0, *(round(end * inner / ends[-1]) for end in ends)]
     widths = [b - a for a, b in pairwise(places)]
     if min(widths) < 4:
         raise OptionError(
-            f"line_length={line_length} leaves no room for {columns} columns: leave it out"
+            f"line_length={line_length} leaves no room for {columns} columns: omit it"
         )
     return widths
 
@@ -167,8 +148,8 @@ def _table(
 
 
 def _cells(row: list[str], widths: list[int], aligned: list[str], border: str) -> Iterator[str]:
-    """The lines of a row, whose longer cells are broken."""
-    broken = [_broken(cell, width - 2) for cell, width in zip(row, widths, strict=True)]
+    """Yield the lines of a row, with longer cells wrapped."""
+    broken = [_wrapped(cell, width - 2) for cell, width in zip(row, widths, strict=True)]
     for number in range(max(map(len, broken))):
         parts = [lines[number] if number < len(lines) else "" for lines in broken]
         cells = [
@@ -178,8 +159,9 @@ def _cells(row: list[str], widths: list[int], aligned: list[str], border: str) -
         yield border + border.join(cells) + border
 
 
-def _broken(cell: str, width: int) -> list[str]:
+def _wrapped(cell: str, width: int) -> list[str]:
     indent = cell[: len(cell) - len(cell.lstrip())]
+    # textwrap drops leading spaces, which show the depth of a layer here.
     lines = textwrap.wrap(cell.strip(), width, initial_indent=indent, break_on_hyphens=False)
     return lines or [""]
 
@@ -188,6 +170,7 @@ def _totals(model: Any) -> Iterator[str]:
     variables = model.variables
     trained = [v for v in variables if v.trainable]
     optimizer = getattr(model, "optimizer", None)
+    # Keras counts the optimizer's variables in the total, and so do we, once they exist.
     states = list(optimizer.variables) if optimizer is not None and optimizer.built else []
     yield f" Total params: {_amount([*variables, *states])}"
     yield f" Trainable params: {_amount(trained)}"
@@ -207,9 +190,10 @@ def _size(variables: Iterable[Any]) -> int:
 
 
 def _amount(variables: list[Any]) -> str:
-    """A number of elements, and the memory that they take."""
+    """Return the number of elements in variables, and their memory, as text."""
     size: float = sum(variable.nbytes for variable in variables)
     unit = "B"
+    # Units of 1024 bytes, as in Keras's summary.
     for larger in ("KB", "MB", "GB", "TB"):
         if size < 1024:
             break

@@ -1,4 +1,4 @@
-"""Steps: what a model is trained with, and one step of training, evaluation or prediction."""
+"""Steps: the compiled loss, metrics and optimizer of a model, and one step of training, evaluation or prediction."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Compiled:
     Attributes
     ----------
     eager : bool or None
-        Whether steps of training run as they stand; None if `fit` decides.
+        True if training steps run eagerly, False if they are compiled, None if `fit` decides.
     """
 
     __tape_unwatched__ = frozenset({"eager", "tracker"})
@@ -46,7 +46,7 @@ class Compiled:
 
 
 class Steps:
-    """The part of a model that makes steps."""
+    """Mix-in of a model: single steps of training, evaluation and prediction."""
 
     loss: Any = None
     _compiled: Compiled | None = None
@@ -60,12 +60,12 @@ class Steps:
 
     @property
     def output_names(self) -> list[str] | None:
-        """The names of the outputs, if they are known."""
+        """Return the names of the outputs, or None if they aren't known."""
         return None
 
     @property
     def input_dtype(self) -> Any:
-        """The dtype that floating-point inputs are cast to before training; None to leave them as they are."""
+        """The dtype to which floating-point inputs are cast before training, or None for no cast."""
         return None
 
     def compile(
@@ -80,27 +80,26 @@ class Steps:
         jit_compile: Any = "auto",  # noqa: ARG002
         auto_scale_loss: bool = True,  # noqa: ARG002
     ) -> None:
-        """Choose what the model is trained with.
+        """Choose the optimizer, the loss and the metrics for training.
 
         Parameters
         ----------
         optimizer : str or Optimizer, optional
         loss : str, callable or Loss, or list or dict of such, optional
-            Of several outputs, one for all, or one for each, in a list or by their names.
+            For several outputs, one loss for all, or one for each, in a list or by name.
         loss_weights : float, or list or dict of float, optional
-            By what the losses of several outputs are multiplied before they are added up.
+            Factors of the losses of several outputs in their sum.
         metrics : list of str, callable or Metric, or list of lists or dict for several outputs, optional
-            "accuracy" means the accuracy that fits the targets and outputs.
+            "accuracy" selects the accuracy that fits the targets and outputs.
         weighted_metrics : optional
-            The same for metrics that are given the sample weights, too.
+            Like `metrics`, but these also receive the sample weights.
         run_eagerly : bool, optional
-            Whether each step of training runs as it stands. If not, it is traced twice for batches of a shape, and
-            replayed as a program from then on, with the same values (sums over some 100,000 numbers or more may differ
-            by rounding); see `tapemagic.function`. Tracing takes as long as
-            some hundred steps of a small network: if left out, `fit` does so for 1,000 steps or more. Where no program
-            can be made, such as of a model with Dropout, steps run as they stand, and `why_eager` says why.
+            False traces a training step twice for each shape of batches, and then replays it as a program with the
+            same values (sums over some 100,000 numbers or more may differ by rounding); see `tapemagic.function`.
+            Tracing takes as long as some hundred steps of a small network, so by default `fit` does it for at least
+            1,000 steps. If a step can't be traced, such as with Dropout, it runs eagerly, and `why_eager` says why.
         steps_per_execution, jit_compile, auto_scale_loss : optional
-            Accepted for Keras's sake, and not used.
+            Not used. Keras's signature has them.
 
         Raises
         ------
@@ -113,6 +112,7 @@ class Steps:
         >>> model = nn.Sequential([nn.Dense(3, activation="softmax")])
         >>> model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
         """
+        # Programs of an earlier compilation would use the earlier loss and optimizer.
         if programs_of_steps.cache_info().currsize:
             programs_of_steps().__get__(self).reset()
         self.loss = loss
@@ -126,25 +126,25 @@ class Steps:
 
     @property
     def compiled(self) -> bool:
-        """Whether `compile` was called."""
+        """True if `compile` was called."""
         return self._compiled is not None
 
     _replays = False
-    """Whether `fit` has decided that the next step is a program."""
+    """True if `fit` has decided that the next step is replayed as a program."""
 
     @property
     def run_eagerly(self) -> bool:
-        """Whether all steps of training run as they stand, as `compile` was told."""
+        """True if all training steps run eagerly, as requested in `compile`."""
         return self._compiled is None or bool(self._compiled.eager)
 
     @property
     def why_eager(self) -> str:
-        """The reason why steps of training could be no programs; empty if they were, or if that was never tried."""
+        """The reason why training steps couldn't be traced, or '' if they could, or if it was never tried."""
         return "" if self.run_eagerly else str(programs_of_steps().__get__(self).why_eager)
 
     @property
     def optimizer(self) -> Any:
-        """The optimizer that was given to `compile`; None before."""
+        """The optimizer passed to `compile`, or None before."""
         return vars(self).get("optimizer") if self._compiled is None else self._compiled.optimizer
 
     @optimizer.setter
@@ -155,16 +155,16 @@ class Steps:
             self._compiled.optimizer = optimizer
 
     _tells_results = True
-    """Whether the results of metrics are wanted after each batch, and not only at the end of an epoch."""
+    """True if steps return the results of metrics, False if these are read only at the end of an epoch."""
 
     @property
     def metrics(self) -> list[Metric]:
-        """The mean of the loss, the metrics that were given to `compile` as one, and metrics among the attributes."""
-        found: list[Metric] = []
+        """The mean of the loss, the metrics of `compile` as one, and the metrics among the attributes."""
+        metrics: list[Metric] = []
         if self._compiled is not None:
             parts = self._compiled.loss.metrics if self._compiled.loss is not None else []
-            found = [self._compiled.tracker, *parts, self._compiled.metrics]
-        return found + list(_metrics_in(vars(self).values()))
+            metrics = [self._compiled.tracker, *parts, self._compiled.metrics]
+        return metrics + list(_metrics_in(vars(self).values()))
 
     @property
     def metrics_names(self) -> list[str]:
@@ -172,17 +172,17 @@ class Steps:
         return [metric.name for metric in self.metrics]
 
     def reset_metrics(self) -> None:
-        """Begin anew with all metrics."""
+        """Reset the states of all metrics."""
         for metric in self.metrics:
             metric.reset_state()
 
     def get_metrics_result(self) -> Logs:
-        """The results of all metrics by their names."""
-        found: Logs = {}
+        """Return the results of all metrics by name."""
+        results: Logs = {}
         for metric in self.metrics:
             result = metric.result()
-            found.update(result if isinstance(result, dict) else {metric.name: result})
-        return found
+            results.update(result if isinstance(result, dict) else {metric.name: result})
+        return results
 
     def compute_loss(
         self,
@@ -192,17 +192,13 @@ class Steps:
         sample_weight: Any = None,
         training: bool = True,  # noqa: ARG002
     ) -> Any:
-        """The loss of a batch with all that regularizers and `add_loss` add; may be written anew in a class.
+        """Return the loss of a batch plus the terms of regularizers and `add_loss`; may be overridden.
 
         Parameters
         ----------
         x, y, y_pred, sample_weight : optional
             The inputs, targets, outputs and weights of a batch.
         training : bool, optional
-
-        Returns
-        -------
-        Tensor
 
         Raises
         ------
@@ -214,20 +210,21 @@ class Steps:
         if loss is not None:
             if y is None:
                 raise ModelError(
-                    f"the loss of {self.name!r} compares outputs with targets, and there are none: write fit(x, y)"
+                    f"the loss of {self.name!r} compares outputs with targets, but got no targets: write fit(x, y)"
                 )
             terms.insert(0, loss(y, y_pred, sample_weight))
         if not terms:
             raise ModelError(
                 f"the model {self.name!r} has no loss: write model.compile(optimizer, loss='mse')"
             )
+        # Not sum(terms): it begins with 0 + term, which records one more operation.
         total = terms[0]
         for term in terms[1:]:
             total = total + np.sum(term)
         return total
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> Logs:  # noqa: ARG002
-        """Add a batch to the metrics; the results so far, by their names."""
+        """Add a batch to the metrics, and return the results so far by name."""
         self._measure(y, y_pred, sample_weight)
         return self._metric_results()
 
@@ -237,53 +234,54 @@ class Steps:
             self._compiled.metrics.update_state(y, y_pred, sample_weight)
 
     def _metric_results(self) -> Logs:
-        """The results of the metrics so far, if they are wanted."""
+        """Return the results of the metrics so far, or {} if they are read only at the end of the epoch."""
         return self.get_metrics_result() if self._tells_results else {}
 
     def train_step(self, data: Any) -> Logs:
-        """Make a step of training; may be written anew in a class of one's own.
+        """Train on one batch; may be overridden.
 
         Parameters
         ----------
         data : tuple of (x, y) or (x, y, sample_weight), or x
-            A batch, of tensors.
+            A batch of tensors.
 
         Returns
         -------
         dict of str to Tensor
-            The results of the metrics so far, the loss among them.
+            The results of the metrics so far, including the loss.
 
         Raises
         ------
         NonFiniteError
-            If the loss or a gradient is not finite; then no variable is changed.
+            If the loss or a gradient is nan or infinite; then no variable is changed.
         """
-        usual = type(self).compute_metrics is Steps.compute_metrics
-        loss, y_pred = self._learned(data, usual)
+        is_default = type(self).compute_metrics is Steps.compute_metrics
+        loss, y_pred = self._learned(data, is_default)
         self._track(loss, y_pred)
-        if usual:
+        if is_default:
             return self._metric_results()
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
     def _learned(self, data: Any, measures: bool) -> Any:
-        """The result of `_learn`, by a program if there is to be one."""
+        """Return the result of `_learn`, eagerly or by a program."""
         eager = None if self._compiled is None else self._compiled.eager
         if not self._replays if eager is None else eager:
             return self._learn(data, measures)
         try:
             with _one_at_a_time if tracer() is None else nullcontext():
                 return programs_of_steps().__get__(self)(data, measures)
-        except NonFiniteError:  # its origin is found where nothing is traced
+        except NonFiniteError:  # run eagerly: only there can the origin of the nan be searched for
             return self._learn(data, measures)
 
     def _learn(self, data: Any, measures: bool) -> tuple[Any, Any]:
-        """Change the weights by a batch, and add it to the metrics if asked to; the loss and the outputs."""
+        """Update the weights for one batch, and the metrics if `measures`; return the loss and the outputs."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         step = Step(self)
         with GradientTape() as tape:
             y_pred = self(x, training=True)
             loss = self._loss(x, y, y_pred, sample_weight, training=True)
+        # Checked before differentiating: the backward pass of a nan loss costs time and warns.
         step.require_finite(data, loss)
         variables = [variable for variable in self.variables if variable.trainable]
         gradients = tape.gradient(loss, variables) if variables else []
@@ -294,7 +292,7 @@ class Steps:
             )
         else:
             warnings.warn(
-                f"the model {self.name!r} has no variables to train: all are frozen, or none",
+                f"the model {self.name!r} has no variables to train: all are frozen, or there are none",
                 stacklevel=2,
             )
         if measures:
@@ -302,25 +300,25 @@ class Steps:
         return loss, y_pred
 
     def test_step(self, data: Any) -> Logs:
-        """Evaluate a batch; may be written anew in a class of one's own. Otherwise as `train_step`."""
+        """Evaluate one batch, and return results as `train_step` does; may be overridden."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         y_pred = self(x, training=False)
         self._track(self._loss(x, y, y_pred, sample_weight, training=False), y_pred)
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
     def predict_step(self, data: Any) -> Any:
-        """Compute the outputs of a batch; may be written anew in a class of one's own."""
+        """Compute the outputs for one batch; may be overridden."""
         x, _, _ = unpack_x_y_sample_weight(data)
         return self(x, training=False)
 
     def _loss(self, *args: Any, training: bool) -> Any:
-        """The loss, by `compute_loss`, which in a class of one's own may lack the parameter `training`."""
+        """Return the loss by `compute_loss`, whose override in a subclass may lack the parameter `training`."""
         options = {"training": training} if _takes_training(type(self).compute_loss) else {}
         loss = self.compute_loss(*args, **options)
         if np.ndim(loss):
             raise ShapeError(
-                f"the loss of {self.name!r} has the shape {np.shape(loss)}, and is to be one number: take np.mean of "
-                "it, or a loss with reduction='sum_over_batch_size'"
+                f"the loss of {self.name!r} has the shape {np.shape(loss)}, but must be one number: write "
+                "np.mean(loss), or take a loss with reduction='sum_over_batch_size'"
             )
         return loss
 
@@ -331,28 +329,23 @@ class Steps:
             self._compiled.tracker.update_state(loss, count)
 
     def require_compiled(self, what: str) -> Compiled:
-        """The optimizer, the loss and the metrics.
-
-        Raises
-        ------
-        ModelError
-            If it was not; the method `what` needs it.
-        """
+        """Return the optimizer, the loss and the metrics, or raise ModelError, which names the method `what`."""
         if self._compiled is None:
             raise ModelError(
-                f"the model {self.name!r} is not compiled: write model.compile(optimizer='adam', loss='mse') before "
+                f"the model {self.name!r} isn't compiled: write model.compile(optimizer='adam', loss='mse') before "
                 f"model.{what}(...)"
             )
         return self._compiled
 
 
 _one_at_a_time = threading.RLock()
-"""Held by the thread that replays a step, so that no other one assigns the weights between its first and last line."""
+"""Lock of the thread that replays a step: a program reads the weights first and assigns them at its last line."""
 
 
 @cache
 def programs_of_steps() -> Any:
-    """The programs of steps of training, of all models; no warning where there can be none."""
+    """Return the compiled training step of all models, which runs eagerly without a warning if it can't be traced."""
+    # Imported here, because most programs never compile a step.
     from tapemagic.programs.function import Function
 
     return Function(Steps._learn, warns=False)
@@ -360,12 +353,12 @@ def programs_of_steps() -> Any:
 
 @cache
 def _takes_training(method: Any) -> bool:
-    """Whether a method has a parameter `training`."""
+    """Return True if a method has a parameter `training`."""
     return "training" in signature(method).parameters
 
 
 def _metrics_in(values: Any) -> Iterator[Metric]:
-    """The metrics among the attributes of a model, also in lists."""
+    """Yield the metrics among the attributes of a model, also in lists."""
     for value in values:
         if isinstance(value, Metric):
             yield value

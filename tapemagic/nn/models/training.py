@@ -1,4 +1,4 @@
-"""Trainer: fit."""
+"""Trainer: the method fit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tapemagic.engine.scopes import call_named
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ModelError, NonFiniteError, OptionError
+from tapemagic.nn.arguments import integer
 from tapemagic.nn.callbacks.callback import CallbackList
 from tapemagic.nn.callbacks.history import History
 from tapemagic.nn.callbacks.progress import Progress
@@ -27,17 +28,26 @@ from tapemagic.nn.models.batches import (
     unpack_x_y_sample_weight,
 )
 from tapemagic.nn.models.evaluation import Evaluator
-from tapemagic.nn.models.interrupts import between_steps
-from tapemagic.nn.models.logs import Logs, closed, listed, plain_logs, verbosity, whole
-from tapemagic.nn.models.tracebacks import without_own_frames
+from tapemagic.nn.models.logs import (
+    Logs,
+    between_steps,
+    closed,
+    listed,
+    plain_logs,
+    verbosity,
+    without_own_frames,
+)
 from tapemagic.nn.models.train_steps import Steps
 
-MANY = 1000
-"""The number of steps from which on it pays to make programs of them."""
+MIN_STEPS_TO_TRACE = 1000
+"""The minimum number of steps for which compiling them pays off.
+
+Tracing takes as long as some hundred steps of a small network.
+"""
 
 
 class Trainer(Evaluator):
-    """The part of a model that trains it."""
+    """Mix-in of a model: training."""
 
     history: History | None = None
     stop_training = False
@@ -68,34 +78,34 @@ class Trainer(Evaluator):
         ----------
         x : array_like or Dask array, list or dict of these, or iterable
             The inputs, with the examples along the first axis; or an iterable of batches, ``(x, y)`` or
-            ``(x, y, sample_weight)``, which is iterated anew for each epoch.
+            ``(x, y, sample_weight)``, which is iterated again for each epoch.
         y : array_like or Dask array, list or dict of these, optional
-            The targets; none beside an iterable.
+            The targets; omit them if `x` is an iterable.
         batch_size : int, optional
-            The number of examples in a step, 32 if left out; an iterable gives batches as they are.
+            The number of examples in a step, by default 32; not used for an iterable.
         epochs : int, optional
-            How often to go through the data; with `initial_epoch`, the number of the last one.
+            The number of passes over the data; with `initial_epoch`, the number of the last epoch.
         verbose : 'auto', 0, 1 or 2, optional
-            0 for nothing, 2 for a line for each epoch, 1 for a bar, too, while somebody watches. "auto" is 1, with
+            0 prints nothing, 2 a line per epoch, 1 also a progress bar in an interactive session. "auto" is 1, with
             about 20 lines if there are more than 40 epochs.
         callbacks : list of Callback, optional
         validation_split : float, optional
-            The part of the data, taken from their end, that the model is validated with, and not trained.
+            The fraction of the examples, taken from the end, that is used for validation and not for training.
         validation_data : tuple of (x, y) or (x, y, sample_weight), or iterable, optional
         shuffle : bool, optional
-            Whether the examples are in another order in each epoch, drawn from the generator of `nn.random`: of Dask
-            arrays another order of the chunks, and of the examples in each.
+            Draw a new order of the examples for each epoch from the generator of `nn.random`. Of Dask arrays, shuffle
+            the chunks, and the examples within each chunk.
         class_weight : mapping of int to float, optional
-            Weights of examples by the numbers of their classes.
+            The weight of each example by its class number.
         sample_weight : array_like or Dask array, optional
             The weight of each example in the loss.
         initial_epoch : int, optional
         steps_per_epoch, validation_steps : int, optional
-            The number of batches in an epoch, after which the next one goes on.
+            The number of batches in an epoch; the next epoch continues with the next batch.
         validation_batch_size : int, optional
-            `batch_size` if left out.
+            By default `batch_size`.
         validation_freq : int or collection of int, optional
-            After how many epochs to validate; or the numbers of these epochs, from 1 on.
+            Validate after every this many epochs, or after the listed epochs, counted from 1.
 
         Returns
         -------
@@ -106,27 +116,26 @@ class Trainer(Evaluator):
         ModelError
             If the model is not compiled, or has no loss.
         NonFiniteError
-            If the loss or a gradient is not finite. The weights are those before the step.
+            If the loss or a gradient is nan or infinite. The weights keep their values from before the step.
         NotNumbersError
-            If there is text among the data.
+            If the data contains text.
         OptionError
-            If an option is out of its range, or the data end too early.
+            If an option is out of its range, or the data ends too early.
         ShapeError
-            If the numbers of examples differ, or there are none.
+            If the numbers of examples differ, or there are no examples.
 
         Notes
         -----
-        Of Dask arrays one chunk after the other is computed, by Dask's current scheduler, and cut into batches in
-        this process, so that one or two are in memory. A batch that is larger than a chunk is put together here; for
-        steps on more data than memory, compute the gradient with `tapemagic.distributed.value_and_grad`, and give it
-        to ``optimizer.apply(gradients, variables)``.
+        Dask's current scheduler computes Dask arrays chunk by chunk, and this process cuts the chunks into batches, so
+        that one or two chunks are in memory. A batch that is larger than a chunk is assembled here. For steps on more
+        data than memory holds, compute the gradient with `tapemagic.distributed.value_and_grad`, and pass it to
+        ``optimizer.apply(gradients, variables)``.
 
-        An interrupt ends training after the step under way. The model keeps what it has learned, and, as `history`, the
-        epochs that were finished.
+        An interrupt ends training after the current step. The model keeps its weights, and `history` has the finished
+        epochs.
 
         Examples
         --------
-        >>> import numpy as np
         >>> from tapemagic import nn
         >>> x = np.linspace(-1, 1, 64)[:, None]
         >>> model = nn.Sequential([nn.Dense(1, kernel_initializer="zeros")])
@@ -138,9 +147,9 @@ class Trainer(Evaluator):
         compiled = self.require_compiled("fit")
         if compiled.optimizer is None:
             raise ModelError(f"the model {self.name!r} was compiled without an optimizer")
-        epochs = whole(epochs, "epochs", 0)
-        initial_epoch = whole(initial_epoch, "initial_epoch", 0)
-        size = whole(32 if batch_size is None else batch_size, "batch_size", 1)
+        epochs = integer(epochs, "epochs", 0)
+        initial_epoch = integer(initial_epoch, "initial_epoch", 0)
+        size = integer(32 if batch_size is None else batch_size, "batch_size", 1)
         if validation_split and validation_data is None:
             x, y, sample_weight, validation_data = self._split(
                 x, y, sample_weight, validation_split
@@ -151,10 +160,10 @@ class Trainer(Evaluator):
             validation = self._validation(
                 validation_data, validation_batch_size or size, validation_steps
             )
-            self._require_alike(batches, validation)
+            self._try_validation_data(batches, validation)
         history = History()
         progress = [Progress(verbosity(verbose))] if verbosity(verbose) else []
-        told = CallbackList(
+        callback_list = CallbackList(
             [*listed(callbacks), history, *progress],
             self,
             epochs=epochs,
@@ -168,7 +177,14 @@ class Trainer(Evaluator):
         with closed(progress), between_steps() as interrupt:
             span = range(initial_epoch, epochs)
             call_named(
-                "fit", self._epochs, span, batches, validation, validation_freq, told, interrupt
+                "fit",
+                self._epochs,
+                span,
+                batches,
+                validation,
+                validation_freq,
+                callback_list,
+                interrupt,
             )
         return history
 
@@ -178,67 +194,70 @@ class Trainer(Evaluator):
         batches: Batches,
         validation: Any,
         validation_freq: Any,
-        told: CallbackList,
+        callback_list: CallbackList,
         interrupt: Callable[[], None],
     ) -> None:
-        """Train for some epochs, and validate after those that `validation_freq` says."""
+        """Train for the epochs in `span`, and validate after those that `validation_freq` selects."""
         logs: Logs | None = None
-        pays = batches.steps is not None and batches.steps * len(span) >= MANY
-        told.call("on_train_begin", None)
+        pays = batches.steps is not None and batches.steps * len(span) >= MIN_STEPS_TO_TRACE
+        callback_list.call("on_train_begin", None)
         for epoch in span:
-            told.call("on_epoch_begin", epoch, None)
+            callback_list.call("on_epoch_begin", epoch, None)
             self.reset_metrics()
-            found = call_named("epoch", self._epoch, batches, told, epoch, interrupt, pays)
-            if found is None:
+            epoch_logs = call_named(
+                "epoch", self._epoch, batches, callback_list, epoch, interrupt, pays
+            )
+            if epoch_logs is None:
                 break
-            logs = found
+            logs = epoch_logs
             if validation is not None and _validates(epoch, validation_freq):
-                values = self._test(validation, told, interrupt)
+                values = self._test(validation, callback_list, interrupt)
                 logs.update((f"val_{name}", value) for name, value in values.items())
-            told.call("on_epoch_end", epoch, logs)
+            callback_list.call("on_epoch_end", epoch, logs)
             interrupt()
             if self.stop_training:
                 break
+        # As Keras's fit does: the model ends with the moving averages.
         if getattr(self.optimizer, "use_ema", False) and self.optimizer.built:
             self.optimizer.finalize_variable_values(self.trainable_variables)
-        told.call("on_train_end", logs)
+        callback_list.call("on_train_end", logs)
 
     def _epoch(
         self,
         batches: Batches,
-        told: CallbackList,
+        callback_list: CallbackList,
         epoch: int,
         interrupt: Callable[[], None],
         pays: bool = False,
     ) -> Logs | None:
-        """Train for an epoch; the results, or None if a callback ended training since the loss was not finite.
-
-        If programs pay, steps on batches of the first one's shape are replayed, once one has built all that is needed.
-        """
+        """Train for one epoch; return its results, or None if a callback ended training because of a nan loss."""
+        # Only batches with the shape of the first batch are replayed: every other shape would need another trace, and
+        # the last batch of an epoch is often smaller. The first step runs eagerly, because it builds the variables.
         shapes = None
         logs: Logs | None = None
-        heard = told.hears("on_train_batch_end")
+        has_listeners = callback_list.has_listeners("on_train_batch_end")
         kept = None if type(self).train_step is Steps.train_step else self._values()
-        self._tells_results = heard or not self._has_usual_steps()
+        self._tells_results = has_listeners or not self._has_usual_steps()
         with closing(batches.epoch()) as epoch_batches, self._telling_again():
             for number, (data, rows) in enumerate(epoch_batches):
-                told.call("on_train_batch_begin", number, None)
+                callback_list.call("on_train_batch_begin", number, None)
                 if pays:
-                    found = shapes_in(data)
-                    shapes = shapes or found
-                    self._replays = self.optimizer.built and found == shapes
+                    batch_shapes = shapes_in(data)
+                    shapes = shapes or batch_shapes
+                    self._replays = self.optimizer.built and batch_shapes == shapes
                 try:
                     with self.unchanged():
                         logs = call_named("train_step", self.train_step, data)
+                    # A custom train_step has no guard of its own, so its loss is checked after the weights changed.
                     if kept is not None:
                         _require_finite_loss(logs, kept)
                 except NonFiniteError as error:
                     _locate(error, epoch, number, rows)
-                    if not _accepted(told, number, error):
+                    if not _accepted(callback_list, number, error):
                         raise
                     return None
-                if heard:
-                    told.call("on_train_batch_end", number, plain_logs(logs))
+                if has_listeners:
+                    callback_list.call("on_train_batch_end", number, plain_logs(logs))
                 interrupt()
                 if self.stop_training:
                     break
@@ -247,21 +266,22 @@ class Trainer(Evaluator):
         return plain_logs(logs)
 
     def _has_usual_steps(self) -> bool:
-        """Whether nobody has written anew what a step returns."""
+        """Return True if no subclass overrides the methods that compute a step's results."""
         names = ("train_step", "compute_metrics", "get_metrics_result")
         return all(getattr(type(self), name) is getattr(Steps, name) for name in names)
 
     @contextmanager
     def _telling_again(self) -> Iterator[None]:
-        """After this block, steps return the results of metrics again."""
+        """Restore the defaults at the end of the block: steps run eagerly and return the results of metrics."""
         try:
             yield
         finally:
+            # The class's default applies again.
             del self._tells_results
             vars(self).pop("_replays", None)
 
     def _values(self) -> list[tuple[Any, Any]]:
-        """The variables of the model and of its optimizer, with copies of their values."""
+        """Return the variables of the model and its optimizer, with copies of their values."""
         optimizer = self.optimizer
         states = optimizer.variables if optimizer is not None else []
         return [(variable, variable.numpy()) for variable in [*self.variables, *states]]
@@ -269,10 +289,10 @@ class Trainer(Evaluator):
     def _split(
         self, x: Any, y: Any, sample_weight: Any, fraction: float
     ) -> tuple[Any, Any, Any, Any]:
-        """Data without their end, and their end as validation data."""
+        """Split data into training data, and validation data from the end."""
         if x is None or is_iterable_data(x):
             raise OptionError(
-                "validation_split divides arrays: give validation_data beside an iterable"
+                "validation_split divides arrays: pass validation_data if x is an iterable"
             )
         parts = [
             None if part is None else arrays_in(part, "data") for part in (x, y, sample_weight)
@@ -285,13 +305,14 @@ class Trainer(Evaluator):
             return self._batches(data, None, None, batch_size, False, steps, None)
         if not isinstance(data, tuple | list) or not 1 <= len(data) <= 3:
             raise OptionError(
-                f"validation_data is (x, y) or (x, y, sample_weight), not {shown(data)}: write "
+                f"validation_data must be (x, y) or (x, y, sample_weight), not {shown(data)}: write "
                 "validation_data=(x_test, y_test)"
             )
         return self._batches(*unpack_x_y_sample_weight(tuple(data)), batch_size, False, steps, None)
 
-    def _require_alike(self, batches: Batches, validation: Batches) -> None:
-        """Try validation data whose examples have another shape than those of training, before training begins."""
+    def _try_validation_data(self, batches: Batches, validation: Batches) -> None:
+        """Call the model on validation data whose examples are shaped differently, before training begins."""
+        # A wrong shape would otherwise raise only after the first epoch, which may take hours.
         if isinstance(batches, ArrayBatches) and isinstance(validation, ArrayBatches):
             shapes = [
                 [array.shape[1:] for array in leaves(part.data[0])]
@@ -304,24 +325,24 @@ class Trainer(Evaluator):
 
 
 def shapes_in(data: Any) -> list[Any]:
-    """The shapes of the arrays of a batch."""
+    """Return the shapes of the arrays in a batch."""
     return [getattr(x, "shape", None) for x in leaves(data)]
 
 
 def _require_finite_loss(logs: Any, kept: list[tuple[Any, Any]]) -> None:
-    """Raise an error for a loss that is not finite, of a step that a model makes in its own way; undo the epoch."""
+    """Raise NonFiniteError, and undo the epoch, if a custom train_step returned a nan or infinite loss."""
     loss = logs.get("loss") if isinstance(logs, Mapping) else None
     if loss is not None and not np.all(np.isfinite(unwrap(loss))):
         for variable, value in kept:
             variable.assign(value, read_value=False)
         raise NonFiniteError(
-            f"the loss is {np.asarray(unwrap(loss))}. The model has a train_step of its own, which has changed weights "
-            "already: those from before this epoch were put back."
+            f"the loss is {np.asarray(unwrap(loss))}. The custom train_step of the model has already changed weights, "
+            "so those from before this epoch were restored."
         )
 
 
 def _locate(error: NonFiniteError, epoch: int, batch: int, rows: Any) -> None:
-    """Add to an error the step in which it arose, and the example, if that is known."""
+    """Add the step in which an error arose to its message, and the example if it's known."""
     error.epoch, error.batch = epoch, batch
     which = ""
     if error.row is not None and rows is not None:
@@ -330,10 +351,10 @@ def _locate(error: NonFiniteError, epoch: int, batch: int, rows: Any) -> None:
     error.args = (f"in epoch {epoch + 1}, step {batch + 1}{which}: {error}",)
 
 
-def _accepted(told: CallbackList, batch: int, error: NonFiniteError) -> bool:
-    """Whether a callback takes the place of an error for a loss that is not finite."""
+def _accepted(callback_list: CallbackList, batch: int, error: NonFiniteError) -> bool:
+    """Return True if a callback handles a nan or infinite loss, so that no error is raised."""
     accepted = False
-    for callback in told.callbacks:
+    for callback in callback_list.callbacks:
         if hasattr(callback, "on_nonfinite"):
             callback.on_nonfinite(batch, error)
             accepted = True
@@ -341,7 +362,7 @@ def _accepted(told: CallbackList, batch: int, error: NonFiniteError) -> bool:
 
 
 def _validates(epoch: int, frequency: Any) -> bool:
-    """Whether there is a validation after an epoch."""
+    """Return True if the model is validated after `epoch`."""
     if isinstance(frequency, int):
-        return (epoch + 1) % whole(frequency, "validation_freq", 1) == 0
+        return (epoch + 1) % integer(frequency, "validation_freq", 1) == 0
     return bool(epoch + 1 in frequency)

@@ -1,4 +1,4 @@
-"""Optimizers: rules that change variables by their gradients, so that a loss gets smaller."""
+"""Optimizers: update rules that change variables by their gradients to minimize a loss."""
 
 from __future__ import annotations
 
@@ -9,35 +9,23 @@ from tapemagic.nn.optimizers import schedules as schedules
 from tapemagic.nn.optimizers.adadelta import Adadelta as Adadelta
 from tapemagic.nn.optimizers.adagrad import Adagrad as Adagrad
 from tapemagic.nn.optimizers.adam import Adam as Adam
+from tapemagic.nn.optimizers.adam import Adamax as Adamax
 from tapemagic.nn.optimizers.adam import AdamW as AdamW
-from tapemagic.nn.optimizers.adamax import Adamax as Adamax
+from tapemagic.nn.optimizers.adam import Nadam as Nadam
 from tapemagic.nn.optimizers.lion import Lion as Lion
-from tapemagic.nn.optimizers.nadam import Nadam as Nadam
 from tapemagic.nn.optimizers.optimizer import Optimizer as Optimizer
 from tapemagic.nn.optimizers.rmsprop import RMSprop as RMSprop
 from tapemagic.nn.optimizers.sgd import SGD as SGD
 
 _CLASSES = (SGD, RMSprop, Adam, AdamW, Adadelta, Adagrad, Adamax, Nadam, Lion)
+__all__ = ["Optimizer", "get", "schedules"]
+__all__ += [kind.__name__ for kind in _CLASSES]
+
 _TABLE: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in _CLASSES}
 
 
 def get(identifier: Any) -> Optimizer | None:
-    """The optimizer for a name, a class or an object.
-
-    Parameters
-    ----------
-    identifier : str, type, Optimizer or None
-        The name in capital or small letters. A class is made an object with its defaults.
-
-    Returns
-    -------
-    Optimizer or None
-        None for None.
-
-    Raises
-    ------
-    OptionError
-        If there is none of that name.
+    """Look up the optimizer for `identifier`: a name in any case, a class or an object. None stays None here.
 
     Examples
     --------
@@ -49,22 +37,7 @@ def get(identifier: Any) -> Optimizer | None:
     """
     if identifier is None or isinstance(identifier, Optimizer):
         return identifier
+    # Keras accepts "Adam" and "adam".
     name = identifier.lower() if isinstance(identifier, str) else identifier
-    found: Optimizer = find(name, _TABLE, "an optimizer")
-    return found
-
-
-__all__ = [
-    "SGD",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Lion",
-    "Nadam",
-    "Optimizer",
-    "RMSprop",
-    "get",
-    "schedules",
-]
+    optimizer: Optimizer = find(name, _TABLE, "an optimizer")
+    return optimizer

@@ -1,4 +1,4 @@
-"""Adadelta: descent by gradients over the root of an average of their squares, in units of the variable."""
+"""Adadelta: gradient descent with step sizes from averages of squared gradients and squared changes."""
 
 from __future__ import annotations
 
@@ -8,27 +8,22 @@ import numpy as np
 
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
-from tapemagic.nn.optimizers.average import average
+from tapemagic.nn.optimizers.numerics import average
 
 
 class Adadelta(ArrayOptimizer):
-    """Descent by the gradient times the root of averaged squared changes, over that of averaged squared gradients [1]_.
+    """Gradients scaled by the RMS of recent changes, divided by the RMS of recent gradients [1]_.
 
     Parameters
     ----------
     learning_rate : float, LearningRateSchedule or callable, optional
         1.0 is the form of the paper.
     rho : float, optional
-        The part of the averages that stays in each step.
+        The decay rate of the averages.
     epsilon : float, optional
-        Added to both averages, inside of the root.
+        Added to both averages, inside the root.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----
@@ -59,13 +54,15 @@ class Adadelta(ArrayOptimizer):
         self.rho = number(rho, "rho", 0, 1)
         self.epsilon = number(epsilon, "epsilon", 0)
 
-    def kept_names(self) -> tuple[tuple[str, ...], ...]:
-        """The averages of squared gradients and of squared changes."""
+    def slot_names(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the averages of squared gradients and of squared changes."""
         return (("accumulated_grad", "accumulated_delta_var"),)
 
-    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
-        """Move the averages, and descend."""
-        squares, changes = kept
+    def rule(self, numbers: Any, g: Any, *slots: Any) -> Any:
+        """Update the averages, and return the step."""
+        # The ratio of the roots has the unit of the variable, so the change does, too (section 3.2 of [1]). It uses
+        # the average of changes before this step. Keras keeps the learning rate out of that average.
+        squares, changes = slots
         part, step = self.temporary(g)
         np.square(g, out=part)
         average(squares, part, self.rho)

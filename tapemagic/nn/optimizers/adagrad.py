@@ -1,4 +1,4 @@
-"""Adagrad: descent by gradients over the root of the sum of their squares."""
+"""Adagrad: gradient descent with steps divided by the root of the sum of squared gradients."""
 
 from __future__ import annotations
 
@@ -11,22 +11,16 @@ from tapemagic.nn.optimizers.arrays import ArrayOptimizer
 
 
 class Adagrad(ArrayOptimizer):
-    """Descent by the gradient over the root of the sum of its squares so far [1]_.
+    """Gradients divided by the root of the sum of all squared gradients so far [1]_.
 
     Parameters
     ----------
-    learning_rate : float, LearningRateSchedule or callable, optional
     initial_accumulator_value : float, optional
-        What the sum begins with.
+        The initial value of the sum.
     epsilon : float, optional
-        Added to the sum, inside of the root.
+        Added to the sum, inside the root.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----
@@ -63,17 +57,18 @@ class Adagrad(ArrayOptimizer):
         )
         self.epsilon = number(epsilon, "epsilon", 0)
 
-    def kept_names(self) -> tuple[tuple[str, ...], ...]:
-        """The sum of squares."""
+    def slot_names(self) -> tuple[tuple[str, ...], ...]:
+        """Return the name of the sum of squares."""
         return (("accumulator",),)
 
     def first_value(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """The value that the sums begin with."""
+        """Return the initial value of the sums."""
         return np.full(shape, self.initial_accumulator_value, dtype)
 
-    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
-        """Add to the sum, and descend."""
-        (total,) = kept
+    def rule(self, numbers: Any, g: Any, *slots: Any) -> Any:
+        """Update the sum, and return the step."""
+        # Keras adds epsilon inside the root; the paper's delta stands outside of it.
+        (total,) = slots
         part, step = self.temporary(g)
         np.square(g, out=part)
         np.add(total, part, out=total)

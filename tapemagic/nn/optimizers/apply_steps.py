@@ -1,4 +1,4 @@
-"""Steps: what an optimizer does with gradients around the rule by which it changes a variable."""
+"""Steps: weight decay, clipping, accumulation and averages around an optimizer's update rule."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap, wrap
 from tapemagic.engine.tensor.variable import Variable, change_in_place, put_array
-from tapemagic.nn.optimizers.clipping import clip_by_norm, clip_by_value, global_scale
-from tapemagic.nn.optimizers.numbers import cast
+from tapemagic.nn.optimizers.numerics import cast, clip_by_norm, clip_by_value, global_scale
 from tapemagic.nn.optimizers.state import State
 
 
 class Steps(State):
-    """A state with steps: weight decay, clipping, gradients averaged over steps, and averages of variables."""
+    """Mix-in of an optimizer: steps with weight decay, clipping, gradient accumulation, and averages of variables."""
 
     weight_decay: float | None = None
     clipnorm: float | None = None
@@ -37,7 +36,7 @@ class Steps(State):
         self._decays: list[bool] = []
 
     def build(self, variables: Sequence[Variable]) -> None:
-        """Make the averages and sums that the options ask for."""
+        """Create the averages and sums that the options require."""
         super().build(variables)
         if self.use_ema:
             self._averages = self.add_optimizer_variables(self._trained, "average")
@@ -46,44 +45,44 @@ class Steps(State):
         self._find_decays()
 
     def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
-        """Change one variable."""
+        """Update one variable."""
         raise NotImplementedError
 
     def begin_step(self) -> None:
-        """Change what belongs to no variable alone, before the variables are changed."""
+        """Update state that all variables share, before the variables are updated."""
 
     def scratch(self, like: Any) -> Any:
-        """An array of the shape and dtype of another one, for intermediate results and a clipped gradient."""
+        """Return an array of the shape and dtype of `like`, for intermediate results or a clipped gradient."""
         return np.empty_like(like)
 
     @property
     def iterations(self) -> Any:
-        """The number of steps so far, a Variable of an integer; of averaged gradients, the number of whole steps."""
+        """The number of steps so far, an integer Variable; with gradient accumulation, the number of updates."""
         if self.gradient_accumulation_steps:
             return self._iterations // self.gradient_accumulation_steps
         return self._iterations
 
     @property
     def steps_done(self) -> Any:
-        """The number of steps so far, in which variables were changed."""
+        """The number of steps so far that updated variables."""
         done = unwrap(self._iterations)
         per_step = self.gradient_accumulation_steps
         return done // per_step if per_step else done
 
     def scale_loss(self, loss: Any) -> Any:
-        """The loss times `loss_scale_factor`, so that small gradients are not lost in half precision."""
+        """Return the loss times `loss_scale_factor`, so that small gradients don't underflow in half precision."""
         return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
 
     def exclude_from_weight_decay(
         self, var_list: Iterable[Variable] | None = None, var_names: Iterable[str] | None = None
     ) -> None:
-        """Leave variables out of weight decay.
+        """Exclude variables from weight decay.
 
         Parameters
         ----------
         var_list : iterable of Variable, optional
         var_names : iterable of str, optional
-            Regular expressions: a variable is left out if one of them is found in its name, such as "bias".
+            Regular expressions: a variable is excluded if one of them matches a part of its name, such as "bias".
 
         Examples
         --------
@@ -97,23 +96,15 @@ class Steps(State):
     def _find_decays(self) -> None:
         listed, names = self._excluded
         self._decays = [
-            not any(variable is other for other in listed)
+            not any(variable is excluded for excluded in listed)
             and not any(re.search(name, variable.name) for name in names)
             for variable in self._trained
         ]
 
     def finalize_variable_values(self, var_list: Iterable[Variable]) -> None:
-        """Give variables their moving averages at the end of training, if `use_ema` is set.
+        """Replace variables by their moving averages at the end of training, if `use_ema` is set.
 
-        Parameters
-        ----------
-        var_list : iterable of Variable
-            Among those that the optimizer was built for.
-
-        Raises
-        ------
-        OptionError
-            If there is another one among them.
+        Raises OptionError for a variable for which the optimizer wasn't built.
         """
         if self.use_ema:
             variables = list(var_list)
@@ -122,11 +113,11 @@ class Steps(State):
                 self._overwrite(variable)
 
     def _overwrite(self, variable: Variable) -> None:
-        average = unwrap(self._averages[self._places[id(variable)]])
+        average = unwrap(self._averages[self._positions[id(variable)]])
         put_array(variable, np.copy(average))
 
     def _step(self, gradients: Sequence[Any], variables: Sequence[Variable], rate: Any) -> None:
-        """Change variables by their gradients, which are arrays of their shapes and dtypes."""
+        """Update variables by their gradients, which are arrays of the same shapes and dtypes."""
         if self.loss_scale_factor is not None:
             gradients = [g / g.dtype.type(self.loss_scale_factor) for g in gradients]
         if not self.gradient_accumulation_steps:
@@ -151,7 +142,9 @@ class Steps(State):
             own_rate = rates.get(dtype)
             if own_rate is None:
                 own_rate = rates[dtype] = wrap(cast(rate, dtype.type))
-            if self.weight_decay is not None and self._decays[self._places[id(variable)]]:
+            # Decoupled weight decay (Loshchilov and Hutter, ICLR 2019): the variable shrinks before the update, and
+            # the decay doesn't enter the averages of gradients, unlike an L2 term in the loss.
+            if self.weight_decay is not None and self._decays[self._positions[id(variable)]]:
                 self._decay(variable, unwrap(own_rate))
             clipped = self._clipped(gradient, scale)
             self.update_step(wrap(clipped if clipped.ndim else clipped[()]), variable, own_rate)
@@ -177,15 +170,16 @@ class Steps(State):
 
     def _accumulate(self, gradients: Sequence[Any], variables: Sequence[Variable]) -> None:
         for gradient, variable in zip(gradients, variables, strict=True):
-            change_in_place(self._sums[self._places[id(variable)]], partial(_add, gradient))
+            change_in_place(self._sums[self._positions[id(variable)]], partial(_add, gradient))
 
     def _means(self, gradients: Sequence[Any], variables: Sequence[Variable]) -> list[Any]:
-        sums = [unwrap(self._sums[self._places[id(variable)]]) for variable in variables]
+        sums = [unwrap(self._sums[self._positions[id(variable)]]) for variable in variables]
         steps = self.gradient_accumulation_steps
         return [(g + total) / steps for g, total in zip(gradients, sums, strict=True)]
 
     def _average(self) -> None:
-        """Move the averages towards the variables; give the variables their averages if it is time."""
+        """Update the averages; replace the variables by their averages every `ema_overwrite_frequency` steps."""
+        # The first average is the variable itself: averages that start at 0 would need a bias correction.
         done = self.steps_done
         momentum = self.ema_momentum if done else 0.0
         for variable, average in zip(self._trained, self._averages, strict=True):

@@ -1,4 +1,4 @@
-"""ArrayOptimizer: an optimizer whose rule is written in NumPy, and changes arrays in place."""
+"""ArrayOptimizer: the base class of optimizers whose update rule is written in NumPy and works in place."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange_array, put_arrays, writable_arrays
 from tapemagic.engine.tracing import tracer
 from tapemagic.nn.optimizers.optimizer import Optimizer
-from tapemagic.nn.optimizers.scratch import LARGE, Scratch, Spare
+from tapemagic.nn.optimizers.scratch import MIN_EXCHANGED_BYTES, Scratch, Spare
 
 
 class ArrayOptimizer(Optimizer):
-    """Base class of the optimizers here: each names what it keeps for a variable, and has a method `rule`."""
+    """Base class of the optimizers here: each names its state per variable (slots), and has a method `rule`."""
 
     __tape_unwatched__ = frozenset(
         {"_clipping", "_computing", "_in_large", "_numbers", "_spare", "_warned"}
@@ -28,91 +28,89 @@ class ArrayOptimizer(Optimizer):
         self._in_large = Scratch(1)
         self._spare = Spare()
         self._numbers: dict[Any, Any] = {}
-        self._beside: list[tuple[Variable, ...]] = []
+        self._slots: list[tuple[Variable, ...]] = []
 
-    def kept_names(self) -> tuple[tuple[str, ...], ...]:
-        """The names of what is kept for each variable; what is made for one variable after another is one group."""
+    def slot_names(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the slots of each variable, in groups."""
+        # Keras creates the slots of one group variable by variable, and one group after the other. The order matters
+        # for saved states.
         return ()
 
     def first_value(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """The value of what is kept for a variable before the first step."""
+        """Return the initial value of a slot."""
         return np.zeros(shape, dtype)
 
     def numbers(self, rate: Any, dtype: Any) -> Any:  # noqa: ARG002 (for those that override it)
-        """Whatever `rule` needs that is the same for all variables of a dtype in one step; the learning rate alone.
+        """Return the numbers for `rule` that are the same for all variables of a dtype; here the learning rate.
 
-        Parameters
-        ----------
-        rate : numpy.floating
-            The learning rate.
-        dtype : type
-            That of NumPy's numbers in which to compute.
+        `rate` is the learning rate, and `dtype` the NumPy scalar type of the computation.
         """
         return rate
 
-    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
-        """Write into the arrays of what is kept for a variable; return what is to be subtracted from the variable.
+    def rule(self, numbers: Any, g: Any, *slots: Any) -> Any:
+        """Update the slots of a variable in place, and return the array to subtract from the variable.
 
         Parameters
         ----------
         numbers : object
-            Those of `numbers`.
+            The result of the method `numbers`.
         g : numpy.ndarray
-            The gradient; not to be written into.
-        *kept : numpy.ndarray
-            In the order of `kept_names`.
+            The gradient, which must not be changed.
+        *slots : numpy.ndarray
+            In the order of `slot_names`.
 
         Returns
         -------
         numpy.ndarray
-            One of `kept`, or of `temporary`.
+            One of `slots`, or of `temporary`.
         """
         raise NotImplementedError
 
     def build(self, variables: Sequence[Variable]) -> None:
-        """Make what is kept for each variable."""
+        """Create the slots of each variable."""
         if not self.built:
             super().build(variables)
             columns: list[list[Variable]] = []
-            for names in self.kept_names():
+            for names in self.slot_names():
                 columns += self.add_optimizer_variables(self._trained, names, self.first_value)
-            self._beside = [
+            self._slots = [
                 tuple(column[k] for column in columns) for k in range(len(self._trained))
             ]
 
     def begin_step(self) -> None:
-        """Forget the numbers of the step before."""
+        """Forget the numbers of the previous step."""
         self._numbers.clear()
 
     def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
-        """Change one variable and what is kept for it: in place, but for a large variable itself; see `LARGE`."""
+        """Update one variable and its slots in place, except that a large variable gets a new array."""
         g, rate = unwrap(gradient), unwrap(learning_rate)
-        known, numbers = self._numbers.get(g.dtype, (None, None))
-        if known is not rate:
+        cached_rate, numbers = self._numbers.get(g.dtype, (None, None))
+        if cached_rate is not rate:
             numbers = self.numbers(rate, g.dtype.type)
             self._numbers[g.dtype] = rate, numbers
-        beside = self._beside[self._places[id(variable)]]
-        if g.nbytes < LARGE or tracer() is not None:
-            changed = (variable, *beside)
+        slot_variables = self._slots[self._positions[id(variable)]]
+        if g.nbytes < MIN_EXCHANGED_BYTES or tracer() is not None:
+            changed = (variable, *slot_variables)
             arrays = writable_arrays(changed)
-            w, *kept = arrays
-            np.subtract(w, self.rule(numbers, g, *kept), w)
+            w, *slots = arrays
+            np.subtract(w, self.rule(numbers, g, *slots), w)
             put_arrays(changed, arrays)
         else:
-            arrays = writable_arrays(beside)
+            arrays = writable_arrays(slot_variables)
             step = self.rule(numbers, g, *arrays)
-            put_arrays(beside, arrays)
+            put_arrays(slot_variables, arrays)
             new = np.subtract(unwrap(variable), step, self._spare(step))
-            self._spare.put(step, exchange_array(variable, new))
+            self._spare.store(step, exchange_array(variable, new))
 
     def scratch(self, like: Any) -> Any:
-        """An array of the shape and dtype of another one, which the next call gives again."""
+        """Return an array of the shape and dtype of `like`, which the next call returns again."""
+        # While tracing, each array must be new: the program plans the reuse of memory itself.
         return self._clipping(like)[0] if tracer() is None else np.empty_like(like)
 
     def temporary(self, like: Any) -> tuple[Any, ...]:
-        """Two arrays of the shape and dtype of another one for `rule` to compute in."""
+        """Return two arrays of the shape and dtype of `like`, in which `rule` can compute."""
         if tracer() is not None:
             return np.empty_like(like), np.empty_like(like)
-        if like.nbytes < LARGE:
+        if like.nbytes < MIN_EXCHANGED_BYTES:
             return self._computing(like)
         return *self._in_large(like), self._spare(like)

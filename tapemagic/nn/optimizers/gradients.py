@@ -1,4 +1,4 @@
-"""Checks of the gradients and variables that an optimizer is given, before it changes anything."""
+"""Checks of the gradients and variables that an optimizer receives, before it changes anything."""
 
 from __future__ import annotations
 
@@ -23,13 +23,8 @@ from tapemagic.errors import (
 
 
 def split_pairs(pairs: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    """The gradients and the variables of pairs of them.
-
-    Raises
-    ------
-    NotATensorError
-        If something is no such pair.
-    """
+    """Return the gradients and the variables of pairs (gradient, variable), or raise NotATensorError."""
+    # Tensors are iterable, too, but a tensor isn't a list of pairs.
     if isinstance(pairs, (Traced, np.ndarray)) or not isinstance(pairs, Iterable):
         raise NotATensorError(f"{_PAIRS}; got {describe(pairs)}")
     gradients, variables = [], []
@@ -39,7 +34,7 @@ def split_pairs(pairs: Iterable[Any]) -> tuple[list[Any], list[Any]]:
         gradient, variable = pair
         if isinstance(gradient, Variable) and not isinstance(variable, Variable):
             raise NotATensorError(
-                f"the pairs are the other way round: the gradient comes first, then the variable {gradient.name!r}, "
+                f"the pairs are in the wrong order: the gradient comes first, then the variable {gradient.name!r}, "
                 "as in optimizer.apply_gradients(zip(gradients, variables))"
             )
         gradients.append(gradient)
@@ -53,25 +48,17 @@ _PAIRS = (
 
 
 def require_trained(variables: Sequence[Any]) -> None:
-    """Raise an error for what an optimizer cannot change.
-
-    Raises
-    ------
-    NotATensorError
-        If something is no variable.
-    DtypeError
-        If a variable does not hold floating-point numbers.
-    """
+    """Raise NotATensorError or DtypeError for objects that aren't floating-point variables."""
     for variable in variables:
         if not isinstance(variable, Variable):
             what = "parts of them" if isinstance(variable, Slice) else describe(variable)
             raise NotATensorError(
-                f"an optimizer changes variables, not {what}: make it a tapemagic.Variable(...)"
+                f"an optimizer changes variables, not {what}: write tapemagic.Variable(...)"
             )
         if variable.dtype.kind != "f":
             raise DtypeError(
                 f"an optimizer changes variables of floating-point numbers, and {variable.name!r} is "
-                f"{variable.dtype}: make it a Variable of dtype='float32', or leave it out"
+                f"{variable.dtype}: create it with dtype='float32', or omit it"
             )
 
 
@@ -81,19 +68,7 @@ Explain = Callable[[Any], str]
 def as_arrays(
     gradients: Sequence[Any], variables: Sequence[Variable]
 ) -> tuple[list[Any], list[Variable], list[Variable]]:
-    """The gradients as arrays of the dtypes of their variables, these, and the variables whose gradient is None.
-
-    Raises
-    ------
-    DtypeError
-        If a gradient is complex, or not made of numbers.
-    NotATensorError
-        If a gradient is neither a tensor nor an array.
-    NotComputedError
-        If a gradient is lazy.
-    ShapeError
-        If a gradient has not the shape of its variable.
-    """
+    """Return gradients as arrays of their variables' dtypes, these variables, and variables without a gradient."""
     arrays, changed, missing = [], [], []
     for gradient, variable in zip(gradients, variables, strict=True):
         if gradient is None:
@@ -104,19 +79,19 @@ def as_arrays(
     return arrays, changed, missing
 
 
-def none_at_all(missing: Sequence[Variable], explain: Explain | None) -> OptionError:
-    """The error for gradients that are all None."""
+def no_gradients_error(missing: Sequence[Variable], explain: Explain | None) -> OptionError:
+    """Return the error for the case that no variable has a gradient."""
     names = [variable.name for variable in missing]
     return OptionError(
         f"No gradients provided for any variable: those of {names} are all None.\n{_why(missing, explain)}"
     )
 
 
-def warn_of(missing: Sequence[Variable], explain: Explain | None) -> None:
-    """Warn that the gradients of some variables are None."""
+def warn_missing(missing: Sequence[Variable], explain: Explain | None) -> None:
+    """Warn that some variables have no gradient."""
     names = [variable.name for variable in missing]
     warnings.warn(
-        f"Gradients do not exist for variables {names} when minimizing the loss, so that these stay as they are.\n"
+        f"Gradients do not exist for variables {names} when minimizing the loss, so these don't change.\n"
         f"{_why(missing, explain)}",
         stacklevel=_depth(),
     )
@@ -127,7 +102,8 @@ def _why(missing: Sequence[Variable], explain: Explain | None) -> str:
 
 
 def _depth() -> int:
-    """The number of calls from a function of this module to the program that uses the package."""
+    """Return the number of frames up to the user's program, so that the warning shows its line."""
+    # warnings.warn(skip_file_prefixes=...) does this since Python 3.12; 3.11 is supported.
     frame: Any = sys._getframe(1)
     depth = 1
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("tapemagic."):
@@ -139,29 +115,31 @@ def _as_array(gradient: Any, variable: Variable) -> Any:
     value, own = unwrap(gradient), unwrap(variable)
     if gates and is_lazy(value):
         raise NotComputedError(
-            f"the gradient of {variable.name!r} is not computed: write (gradients,) = dask.compute(gradients) before "
-            "the step, or take them from tapemagic.distributed.value_and_grad, which gives numbers"
+            f"the gradient of {variable.name!r} isn't computed: write (gradients,) = dask.compute(gradients) before "
+            "the step, or take them from tapemagic.distributed.value_and_grad, which returns numbers"
         )
+    # The usual case first: gradients from a tape have the variable's shape and dtype. `is` suffices, because NumPy's
+    # built-in dtypes are singletons.
     if value.__class__ is np.ndarray and value.shape == own.shape and value.dtype is own.dtype:
         return value
     if not isinstance(gradient, (Traced, np.ndarray, np.generic, float, int)):
         raise NotATensorError(
-            f"the gradient of {variable.name!r} is {describe(gradient)}: an optimizer takes gradients as "
-            "tape.gradient gives them, tensors or arrays"
+            f"the gradient of {variable.name!r} is {describe(gradient)}: an optimizer takes tensors or arrays, such as "
+            "the result of tape.gradient"
         )
     if not isinstance(value, np.generic):
         value = np.asarray(value)
     if value.shape != variable.shape:
         raise ShapeError(
             f"the gradient of {variable.name!r} has the shape {value.shape}, the variable {variable.shape}: they "
-            "have to be equal, so take tape.gradient(loss, variable), or reduce or reshape it first"
+            "must be equal, so take tape.gradient(loss, variable), or reduce or reshape it first"
         )
     dtype = variable.dtype
     if value.dtype == dtype:
         return value
     if value.dtype.kind not in "fiu":
         raise DtypeError(
-            f"the gradient of {variable.name!r} is {value.dtype}, the variable {dtype}: give a gradient of real "
-            "numbers, such as that of a real loss"
+            f"the gradient of {variable.name!r} is {value.dtype}, the variable {dtype}: pass a gradient of real "
+            "numbers, such as the gradient of a real loss"
         )
     return value.astype(dtype)

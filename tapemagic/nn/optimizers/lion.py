@@ -1,4 +1,4 @@
-"""Lion: descent by the sign of an average of gradients."""
+"""Lion: steps by the sign of an average of gradients."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ import numpy as np
 from tapemagic.errors import OptionError
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
-from tapemagic.nn.optimizers.average import average
+from tapemagic.nn.optimizers.numerics import average
 
 
 class Lion(ArrayOptimizer):
-    """Descent by the sign of an average of gradients [1]_: every element changes by the learning rate.
+    """Steps by the sign of an average of gradients [1]_: every element changes by the learning rate.
 
     Parameters
     ----------
-    learning_rate : float, LearningRateSchedule or callable, optional
     beta_1 : float, optional
-        The part of the average in the sum whose sign is taken; above 0.
+        The weight of the average in the sum whose sign is used; above 0.
     beta_2 : float, optional
-        The part of the average that stays in each step.
+        The decay rate of the average.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----
@@ -59,16 +53,17 @@ class Lion(ArrayOptimizer):
         self.beta_2 = number(beta_2, "beta_2", 0, 1)
         if not self.beta_1:
             raise OptionError(
-                "beta_1 is a number above 0: with 0 the average of gradients would not count"
+                "beta_1 must be a number above 0: with 0 the average of gradients would have no effect"
             )
 
-    def kept_names(self) -> tuple[tuple[str, ...], ...]:
-        """The average of gradients."""
+    def slot_names(self) -> tuple[tuple[str, ...], ...]:
+        """Return the name of the average of gradients."""
         return (("momentum",),)
 
-    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
-        """Descend, and move the average."""
-        (m,) = kept
+    def rule(self, numbers: Any, g: Any, *slots: Any) -> Any:
+        """Return the step, and update the average."""
+        # Two interpolations with different weights: the step uses more of the new gradient than the average keeps.
+        (m,) = slots
         part, step = self.temporary(g)
         np.multiply(m, self.beta_1, out=step)
         np.multiply(g, 1 - self.beta_1, out=part)

@@ -1,4 +1,4 @@
-"""Optimizer: the base class of rules that change variables by their gradients."""
+"""Optimizer: the base class of update rules that change variables by their gradients."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, put_array
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import NotATensorError, OptionError
-from tapemagic.nn.arguments import number
+from tapemagic.nn.arguments import above_zero, integer, number, refuse_unknown
 from tapemagic.nn.optimizers.apply_steps import Steps
 from tapemagic.nn.optimizers.gradients import (
     Explain,
     as_arrays,
-    none_at_all,
+    no_gradients_error,
     require_trained,
     split_pairs,
-    warn_of,
+    warn_missing,
 )
-from tapemagic.nn.optimizers.learning_rate import LearningRate
-from tapemagic.nn.optimizers.options import above, count, refuse_unknown
+from tapemagic.nn.optimizers.state import LearningRate
 from tapemagic.tape import GradientTape
 
 _OPTIONS = (
@@ -41,40 +40,42 @@ _OPTIONS = (
 
 
 _one_at_a_time = threading.RLock()
-"""Held by the thread that makes a step: steps compute in arrays that are kept from step to step."""
+"""Lock of the thread that makes a step: steps compute in scratch arrays that later steps reuse."""
 
 
 class Optimizer(Steps, LearningRate):
-    """Base class of optimizers; one of your own has a method `update_step`, and makes what it keeps in `build`.
+    """Base class of optimizers: override `update_step`, and create state in `build`.
+
+    Every optimizer takes the parameters below.
 
     Parameters
     ----------
     learning_rate : float, LearningRateSchedule or callable
-        A function of no arguments is called in each step.
+        A function without arguments is called in each step.
     weight_decay : float, optional
-        In each step every variable first becomes smaller by this part of itself, times the learning rate.
+        In each step, first subtract this share of each variable, times the learning rate.
     clipnorm : float, optional
-        The largest Euclidean norm of each gradient: longer ones are made shorter.
+        Maximum Euclidean norm of each gradient.
     clipvalue : float, optional
-        The largest absolute value of each element of a gradient.
+        Maximum absolute value of each element of a gradient.
     global_clipnorm : float, optional
-        The largest Euclidean norm of all gradients together.
+        Maximum Euclidean norm of all gradients together.
     use_ema : bool, optional
         Keep an exponential moving average of each variable.
     ema_momentum : float, optional
-        The part of the average that stays in each step.
+        The decay rate of that average.
     ema_overwrite_frequency : int, optional
-        After how many steps the variables are given their averages; only in `finalize_variable_values` if left out.
+        Steps between replacements of the variables by their averages; by default only `finalize_variable_values` does.
     loss_scale_factor : float, optional
-        By what gradients are divided, since the loss was multiplied by it; see `scale_loss`.
+        Divide gradients by the factor of the loss; see `scale_loss`.
     gradient_accumulation_steps : int, optional
-        Over how many calls gradients are averaged before a step is made.
+        Average the gradients of this many calls for each update.
     name : str, optional
 
     Raises
     ------
     OptionError
-        If an option is out of its range or unknown, or more than one way of clipping is chosen.
+        From every optimizer, if an option is out of its range or unknown, or more than one kind of clipping is chosen.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class Optimizer(Steps, LearningRate):
     __tape_unwatched__ = frozenset({"_warned"})
 
     hyperparameters: tuple[str, ...] = ()
-    """The names of the options that a class has beside those of all optimizers."""
+    """The names of the options of a class, in addition to those of all optimizers."""
 
     def __init__(
         self,
@@ -110,33 +111,36 @@ class Optimizer(Steps, LearningRate):
         name: str | None = None,
         **unknown: Any,
     ) -> None:
-        known = ("learning_rate", *self.hyperparameters, *_OPTIONS)
-        refuse_unknown(type(self).__name__, unknown, known)
+        names = ("learning_rate", *self.hyperparameters, *_OPTIONS)
+        refuse_unknown(type(self).__name__, unknown, names)
         self.weight_decay = (
             weight_decay if weight_decay is None else number(weight_decay, "weight_decay", 0)
         )
+        # Keras allows one kind of clipping, since the result of two would depend on their order.
         chosen = {"clipnorm": clipnorm, "clipvalue": clipvalue, "global_clipnorm": global_clipnorm}
-        given = {key: above(value, key) for key, value in chosen.items() if value is not None}
-        if len(given) > 1:
+        limits = {key: above_zero(value, key) for key, value in chosen.items() if value is not None}
+        if len(limits) > 1:
             raise OptionError(
-                f"gradients are clipped in one way: give one of {', '.join(given)}, not {len(given)}"
+                f"gradients can be clipped by one limit: pass one of {', '.join(limits)}, not {len(limits)}"
             )
-        self.clipnorm = given.get("clipnorm")
-        self.clipvalue = given.get("clipvalue")
-        self.global_clipnorm = given.get("global_clipnorm")
+        self.clipnorm = limits.get("clipnorm")
+        self.clipvalue = limits.get("clipvalue")
+        self.global_clipnorm = limits.get("global_clipnorm")
         self.use_ema = bool(use_ema)
         self.ema_momentum = number(ema_momentum, "ema_momentum", 0, 1)
         self.ema_overwrite_frequency = ema_overwrite_frequency
         if ema_overwrite_frequency is not None:
-            self.ema_overwrite_frequency = count(
+            self.ema_overwrite_frequency = integer(
                 ema_overwrite_frequency, "ema_overwrite_frequency", 1
             )
         self.loss_scale_factor = (
-            None if loss_scale_factor is None else above(loss_scale_factor, "loss_scale_factor")
+            None
+            if loss_scale_factor is None
+            else above_zero(loss_scale_factor, "loss_scale_factor")
         )
         self.gradient_accumulation_steps = gradient_accumulation_steps
         if gradient_accumulation_steps is not None:
-            self.gradient_accumulation_steps = count(
+            self.gradient_accumulation_steps = integer(
                 gradient_accumulation_steps, "gradient_accumulation_steps", 2
             )
         super().__init__(name)
@@ -144,58 +148,44 @@ class Optimizer(Steps, LearningRate):
         self._warned: set[tuple[int, ...]] = set()
 
     def build(self, variables: Sequence[Variable]) -> None:
-        """Make what is kept for each variable; called before the first step. One that is built stays as it is.
-
-        Parameters
-        ----------
-        variables : sequence of Variable
-            All that are to be trained.
-
-        Raises
-        ------
-        NotATensorError
-            If something among them is no variable.
-        DtypeError
-            If a variable does not hold floating-point numbers.
-        """
+        """Create the state for each variable, unless it exists; called before the first step."""
         if not self.built:
             super().build(variables)
 
     def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
-        """Change one variable; written by each class.
+        """Update one variable, by the rule of each subclass.
 
         Parameters
         ----------
         gradient : Tensor
-            Of the variable's shape and dtype; clipped.
+            The clipped gradient, of the variable's shape and dtype.
         variable : Variable
         learning_rate : Tensor
             One number of the variable's dtype.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} changes nothing yet: give it a method "
-            "update_step(self, gradient, variable, learning_rate)"
+            f"{type(self).__name__} has no method update_step(self, gradient, variable, learning_rate): write one"
         )
 
     def assign(self, variable: Variable, value: Any) -> None:
-        """Give a variable a value, for `update_step`."""
+        """Assign a value to a variable, in `update_step`."""
         variable.assign(value, read_value=False)
 
     def assign_add(self, variable: Variable, value: Any) -> None:
-        """Add to a variable, for `update_step`."""
+        """Add to a variable, in `update_step`."""
         variable.assign_add(value, read_value=False)
 
     def assign_sub(self, variable: Variable, value: Any) -> None:
-        """Subtract from a variable, for `update_step`."""
+        """Subtract from a variable, in `update_step`."""
         variable.assign_sub(value, read_value=False)
 
-    def apply_gradients(self, grads_and_vars: Iterable[Any], *others: Any) -> Variable:
-        """Make a step.
+    def apply_gradients(self, grads_and_vars: Iterable[Any], *extra: Any) -> Variable:
+        """Update variables by their gradients.
 
         Parameters
         ----------
         grads_and_vars : iterable of (Tensor or None, Variable)
-            Such as ``zip(gradients, variables)``. The first time they tell which variables there are.
+            Such as ``zip(gradients, variables)``. The first call defines the set of variables.
 
         Returns
         -------
@@ -205,24 +195,24 @@ class Optimizer(Steps, LearningRate):
         Raises
         ------
         DtypeError
-            If a gradient is complex, or a variable does not hold floating-point numbers.
+            If a gradient is complex, or a variable isn't floating-point.
         NotATensorError
-            If something is no pair of a gradient and a variable.
+            If an item isn't a pair of a gradient and a variable.
         NotComputedError
             If a gradient is lazy.
         OptionError
             If there are no pairs, all gradients are None, or the optimizer was built for other variables.
         ShapeError
-            If a gradient has another shape than its variable.
+            If the shapes of a gradient and its variable differ.
 
         Warns
         -----
         UserWarning
-            If some gradients are None, the first time for these variables. They stay as they are.
+            If some gradients are None, once for the same variables, which aren't changed.
 
         Notes
         -----
-        All is checked before anything is changed: after one of these errors every variable is as it was.
+        Everything is checked before anything is changed: after one of these errors, no variable has changed.
 
         Examples
         --------
@@ -239,9 +229,9 @@ class Optimizer(Steps, LearningRate):
         >>> int(steps)
         3
         """
-        if others:
+        if extra:
             raise NotATensorError(
-                "apply_gradients takes pairs, and was given gradients and variables apart: write "
+                "apply_gradients takes pairs, and received gradients and variables separately: write "
                 "apply_gradients(zip(gradients, variables)), or apply(gradients, variables)"
             )
         gradients, variables = split_pairs(grads_and_vars)
@@ -254,58 +244,43 @@ class Optimizer(Steps, LearningRate):
         trainable_variables: Iterable[Variable] | None = None,
         explain: Explain | None = None,
     ) -> None:
-        """Make a step, as `apply_gradients`, with gradients and variables apart.
+        """Update variables by their gradients, passed separately; see `apply_gradients` for the errors.
 
         Parameters
         ----------
         grads : iterable of Tensor or None
         trainable_variables : iterable of Variable, optional
-            Those that the optimizer was built for, if left out.
+            By default the variables for which the optimizer was built.
         explain : callable, optional
-            Called with a variable whose gradient is None; gives the text that says why, for the warning or the error.
-
-        Raises
-        ------
-        DtypeError, NotATensorError, OptionError, ShapeError
-            As of `apply_gradients`; also if there are not as many gradients as variables.
+            Called with a variable whose gradient is None; returns the reason for the warning or error.
         """
         gradients = list(grads)
         variables = self._as_many(gradients, trainable_variables)
         arrays, changed, missing = as_arrays(gradients, variables)
         if not arrays:
-            raise none_at_all(missing, explain)
+            raise no_gradients_error(missing, explain)
+        # Before anything is changed: a schedule or function may raise.
         rate = self._rate()
         if missing:
             self._warn_once(missing, explain)
         with _one_at_a_time if tracer() is None else nullcontext():
+            # Built for all variables of the first call, also those without a gradient in it: later calls may have one.
             if not self.built:
                 self.build(variables)
             self._step(arrays, changed, rate)
             put_array(self._iterations, unwrap(self._iterations) + 1)
 
     def minimize(self, loss: Any, var_list: Any, tape: GradientTape | None = None) -> Variable:
-        """Make a step that makes a loss smaller.
+        """Differentiate a loss, and update variables by the gradients; see `apply_gradients` for result and errors.
 
         Parameters
         ----------
         loss : callable or Tensor
-            A function of no arguments that computes it; or a tensor that `tape` recorded.
+            A function without arguments that computes the loss, or a tensor that `tape` recorded.
         var_list : Variable, iterable of Variable, or callable
-            With respect to which to differentiate; or a function of no arguments that gives them.
+            The variables, or a function without arguments that returns them.
         tape : GradientTape, optional
-            Needed for a tensor.
-
-        Returns
-        -------
-        Variable
-            The number of steps so far.
-
-        Raises
-        ------
-        OptionError
-            If `loss` is a tensor, and there is no tape.
-        DtypeError, NotATensorError, OptionError, ShapeError
-            As of `apply_gradients`; of gradients that are None it is said why.
+            Required if `loss` is a tensor.
 
         Examples
         --------
@@ -324,31 +299,25 @@ class Optimizer(Steps, LearningRate):
                 loss = loss()
         elif tape is None:
             raise OptionError(
-                "minimize needs the tape that recorded the loss: write minimize(loss, variables, tape=tape), or give "
-                "a function of no arguments that computes it"
+                "minimize needs the tape that recorded the loss: write minimize(loss, variables, tape=tape), or pass "
+                "a function without arguments that computes it"
             )
-        found = var_list() if callable(var_list) else var_list
-        variables = [found] if isinstance(found, Variable) else list(found)
+        listed = var_list() if callable(var_list) else var_list
+        variables = [listed] if isinstance(listed, Variable) else list(listed)
         require_trained(variables)
         gradients = tape.gradient(loss, variables)
         self.apply(gradients, variables, lambda *named: str(tape.explain(loss, *named)))
         return self._iterations
 
     def get_config(self) -> dict[str, Any]:
-        """The options that the optimizer was made with.
-
-        Returns
-        -------
-        dict of str to object
-            The learning rate as it is now; a schedule itself.
-        """
+        """Return the options of the optimizer, with the current learning rate, or its schedule."""
         rate = self._learning_rate
         config = {"learning_rate": float(rate) if isinstance(rate, Variable) else rate}
         return config | {name: getattr(self, name) for name in (*self.hyperparameters, *_OPTIONS)}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """An optimizer made with options as `get_config` gives them."""
+        """Create an optimizer with options such as `get_config` returns."""
         return cls(**config)
 
     def __repr__(self) -> str:
@@ -357,31 +326,32 @@ class Optimizer(Steps, LearningRate):
         return f"<{type(self).__name__} name={self.name!r}, learning_rate={text}>"
 
     def _warn_once(self, missing: Sequence[Variable], explain: Explain | None) -> None:
-        """Warn of gradients that are None, unless that was done before: a reason takes its time to be found."""
+        """Warn about gradients that are None, once for the same variables: finding the reason takes time."""
         which = tuple(map(id, missing))
+        # By ids: names of variables needn't be unique.
         if which not in self._warned:
             self._warned.add(which)
-            warn_of(missing, explain)
+            warn_missing(missing, explain)
 
     def _as_many(self, gradients: Sequence[Any], variables: Iterable[Any] | None) -> list[Variable]:
-        """The variables of a step, after they were found to be as many as the gradients, and known."""
+        """Return the variables of a step, or raise OptionError if their number is wrong or one is unknown."""
         if variables is None and not self.built:
             raise OptionError(
-                "the optimizer does not know its variables yet: write apply(gradients, variables), or call "
+                "the optimizer doesn't know its variables yet: write apply(gradients, variables), or call "
                 "build(variables) first"
             )
-        found = list(self._trained if variables is None else variables)
-        if len(found) != len(gradients):
+        trained = list(self._trained if variables is None else variables)
+        if len(trained) != len(gradients):
             raise OptionError(
-                f"there are {len(gradients)} gradients for {len(found)} variables: give one for each, None for none"
+                f"there are {len(gradients)} gradients for {len(trained)} variables: pass one for each, or None"
             )
-        if not found:
+        if not trained:
             raise OptionError(
-                "there are no variables to change: layers make theirs in their first call, so take "
+                "there are no variables to change: layers create theirs in their first call, so read "
                 "model.trainable_variables after that"
             )
         if self.built:
-            self.require_known(found)
+            self.require_known(trained)
         else:
-            require_trained(found)
-        return found
+            require_trained(trained)
+        return trained

@@ -1,4 +1,4 @@
-"""RMSprop: descent by gradients over the root of an average of their squares."""
+"""RMSprop: gradient descent with steps divided by the root of an average of squared gradients."""
 
 from __future__ import annotations
 
@@ -8,35 +8,29 @@ import numpy as np
 
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
-from tapemagic.nn.optimizers.average import average
+from tapemagic.nn.optimizers.numerics import average
 
 
 class RMSprop(ArrayOptimizer):
-    """Descent by the gradient over the root of an average of its squares [1]_.
+    """Gradients divided by the root of an average of their squares [1]_.
 
     Parameters
     ----------
-    learning_rate : float, LearningRateSchedule or callable, optional
     rho : float, optional
-        The part of the average that stays in each step.
+        The decay rate of the average.
     momentum : float, optional
         Between 0 and 1.
     epsilon : float, optional
-        Added to the average, inside of the root.
+        Added to the average, inside the root.
     centered : bool, optional
-        Whether to divide by the root of the variance [2]_: the average of squares less the squared average.
+        Divide by the root of the variance [2]_: the average of squares minus the squared average.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----
-    ``v = rho * v + (1 - rho) * g**2``, then ``w -= learning_rate * g / sqrt(v + epsilon)``; with momentum that is
-    added to ``momentum * u``, and ``w -= u``.
+    ``v = rho * v + (1 - rho) * g**2``, then ``w -= learning_rate * g / sqrt(v + epsilon)``. With momentum, the step
+    is added to ``momentum * u``, and ``w -= u``.
 
     References
     ----------
@@ -71,20 +65,21 @@ class RMSprop(ArrayOptimizer):
         self.epsilon = number(epsilon, "epsilon", 0)
         self.centered = bool(centered)
 
-    def kept_names(self) -> tuple[tuple[str, ...], ...]:
-        """The average of squares; the velocity and the average of gradients, if asked for."""
+    def slot_names(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the average of squares, and optionally the velocity and the average of gradients."""
         momentum = (("momentum",),) if self.momentum else ()
         average = (("average_gradient",),) if self.centered else ()
         return (("velocity",), *momentum, *average)
 
-    def rule(self, numbers: Any, g: Any, v: Any, *kept: Any) -> Any:
-        """Move the averages, and descend."""
+    def rule(self, numbers: Any, g: Any, v: Any, *slots: Any) -> Any:
+        """Update the averages, and return the step."""
+        # Epsilon inside the root is Keras's form, as in Graves's equations [2]; PyTorch adds it to the root.
         part, step = self.temporary(g)
         np.square(g, out=part)
         average(v, part, self.rho)
         spread = v
         if self.centered:
-            mean = kept[-1]
+            mean = slots[-1]
             np.positive(g, out=part)
             average(mean, part, self.rho)
             np.square(mean, out=part)
@@ -94,7 +89,7 @@ class RMSprop(ArrayOptimizer):
         np.multiply(g, numbers, out=part)
         np.divide(part, step, out=step)
         if self.momentum:
-            u = kept[0]
+            u = slots[0]
             np.multiply(u, self.momentum, out=u)
             step = np.add(u, step, out=u)
         return step

@@ -13,13 +13,24 @@ from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tracing import element
 from tapemagic.errors import NotNumbersError, OptionError
-from tapemagic.nn.arguments import number
+from tapemagic.nn.arguments import above_zero, number
 from tapemagic.nn.config import floatx
-from tapemagic.nn.optimizers.options import above
 
 
 class LearningRateSchedule:
-    """Base class of schedules; one of your own has a method ``__call__(self, step)``.
+    """Base class of schedules: override ``__call__(self, step)``.
+
+    Parameters
+    ----------
+    initial_learning_rate : float
+    decay_steps, first_decay_steps : int
+        The number of steps of the (first) decay, above 0.
+    name : str, optional
+
+    Raises
+    ------
+    OptionError
+        From every schedule, if an option is out of its range.
 
     Examples
     --------
@@ -33,43 +44,28 @@ class LearningRateSchedule:
     """
 
     def __call__(self, step: Any) -> Any:
-        """Compute the learning rate.
-
-        Parameters
-        ----------
-        step : int, array_like, Tensor or Variable
-            The number of steps so far.
-
-        Returns
-        -------
-        Tensor
-            Of the shape of `step` and the dtype `nn.config.floatx`.
-
-        Raises
-        ------
-        NotNumbersError
-            If `step` is not made of numbers.
-        """
+        """Return the learning rate for a number of steps so far, in the dtype `nn.config.floatx`."""
         value = unwrap(step)
         if not isinstance(value, np.ndarray | np.generic):
             value = np.asarray(value)
         if value.dtype.kind not in "iuf":
-            raise NotNumbersError(f"a schedule is called with a number of steps, not with {step!r}")
+            raise NotNumbersError(f"a schedule needs a number of steps, not {step!r}")
+        # In double precision, so that large step counts keep their digits; the result is rounded once.
         return constant(self.rate(value.astype(float)), floatx())
 
     def rate(self, step: Any) -> Any:
-        """The learning rate for an array of numbers of steps."""
+        """Return the learning rate for an array of numbers of steps."""
         raise NotImplementedError(
-            f"{type(self).__name__} gives nothing yet: give it a method __call__(self, step)"
+            f"{type(self).__name__} has no method __call__(self, step): write one"
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The options that the schedule was made with."""
+        """Return the options of the schedule."""
         return dict(vars(self))
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """A schedule made with options as `get_config` gives them."""
+        """Create a schedule with options such as `get_config` returns."""
         return cls(**config)
 
     def __repr__(self) -> str:
@@ -84,19 +80,10 @@ class ExponentialDecay(LearningRateSchedule):
 
     Parameters
     ----------
-    initial_learning_rate : float
-    decay_steps : int
-        Above 0.
     decay_rate : float
         Above 0.
     staircase : bool, optional
-        Whether the exponent is rounded down.
-    name : str, optional
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
+        Round the exponent down.
 
     Examples
     --------
@@ -115,13 +102,13 @@ class ExponentialDecay(LearningRateSchedule):
         name: str = "ExponentialDecay",
     ) -> None:
         self.initial_learning_rate = number(initial_learning_rate, "initial_learning_rate")
-        self.decay_steps = above(decay_steps, "decay_steps")
-        self.decay_rate = above(decay_rate, "decay_rate")
+        self.decay_steps = above_zero(decay_steps, "decay_steps")
+        self.decay_rate = above_zero(decay_rate, "decay_rate")
         self.staircase = bool(staircase)
         self.name = name
 
     def rate(self, step: Any) -> Any:
-        """The learning rate for an array of numbers of steps."""
+        """Return the learning rate for an array of numbers of steps."""
         return self.initial_learning_rate * self.decay_rate ** _stairs(self, step)
 
 
@@ -130,19 +117,10 @@ class InverseTimeDecay(LearningRateSchedule):
 
     Parameters
     ----------
-    initial_learning_rate : float
-    decay_steps : int
-        Above 0.
     decay_rate : float
-        From 0 on.
+        At least 0.
     staircase : bool, optional
-        Whether ``step / decay_steps`` is rounded down.
-    name : str, optional
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
+        Round ``step / decay_steps`` down.
 
     Examples
     --------
@@ -161,13 +139,13 @@ class InverseTimeDecay(LearningRateSchedule):
         name: str = "InverseTimeDecay",
     ) -> None:
         self.initial_learning_rate = number(initial_learning_rate, "initial_learning_rate")
-        self.decay_steps = above(decay_steps, "decay_steps")
+        self.decay_steps = above_zero(decay_steps, "decay_steps")
         self.decay_rate = number(decay_rate, "decay_rate", 0)
         self.staircase = bool(staircase)
         self.name = name
 
     def rate(self, step: Any) -> Any:
-        """The learning rate for an array of numbers of steps."""
+        """Return the learning rate for an array of numbers of steps."""
         return self.initial_learning_rate / (1 + self.decay_rate * _stairs(self, step))
 
 
@@ -177,20 +155,14 @@ def _stairs(schedule: ExponentialDecay | InverseTimeDecay, step: Any) -> Any:
 
 
 class PiecewiseConstantDecay(LearningRateSchedule):
-    """A value up to and including each boundary, and the last one after them.
+    """A constant value up to and including each boundary, and the last value after all boundaries.
 
     Parameters
     ----------
     boundaries : sequence of int
         Increasing.
     values : sequence of float
-        One more than boundaries.
-    name : str, optional
-
-    Raises
-    ------
-    OptionError
-        If there are not as many values, one is no number, or the boundaries do not increase.
+        One more value than boundaries.
 
     Examples
     --------
@@ -208,40 +180,32 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         self.name = name
         if len(self.values) != len(self.boundaries) + 1:
             raise OptionError(
-                f"{len(self.boundaries)} boundaries part {len(self.boundaries) + 1} values, not {len(self.values)}"
+                f"{len(self.boundaries)} boundaries need {len(self.boundaries) + 1} values, not {len(self.values)}"
             )
         if any(low >= high for low, high in pairwise(self.boundaries)):
-            raise OptionError(f"the boundaries increase, unlike {list(boundaries)}")
+            raise OptionError(f"the boundaries must increase, unlike {list(boundaries)}")
 
     def rate(self, step: Any) -> Any:
-        """The learning rate for an array of numbers of steps."""
+        """Return the learning rate for an array of numbers of steps."""
+        # searchsorted finds the first boundary that isn't less than the step: boundaries belong to the value before.
         return element(np.array(self.values), np.searchsorted(self.boundaries, step))
 
 
 class PolynomialDecay(LearningRateSchedule):
-    """From a first to a last learning rate, by a power of the part of steps that is left.
+    """From the initial to a final learning rate, by a power of the remaining share of steps.
 
     Parameters
     ----------
-    initial_learning_rate : float
-    decay_steps : int
-        Above 0.
     end_learning_rate : float, optional
     power : float, optional
-        1 for a straight line.
+        1 means a straight line.
     cycle : bool, optional
-        Whether to begin again, each time for as many steps as it took so far, once the steps are over.
-    name : str, optional
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
+        Extend the decay to the next multiple of `decay_steps` whenever its end is reached.
 
     Notes
     -----
     ``(initial - end) * (1 - step / decay_steps) ** power + end``, up to `decay_steps`. With `cycle`, `decay_steps` is
-    replaced by its first multiple that is not less than the step.
+    replaced by its smallest multiple that isn't less than the step.
 
     Examples
     --------
@@ -261,17 +225,18 @@ class PolynomialDecay(LearningRateSchedule):
         name: str = "PolynomialDecay",
     ) -> None:
         self.initial_learning_rate = number(initial_learning_rate, "initial_learning_rate")
-        self.decay_steps = above(decay_steps, "decay_steps")
+        self.decay_steps = above_zero(decay_steps, "decay_steps")
         self.end_learning_rate = number(end_learning_rate, "end_learning_rate")
         self.power = number(power, "power", 0)
         self.cycle = bool(cycle)
         self.name = name
 
     def rate(self, step: Any) -> Any:
-        """The learning rate for an array of numbers of steps."""
+        """Return the learning rate for an array of numbers of steps."""
         steps: Any = self.decay_steps
         if self.cycle:
             steps = steps * np.maximum(1, np.ceil(step / self.decay_steps))
+        # Clipped, as the power of a negative share would be nan for fractional powers.
         left = 1 - np.minimum(step, steps) / steps
         return (
             self.initial_learning_rate - self.end_learning_rate
@@ -279,25 +244,18 @@ class PolynomialDecay(LearningRateSchedule):
 
 
 class CosineDecay(LearningRateSchedule):
-    """From a learning rate down to a part of it, by half a period of the cosine [1]_; before that, a rise.
+    """A decay by half a period of the cosine [1]_, optionally after a linear warm-up.
 
     Parameters
     ----------
-    initial_learning_rate : float
     decay_steps : int
-        Above 0; without those of the rise.
+        The number of steps after the warm-up, above 0.
     alpha : float, optional
-        The part that is left in the end.
-    name : str, optional
+        The final learning rate, as a share of the highest.
     warmup_target : float, optional
-        To which learning rate to rise first; None for no rise.
+        The learning rate at the end of the warm-up; None means no warm-up.
     warmup_steps : int, optional
-        In how many steps.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
+        The number of steps of the warm-up.
 
     References
     ----------
@@ -321,7 +279,7 @@ class CosineDecay(LearningRateSchedule):
         warmup_steps: float = 0,
     ) -> None:
         self.initial_learning_rate = number(initial_learning_rate, "initial_learning_rate")
-        self.decay_steps = above(decay_steps, "decay_steps")
+        self.decay_steps = above_zero(decay_steps, "decay_steps")
         self.alpha = number(alpha, "alpha")
         self.name = name
         self.warmup_target = (
@@ -330,7 +288,7 @@ class CosineDecay(LearningRateSchedule):
         self.warmup_steps = number(warmup_steps, "warmup_steps", 0)
 
     def rate(self, step: Any) -> Any:
-        """The learning rate for an array of numbers of steps."""
+        """Return the learning rate for an array of numbers of steps."""
         first, target, warmup = self.initial_learning_rate, self.warmup_target, self.warmup_steps
         if target is None:
             return first * self._part(step)
@@ -343,25 +301,16 @@ class CosineDecay(LearningRateSchedule):
 
 
 class CosineDecayRestarts(LearningRateSchedule):
-    """From a learning rate down to a part of it, again and again, each time by half a period of the cosine [1]_.
+    """Repeated decays, each by half a period of the cosine [1]_.
 
     Parameters
     ----------
-    initial_learning_rate : float
-    first_decay_steps : int
-        The length of the first descent, above 0.
     t_mul : float, optional
-        How many times longer each descent is than the one before; from 1 on.
+        The length of each decay relative to the previous decay; at least 1.
     m_mul : float, optional
-        The learning rate at the beginning of each descent, as a part of the one before.
+        The initial learning rate of each decay relative to the previous decay.
     alpha : float, optional
-        The part of the learning rate that is left in the end.
-    name : str, optional
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range.
+        The final learning rate, as a share of the initial learning rate.
 
     References
     ----------
@@ -385,19 +334,20 @@ class CosineDecayRestarts(LearningRateSchedule):
         name: str = "SGDRDecay",
     ) -> None:
         self.initial_learning_rate = number(initial_learning_rate, "initial_learning_rate")
-        self.first_decay_steps = above(first_decay_steps, "first_decay_steps")
+        self.first_decay_steps = above_zero(first_decay_steps, "first_decay_steps")
         self.t_mul = number(t_mul, "t_mul", 1)
         self.m_mul = number(m_mul, "m_mul", 0)
         self.alpha = number(alpha, "alpha")
         self.name = name
 
     def rate(self, step: Any) -> Any:
-        """The learning rate for an array of numbers of steps."""
+        """Return the learning rate for an array of numbers of steps."""
         done = step / self.first_decay_steps
         if self.t_mul == 1:
             restarts = np.floor(done)
             part = done - restarts
         else:
+            # Decay k begins after 1 + t + ... + t**(k - 1) = (t**k - 1) / (t - 1) first lengths; solved for k.
             restarts = np.floor(
                 np.log(1 + done * (self.t_mul - 1)) / math.log(self.t_mul) + _ROUNDING
             )
@@ -407,7 +357,7 @@ class CosineDecayRestarts(LearningRateSchedule):
 
 
 _ROUNDING = 1e-12
-"""Added to the number of restarts before it is rounded down, since a quotient of logarithms is not exact."""
+"""Added to the number of restarts before it's rounded down, because a quotient of logarithms isn't exact."""
 
 
 def _cosine(part: Any, height: Any, alpha: float) -> Any:

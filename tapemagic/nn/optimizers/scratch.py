@@ -1,4 +1,4 @@
-"""Scratch: arrays for intermediate results, kept from step to step."""
+"""Scratch: arrays for intermediate results, reused from step to step."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import numpy as np
 
 
 class Scratch:
-    """Arrays of any shape and dtype to compute in, which share their memory with those of other shapes.
-
-    A copy, or one that was pickled, begins with no memory.
+    """Arrays of any shape and dtype for computations, which share memory with arrays of other shapes.
 
     Parameters
     ----------
     count : int
-        How many arrays a computation needs.
+        The number of arrays that a computation needs.
 
     Examples
     --------
@@ -33,12 +31,12 @@ class Scratch:
         self._views: dict[Any, tuple[Any, ...]] = {}
 
     def __call__(self, like: Any) -> tuple[Any, ...]:
-        """Arrays of the shape and dtype of another one, with whatever numbers."""
+        """Return uninitialized arrays of the shape and dtype of `like`."""
         key = like.shape, like.dtype
-        found = self._views.get(key)
-        if found is None:
-            found = self._views[key] = self._view(like)
-        return found
+        views = self._views.get(key)
+        if views is None:
+            views = self._views[key] = self._view(like)
+        return views
 
     def _view(self, like: Any) -> tuple[Any, ...]:
         memory = self._memory.get(like.dtype)
@@ -48,25 +46,25 @@ class Scratch:
         return tuple(row[: like.size].reshape(like.shape) for row in memory)
 
     def __reduce__(self) -> Any:
-        return Scratch, (self._count,)
+        return Scratch, (self._count,)  # copies and pickles begin without memory
 
 
-LARGE = 1 << 18
-"""The bytes from which on a variable's new value is written into another array than the old one.
+MIN_EXCHANGED_BYTES = 1 << 18
+"""Minimum size of variables whose new value is written into a different array than the old value.
 
-In a matrix product other processors have read the old one: to write into that, line after line has to be taken away
-from their caches, which takes several times as long.
+In a matrix product, other cores have read the old array. Writing to it would invalidate each of its lines in their
+caches, which takes several times as long.
 """
 
 
 class Spare:
-    """An array for each shape and dtype, to be exchanged for another one. A copy, or one that was pickled, has none.
+    """A spare array for each shape and dtype, to exchange with the array of a variable.
 
     Examples
     --------
     >>> spare = Spare()
     >>> first, second = np.zeros(2), np.zeros(2)
-    >>> spare.put(first, second)
+    >>> spare.store(first, second)
     >>> spare(first) is second
     True
     """
@@ -75,28 +73,28 @@ class Spare:
         self._arrays: dict[Any, Any] = {}
 
     def __call__(self, like: Any) -> Any:
-        """The array of the shape and dtype of another one, with whatever numbers."""
+        """Return the uninitialized array of the shape and dtype of `like`."""
         key = like.shape, like.dtype
-        found = self._arrays.get(key)
-        if found is None:
-            found = self._arrays[key] = np.empty(*key)
-        return found
+        array = self._arrays.get(key)
+        if array is None:
+            array = self._arrays[key] = np.empty(*key)
+        return array
 
-    def put(self, like: Any, array: Any) -> None:
-        """Give the array of a shape and dtype from now on."""
+    def store(self, like: Any, array: Any) -> None:
+        """Set the array to return for the shape and dtype of `like`."""
         self._arrays[like.shape, like.dtype] = array
 
     def __reduce__(self) -> Any:
-        return Spare, ()
+        return Spare, ()  # copies and pickles begin without arrays
 
 
-LINE = 64
-"""The bytes of a line of a processor's cache: vectors that lie across two of them take longer to read and write."""
+CACHE_LINE_BYTES = 64
+"""Size of a line of the CPU cache: vectors that cross the border of two lines take longer to read and write."""
 
 
 def _aligned(rows: int, length: int, dtype: Any) -> Any:
-    """An array of so many rows, with whatever numbers, each of which begins with a line of the cache."""
-    stride = -(-length * dtype.itemsize // LINE) * LINE
-    memory = np.empty(rows * stride + LINE, np.uint8)
-    first = -memory.ctypes.data % LINE
+    """Return an uninitialized array whose rows begin at cache lines."""
+    stride = -(-length * dtype.itemsize // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
+    memory = np.empty(rows * stride + CACHE_LINE_BYTES, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE_BYTES
     return memory[first : first + rows * stride].view(dtype).reshape(rows, -1)[:, :length]

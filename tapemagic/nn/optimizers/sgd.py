@@ -11,22 +11,16 @@ from tapemagic.nn.optimizers.arrays import ArrayOptimizer
 
 
 class SGD(ArrayOptimizer):
-    """Gradient descent, with momentum.
+    """Gradient descent, with optional momentum.
 
     Parameters
     ----------
-    learning_rate : float, LearningRateSchedule or callable, optional
     momentum : float, optional
         Between 0 and 1.
     nesterov : bool, optional
-        Whether to move as Nesterov's momentum does [2]_: ``w += momentum * v - learning_rate * g``.
+        Use Nesterov's momentum [2]_: ``w += momentum * v - learning_rate * g``.
     **options
-        Those of all optimizers; see `Optimizer`.
-
-    Raises
-    ------
-    OptionError
-        If an option is out of its range or unknown.
+        See `Optimizer`.
 
     Notes
     -----
@@ -62,15 +56,17 @@ class SGD(ArrayOptimizer):
         self.momentum = number(momentum, "momentum", 0, 1)
         self.nesterov = bool(nesterov)
 
-    def kept_names(self) -> tuple[tuple[str, ...], ...]:
-        """The velocity, if there is momentum."""
+    def slot_names(self) -> tuple[tuple[str, ...], ...]:
+        """Return the name of the velocity, if there is momentum."""
         return (("momentum",),) if self.momentum else ()
 
-    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
-        """Descend."""
+    def rule(self, numbers: Any, g: Any, *slots: Any) -> Any:
+        """Update the velocity, and return the step."""
+        # Keras's and Sutskever's velocity includes the learning rate; PyTorch's doesn't, so the two differ when the
+        # learning rate changes.
         step, ahead = self.temporary(g)
         np.multiply(g, numbers, out=step)
-        for v in kept:
+        for v in slots:
             np.multiply(v, self.momentum, out=v)
             np.subtract(v, step, out=v)
             if self.nesterov:

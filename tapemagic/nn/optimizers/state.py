@@ -1,4 +1,4 @@
-"""State: the variables that an optimizer keeps from step to step, and how they are saved."""
+"""State and LearningRate: an optimizer's variables, how they are saved, and its learning rate."""
 
 from __future__ import annotations
 
@@ -9,84 +9,64 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import DtypeError, OptionError, ShapeError
 from tapemagic.nn import initializers
+from tapemagic.nn.arguments import number
 from tapemagic.nn.config import floatx
 from tapemagic.nn.module import unique_name
 from tapemagic.nn.optimizers.gradients import require_trained
+from tapemagic.nn.optimizers.schedules import LearningRateSchedule
 
 
 class State:
-    """The variables of an optimizer, and those that it trains."""
+    """Mix-in of an optimizer: its own variables, and the variables that it trains."""
 
     variable_class: type[Variable] = Variable
-    """The class of the variables that are made here."""
+    """The class of the variables that are created here."""
 
     built = False
 
     def __init__(self, name: str | None) -> None:
         if name == "" or not isinstance(name, str | None):
-            raise OptionError(f"a name is text, not {name!r}: write name='fast'")
+            raise OptionError(f"a name must be a non-empty string, not {name!r}: write name='fast'")
         self.name = name or unique_name(type(self).__name__)
-        self._kept: list[Variable] = []
+        self._variables: list[Variable] = []
         self._trained: list[Variable] = []
-        self._places: dict[int, int] = {}
+        self._positions: dict[int, int] = {}
         self._iterations = self.add_variable((), dtype="int64", name="iteration")
 
     def build(self, variables: Sequence[Variable]) -> None:
-        """Make what is kept for each variable; called before the first step. One that is built stays as it is.
-
-        Parameters
-        ----------
-        variables : sequence of Variable
-            All that are to be trained.
-
-        Raises
-        ------
-        NotATensorError, DtypeError
-            If something among them is no variable, or does not hold floating-point numbers.
-        """
+        """Create the state for each variable that will be trained; called before the first step."""
         variables = list(variables)
         require_trained(variables)
+        # Each variable once: a model may list a shared variable several times.
         self._trained = list({id(variable): variable for variable in variables}.values())
-        self._number()
+        self._index_positions()
         self.built = True
 
-    def _number(self) -> None:
-        self._places = {id(variable): place for place, variable in enumerate(self._trained)}
+    def _index_positions(self) -> None:
+        self._positions = {id(variable): place for place, variable in enumerate(self._trained)}
 
     def require_known(self, variables: Sequence[Any]) -> None:
-        """Raise an error for variables that the optimizer was not built for.
-
-        Raises
-        ------
-        NotATensorError, DtypeError
-            If one can be trained by no optimizer.
-        OptionError
-            If one is not among those of `build`.
-        """
-        places = self._places
+        """Raise OptionError for variables for which the optimizer wasn't built."""
+        places = self._positions
         unknown = [variable for variable in variables if id(variable) not in places]
         if unknown:
             require_trained(unknown)
             raise OptionError(
-                f"the optimizer {self.name!r} was not built for the variable {unknown[0].name!r}: it knows "
-                f"{[variable.name for variable in self._trained]}. Make a new optimizer for new variables, or build "
+                f"the optimizer {self.name!r} wasn't built for the variable {unknown[0].name!r}: it knows "
+                f"{[variable.name for variable in self._trained]}. Create a new optimizer for new variables, or build "
                 "one for all of them"
             )
 
     @property
     def variables(self) -> list[Variable]:
-        """The variables that the optimizer keeps, in Keras's order, first the number of steps.
-
-        Returns
-        -------
-        list of Variable
-            Assigning to them changes what the next step begins with.
-        """
-        return list(self._kept)
+        """The optimizer's own variables, in Keras's order, beginning with the number of steps."""
+        return list(self._variables)
 
     def add_variable(
         self,
@@ -95,54 +75,35 @@ class State:
         dtype: DTypeLike | None = None,
         name: str | None = None,
     ) -> Variable:
-        """Make a variable that belongs to the optimizer.
+        """Create a variable of the optimizer, which isn't trainable.
 
         Parameters
         ----------
         shape : sequence of int
         initializer : str, callable or Initializer, optional
         dtype : dtype, optional
-            `nn.config.floatx` if left out.
+            By default `nn.config.floatx`.
         name : str, optional
-
-        Returns
-        -------
-        Variable
-            Not trainable.
-
-        Raises
-        ------
-        OptionError
-            If the initializer is unknown.
         """
-        whole = dtype is not None and np.dtype(dtype).kind in "iu"
+        is_integer = dtype is not None and np.dtype(dtype).kind in "iu"
         dtype = floatx() if dtype is None else dtype
         shape = tuple(shape)
         first = (
             np.zeros(shape, dtype)
-            if whole
+            if is_integer
             else unwrap(initializers.get(initializer)(shape, dtype=dtype))
         )
         path = f"{self.name}/{name or 'variable'}"
         variable = self.variable_class(first, trainable=False, name=path, dtype=dtype)
-        self._kept.append(variable)
+        self._variables.append(variable)
         return variable
 
     def add_variable_from_reference(
         self, reference_variable: Variable, name: str = "var", initializer: Any = "zeros"
     ) -> Variable:
-        """Make a variable of the optimizer with the shape and dtype of one that it trains.
+        """Create a variable of the optimizer with the shape and dtype of a trained variable.
 
-        Parameters
-        ----------
-        reference_variable : Variable
-        name : str, optional
-            Stands behind the name of the other one, as in "adam/dense_kernel_momentum".
-        initializer : str, callable or Initializer, optional
-
-        Returns
-        -------
-        Variable
+        `name` is appended to the other variable's name, as in "adam/dense_kernel_momentum".
         """
         path = f"{reference_variable.name.replace('/', '_')}_{name}"
         return self.add_variable(
@@ -152,7 +113,7 @@ class State:
     def add_optimizer_variables(
         self, trainable_variables: Sequence[Variable], name: Any, initializer: Any = "zeros"
     ) -> Any:
-        """Make a variable of the optimizer, or several, for each variable that it trains.
+        """Create one or several variables of the optimizer for each trained variable.
 
         Parameters
         ----------
@@ -163,19 +124,14 @@ class State:
         Returns
         -------
         list of Variable, or tuple of such lists
-            A list for each name.
-
-        Raises
-        ------
-        OptionError
-            If there are not as many initializers as names.
+            One list for each name.
         """
         names = [name] if isinstance(name, str) else list(name)
         several = isinstance(initializer, list | tuple)
         first = list(initializer) if several else [initializer] * len(names)
         if len(first) != len(names):
             raise OptionError(
-                f"there are {len(names)} names and {len(first)} initializers: give one for each name"
+                f"there are {len(names)} names and {len(first)} initializers: pass one for each name"
             )
         rows = [
             [self.add_variable_from_reference(v, n, i) for n, i in zip(names, first, strict=True)]
@@ -185,12 +141,9 @@ class State:
         return columns[0] if isinstance(name, str) else columns
 
     def get_state(self) -> dict[str, Any]:
-        """The values of `variables` by names, such as for a file.
+        """Return copies of the values of `variables` by name, such as for a file.
 
-        Returns
-        -------
-        dict of str to numpy.ndarray
-            Copies. The names are made of the place among `variables` and of the last part of the variable's name.
+        A name consists of the position in `variables` and the last part of the variable's name.
 
         Examples
         --------
@@ -205,7 +158,7 @@ class State:
         return {name: variable.numpy() for name, variable in self._named().items()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Give `variables` the values that `get_state` returned.
+        """Assign values that `get_state` returned to `variables`.
 
         Parameters
         ----------
@@ -214,9 +167,9 @@ class State:
         Raises
         ------
         OptionError
-            If a name is missing or unknown, such as before the optimizer is built. Nothing is changed then.
+            If a name is missing or unknown, such as before the optimizer is built. Nothing is changed.
         ShapeError
-            If a value has another shape. Nothing is changed then either.
+            If the shape of a value differs. Nothing is changed.
         """
         named = self._named()
         missing, unknown = (
@@ -224,24 +177,14 @@ class State:
             [n for n in state if n not in named],
         )
         if missing or unknown:
-            built = "" if self.built else "; it is not built yet: call build(variables) first"
+            built = "" if self.built else "; it isn't built yet: call build(variables) first"
             raise OptionError(
-                f"this is no state of the optimizer {self.name!r}: missing are {missing}, unknown {unknown}{built}"
+                f"the state doesn't fit the optimizer {self.name!r}: missing are {missing}, unknown {unknown}{built}"
             )
         self._assign(list(named.values()), [state[name] for name in named])
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Give `variables` values, in their order.
-
-        Parameters
-        ----------
-        weights : sequence of array_like
-
-        Raises
-        ------
-        ShapeError
-            If their number or a shape differs. Nothing is changed then.
-        """
+        """Assign values to `variables`, in order, or raise ShapeError and change nothing."""
         self._assign(self.variables, list(weights))
 
     def _assign(self, variables: Sequence[Variable], values: Sequence[Any]) -> None:
@@ -251,29 +194,97 @@ class State:
             variable.assign(array, read_value=False)
 
     def require_weights(self, weights: Sequence[Any]) -> None:
-        """Raise the error of `set_weights` for values, of which the shapes and dtypes are enough."""
+        """Raise the error of `set_weights` for values, or for objects with only their shapes and dtypes."""
         self._require_fitting(self.variables, weights)
 
     def _require_fitting(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
-        wanted, shapes = [v.shape for v in variables], [array.shape for array in arrays]
-        if wanted != shapes:
-            built = "" if self.built else "; it is not built yet: call build(variables) first"
+        expected, shapes = [v.shape for v in variables], [array.shape for array in arrays]
+        if expected != shapes:
+            built = "" if self.built else "; it isn't built yet: call build(variables) first"
             raise ShapeError(
-                f"the variables of the optimizer {self.name!r} have the shapes {wanted}, not {shapes}{built}"
+                f"the variables of the optimizer {self.name!r} have the shapes {expected}, not {shapes}{built}"
             )
         for variable, array in zip(variables, arrays, strict=True):
+            # float64 to float32 is fine, as for files of another floatx; complex to float would lose a part.
             if not np.can_cast(array.dtype, variable.dtype, "same_kind"):
                 raise DtypeError(
-                    f"{variable.name!r} is {variable.dtype}, and cannot take values of {array.dtype}"
+                    f"{variable.name!r} is {variable.dtype}, and can't take values of {array.dtype}"
                 )
 
     def _named(self) -> dict[str, Variable]:
         return {f"{n}/{v.name.rpartition('/')[2]}": v for n, v in enumerate(self.variables)}
 
     def __copy__(self) -> Any:
-        """An optimizer for the same variables, with a state of its own."""
+        """Return an optimizer for the same variables, with its own state."""
+        # The memo of deepcopy: the trained variables count as copied already, so they are shared.
         return deepcopy(self, {id(variable): variable for variable in self._trained})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        # Ids of variables are different after unpickling.
         self.__dict__.update(state, _warned=set())
-        self._number()
+        self._index_positions()
+
+
+class LearningRate(State):
+    """Mix-in of an optimizer: its learning rate, a variable, a schedule or a function."""
+
+    _learning_rate: Any
+
+    @property
+    def learning_rate(self) -> Any:
+        """The learning rate of the next step: a Variable, or the current value of a schedule or function.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> optimizer = nn.optimizers.SGD(0.5)
+        >>> optimizer.learning_rate = 0.25
+        >>> float(optimizer.learning_rate)
+        0.25
+        """
+        rate = self._learning_rate
+        if isinstance(rate, Variable):
+            return rate
+        return rate(self._iterations) if isinstance(rate, LearningRateSchedule) else rate()
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate: Any) -> None:
+        current = self._learning_rate
+        # A schedule replaces the variable, which then no longer belongs to the state, as in Keras.
+        if callable(learning_rate):
+            self._variables = [variable for variable in self._variables if variable is not current]
+            self._learning_rate = learning_rate
+        elif isinstance(current, Variable):
+            current.assign(_rate_of(learning_rate), read_value=False)
+        else:
+            raise OptionError(
+                f"the learning rate of {self.name!r} follows {shown(current)}, and can't be set to a number: set it "
+                "to another schedule, or create an optimizer with a number"
+            )
+
+    def _start_with(self, learning_rate: Any) -> None:
+        if callable(learning_rate):
+            self._learning_rate = learning_rate
+        else:
+            rate = _rate_of(learning_rate)
+            self._learning_rate = self.add_variable((), name="learning_rate")
+            self._learning_rate.assign(rate, read_value=False)
+
+    def _rate(self) -> Any:
+        """Return the learning rate of this step as a number."""
+        rate = unwrap(self.learning_rate)
+        if isinstance(self._learning_rate, Variable):
+            return rate
+        trace = tracer()
+        is_traced = trace is not None and trace.reads(rate) and not rate.ndim and np.isfinite(rate)
+        return rate if is_traced else _rate_of(rate)
+
+
+def _rate_of(value: Any) -> float:
+    """Return a learning rate as a float, or raise OptionError."""
+    try:
+        return number(value, "a learning rate")
+    except OptionError as error:
+        raise OptionError(
+            f"{error}: pass a number such as 0.01, a schedule, or a function without arguments"
+        ) from None

@@ -46,7 +46,7 @@ from tapemagic.programs.program import (
     arguments_of,
     replaced,
 )
-from tapemagic.programs.symbol import method
+from tapemagic.programs.tracing.symbol import method
 
 MIN_BLOCKED_BYTES = 2**20
 """Minimum size of arrays that are computed in blocks.

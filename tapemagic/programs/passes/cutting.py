@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine import registry
 from tapemagic.programs.program import Kind, Node, arguments_of
-from tapemagic.programs.symbol import Method
+from tapemagic.programs.tracing.symbol import Method
 
 MAX_BLOCK_BYTES = 2**17
 """Maximum bytes of the largest array in a block."""

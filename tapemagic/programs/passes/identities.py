@@ -17,8 +17,8 @@ from tapemagic.programs.passes.known_signs import never_negative_zero
 from tapemagic.programs.passes.layout import lines, repeats
 from tapemagic.programs.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.programs.program import Constant, Kind, Node
-from tapemagic.programs.symbol import method
 from tapemagic.programs.text.expressions import POWERS_ARE_PRODUCTS
+from tapemagic.programs.tracing.symbol import method
 
 
 @of_numbers

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.programs.program import Constant, Input, Kind, Node
-from tapemagic.programs.symbol import method
+from tapemagic.programs.tracing.symbol import method
 
 MIN_CHECKED_BYTES = 2**17
 """Minimum bytes of a Variable whose layout is checked at each call, so that rules may rely on it."""

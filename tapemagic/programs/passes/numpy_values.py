@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.programs.program import Kind, Node, arguments_of
-from tapemagic.programs.symbol import Method
+from tapemagic.programs.tracing.symbol import Method
 
 PLAIN = frozenset({np.dtype(kind) for kind in (bool, int, float, complex)})
 """The dtypes of Python numbers."""

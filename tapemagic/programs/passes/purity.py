@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.programs.program import Constant, Guard, Kind, Node, Program, arguments_of, nodes_in
-from tapemagic.programs.symbol import Method
+from tapemagic.programs.tracing.symbol import Method
 
 _NAMES = (
     "abs absolute all amax amin any append argmax argmin argsort around array asarray astype atleast_1d atleast_2d "

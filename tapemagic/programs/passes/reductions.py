@@ -9,7 +9,7 @@ import numpy as np
 from tapemagic.programs.passes.known_signs import never_negative_zero
 from tapemagic.programs.passes.rewriting import Rewriting, Rules
 from tapemagic.programs.program import Kind, Node
-from tapemagic.programs.symbol import method
+from tapemagic.programs.tracing.symbol import method
 
 UFUNCS: dict[Any, Any] = {
     np.sum: np.add,

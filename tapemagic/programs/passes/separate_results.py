@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.programs.program import Constant, Input, Node, Program, is_array
-from tapemagic.programs.symbol import method
+from tapemagic.programs.tracing.symbol import method
 
 VIEWS = frozenset(
     {np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze}

@@ -9,7 +9,7 @@ import numpy as np
 from tapemagic.programs.passes.layout import has_order
 from tapemagic.programs.passes.rewriting import Rewriting, Rules
 from tapemagic.programs.program import Kind, Node
-from tapemagic.programs.symbol import method
+from tapemagic.programs.tracing.symbol import method
 
 
 def number_of_array(node: Node, _rewriting: Rewriting) -> Node | None:

@@ -13,7 +13,7 @@ from tapemagic.programs.program import Constant, Input, Node, Program
 from tapemagic.programs.text.derivatives import meaning
 from tapemagic.programs.text.formatting import WIDTH
 from tapemagic.programs.text.naming import returned
-from tapemagic.programs.trace_comparison import GivenVariable
+from tapemagic.programs.tracing.trace_comparison import ArgumentVariable
 
 
 def docstring(
@@ -84,7 +84,7 @@ def described(node: Node) -> str:
 
 def _origin(program: Program, node: Input) -> str:
     words = program.notes.get("inputs", {}).get(node)
-    is_variable = isinstance(node.origin, Variable | ref | GivenVariable)
+    is_variable = isinstance(node.origin, Variable | ref | ArgumentVariable)
     return f", {words}" if words else ", the value of a Variable" * is_variable
 
 
@@ -118,7 +118,7 @@ def _key(origin: Any) -> Any:
     """Return a key for a Variable: its place among the arguments, or its identity."""
     # Python makes one weak reference without a callback for each object, so its id identifies the Variable. The
     # reference itself is no key: it hashes its Variable, which raises UnhashableError.
-    return origin if isinstance(origin, GivenVariable) else id(origin)
+    return origin if isinstance(origin, ArgumentVariable) else id(origin)
 
 
 def _section(title: str, items: Sequence[tuple[str, str]]) -> list[str]:

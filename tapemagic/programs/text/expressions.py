@@ -14,8 +14,8 @@ import numpy as np
 
 from tapemagic import kernels
 from tapemagic.programs.program import Constant, Kind, Node
-from tapemagic.programs.symbol import Method, method
 from tapemagic.programs.text.literals import MAX_LENGTH, literal, weak_literal
+from tapemagic.programs.tracing.symbol import Method, method
 
 ATOM, POWER, SIGN = 20, 15, 14
 

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from tapemagic.engine.tensor.messages import shown
-from tapemagic.programs.closure import same_closures
 from tapemagic.programs.compiling import Compiled, path_of
+from tapemagic.programs.guards import first_change
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.reasons import line_of
 from tapemagic.programs.text.comments import statement_of_guard
@@ -18,7 +18,7 @@ from tapemagic.programs.text.formatting import WIDTH
 from tapemagic.programs.text.local_names import ModuleNames
 from tapemagic.programs.text.source import Text, above, head_of
 from tapemagic.programs.text.writer import Writer
-from tapemagic.programs.trace_comparison import GivenVariable
+from tapemagic.programs.tracing.trace_comparison import ArgumentVariable
 
 
 def joint_source(programs: Sequence[tuple[Compiled, Sequence[Any]]], as_run: bool = False) -> str:
@@ -62,7 +62,7 @@ def _labels(programs: Sequence[tuple[Compiled, Sequence[Any]]]) -> Iterator[list
         labels.append((each, [*_arguments(each.program, key), *left, *_path_label(each.program)]))
     for each, words in labels:
         twin = next((x for x, same in labels if x is not each and same == words), None)
-        path = None if twin is None else same_closures(twin.closure, each.closure)
+        path = None if twin is None else first_change(twin.guards, each.guards)
         read = [] if path is None else [_reading(each, path)]
         yield [*words, *read] or ["the call without arguments"]
 
@@ -71,7 +71,7 @@ def _arguments(program: Program, key: Sequence[Any]) -> Iterator[str]:
     """Describe the arguments of a program: arrays by shape and dtype, anything else by its value."""
     inputs = {}
     for node in program.inputs:
-        place = node.origin.place if isinstance(node.origin, GivenVariable) else node.origin
+        place = node.origin.place if isinstance(node.origin, ArgumentVariable) else node.origin
         # The origin of a Variable that is read is a weak reference. As a key it would hash the Variable, which raises.
         if isinstance(place, int):
             inputs[place] = node
@@ -126,6 +126,6 @@ def _value(value: Any) -> str:
 
 def _reading(program: Compiled, path: str) -> str:
     """Describe a value outside the arguments that only this program reads."""
-    leaves = (x.what for x in program.closure.entries if x.path == path and x.role == "leaf")
+    leaves = (x.what for x in program.guards.entries if x.path == path and x.role == "leaf")
     value = next(map(shown, leaves), "")
     return f"{path} = {value}" if value else f"another {path}"

@@ -14,7 +14,7 @@ from tapemagic.programs.text.expressions import home_of, is_numpys
 from tapemagic.programs.text.formatting import WIDTH, laid_out
 from tapemagic.programs.text.naming import UNSHARED, identifier
 from tapemagic.programs.text.use_counts import Uses
-from tapemagic.programs.trace import is_plain
+from tapemagic.programs.tracing.trace import is_plain
 
 PRIVATE = "q_"
 """Prefix of the names in generated drivers. No value of a program has such a name, because programs run in drivers."""

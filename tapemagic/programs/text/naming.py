@@ -21,8 +21,8 @@ from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.programs.program import Input, Node, Program, Site
 from tapemagic.programs.signature import LEAF, is_single, taken_apart
-from tapemagic.programs.symbol import Symbol
 from tapemagic.programs.text.statements import Statement, statements
+from tapemagic.programs.tracing.symbol import Symbol
 
 MAX_LENGTH = 60
 """Maximum number of characters of a name."""

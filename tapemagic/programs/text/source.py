@@ -28,7 +28,7 @@ from tapemagic.programs.text.literals import literal
 from tapemagic.programs.text.local_names import LocalNames
 from tapemagic.programs.text.naming import identifier
 from tapemagic.programs.text.writer import Writer
-from tapemagic.programs.trace import is_plain
+from tapemagic.programs.tracing.trace import is_plain
 
 
 class Retrace(Exception):  # noqa: N818 (not an error: the function takes another branch)

@@ -15,24 +15,16 @@ from tapemagic.explain.formatting import clipped, printable, significant_digits
 from tapemagic.report.details import Details, NotKeptError
 from tapemagic.report.findings import Findings
 from tapemagic.report.live import details_html
-from tapemagic.report.live.content import View, view_of
-from tapemagic.report.tabs.code import show as code
-from tapemagic.report.tabs.gradients import show as gradients
-from tapemagic.report.tabs.gradients.derivatives import Derivative
+from tapemagic.report.tabs.code.live import live_html
+from tapemagic.report.tabs.gradients.live import Check, compared
+from tapemagic.report.tabs.graph.live import View, view_of
 
 NOT_KEPT = "The recording of this cell was not kept."
 LONGEST = 20_000
 """The most characters of a question."""
 
 
-class Check(TypedDict):
-    """The gradients compared with difference quotients."""
-
-    words: str
-    html: str
-
-
-class Unanswered(TypedDict):
+class QueryError(TypedDict):
     """The reason why a question has no answer."""
 
     error: str
@@ -53,13 +45,12 @@ class Answers:
     details: Details | None
     style: Style
 
-    def to(self, question: str) -> Any:
-        """The answer to ``view:{"KEY": N}``, ``value:KEY``, ``code:{"KEY": N}`` or ``check``, or why there is none.
+    def answer(self, question: str) -> Any:
+        """Answer ``view:{"KEY": N}``, ``value:KEY``, ``code:{"KEY": N}`` or ``check``; a `QueryError` says why not.
 
         Examples
         --------
-        >>> from tapemagic.report.tabs.graph.graph import Graph
-        >>> Answers(Findings((), Graph((), ()), (), (), 0), None, Style()).to("value:0.0")
+        >>> Answers(Findings(), None, Style()).answer("value:0.0")
         {'error': 'The recording of this cell was not kept.'}
         """
         kind, _, rest = question.partition(":")
@@ -73,19 +64,20 @@ class Answers:
                     return self.code(json.loads(rest))
                 if question == "check":
                     return self.check()
-            return Unanswered(error=f"There is no answer to {clipped(printable(question), 40)!r}.")
+            return QueryError(error=f"There is no answer to {clipped(printable(question), 40)!r}.")
         except KeyboardInterrupt:
-            return Unanswered(error="The answer was interrupted.")
+            return QueryError(error="The answer was interrupted.")
+        # json.loads raises it for "[[[[...".
         except RecursionError:
-            return Unanswered(error="The question is nested too deeply.")
+            return QueryError(error="The question is nested too deeply.")
         except NotKeptError as error:
-            return Unanswered(error=str(error))
+            return QueryError(error=str(error))
         except Exception as error:  # noqa: BLE001 -- a front end may ask anything; an error would be lost in a log
-            return Unanswered(error=_in_words(error))
+            return QueryError(error=_in_words(error))
 
     @property
     def why_gone(self) -> str:
-        """The reason why the recording was not kept; empty if it was."""
+        """The reason why the recording was not kept, or '' if it was."""
         return NOT_KEPT if self.details is None else self.details.why_gone
 
     def _kept(self) -> Details:
@@ -94,92 +86,23 @@ class Answers:
         return self.details
 
     def view(self, opened: Mapping[str, int]) -> View:
-        """The layout of the graph in which some parts are open or closed otherwise than at first."""
-        view = self._kept().view(opened)
-        return view_of(
-            GraphPicture(replace(self.findings, graph=view.graph, view=view), self.style)
-        )
+        """The layout of the graph in which some parts are opened or closed."""
+        graph = replace(self.findings.tabs["graph"], view=self._kept().view(opened))
+        return view_of(GraphPicture(self.findings.with_tab("graph", graph), self.style))
 
     def values(self, keys: list[str]) -> dict[str, str]:
         """Values in full as HTML, by their keys."""
-        found = self._kept().values(keys)
-        return {key: details_html.html(value) for key, value in found.items()}
+        details = self._kept().values(keys)
+        return {key: details_html.html(value) for key, value in details.items()}
 
     def code(self, opened: Mapping[str, int]) -> str:
         """The derivatives as a program in HTML, its lines marked with the steps through a layout."""
-        return code.live_html(self._kept().code(opened), self.style.theme)
+        return live_html(self._kept().code(opened), self.style.theme)
 
     def check(self) -> Check:
-        """The gradients compared with difference quotients."""
+        """Check the gradients by finite differences."""
         rows = self._kept().check()
-        checked = gradients.html(replace(self.findings, derivatives=rows))
-        return Check(words=f"{sign(rows)} {outcome(rows)}".strip(), html=checked)
-
-
-def sign(rows: tuple[Derivative, ...]) -> str:
-    """A sign for the result of a comparison: ✗ if a gradient differs, ✓ if all that were compared agree and are whole.
-
-    Examples
-    --------
-    >>> sign(())
-    ''
-    """
-    outcomes = {row.check.outcome for row in rows if row.check is not None}
-    if "differs" in outcomes:
-        return "✗"
-    return "✓" if "agrees" in outcomes and not _incomplete(rows) else ""
-
-
-def outcome(rows: tuple[Derivative, ...]) -> str:
-    """The result of a comparison in a sentence.
-
-    Examples
-    --------
-    >>> outcome(())
-    'There is no gradient to compare.'
-    """
-    outcomes = [row.check.outcome for row in rows if row.check is not None]
-    if not outcomes:
-        return "There is no gradient to compare."
-    agrees, differs = outcomes.count("agrees"), outcomes.count("differs")
-    unknown = outcomes.count("not checked")
-    compared = agrees + differs
-    if not compared:
-        which = "The gradient" if unknown == 1 else f"None of the {unknown:,} gradients"
-        return f"{which} could {'not ' * (unknown == 1)}be compared with difference quotients."
-    if not differs:
-        one = "One gradient agrees" if unknown else "The gradient agrees"
-        words = one if agrees == 1 else f"{'' if unknown else 'All '}{agrees:,} gradients agree"
-        words += " with difference quotients"
-    elif not agrees:
-        one = "One gradient differs" if unknown else "The gradient differs"
-        words = one if differs == 1 else f"{'' if unknown else 'All '}{differs:,} gradients differ"
-        words += " from difference quotients"
-    else:
-        words = f"Of {compared:,} gradients, {agrees:,} agree{'s' * (agrees == 1)} with difference quotients, and "
-        words += f"{differs:,} differ{'s' * (differs == 1)}"
-    if unknown:
-        words += f"; {unknown:,} could not be compared"
-    notes = [row.check.note for row in rows if row.check and row.check.outcome == "differs"]
-    if differs == compared == 1 and notes[0]:
-        words += f"; {notes[0]}"
-    return f"{words}.{_of_what_was_recorded(rows)}"
-
-
-def _incomplete(rows: tuple[Derivative, ...]) -> int:
-    """The number of gradients that were compared although a part of their target left the tape."""
-    return sum(
-        bool(row.check and row.check.outcome != "not checked" and row.reason) for row in rows
-    )
-
-
-def _of_what_was_recorded(rows: tuple[Derivative, ...]) -> str:
-    """The remark that a part of a target is missing, so that agreement says nothing of it; empty if none is."""
-    count = _incomplete(rows)
-    if not count:
-        return ""
-    which = "A part of the target is" if count == 1 else f"Of {count:,}, parts of the target are"
-    return f" {which} missing in {'it' if count == 1 else 'them'}, see below: only what was recorded was compared."
+        return compared(self.findings, rows)
 
 
 def _in_words(error: Exception) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from tapemagic.drawing.elements import attribute, element, plain
+from tapemagic.drawing.elements import attribute, element, escape_text
 from tapemagic.drawing.styles import NAME, QUIET, SMALL
 from tapemagic.drawing.thumbnails import legend, picture
 from tapemagic.explain.formatting import format_number, format_size, printable
@@ -22,9 +22,9 @@ NOT_KEPT = (
 
 def html(details: ValueDetails) -> str:
     """A value in full, and its gradient."""
-    found = details.value
-    value = element("div", "", NOT_KEPT) if found is None else _entries(found, "value")
-    return _heading("Value", found) + value + _gradient(details)
+    entries = details.value
+    value = element("div", "", NOT_KEPT) if entries is None else _entries(entries, "value")
+    return _heading("Value", entries) + value + _gradient(details)
 
 
 def _gradient(details: ValueDetails) -> str:
@@ -34,41 +34,41 @@ def _gradient(details: ValueDetails) -> str:
     if not details.goal:
         return ""
     reason = "no gradient reaches it" if details.is_tracked else "it is not on the tape"
-    words = element("div", "", plain(f"None: {reason}."))
+    words = element("div", "", escape_text(f"None: {reason}."))
     return _heading(f"Gradient of {details.goal} with respect to it", None) + words
 
 
 def _heading(words: str, entries: Entries | None) -> str:
     if entries is None:
-        return element("div", HEADING, plain(words))
+        return element("div", HEADING, escape_text(words))
     summary = entries.summary
     size = f"{format_size(summary.shape)}, " if summary.shape else ""
-    kind = element("span", f"{QUIET};font-weight:400", plain(f", {size}{summary.dtype}"))
-    return element("div", HEADING, plain(words) + kind)
+    kind = element("span", f"{QUIET};font-weight:400", escape_text(f", {size}{summary.dtype}"))
+    return element("div", HEADING, escape_text(words) + kind)
 
 
 def _entries(entries: Entries, words: str) -> str:
     """A number, or an array: what is known of all entries, a picture, and tables."""
     summary = entries.summary
     if entries.number:
-        return element("div", NUMBER, plain(entries.number))
+        return element("div", NUMBER, escape_text(entries.number))
     if not entries.parts:
         words = summary.details if summary.state else summary.text
-        return element("div", NUMBER, plain(words or "its entries are not known"))
+        return element("div", NUMBER, escape_text(words or "its entries are not known"))
     pictured = picture(summary) if summary.cells or summary.colours else ""
     facts = [summary.range] if summary.size > 1 else []
     if summary.norm is not None and len(summary.shape) > 0 and summary.size > 1:
         facts.append(f"norm {format_number(summary.norm)}")
-    known = element("div", SMALL, plain(", ".join(filter(None, facts))))
+    known = element("div", SMALL, escape_text(", ".join(filter(None, facts))))
     tables = "".join(_table(part, summary.shape, words) for part in entries.parts)
     notes = legend([summary]) if pictured else []
     if not entries.is_whole:
         notes.insert(0, f"{summary.size:,} entries: only those at the ends of the axes are shown.")
-    return pictured + known + tables + "".join(element("div", SMALL, plain(n)) for n in notes)
+    return pictured + known + tables + "".join(element("div", SMALL, escape_text(n)) for n in notes)
 
 
 def _table(part: Part, shape: tuple[int, ...], words: str) -> str:
-    """The table of an array, or of a part of it, with the names and sizes of its axes above it."""
+    """Return the table of an array, or of one part, with the sizes of its axes above."""
     first = len(shape) - 2
     if len(shape) == 1:
         axes = f"axis 0 ({shape[0]:,}) →"
@@ -82,7 +82,7 @@ def _table(part: Part, shape: tuple[int, ...], words: str) -> str:
     rows = "".join(
         "<tr>"
         + (_index(label, "row") if part.rows else "")
-        + "".join(f"<td>{plain(cell)}</td>" for cell in cells)
+        + "".join(f"<td>{escape_text(cell)}</td>" for cell in cells)
         for label, cells in zip(labels, part.cells, strict=True)
     )
     table = f"{caption}<tr>{corner}{head}</tr>{rows}"
@@ -92,4 +92,4 @@ def _table(part: Part, shape: tuple[int, ...], words: str) -> str:
 
 
 def _index(words: str, of: str) -> str:
-    return f"<th scope={of}{attribute(INDEX)}>{plain(words)}</th>"
+    return f"<th scope={of}{attribute(INDEX)}>{escape_text(words)}</th>"

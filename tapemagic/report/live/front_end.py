@@ -1,4 +1,4 @@
-"""The front end as it was built from front_end/: an ES module, and its style sheet."""
+"""The built front end (source in front_end/): an ES module, and its style sheet."""
 
 from __future__ import annotations
 
@@ -26,4 +26,4 @@ function render(context) {
 export default { render };
 """
 STORED = UNPACKING % compressed(f"{CSS}\0{ESM}")
-"""Both as one module, compressed, since every widget stores it once more; anywidget loads modules in the same way."""
+"""Both as one module, compressed, because every widget stores a copy; anywidget loads modules in the same way."""

@@ -32,9 +32,10 @@ def packed(data: Any) -> str:
 
 def compressed(text: str) -> str:
     """Text, compressed by zlib, in base64."""
+    # zlib, because browsers decompress it themselves (DecompressionStream).
     return b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def unpacked(text: str) -> Any:
-    """The data that `packed` was given."""
+    """Return the data that `packed` has packed."""
     return json.loads(zlib.decompress(b64decode(text)))

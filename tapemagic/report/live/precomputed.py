@@ -1,4 +1,4 @@
-"""Answers in advance, for a page without a kernel: as many as have room in it."""
+"""Precomputed answers, for a page without a kernel: as many as have room."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from tapemagic.report.live.answers import Answers
-from tapemagic.report.live.content import View
 from tapemagic.report.live.packing import packed, unpacked
+from tapemagic.report.tabs.graph.live import View
 from tapemagic.report.tabs.graph.show import counted
 
 MOST_VIEWS = 60
@@ -21,7 +21,7 @@ SECONDS = 6.0
 
 
 @dataclass
-class InAdvance:
+class Precomputed:
     """The answers to the questions that a reader may ask first.
 
     Parameters
@@ -35,7 +35,7 @@ class InAdvance:
     packed : dict of str to str
         The answers, by the questions.
     left_out : list of str
-        What there was no room for, in words.
+        Descriptions of the omitted parts.
     """
 
     answers: Answers
@@ -43,8 +43,8 @@ class InAdvance:
     packed: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
 
-    def add_known(self, known: Mapping[str, str]) -> None:
-        """Add packed answers that were given already, but for those that say why there is none."""
+    def add_cached(self, known: Mapping[str, str]) -> None:
+        """Add answers from the widget's cache, except for errors."""
         for question, text in known.items():
             if not _is_error(unpacked(text)):
                 self._add(question, text)
@@ -52,43 +52,45 @@ class InAdvance:
     def add_all(self, view: View) -> None:
         """Add what can be asked about a layout: values in full, what opens and closes in it, the check of gradients."""
         keys = [value["key"] for value in view["values"] if value["key"]]
+        # Half of the room is for values in full, the other half for layouts.
         missing = self._add_values(keys, self.room // 2)
         if missing:
             self.left_out.append(f"{missing:,} of {len(keys):,} values in full")
         if self._add_answer("check") is None and self.answers.findings.derivatives:
-            self.left_out.append("the comparison with difference quotients")
+            self.left_out.append("the check by finite differences")
         inside: list[str] = []
         opened, ways = 0, sum(part.choices for part in parts_of(view))
         end = monotonic() + SECONDS
         for key, number in islice(openings(view), MOST_VIEWS):
+            # Graphviz draws each layout, and a reader waits for the page meanwhile.
             if monotonic() > end:
                 break
-            found = self._add_answer(f"view:{json.dumps({key: number}, separators=(',', ':'))}")
-            if found is None:
+            answer = self._add_answer(f"view:{json.dumps({key: number}, separators=(',', ':'))}")
+            if answer is None:
                 break
             opened += 1
-            inside += [value["key"] for value in found.get("values", ()) if value["key"]]
+            inside += [value["key"] for value in answer.get("values", ()) if value["key"]]
         if opened < ways:
             self.left_out.append(f"{ways - opened:,} of {ways:,} ways to open or close a part")
         self._add_values([key for key in dict.fromkeys(inside) if key not in keys], self.room)
 
     def _add_values(self, keys: list[str], room: int) -> int:
-        """Add values in full as far as they have some room; return how many have none."""
+        """Add values in full until `room` is used; return the number of values that are missing."""
         start = self.room
         try:
-            found = self.answers.values(keys)
+            answers = self.answers.values(keys)
         except Exception:  # noqa: BLE001 -- the page does without, and says so
             return len(keys)
         return sum(
             not (start - self.room < room and self._add(f"value:{key}", packed(html)))
-            for key, html in found.items()
+            for key, html in answers.items()
         )
 
     def _add_answer(self, question: str) -> Any:
-        """Add the answer to a question; None if there is none, or no room for it."""
+        """Add and return the answer to a question, or None for an error or a lack of room."""
         if question in self.packed:
             return {}
-        answer = self.answers.to(question)
+        answer = self.answers.answer(question)
         if _is_error(answer) or not self._add(question, packed(answer)):
             return None
         return answer
@@ -114,9 +116,9 @@ class Part(NamedTuple):
     ----------
     key : str
     near : tuple of int
-        The numbers that a reader asks for first.
+        The numbers that a reader is likely to choose first.
     iterations : int
-        Of a loop, the number of its iterations.
+        The number of iterations of a loop.
     shown : int or None
         The iteration that is open.
     """
@@ -128,13 +130,13 @@ class Part(NamedTuple):
 
     @property
     def choices(self) -> int:
-        """The number of ways to open or close it."""
+        """The number of ways to open or close this part."""
         if not self.iterations:
             return len(self.near)
         return self.iterations + (0 in self.near) - (self.shown is not None)
 
     def ways(self) -> Iterator[int]:
-        """The numbers for it: the near ones, then the first and the last iterations in turns."""
+        """The numbers for it: the near ones, then the first and last iterations alternately."""
         seen = {self.shown}
         total = self.iterations
         ends = (
@@ -148,20 +150,20 @@ class Part(NamedTuple):
 
 def parts_of(view: View) -> list[Part]:
     """The parts of a layout that can be opened or closed."""
-    found: dict[str, Part] = {}
+    parts: dict[str, Part] = {}
     for frame in view["frames"]:
         shown, total = frame["iteration"] or (None, 0)
         near = (
             (0,) if shown is None else (0, *(k for k in (shown - 1, shown + 1) if 1 <= k <= total))
         )
         if frame["fold"]:
-            found.setdefault(frame["fold"], Part(frame["fold"], near, total, shown))
+            parts.setdefault(frame["fold"], Part(frame["fold"], near, total, shown))
     for operation in view["operations"]:
         first, _, total = operation["iterations"] or (1, 1, 0)
-        known = found.get(operation["fold"], Part(operation["fold"], (), total))
+        known = parts.get(operation["fold"], Part(operation["fold"], (), total))
         if known.key:
-            found[known.key] = known._replace(near=(first, *known.near))
-    return list(found.values())
+            parts[known.key] = known._replace(near=(first, *known.near))
+    return list(parts.values())
 
 
 def openings(view: View) -> Iterator[tuple[str, int]]:
@@ -172,19 +174,19 @@ def openings(view: View) -> Iterator[tuple[str, int]]:
 
 
 def left_out_words(left_out: list[str], folded: int) -> str:
-    """A paragraph on what a page does not hold; empty if it holds all that can be asked.
+    """Return a paragraph on what a page omits, or '' if it has every answer.
 
     Examples
     --------
     >>> left_out_words(["3 of 9 values in full"], 0)
-    'Left out, since the page would be too large or too slow to make: 3 of 9 values in full.'
+    'Omitted to keep this page small and quick to make: 3 of 9 values in full.'
     """
-    words = [
-        f"Left out, since the page would be too large or too slow to make: {', '.join(left_out)}."
-    ] * bool(left_out)
+    words = [f"Omitted to keep this page small and quick to make: {', '.join(left_out)}."] * bool(
+        left_out
+    )
     if folded:
         words.append(
-            f"{counted(folded).capitalize()} are folded at first; this page holds what one step of opening shows. "
-            "To open more, run the cell in a notebook."
+            f"{counted(folded).capitalize()} are folded at first, and open one level deep on this page. To open more, "
+            "run the cell in a notebook."
         )
     return " ".join(words)

@@ -42,11 +42,11 @@ class Remarks:
     unshown: int = 0
 
     def failed(self, note: str) -> Self:
-        """The same after a run that failed."""
+        """Return these remarks with a note on a run that failed."""
         return replace(self, note=note)
 
     def added_to(self, content: Content) -> Content:
-        """All that a report shows, with these remarks."""
+        """Return the contents of a report with these remarks."""
         if not self.controls:
             return content
         head = f"{self._note()}{content['head']}{self._outputs()}"
@@ -83,6 +83,7 @@ def readable(printed: str) -> str:
     >>> readable("\x1b[31mred\x1b[0m\n10 %\r20 %\n")
     'red\n20 %'
     """
+    # Ten times what is shown: colors and overwritten progress bars take much of it.
     text = OVERWRITTEN.sub("", COLOURS.sub("", printed[-10 * LONGEST :])).rstrip()
     text = "".join(char if char.isprintable() or char in "\n\t" else " " for char in text)
     return text if len(text) <= LONGEST else f"… {text[-LONGEST:]}"

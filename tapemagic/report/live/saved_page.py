@@ -19,9 +19,9 @@ from tapemagic.explain.formatting import clipped, printable
 from tapemagic.report.live.answers import Answers
 from tapemagic.report.live.content import Content
 from tapemagic.report.live.front_end import CSS, ESM
-from tapemagic.report.live.precomputed import InAdvance, left_out_words
+from tapemagic.report.live.precomputed import Precomputed, left_out_words
 from tapemagic.report.live.size_limit import fitted
-from tapemagic.report.tabs.code import show as code
+from tapemagic.report.tabs import TABS
 
 PAGE = 240_000
 """The most bytes of a page."""
@@ -64,21 +64,22 @@ def page(
     title : str
     content : Content
     answers : Answers
-        What a reader may ask first is answered in advance, as far as there is room.
+        The most likely questions are answered in advance, while there is room.
     known : mapping of str to str
-        Packed answers that were given already.
+        Packed answers from the widget.
     static : str
         The report as HTML for browsers without scripts.
     """
-    there = [face for face in content["faces"] if face["html"] or face["title"] != code.TITLE]
+    asked = {tab.title for tab in TABS if tab.asks_kernel}
+    there = [face for face in content["faces"] if face["html"] or face["title"] not in asked]
     _, text = fitted({**content, "faces": there, "live": False}, CONTENT)
     script = _script()
     rest = len(script) + len(CSS) + len(text) + FRAME
     static_size = len(static.encode())
     if rest + static_size > PAGE:
         static, static_size = "<p>This report needs a browser with scripts.</p>", 100
-    ahead = InAdvance(answers, PAGE - rest - static_size)
-    ahead.add_known(known)
+    ahead = Precomputed(answers, PAGE - rest - static_size)
+    ahead.add_cached(known)
     why = answers.why_gone
     if why:
         ahead.left_out.clear()
@@ -86,7 +87,9 @@ def page(
         ahead.add_all(content["view"])
     folded = answers.findings.graph.folded if not why else 0
     words = " ".join(filter(None, [why, left_out_words(ahead.left_out, folded)]))
+    # "<" would let text from the cell close the script element.
     data = json.dumps({"content": text, "answers": ahead.packed}).replace("<", "\\u003c")
+    # The policy allows only the script with this digest, so nothing that slipped through escaping could run.
     digest = b64encode(sha256(script.encode()).digest()).decode()
     policy = POLICY.format(f"sha256-{digest}")
     heading = escape(clipped(printable(title), 120))
@@ -107,10 +110,11 @@ def page(
 
 def _script() -> str:
     """The front end, and the lines that start it, as the text of a script element."""
-    found = EXPORT.search(ESM)
-    if found is None:
+    export = EXPORT.search(ESM)
+    if export is None:
         raise RuntimeError("the front end does not end with its export")
-    script = ESM[: found.start()] + START % found[1]
+    script = ESM[: export.start()] + START % export[1]
+    # In an HTML script element, "</script" and "<!--" end or change parsing, even inside of strings.
     return re.sub("<(?=/script|!--)", "\\\\x3c", script, flags=re.IGNORECASE)
 
 
@@ -128,10 +132,11 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
         chosen = chosen.expanduser()
         folder = Path(given).expanduser()
         if not given or given.endswith(("/", os.sep)) or folder.is_dir() or chosen.is_dir():
-            what = "this is a folder" if given else "this is no name"
+            what = "this is a folder" if given else "the name is empty"
             raise SaveError(
                 f"cannot save to {given!r}: {what}; write the name of a file, such as 'report.html'"
             )
+        # Through symbolic links, so that the link stays and its target is replaced.
         target = Path(os.path.realpath(chosen))
         if target.exists() and not target.is_file():
             raise SaveError(
@@ -156,11 +161,12 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
 
 
 def _write(page: str, target: Path) -> None:
-    """Write a file beside its place, then put it there."""
+    """Write a temporary file, then rename it, so that half a page is never read."""
     beside = target.with_name(f".{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:
             file.write(page)
+        # The temporary file has the default mode; a file that is replaced keeps its own.
         if target.exists():
             shutil.copymode(target, beside)
         beside.replace(target)

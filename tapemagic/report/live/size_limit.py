@@ -5,29 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from tapemagic.drawing.elements import element, plain
+from tapemagic.drawing.elements import element, escape_text
 from tapemagic.drawing.styles import SMALL
 from tapemagic.report import limits
-from tapemagic.report.live.content import Content, Face, View
+from tapemagic.report.live.content import Content, Face
 from tapemagic.report.live.packing import packed
-from tapemagic.report.tabs.graph import show as graph
-from tapemagic.report.tabs.trace import show as trace
-from tapemagic.report.text import LEAST_IMPORTANT
+from tapemagic.report.tabs import LEAST_IMPORTANT, TITLE_OF
+from tapemagic.report.tabs.graph.live import View
 
 NOTEBOOK = 240_000
 """The most bytes that a notebook stores of a report, the widget and its front end included."""
 LEAST = 20_000
 """The bytes that a widget always has for its content and answers."""
 STATE = 4_000
-"""The bytes that a notebook stores of a widget beside content and front end."""
+"""The bytes that a notebook stores of a widget in addition to its content and front end."""
 LINE = 14
 """The bytes in which a notebook indents a line."""
 STEPS = "Steps"
-"""The title under which the steps are left out, which have no tab of their own."""
+"""The name of the steps, which are a part of the content without a tab."""
+GRAPH, TRACE = TITLE_OF["graph"], TITLE_OF["trace"]
+"""The tabs that are parts of the view."""
 
 
 def room_beside(texts: Iterable[str]) -> int:
-    """The bytes that are left for the content and the answers of a widget beside what is stored in any case."""
+    """Return the bytes left for the content and the answers of a widget, given the texts that are stored anyway."""
     return max(LEAST, NOTEBOOK - STATE - sum(map(stored, texts)))
 
 
@@ -43,7 +44,7 @@ def stored(text: str) -> int:
 
 
 def fitted(content: Content, room: int) -> tuple[Content, str]:
-    """Content that has room in so many bytes, and itself packed; what is left out of it is named in its place.
+    """Return content that fits into `room` bytes, and the content packed; a sentence replaces each omitted part.
 
     Parameters
     ----------
@@ -57,12 +58,13 @@ def fitted(content: Content, room: int) -> tuple[Content, str]:
     view = content["view"]
     if view is not None:
         sizes[STEPS] = packed(view["steps"])
-        sizes[trace.TITLE] = packed(view["trace"])
-        sizes[graph.TITLE] = packed([view["svg"], view["dot"], view["caption"]])
+        sizes[TRACE] = packed(view["trace"])
+        sizes[GRAPH] = packed([view["svg"], view["dot"], view["caption"]])
     rest = len(packed({**content, "faces": [], "view": _bare(view)}))
-    kept = limits.kept(sizes, max(0, room - rest), (STEPS, *LEAST_IMPORTANT))
+    kept = limits.fits(sizes, max(0, room - rest), (STEPS, *LEAST_IMPORTANT))
     content = _without(content, sizes.keys() - set(kept))
     text = packed(content)
+    # Without its large parts the view may still be too large: the names and tips of hundreds of values and operations.
     if len(text) > room:
         content = _without({**content, "view": None}, sizes.keys())
         text = packed(content)
@@ -74,8 +76,10 @@ def _bare(view: View | None) -> View | None:
 
 
 def _without(content: Content, titles: Iterable[str]) -> Content:
-    """Content in which a sentence stands in the place of some parts."""
-    words = {title: element("div", SMALL, plain(limits.left_out(title))) for title in titles}
+    """Return content in which a sentence replaces some parts."""
+    words = {
+        title: element("div", SMALL, escape_text(limits.omission_note(title))) for title in titles
+    }
     view = content["view"]
     return {
         **content,
@@ -85,7 +89,7 @@ def _without(content: Content, titles: Iterable[str]) -> Content:
 
 
 def _face(face: Face, words: Mapping[str, str], is_bare: bool) -> Face:
-    """A face with the sentence in its place; those of graph and trace stand in the view, if there is one."""
+    """Return a tab with a sentence instead of its HTML, if it is omitted."""
     if face["html"] or is_bare:
         return {**face, "html": words.get(face["title"], face["html"])}
     return face
@@ -94,8 +98,8 @@ def _face(face: Face, words: Mapping[str, str], is_bare: bool) -> Face:
 def _view(view: View, words: Mapping[str, str]) -> View:
     if STEPS in words:
         view = {**view, "steps": []}
-    if trace.TITLE in words:
-        view = {**view, "trace": words[trace.TITLE]}
-    if graph.TITLE in words:
-        view = {**view, "svg": "", "dot": "", "caption": words[graph.TITLE]}
+    if TRACE in words:
+        view = {**view, "trace": words[TRACE]}
+    if GRAPH in words:
+        view = {**view, "svg": "", "dot": "", "caption": words[GRAPH]}
     return view

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 from traitlets import Dict, Unicode
 
-from tapemagic.report.live.answers import LONGEST, Answers, Unanswered
+from tapemagic.report.live.answers import LONGEST, Answers, QueryError
 from tapemagic.report.live.content import Content
 from tapemagic.report.live.front_end import STORED
 from tapemagic.report.live.packing import packed
@@ -36,7 +36,7 @@ class ReportWidget(anywidget.AnyWidget):
     answers : Answers
         They hold the recording, which `close` lets go.
     what_if : callable, optional
-        It is given each message with the key "what_if".
+        It receives every message with the key "what_if".
     room : int, optional
         The most bytes of content and answers: of the content the least important parts are left out, and of the
         answers the oldest are dropped.
@@ -69,17 +69,18 @@ class ReportWidget(anywidget.AnyWidget):
         self._source, self._given = answers, {}
         _, text = fitted({**content, "number": self._number}, self._room)
         self._room_of_answers = min(ROOM, self._room - len(text))
+        # Together, so that the front end never shows a new run with answers about the old one.
         with self.hold_sync():
             self.content = text
             self.answers = {}
 
     @property
     def given(self) -> dict[str, str]:
-        """The packed answers that were given, by the questions."""
+        """The packed answers so far, by the questions."""
         return self._given
 
     def hear(self, message: Any) -> None:
-        """Do what a front end asks for, whatever it sends; no error leaves this method."""
+        """Answer any message of a front end; no error leaves this method."""
         if not isinstance(message, dict):
             return
         question = message.get("ask")
@@ -93,11 +94,12 @@ class ReportWidget(anywidget.AnyWidget):
         """Add the answer to a question."""
         if self._source is None or question in self._given:
             return
-        text = packed(self._source.to(question))
+        text = packed(self._source.answer(question))
         if len(text) + len(question) > self._room_of_answers:
-            text = packed(Unanswered(error=TOO_LARGE))
+            text = packed(QueryError(error=TOO_LARGE))
         given = {**self._given, question: text}
         size = sum(len(asked) + len(answer) for asked, answer in given.items())
+        # Dicts keep the order of insertion, so the oldest answers are dropped first.
         for asked in list(given):
             if size <= self._room_of_answers or asked == question:
                 break
@@ -113,7 +115,8 @@ class ReportWidget(anywidget.AnyWidget):
 
 
 def _can_be_answered(question: str) -> bool:
-    """Whether a question is short enough, and can be sent back: half of a surrogate pair cannot."""
+    """Return True if a question is short enough, and can be sent back: half of a surrogate pair cannot."""
+    # A lone surrogate has no UTF-8, so an answer whose key is the question could not be sent.
     try:
         question.encode()
     except UnicodeEncodeError:
@@ -122,12 +125,13 @@ def _can_be_answered(question: str) -> bool:
 
 
 def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:
-    """The callback of all widgets: a method of one would keep it alive."""
+    """Answer a message. A method of a widget as its callback would keep the widget alive."""
     widget.hear(message)
 
 
 def view(widget: ReportWidget) -> dict[str, Any]:
-    """The MIME bundle that shows a widget in a notebook; empty where there is no notebook."""
-    found: Any = widget._repr_mimebundle_()
-    bundle = found[0] if isinstance(found, tuple) else found
+    """The MIME bundle that shows a widget in a notebook, or an empty one outside of notebooks."""
+    # anywidget returns a dict, or a tuple of data and metadata.
+    result: Any = widget._repr_mimebundle_()
+    bundle = result[0] if isinstance(result, tuple) else result
     return {VIEW: bundle[VIEW]} if bundle and VIEW in bundle else {}

@@ -20,7 +20,7 @@ def nonfinite_origins(subject: Subject) -> tuple[NonFinite, ...]:
     snapshot = subject.whole
     facts: list[NonFinite] = []
     for t, (_, target) in enumerate(subject.targets):
-        all_gradients = subject.found.gradients.items()
+        all_gradients = subject.derivatives.gradients.items()
         gradients = [g for (of, _, level), g in all_gradients if of == t and level == 1]
         fact = None
         if not is_finite(unwrap(target)):
@@ -49,7 +49,7 @@ def _before_assignment(subject: Subject, fact: NonFinite | None) -> NonFinite | 
 
 def _nonfinite_of_higher_order(subject: Subject, t: int) -> NonFinite | None:
     """Find the first nan or infinity in the backward pass from a finite derivative of a target."""
-    gradients = subject.found.gradients
+    gradients = subject.derivatives.gradients
     for (of, s, level), g in gradients.items():
         if of != t or level < 2 or g is None or is_finite(unwrap(g)):
             continue

@@ -141,7 +141,7 @@ def _of_gradient(subject: Subject, fact: NonFinite) -> str:
 
 def _gradients(subject: Subject, fact: NonFinite) -> str:
     """Name the gradients of a target that are nan or infinite: dy/dx is nan."""
-    gradients = subject.found.gradients.items()
+    gradients = subject.derivatives.gradients.items()
     bad = [
         (derivative_symbol(subject.targets[t][0], subject.sources[s][0], level), unwrap(g))
         for (t, s, level), g in gradients

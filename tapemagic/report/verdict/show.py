@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from tapemagic.drawing.elements import element, plain
+from tapemagic.drawing.elements import element, escape_text
 from tapemagic.drawing.styles import BAD, CODE, QUIET, WARN
 from tapemagic.explain.advice import listed
 from tapemagic.explain.formatting import printable
@@ -45,10 +45,10 @@ def _line(statement: Statement, has_result: bool) -> str:
     # Without a result, the unimportant statements are the only ones, so they aren't dimmed.
     if statement.topic in CHIPS:
         style, word = CHIPS[statement.topic]
-        return f"<div>{element('span', style, word)} {plain(statement.text)}</div>"
+        return f"<div>{element('span', style, word)} {escape_text(statement.text)}</div>"
     if statement.topic in QUIETER and has_result:
-        return element("div", QUIET, plain(statement.text))
-    return f"<div>{plain(statement.text)}</div>"
+        return element("div", QUIET, escape_text(statement.text))
+    return f"<div>{escape_text(statement.text)}</div>"
 
 
 def headline(findings: Findings) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.events import record_text
-from tapemagic.engine.tensor.kept_numbers import pickled
+from tapemagic.engine.tensor.dask_results import pickled
 from tapemagic.engine.tensor.methods import MissingAttribute
 from tapemagic.engine.tensor.operators import COMPARISONS, DISPATCHED, RECORDED
 from tapemagic.engine.tensor.tensor import Tensor, Traced, computed, plain, tensors_in, unwrap

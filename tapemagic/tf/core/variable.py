@@ -23,7 +23,7 @@ _own_name: Any = vars(Variable)["name"]
 
 
 class VariableSynchronization(enum.Enum):
-    """How to synchronize copies of a variable; there is only one copy here, so all values mean the same."""
+    """Ways to synchronize copies of a variable; with one copy, all of these mean the same."""
 
     AUTO = 0
     NONE = 1
@@ -32,7 +32,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How to aggregate copies of a variable; there is only one copy here, so all values mean the same."""
+    """Ways to aggregate copies of a variable; with one copy, all of these mean the same."""
 
     NONE = 0
     SUM = 1

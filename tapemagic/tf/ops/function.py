@@ -52,7 +52,7 @@ class Function:
 
     @property
     def why_eager(self) -> str:
-        """Why calls run without a program, with lines; empty if every call has a program."""
+        """Reasons why calls run without a program, with lines; empty if every call has one."""
         return self._traced.why_eager  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -62,12 +62,12 @@ def test_the_arrays_are_the_users() -> None:
 @pytest.mark.parametrize("fraction", [0, 1, -0.5, 1.5, 1e-9, float("nan"), float("inf"), None, "a"])
 def test_fractions_that_leave_a_part_empty(fraction: Any) -> None:
     """Both parts have digits."""
-    with pytest.raises(OptionError, match="takes a number above 0 and below 1"):
+    with pytest.raises(OptionError, match="must be a number between 0 and 1"):
         digits(test_fraction=fraction)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, None, "a", np.random.default_rng(0)])
 def test_seeds_that_are_none(seed: Any) -> None:
     """A seed is a whole number."""
-    with pytest.raises(OptionError, match="takes a whole number, 0 or larger"):
+    with pytest.raises(OptionError, match="must be an integer of at least 0"):
         digits(seed=seed)

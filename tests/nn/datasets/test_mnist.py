@@ -18,11 +18,10 @@ import pytest
 
 from tapemagic.errors import DataFileError, DownloadError, MissingDataError, OptionError
 from tapemagic.nn.datasets import fashion_mnist, load_mnist, mnist
-from tapemagic.nn.datasets.cache import cache_folder
 from tapemagic.nn.datasets.idx import read_idx
 from tapemagic.nn.datasets.load_mnist import IDX_NAMES
 from tapemagic.nn.datasets.npz import NAMES
-from tapemagic.nn.datasets.source import FASHION_MNIST, MNIST, Download, Source
+from tapemagic.nn.datasets.source import FASHION_MNIST, MNIST, Download, Source, cache_folder
 from tests.nn.datasets.server import names, running
 
 RANDOM = np.random.default_rng(0)
@@ -164,30 +163,27 @@ LABELS = idx(ARRAYS["y_train"])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no IDX file: .* it is empty"),
-        (b"<!DOCTYPE html><html>", "is no IDX file: .*begins with b'<!DOCTYP'.*page of a website"),
-        (b"\0\0\x07\x01\0\0\0\1x", "is no IDX file"),
-        (b"\0\0\x08", "is no IDX file"),
-        (b"\0\0\x08\x03\0\0\0\1", "is truncated: the header alone has 16 bytes, the file 8"),
-        (
-            IMAGES[:-1],
-            r"is truncated: .*uint8 of shape \(7, 28, 28\), so 5,504 bytes; it has 5,503",
-        ),
+        (b"", "isn't an IDX file: .* it is empty"),
+        (b"<!DOCTYPE html><html>", "isn't an IDX file: .*begins with b'<!DOCTYP'.*web page"),
+        (b"\0\0\x07\x01\0\0\0\1x", "isn't an IDX file"),
+        (b"\0\0\x08", "isn't an IDX file"),
+        (b"\0\0\x08\x03\0\0\0\1", "is truncated: the header has 16 bytes, the file 8"),
+        (IMAGES[:-1], r"is truncated: .*uint8 of shape \(7, 28, 28\), so 5,504 bytes; it has 5,503"),
         (IMAGES[:16], "is truncated"),
         (IMAGES + b"x", "is longer than it says"),
         (b"\0\0\x08\xff" + b"\xff" * 1020, "is truncated"),
         (gzip.compress(IMAGES)[:-1], "is truncated: its gzipped content ends"),
         (gzip.compress(IMAGES)[:200], "is truncated: its gzipped content ends"),
         (gzip.compress(IMAGES[:-1]), "5,503 once it is unpacked. Copy or download it again"),
-        (gzip.compress(IMAGES) + b"rubbish", "is corrupt: it does not unpack"),
-        (b"\x1f\x8b" + b"rubbish" * 10, "is corrupt: it does not unpack"),
-        (LABELS, r"training images are uint8 of shape \(7,\); expected .*\(n, 28, 28\)"),
+        (gzip.compress(IMAGES) + b"rubbish", "is corrupt: it can't be unpacked"),
+        (b"\x1f\x8b" + b"rubbish" * 10, "is corrupt: it can't be unpacked"),
+        (LABELS, r"training images must be uint8 of shape \(n, 28, 28\), not uint8 of shape \(7,\)"),
         (idx(ARRAYS["x_train"][:, :8, :8]), r"uint8 of shape \(7, 8, 8\)"),
-        (idx(ARRAYS["x_train"], ">f4"), "training images are float32"),
-        (idx(ARRAYS["x_train"][:0]), r"of shape \(0, 28, 28\); expected .* n of 1 or more"),
-        (idx(ARRAYS["x_train"][:6]), r"labels are uint8 of shape \(7,\); .* each of the 6 images"),
+        (idx(ARRAYS["x_train"], ">f4"), "training images must be .* not float32"),
+        (idx(ARRAYS["x_train"][:0]), r"must be .* not uint8 of shape \(0, 28, 28\)"),
+        (idx(ARRAYS["x_train"][:6]), r"labels must be .* each of the 6 images, not uint8 of shape \(7,\)"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_file_of_images(tmp_path: Path, content: bytes, message: str) -> None:
     """The error names the file, what was expected, what is there, and what to do."""
     write_idx(tmp_path, x_train=content)
@@ -199,12 +195,12 @@ def test_a_wrong_file_of_images(tmp_path: Path, content: bytes, message: str) ->
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (ARRAYS["y_train"] + 20, "training labels go from 2. to 2.; expected are 0 to 9"),
-        (ARRAYS["y_train"] - 10.0, "training labels are float64"),
-        (ARRAYS["y_train"].astype(int) - 10, "labels go from -.* to -"),
-        (np.eye(10)[ARRAYS["y_train"]], r"float64 of shape \(7, 10\); expected .*\(7,\)"),
+        (ARRAYS["y_train"] + 20, "training labels must be from 0 to 9, not from 2. to 2."),
+        (ARRAYS["y_train"] - 10.0, "training labels must be .* not float64"),
+        (ARRAYS["y_train"].astype(int) - 10, "labels must be from 0 to 9, not from -.* to -"),
+        (np.eye(10)[ARRAYS["y_train"]], r"shape \(7,\), .* not float64 of shape \(7, 10\)"),
         (ARRAYS["y_train"].astype(object), "y_train in .* Object arrays cannot be loaded"),
-        (None, "lacks y_train: expected are the arrays .* it has x_test, x_train, y_test"),
+        (None, "lacks y_train: it must have the arrays .* and has x_test, x_train, y_test"),
     ],
 )
 def test_wrong_labels(tmp_path: Path, labels: Any, message: str) -> None:
@@ -274,7 +270,7 @@ def test_a_damaged_gzip_file(tmp_path: Path) -> None:
 def test_nothing_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says where was looked, for what, and how to download it."""
     monkeypatch.setenv("TAPEMAGIC_DATA", str(tmp_path))
-    with pytest.raises(MissingDataError, match=r"mnist is not there.*: mnist\(download=True\)\.$"):
+    with pytest.raises(MissingDataError, match=r"mnist doesn't exist.*: mnist\(download=True\)\.$"):
         mnist()
     with pytest.raises(MissingDataError, match=r": fashion_mnist\('x.npz', download=True\)\.$"):
         fashion_mnist("x.npz")
@@ -288,7 +284,7 @@ def test_nothing_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("path", [5, True, ["a"]])
 def test_a_path_that_is_none(path: Any) -> None:
     """A path is text or a path."""
-    with pytest.raises(OptionError, match=r"mnist.. takes the path of an .npz file or a folder"):
+    with pytest.raises(OptionError, match=r"path must be the path of an .npz file or a folder"):
         mnist(path)
 
 
@@ -296,7 +292,7 @@ def test_one_of_the_four_files(tmp_path: Path) -> None:
     """One file is not the data set: the error names the folder."""
     write_idx(tmp_path)
 
-    with pytest.raises(OptionError, match=f"give mnist.. their folder, '{tmp_path}'"):
+    with pytest.raises(OptionError, match=f"pass their folder, mnist.'{tmp_path}'"):
         mnist(tmp_path / IDX_NAMES[0])
 
 
@@ -340,7 +336,7 @@ def test_downloading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         server.paths.clear()
         assert_loaded(fashion_mnist(**asked))
         assert [f"/{name}.gz" for name in IDX_NAMES] == server.paths
-        with pytest.raises(OptionError, match="downloads four files: give it the folder"):
+        with pytest.raises(OptionError, match="downloads four files: pass their folder"):
             fashion_mnist(tmp_path / "my2.npz", **asked)
 
         server.respond = lambda handler: handler.send(b"", status=404)
@@ -354,7 +350,7 @@ def test_a_file_of_the_users_is_not_replaced(tmp_path: Path) -> None:
     """A corrupt file is an error also where a download is allowed."""
     (tmp_path / "mnist.npz").write_bytes(b"mine")
 
-    with pytest.raises(DataFileError, match=r"truncated or corrupt, or no .npz file"):
+    with pytest.raises(DataFileError, match=r"truncated or corrupt, or not an .npz file"):
         mnist(tmp_path, download=True)
     assert b"mine" == (tmp_path / "mnist.npz").read_bytes()
 

@@ -1,7 +1,8 @@
 """Programs that Keras and tapemagic both run: the first to store values, the second to be compared with them.
 
 A case is a function of the names of a library, `k`, and of a numpy generator with a fixed seed. It returns arrays by
-name. The module that it stands in gives the file of values its name, and the function the prefix of the entries::
+name, or for several settings the arrays of each under its name. The module that it stands in gives the file of values
+its name, and the function the prefix of the entries::
 
     @case
     def dense(k, rng):
@@ -43,7 +44,8 @@ class Library(Protocol):
 
 def case(function: Case) -> Case:
     """Register a case under the name of its module and its own."""
-    CASES[f"{function.__module__.rpartition('.')[2]}.{function.__name__}"] = function
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    CASES[name] = lambda k, rng: joined(function(k, rng))
     return function
 
 
@@ -73,9 +75,15 @@ def of_layer(k: Any, layer: Any, x: Any, rng: np.random.Generator, **call: Any) 
     return {"output": output, **{f"gradient_{n}": g for n, g in enumerate(gradients)}}
 
 
-def joined(parts: dict[str, Arrays]) -> Arrays:
-    """The arrays of several settings, each with the name of its setting in front."""
-    return {f"{name} {key}": x for name, found in parts.items() for key, x in found.items()}
+def joined(parts: Arrays) -> Arrays:
+    """The arrays of several settings, each with the names of its settings in front."""
+    found: Arrays = {}
+    for name, part in parts.items():
+        if isinstance(part, dict):
+            found |= {f"{name} {key}": x for key, x in joined(part).items()}
+        else:
+            found[name] = part
+    return found
 
 
 def load_all() -> dict[str, Case]:

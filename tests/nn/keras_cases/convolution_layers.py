@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case, joined, of_layer
+from tests.nn.keras_cases import Arrays, case, of_layer
 
 IMAGES = (2, 7, 6, 3)
 SIGNALS = (2, 9, 4)
@@ -26,12 +26,10 @@ def conv2d(k: Any, rng: np.random.Generator) -> Arrays:
         "flat kernel": {"kernel_size": (1, 4)},
     }
     x = rng.normal(size=IMAGES)
-    return joined(
-        {
-            name: of_layer(k, k.layers.Conv2D(**{"filters": 6, "kernel_size": 3} | given), x, rng)
-            for name, given in settings.items()
-        }
-    )
+    return {
+        name: of_layer(k, k.layers.Conv2D(**{"filters": 6, "kernel_size": 3} | given), x, rng)
+        for name, given in settings.items()
+    }
 
 
 @case
@@ -46,12 +44,10 @@ def conv1d(k: Any, rng: np.random.Generator) -> Arrays:
         "groups": {"groups": 2, "use_bias": False},
     }
     x = rng.normal(size=SIGNALS)
-    return joined(
-        {
-            name: of_layer(k, k.layers.Conv1D(filters=4, kernel_size=3, **given), x, rng)
-            for name, given in settings.items()
-        }
-    )
+    return {
+        name: of_layer(k, k.layers.Conv1D(filters=4, kernel_size=3, **given), x, rng)
+        for name, given in settings.items()
+    }
 
 
 @case
@@ -65,28 +61,22 @@ def pooling2d(k: Any, rng: np.random.Generator) -> Arrays:
     }
     x = np.round(rng.normal(size=IMAGES))
     kinds = ("MaxPooling2D", "AveragePooling2D")
-    return joined(
-        {
-            f"{kind} {name}": of_layer(
-                k, getattr(k.layers, kind)(**{"pool_size": 2} | given), x, rng
-            )
-            for kind in kinds
-            for name, given in settings.items()
-        }
-    )
+    return {
+        f"{kind} {name}": of_layer(k, getattr(k.layers, kind)(**{"pool_size": 2} | given), x, rng)
+        for kind in kinds
+        for name, given in settings.items()
+    }
 
 
 @case
 def pooling1d(k: Any, rng: np.random.Generator) -> Arrays:
     """Maxima and averages over windows of signals."""
     x = rng.normal(size=SIGNALS)
-    return joined(
-        {
-            f"{kind} {padding}": of_layer(k, getattr(k.layers, kind)(3, 2, padding=padding), x, rng)
-            for kind in ("MaxPooling1D", "AveragePooling1D")
-            for padding in ("valid", "same")
-        }
-    )
+    return {
+        f"{kind} {padding}": of_layer(k, getattr(k.layers, kind)(3, 2, padding=padding), x, rng)
+        for kind in ("MaxPooling1D", "AveragePooling1D")
+        for padding in ("valid", "same")
+    }
 
 
 @case
@@ -99,7 +89,7 @@ def global_pooling(k: Any, rng: np.random.Generator) -> Arrays:
             for keepdims in (False, True):
                 layer = getattr(k.layers, kind)(keepdims=keepdims)
                 found[f"{kind} {keepdims}"] = of_layer(k, layer, x, rng)
-    return joined(found)
+    return found
 
 
 @case
@@ -116,16 +106,12 @@ def shapes(k: Any, rng: np.random.Generator) -> Arrays:
     layers = k.layers
     x = rng.normal(size=IMAGES)
     vectors = rng.normal(size=(2, 3))
-    return joined(
-        {
-            "flatten": of_layer(k, layers.Flatten(), x, rng),
-            "flatten whole numbers": of_layer(
-                k, layers.Flatten(), np.arange(6).reshape(2, 3, 1), rng
-            ),
-            "flatten scalars": of_layer(k, layers.Flatten(), rng.normal(size=4), rng),
-            "reshape": of_layer(k, layers.Reshape((6, -1)), x, rng),
-            "reshape to scalars": of_layer(k, layers.Reshape(()), rng.normal(size=(4, 1)), rng),
-            "permute": of_layer(k, layers.Permute((3, 1, 2)), x, rng),
-            "repeat": of_layer(k, layers.RepeatVector(4), vectors, rng),
-        }
-    )
+    return {
+        "flatten": of_layer(k, layers.Flatten(), x, rng),
+        "flatten whole numbers": of_layer(k, layers.Flatten(), np.arange(6).reshape(2, 3, 1), rng),
+        "flatten scalars": of_layer(k, layers.Flatten(), rng.normal(size=4), rng),
+        "reshape": of_layer(k, layers.Reshape((6, -1)), x, rng),
+        "reshape to scalars": of_layer(k, layers.Reshape(()), rng.normal(size=(4, 1)), rng),
+        "permute": of_layer(k, layers.Permute((3, 1, 2)), x, rng),
+        "repeat": of_layer(k, layers.RepeatVector(4), vectors, rng),
+    }

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case, joined
+from tests.nn.keras_cases import Arrays, case
 
 LABELS = {
     "CategoricalCrossentropy": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], "float32"),
@@ -40,4 +40,4 @@ def far_logits(k: Any, _rng: np.random.Generator) -> Arrays:
             f"{loss} layer": _found(k, loss, lambda x, f=layer: f(x * 1)),
             f"{loss} in between": _found(k, loss, lambda x, f=activation: f(x * 1) * 1),
         }
-    return joined(found)
+    return found

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case, joined
+from tests.nn.keras_cases import Arrays, case
 
 REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 
@@ -32,7 +32,7 @@ def mean_squared_error(k: Any, rng: np.random.Generator) -> Arrays:
         loss = k.losses.MeanSquaredError(reduction=reduction)
         parts[f"{reduction}"] = of_loss(k, loss, y_true, y_pred)
         parts[f"{reduction}_weighted"] = of_loss(k, loss, y_true, y_pred, weights)
-    return joined(parts)
+    return parts
 
 
 @case
@@ -41,21 +41,19 @@ def squared_error_of_shapes(k: Any, rng: np.random.Generator) -> Arrays:
     loss = k.losses.MeanSquaredError()
     column, row = rng.normal(size=(4, 1)).astype("float32"), rng.normal(size=4).astype("float32")
     weights = rng.random(4)
-    return joined(
-        {
-            "row_column": of_loss(k, loss, row, column),
-            "column_row": of_loss(k, loss, column, row),
-            "rows": of_loss(k, loss, row, row[::-1]),
-            "weights_row": of_loss(k, loss, row, column, weights),
-            "weights_column": of_loss(k, loss, row, column, weights[:, None]),
-            "weights_number": of_loss(k, loss, column, column[::-1], 0.5),
-            "times": of_loss(k, loss, rng.normal(size=(2, 3)), rng.normal(size=(2, 3, 1))),
-            "times_weights": of_loss(
-                k, loss, np.zeros((2, 3, 2)), rng.normal(size=(2, 3, 2)), rng.random((2, 1))
-            ),
-            "whole_targets": of_loss(k, loss, np.arange(4), column),
-        }
-    )
+    return {
+        "row_column": of_loss(k, loss, row, column),
+        "column_row": of_loss(k, loss, column, row),
+        "rows": of_loss(k, loss, row, row[::-1]),
+        "weights_row": of_loss(k, loss, row, column, weights),
+        "weights_column": of_loss(k, loss, row, column, weights[:, None]),
+        "weights_number": of_loss(k, loss, column, column[::-1], 0.5),
+        "times": of_loss(k, loss, rng.normal(size=(2, 3)), rng.normal(size=(2, 3, 1))),
+        "times_weights": of_loss(
+            k, loss, np.zeros((2, 3, 2)), rng.normal(size=(2, 3, 2)), rng.random((2, 1))
+        ),
+        "whole_targets": of_loss(k, loss, np.arange(4), column),
+    }
 
 
 @case
@@ -67,21 +65,17 @@ def sparse_categorical_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
     labels = np.array([0, 2, 1, 1])
     from_logits = k.losses.SparseCategoricalCrossentropy(from_logits=True)
     loss = k.losses.SparseCategoricalCrossentropy()
-    return joined(
-        {
-            "logits": of_loss(k, from_logits, labels, logits),
-            "logits_column": of_loss(k, from_logits, labels[:, None], logits),
-            "logits_bytes": of_loss(k, from_logits, labels.astype("uint8"), logits),
-            "logits_floats": of_loss(k, from_logits, labels.astype("float32"), logits),
-            "logits_weighted": of_loss(k, from_logits, labels, logits, rng.random(4)),
-            "probabilities": of_loss(k, loss, labels, probabilities),
-            "unscaled": of_loss(k, loss, labels[1:], probabilities[1:] * 0.5),
-            "large": of_loss(k, from_logits, labels, logits * 1e4),
-            "times": of_loss(
-                k, from_logits, rng.integers(0, 3, (2, 4)), rng.normal(size=(2, 4, 3))
-            ),
-        }
-    )
+    return {
+        "logits": of_loss(k, from_logits, labels, logits),
+        "logits_column": of_loss(k, from_logits, labels[:, None], logits),
+        "logits_bytes": of_loss(k, from_logits, labels.astype("uint8"), logits),
+        "logits_floats": of_loss(k, from_logits, labels.astype("float32"), logits),
+        "logits_weighted": of_loss(k, from_logits, labels, logits, rng.random(4)),
+        "probabilities": of_loss(k, loss, labels, probabilities),
+        "unscaled": of_loss(k, loss, labels[1:], probabilities[1:] * 0.5),
+        "large": of_loss(k, from_logits, labels, logits * 1e4),
+        "times": of_loss(k, from_logits, rng.integers(0, 3, (2, 4)), rng.normal(size=(2, 4, 3))),
+    }
 
 
 @case
@@ -93,7 +87,7 @@ def ignored_class(k: Any, rng: np.random.Generator) -> Arrays:
         loss = k.losses.SparseCategoricalCrossentropy(True, ignore_class=-1, reduction=reduction)
         parts[f"{reduction}"] = of_loss(k, loss, labels, logits)
         parts[f"{reduction}_weighted"] = of_loss(k, loss, labels, logits, weights)
-    return joined(parts)
+    return parts
 
 
 def of_functions(k: Any, names: str, y_true: Any, y_pred: Any) -> Arrays:
@@ -102,7 +96,7 @@ def of_functions(k: Any, names: str, y_true: Any, y_pred: Any) -> Arrays:
     for name in names.split():
         function = getattr(k.losses, name)
         parts[name] = of_loss(k, function(), y_true, y_pred)
-    return joined(parts)
+    return parts
 
 
 @case
@@ -113,16 +107,14 @@ def regression(k: Any, rng: np.random.Generator) -> Arrays:
     names = "MeanAbsoluteError MeanSquaredLogarithmicError Huber LogCosh CosineSimilarity"
     found = of_functions(k, names, y_true, y_pred)
     percent = k.losses.MeanAbsolutePercentageError()
-    found |= joined(
-        {
-            "percent": of_loss(k, percent, y_true[1:], y_pred[1:]),
-            "percent_of_0": of_loss(k, percent, y_true[:1], y_pred[:1]),
-            "huber_2": of_loss(k, k.losses.Huber(delta=2.0), y_true, y_pred),
-            "cosine_0": of_loss(k, k.losses.CosineSimilarity(axis=0), y_true, y_pred),
-            "columns": of_loss(k, k.losses.LogCosh(), y_true[:, 0], y_pred[:, :1]),
-            "bend": of_loss(k, k.losses.Huber(), np.zeros((1, 3)), [[1.0, -1.0, 0.0]]),
-        }
-    )
+    found |= {
+        "percent": of_loss(k, percent, y_true[1:], y_pred[1:]),
+        "percent_of_0": of_loss(k, percent, y_true[:1], y_pred[:1]),
+        "huber_2": of_loss(k, k.losses.Huber(delta=2.0), y_true, y_pred),
+        "cosine_0": of_loss(k, k.losses.CosineSimilarity(axis=0), y_true, y_pred),
+        "columns": of_loss(k, k.losses.LogCosh(), y_true[:, 0], y_pred[:, :1]),
+        "bend": of_loss(k, k.losses.Huber(), np.zeros((1, 3)), [[1.0, -1.0, 0.0]]),
+    }
     return found
 
 
@@ -132,9 +124,9 @@ def distributions(k: Any, rng: np.random.Generator) -> Arrays:
     y_true, y_pred = rng.dirichlet(np.ones(3), 4), rng.dirichlet(np.ones(3), 4)
     y_true[0], y_pred[1] = [0, 1, 0], [1, 0, 0]
     found = of_functions(k, "KLDivergence Poisson", y_true, y_pred)
-    return found | joined(
-        {"counts": of_loss(k, k.losses.Poisson(), rng.poisson(3, (4, 2)), rng.random((4, 2)) * 5)}
-    )
+    return found | {
+        "counts": of_loss(k, k.losses.Poisson(), rng.poisson(3, (4, 2)), rng.random((4, 2)) * 5)
+    }
 
 
 @case
@@ -143,14 +135,12 @@ def hinges(k: Any, rng: np.random.Generator) -> Arrays:
     y_pred, zeros = rng.normal(size=(4, 3)), rng.integers(0, 2, (4, 3))
     y_pred[0, 0] = 1.0
     one_hot = np.eye(3)[[0, 2, 1, 1]]
-    return joined(
-        {
-            "ones": of_functions(k, "Hinge SquaredHinge", 2 * zeros - 1, y_pred),
-            "zeros": of_functions(k, "Hinge SquaredHinge", zeros, y_pred),
-            "others": of_functions(k, "Hinge SquaredHinge", zeros * 0.5, y_pred),
-            "one_hot": of_functions(k, "CategoricalHinge", one_hot, y_pred),
-        }
-    )
+    return {
+        "ones": of_functions(k, "Hinge SquaredHinge", 2 * zeros - 1, y_pred),
+        "zeros": of_functions(k, "Hinge SquaredHinge", zeros, y_pred),
+        "others": of_functions(k, "Hinge SquaredHinge", zeros * 0.5, y_pred),
+        "one_hot": of_functions(k, "CategoricalHinge", one_hot, y_pred),
+    }
 
 
 @case
@@ -162,18 +152,16 @@ def binary_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
     probabilities = 1 / (1 + np.exp(-logits))
     probabilities[1] = [0, 1, 0.5]
     loss = k.losses.BinaryCrossentropy
-    return joined(
-        {
-            "logits": of_loss(k, loss(from_logits=True), y_true, logits),
-            "probabilities": of_loss(k, loss(), y_true, probabilities),
-            "smooth": of_loss(k, loss(True, label_smoothing=0.2), y_true, logits),
-            "smooth_probabilities": of_loss(k, loss(label_smoothing=0.2), y_true, probabilities),
-            "soft": of_loss(k, loss(True), rng.random((4, 3)), logits),
-            "row": of_loss(k, loss(True), y_true[:, 0], logits[:, :1]),
-            "axis": of_loss(k, loss(True, axis=0, reduction=None), y_true, logits),
-            "weighted": of_loss(k, loss(), y_true, probabilities, rng.random(4)),
-        }
-    )
+    return {
+        "logits": of_loss(k, loss(from_logits=True), y_true, logits),
+        "probabilities": of_loss(k, loss(), y_true, probabilities),
+        "smooth": of_loss(k, loss(True, label_smoothing=0.2), y_true, logits),
+        "smooth_probabilities": of_loss(k, loss(label_smoothing=0.2), y_true, probabilities),
+        "soft": of_loss(k, loss(True), rng.random((4, 3)), logits),
+        "row": of_loss(k, loss(True), y_true[:, 0], logits[:, :1]),
+        "axis": of_loss(k, loss(True, axis=0, reduction=None), y_true, logits),
+        "weighted": of_loss(k, loss(), y_true, probabilities, rng.random(4)),
+    }
 
 
 @case
@@ -183,26 +171,24 @@ def categorical_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
     probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
     probabilities[1] = [0, 1, 0]
     loss = k.losses.CategoricalCrossentropy
-    return joined(
-        {
-            "logits": of_loss(k, loss(from_logits=True), y_true, logits),
-            "large": of_loss(k, loss(from_logits=True), y_true, logits * 1e4),
-            "probabilities": of_loss(k, loss(), y_true, probabilities),
-            "unscaled": of_loss(k, loss(), y_true, probabilities * 2.5),
-            "smooth": of_loss(k, loss(True, label_smoothing=0.2), y_true, logits),
-            "smooth_probabilities": of_loss(k, loss(label_smoothing=0.2), y_true, probabilities),
-            "soft": of_loss(k, loss(True), rng.dirichlet(np.ones(3), 4), logits),
-            "axis": of_loss(k, loss(True, axis=0), rng.dirichlet(np.ones(4), 3).T, logits),
-            "axis_probabilities": of_loss(k, loss(axis=1), y_true, probabilities),
-            "times": of_loss(
-                k,
-                loss(True),
-                np.eye(3)[rng.integers(0, 3, (2, 4))],
-                rng.normal(size=(2, 4, 3)),
-                rng.random((2, 1)),
-            ),
-        }
-    )
+    return {
+        "logits": of_loss(k, loss(from_logits=True), y_true, logits),
+        "large": of_loss(k, loss(from_logits=True), y_true, logits * 1e4),
+        "probabilities": of_loss(k, loss(), y_true, probabilities),
+        "unscaled": of_loss(k, loss(), y_true, probabilities * 2.5),
+        "smooth": of_loss(k, loss(True, label_smoothing=0.2), y_true, logits),
+        "smooth_probabilities": of_loss(k, loss(label_smoothing=0.2), y_true, probabilities),
+        "soft": of_loss(k, loss(True), rng.dirichlet(np.ones(3), 4), logits),
+        "axis": of_loss(k, loss(True, axis=0), rng.dirichlet(np.ones(4), 3).T, logits),
+        "axis_probabilities": of_loss(k, loss(axis=1), y_true, probabilities),
+        "times": of_loss(
+            k,
+            loss(True),
+            np.eye(3)[rng.integers(0, 3, (2, 4))],
+            rng.normal(size=(2, 4, 3)),
+            rng.random((2, 1)),
+        ),
+    }
 
 
 @case
@@ -212,19 +198,17 @@ def focal_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
     one_hot = np.eye(3)[[0, 2, 1, 1]]
     probabilities = 1 / (1 + np.exp(-logits))
     binary, categorical = k.losses.BinaryFocalCrossentropy, k.losses.CategoricalFocalCrossentropy
-    return joined(
-        {
-            "binary": of_loss(k, binary(), y_true, probabilities),
-            "binary_logits": of_loss(k, binary(from_logits=True), y_true, logits),
-            "binary_balanced": of_loss(k, binary(True, 0.3, 1.5), y_true, probabilities),
-            "binary_smooth": of_loss(k, binary(label_smoothing=0.1), y_true, probabilities),
-            "categorical": of_loss(k, categorical(), one_hot, probabilities),
-            "categorical_logits": of_loss(k, categorical(from_logits=True), one_hot, logits),
-            "categorical_options": of_loss(
-                k, categorical(0.3, 1.5, label_smoothing=0.1), one_hot, probabilities
-            ),
-        }
-    )
+    return {
+        "binary": of_loss(k, binary(), y_true, probabilities),
+        "binary_logits": of_loss(k, binary(from_logits=True), y_true, logits),
+        "binary_balanced": of_loss(k, binary(True, 0.3, 1.5), y_true, probabilities),
+        "binary_smooth": of_loss(k, binary(label_smoothing=0.1), y_true, probabilities),
+        "categorical": of_loss(k, categorical(), one_hot, probabilities),
+        "categorical_logits": of_loss(k, categorical(from_logits=True), one_hot, logits),
+        "categorical_options": of_loss(
+            k, categorical(0.3, 1.5, label_smoothing=0.1), one_hot, probabilities
+        ),
+    }
 
 
 @case
@@ -253,10 +237,8 @@ def custom_losses(k: Any, rng: np.random.Generator) -> Arrays:
             return (y_pred - y_true) ** 3
 
     y_true, y_pred = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
-    return joined(
-        {
-            "mean": of_loss(k, Cubes(), y_true, y_pred),
-            "weighted": of_loss(k, Cubes(reduction="sum"), y_true, y_pred, rng.random((4, 1))),
-            "whole": of_loss(k, Cubes(), y_true.astype(int), y_pred),
-        }
-    )
+    return {
+        "mean": of_loss(k, Cubes(), y_true, y_pred),
+        "weighted": of_loss(k, Cubes(reduction="sum"), y_true, y_pred, rng.random((4, 1))),
+        "whole": of_loss(k, Cubes(), y_true.astype(int), y_pred),
+    }

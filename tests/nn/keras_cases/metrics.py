@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case, joined
+from tests.nn.keras_cases import Arrays, case
 
 
 def of_metric(k: Any, metric: Any, *batches: tuple[Any, ...]) -> Arrays:
@@ -24,7 +24,7 @@ def of_metric(k: Any, metric: Any, *batches: tuple[Any, ...]) -> Arrays:
 
 def of_metrics(k: Any, metrics: dict[str, Any], *batches: tuple[Any, ...]) -> Arrays:
     """The results of several metrics, under a name each."""
-    return joined({name: of_metric(k, metric, *batches) for name, metric in metrics.items()})
+    return {name: of_metric(k, metric, *batches) for name, metric in metrics.items()}
 
 
 def single(x: Any) -> Any:

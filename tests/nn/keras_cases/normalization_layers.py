@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case, joined, of_layer
+from tests.nn.keras_cases import Arrays, case, of_layer
 
 SHAPES = {"vectors": (6, 3), "signals": (3, 4, 5), "images": (2, 3, 4, 2)}
 
@@ -32,7 +32,7 @@ def batch_normalization(k: Any, rng: np.random.Generator) -> Arrays:
         x = rng.normal(1, 2, SHAPES["images"])
         layer = k.layers.BatchNormalization(**given)
         found[name] = of_normalization(k, layer, x, rng, training=True)
-    return joined(found)
+    return found
 
 
 def of_normalization(
@@ -67,12 +67,10 @@ def layer_normalization(k: Any, rng: np.random.Generator) -> Arrays:
         "bare": {"center": False, "scale": False},
     }
     x = rng.normal(1, 3, (3, 4, 5))
-    return joined(
-        {
-            name: of_layer(k, k.layers.LayerNormalization(**given), x, rng)
-            for name, given in settings.items()
-        }
-    )
+    return {
+        name: of_layer(k, k.layers.LayerNormalization(**given), x, rng)
+        for name, given in settings.items()
+    }
 
 
 @case

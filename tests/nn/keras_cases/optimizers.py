@@ -21,12 +21,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "adam_global_clipnorm": {"of": "Adam", "global_clipnorm": 0.7, "weight_decay": 0.01},
     "adamw": {"of": "AdamW", "learning_rate": 0.02},
     "nadam": {"of": "Nadam", "learning_rate": 0.02},
-    "nadam_ema": {
-        "of": "Nadam",
-        "use_ema": True,
-        "ema_momentum": 0.7,
-        "ema_overwrite_frequency": 20,
-    },
+    "nadam_ema": {"of": "Nadam", "use_ema": True, "ema_momentum": 0.7, "ema_overwrite_frequency": 20},
     "adamax": {"of": "Adamax", "beta_1": 0.8, "weight_decay": 0.02},
     "rmsprop": {"of": "RMSprop"},
     "rmsprop_centered": {"of": "RMSprop", "centered": True, "rho": 0.5, "epsilon": 1e-2},
@@ -43,7 +38,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "adam_scaled": {"of": "Adam", "loss_scale_factor": 8.0},
     "sgd_scheduled": {"of": "SGD", "learning_rate": ("ExponentialDecay", 0.1, 10, 0.5)},
     "adam_scheduled": {"of": "Adam", "learning_rate": ("CosineDecay", 0.02, 30, 0.1)},
-}
+}  # fmt: skip
 
 SCHEDULES: dict[str, tuple[Any, ...]] = {
     "exponential": ("ExponentialDecay", 0.1, 7, 0.9),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case, joined, of_layer
+from tests.nn.keras_cases import Arrays, case, of_layer
 
 
 def merged(k: Any, rng: np.random.Generator, layer: Any, *shapes: tuple[int, ...]) -> Arrays:
@@ -30,23 +30,21 @@ def merging(k: Any, rng: np.random.Generator) -> Arrays:
     found["Subtract"] = merged(k, rng, k.layers.Subtract(), (2, 3), (2, 3))
     found["Concatenate"] = merged(k, rng, k.layers.Concatenate(), (2, 3), (2, 1), (2, 4))
     found["Concatenate axis"] = merged(k, rng, k.layers.Concatenate(axis=1), (2, 3, 4), (2, 2, 4))
-    return joined(found)
+    return found
 
 
 @case
 def dot(k: Any, rng: np.random.Generator) -> Arrays:
     """Dot products along axes of vectors and matrices."""
     layer = k.layers.Dot
-    return joined(
-        {
-            "vectors": merged(k, rng, layer(axes=1), (3, 4), (3, 4)),
-            "cosine": merged(k, rng, layer(axes=-1, normalize=True), (3, 4), (3, 4)),
-            "matrices": merged(k, rng, layer(axes=(1, 2)), (2, 3, 5), (2, 4, 3)),
-            "last": merged(k, rng, layer(axes=(2, 2)), (2, 3, 5), (2, 4, 5)),
-            "mixed": merged(k, rng, layer(axes=(2, 1)), (2, 3, 5), (2, 5)),
-            "other way": merged(k, rng, layer(axes=(1, 2)), (2, 5), (2, 3, 5)),
-        }
-    )
+    return {
+        "vectors": merged(k, rng, layer(axes=1), (3, 4), (3, 4)),
+        "cosine": merged(k, rng, layer(axes=-1, normalize=True), (3, 4), (3, 4)),
+        "matrices": merged(k, rng, layer(axes=(1, 2)), (2, 3, 5), (2, 4, 3)),
+        "last": merged(k, rng, layer(axes=(2, 2)), (2, 3, 5), (2, 4, 5)),
+        "mixed": merged(k, rng, layer(axes=(2, 1)), (2, 3, 5), (2, 5)),
+        "other way": merged(k, rng, layer(axes=(1, 2)), (2, 5), (2, 3, 5)),
+    }
 
 
 @case
@@ -66,10 +64,9 @@ def padding(k: Any, rng: np.random.Generator) -> Arrays:
         "cropping of signals": layers.Cropping1D((1, 2)),
         "longer": layers.UpSampling1D(2),
     }
-    return joined(
-        {name: of_layer(k, layer, images, rng) for name, layer in of_images.items()}
-        | {name: of_layer(k, layer, signals, rng) for name, layer in of_signals.items()}
-    )
+    return {name: of_layer(k, layer, images, rng) for name, layer in of_images.items()} | {
+        name: of_layer(k, layer, signals, rng) for name, layer in of_signals.items()
+    }
 
 
 @case
@@ -92,20 +89,18 @@ def activations(k: Any, rng: np.random.Generator) -> Arrays:
     found = {name: of_layer(k, layer, x, rng) for name, layer in made.items()}
     mask = rng.random((3, 4, 2)) < 0.6
     found["softmax mask"] = of_layer(k, layers.Softmax(axis=1), x, rng, mask=k.array(mask))
-    return joined(found)
+    return found
 
 
 @case
 def inner(k: Any, rng: np.random.Generator) -> Arrays:
     """Layers around functions and other layers."""
     x = rng.normal(size=(2, 4, 3))
-    return joined(
-        {
-            "identity": of_layer(k, k.layers.Identity(), x, rng),
-            "time": of_layer(k, k.layers.TimeDistributed(k.layers.Dense(2)), x, rng),
-            "lambda": of_layer(k, k.layers.Lambda(lambda x: x * x), x, rng),
-        }
-    )
+    return {
+        "identity": of_layer(k, k.layers.Identity(), x, rng),
+        "time": of_layer(k, k.layers.TimeDistributed(k.layers.Dense(2)), x, rng),
+        "lambda": of_layer(k, k.layers.Lambda(lambda x: x * x), x, rng),
+    }
 
 
 @case

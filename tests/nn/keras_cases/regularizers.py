@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case, joined
+from tests.nn.keras_cases import Arrays, case
 
 
 def of_penalty(k: Any, regularizer: Any, x: Any) -> Arrays:
@@ -37,7 +37,7 @@ def penalties(k: Any, rng: np.random.Generator) -> Arrays:
         "get_class": r.get("L1"),
         "get_function": r.get(lambda w: k.sum(w * w * w)),
     }
-    return joined({name: of_penalty(k, found, x) for name, found in regularizers.items()})
+    return {name: of_penalty(k, found, x) for name, found in regularizers.items()}
 
 
 @case

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case, joined, of_layer
+from tests.nn.keras_cases import Arrays, case, of_layer
 
 KINDS = ("SimpleRNN", "GRU", "LSTM")
 SEQUENCES = (3, 5, 2)
@@ -40,7 +40,7 @@ def last_outputs(k: Any, rng: np.random.Generator) -> Arrays:
         for name, given in settings.items()
     }
     gru = recurrent(k, "GRU", reset_after=False, recurrent_activation="hard_sigmoid")
-    return joined(found | {"GRU reset before": of_layer(k, gru, x, rng)})
+    return found | {"GRU reset before": of_layer(k, gru, x, rng)}
 
 
 @case
@@ -61,7 +61,7 @@ def all_outputs(k: Any, rng: np.random.Generator) -> Arrays:
             for backwards in (False, True):
                 layer = recurrent(k, kind, return_sequences=True, go_backwards=backwards)
                 found[f"{kind} {name} {backwards}"] = of_layer(k, layer, x, rng, **call)
-    return joined(found)
+    return found
 
 
 @case
@@ -137,6 +137,4 @@ def attention(k: Any, rng: np.random.Generator) -> Arrays:
         ),
         "value mask": ([query, value], {"value_mask": np.arange(6) < np.array([[6], [2]])}),
     }
-    return joined(
-        {name: attended(k, rng, inputs, **given) for name, (inputs, given) in settings.items()}
-    )
+    return {name: attended(k, rng, inputs, **given) for name, (inputs, given) in settings.items()}

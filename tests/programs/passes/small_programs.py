@@ -10,8 +10,8 @@ import numpy as np
 from tapemagic.programs.passes import rewritten, simplified
 from tapemagic.programs.passes.purity import without_dead_code
 from tapemagic.programs.program import Constant, Guard, Node, Program, replaced
-from tapemagic.programs.symbol import held
-from tapemagic.programs.trace import tracing
+from tapemagic.programs.tracing.symbol import concrete
+from tapemagic.programs.tracing.trace import tracing
 
 Pass = Callable[[Program], Program]
 
@@ -97,7 +97,7 @@ def interpreted(program: Program, values: list[Any]) -> list[Any]:
 
 def same_bits(a: Any, b: Any) -> bool:
     """Whether two results are of one type, shape and dtype and the same to the bit; a nan is a nan."""
-    if held(a) is not a or type(a) is not type(b) or a.dtype != b.dtype or a.shape != b.shape:
+    if concrete(a) is not a or type(a) is not type(b) or a.dtype != b.dtype or a.shape != b.shape:
         return False
     if a.dtype.kind not in "fc":
         return bool(np.all(a == b))

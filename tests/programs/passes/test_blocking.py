@@ -14,8 +14,8 @@ from tapemagic.kernels import aligned_like
 from tapemagic.programs.passes import cutting
 from tapemagic.programs.passes.blocking import in_blocks
 from tapemagic.programs.program import Constant, Guard, Input, Loop, Node, Program, kind_of
-from tapemagic.programs.symbol import method
 from tapemagic.programs.text.source import Retrace, Text
+from tapemagic.programs.tracing.symbol import method
 from tests.programs.running import in_driver
 
 

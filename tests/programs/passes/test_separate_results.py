@@ -10,7 +10,7 @@ import pytest
 
 import tapemagic as tm
 
-VIEWS: list[Callable[[Any], Any]] = [
+FOLD_POLICIES: list[Callable[[Any], Any]] = [
     lambda a: np.broadcast_to(a, (3,)),
     lambda a: np.broadcast_to(a, (2, 3)),
     lambda a: np.broadcast_to(a * 2, (3,)),
@@ -33,7 +33,7 @@ VIEWS: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("f", VIEWS)
+@pytest.mark.parametrize("f", FOLD_POLICIES)
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_result_shares_with_an_argument_what_it_shares_without_a_program(
     f: Callable[[Any], Any], step: int

@@ -1,4 +1,4 @@
-"""GRU: a recurrent layer with gates that mix its output with that before."""
+"""GRU: a recurrent layer whose gates mix the new output with the previous output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tapemagic.nn.layers.recurrent.recurrent import Recurrent
 class GRU(Recurrent):
     """A recurrent layer of gated recurrent units [1]_.
 
-    In each step, with the columns of ``x @ kernel`` and of ``h @ recurrent_kernel`` in three parts, z, r and c::
+    In each step, the columns of ``x @ kernel`` and ``h @ recurrent_kernel`` are split into three parts, z, r and c::
 
         z = recurrent_activation(x_z + h_z)
         r = recurrent_activation(x_r + h_r)
@@ -19,38 +19,11 @@ class GRU(Recurrent):
 
     Parameters
     ----------
-    units : int
-        The number of outputs.
-    activation, recurrent_activation : str or callable, optional
-    use_bias : bool, optional
-    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or Initializer, optional
-    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or Regularizer, optional
-    dropout : float, optional
-        In training, the share of inputs that become 0, the same in every step.
-    recurrent_dropout : float, optional
-        Only 0.
-    seed : int or numpy.random.Generator, optional
-        Of dropout.
-    return_sequences : bool, optional
-        Whether all outputs are returned, or the last one.
-    return_state : bool, optional
-        Whether the last state is returned, too.
-    go_backwards : bool, optional
-        Whether the sequences are read from their ends.
-    stateful : bool, optional
-        Only False.
-    unroll : bool, optional
-        Accepted, and without effect.
     reset_after : bool, optional
-        Whether r is applied after the product with the recurrent kernel, as above, or before it, as in [1]_:
+        True applies r after the product with the recurrent kernel, as above; False before it, as in [1]_:
         ``activation(x_c + (r * h) @ recurrent_kernel_c)``.
     **kwargs
-        `zero_output_for_mask`; `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Recurrent` and `Layer`, also for the other parameters.
 
     Notes
     -----
@@ -126,7 +99,8 @@ class GRU(Recurrent):
         return self.bias[0] if self.reset_after and self.bias is not None else self.bias
 
     def step(self, x: Any, states: list[Any]) -> list[Any]:
-        """The new output."""
+        """Return the new output."""
+        # reset_after is Keras's default because cuDNN computes this variant; it has a bias for each product.
         (h,) = states
         n = self.units
         if self.reset_after:
@@ -141,4 +115,4 @@ class GRU(Recurrent):
             gates = self.recurrent_activation(x[:, : 2 * n] + h @ kernel[:, : 2 * n])
             z, r = gates[:, :n], gates[:, n:]
             new = self.activation(x[:, 2 * n :] + (r * h) @ kernel[:, 2 * n :])
-        return [new + z * (h - new)]
+        return [new + z * (h - new)]  # z * h + (1 - z) * new with one product less

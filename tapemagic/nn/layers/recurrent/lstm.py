@@ -1,4 +1,4 @@
-"""LSTM: a recurrent layer with a cell that gates write, erase and read."""
+"""LSTM: a recurrent layer with a memory cell, which gates write, erase and read."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ from tapemagic.nn.layers.recurrent.recurrent import Recurrent
 
 
 class ForgetBias:
-    """The initializer of the bias of an LSTM whose forget gates begin open: ones for them, and others for the rest.
-
-    Parameters
-    ----------
-    rest : str, callable or Initializer
-        For the other gates.
+    """Initializer of an LSTM's bias: ones for the forget gates, and the initializer `rest` for the other gates.
 
     Examples
     --------
@@ -28,7 +23,9 @@ class ForgetBias:
         self.rest = initializers.get(rest)
 
     def __call__(self, shape: tuple[int, ...], dtype: Any = None) -> Any:
-        """An array of a shape and a dtype."""
+        """Return the bias for all four gates, in the order i, f, c, o."""
+        # R. Jozefowicz et al., "An empirical exploration of recurrent network architectures", ICML 2015: with a bias
+        # of 1 the forget gates begin open, so that gradients flow through the cell from the start.
         units = shape[0] // LSTM.gates
         first, rest = (self.rest((n * units,), dtype=dtype) for n in (1, 2))
         return np.concatenate([first, initializers.get("ones")((units,), dtype=dtype), rest])
@@ -37,44 +34,17 @@ class ForgetBias:
 class LSTM(Recurrent):
     """A recurrent layer with long short-term memory [1]_.
 
-    In each step, with the columns of ``x @ kernel + h @ recurrent_kernel + bias`` in four parts, i, f, c and o::
+    In each step, the columns of ``x @ kernel + h @ recurrent_kernel + bias`` are split into four parts, i, f, c, o::
 
         cell = recurrent_activation(f) * cell + recurrent_activation(i) * activation(c)
         h = recurrent_activation(o) * activation(cell)
 
     Parameters
     ----------
-    units : int
-        The number of outputs, and the length of the cell.
-    activation, recurrent_activation : str or callable, optional
-    use_bias : bool, optional
-    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or Initializer, optional
     unit_forget_bias : bool, optional
-        Whether the bias of f begins with ones.
-    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or Regularizer, optional
-    dropout : float, optional
-        In training, the share of inputs that become 0, the same in every step.
-    recurrent_dropout : float, optional
-        Only 0.
-    seed : int or numpy.random.Generator, optional
-        Of dropout.
-    return_sequences : bool, optional
-        Whether all outputs are returned, or the last one.
-    return_state : bool, optional
-        Whether the last output and the last cell are returned, too.
-    go_backwards : bool, optional
-        Whether the sequences are read from their ends.
-    stateful : bool, optional
-        Only False.
-    unroll : bool, optional
-        Accepted, and without effect.
+        Initialize the bias of f with ones.
     **kwargs
-        `zero_output_for_mask`; `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+        See `Recurrent` and `Layer`, also for the other parameters.
 
     Notes
     -----
@@ -88,7 +58,6 @@ class LSTM(Recurrent):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tapemagic import nn
     >>> output, h, cell = nn.LSTM(4, return_state=True)(np.zeros((2, 5, 3)))
     >>> output.shape, cell.shape
@@ -148,7 +117,9 @@ class LSTM(Recurrent):
         return ForgetBias(self.bias_initializer) if self.unit_forget_bias else self.bias_initializer
 
     def step(self, x: Any, states: list[Any]) -> list[Any]:
-        """The new output and the new cell."""
+        """Return the new output and the new cell."""
+        # Keras's order of gates: input, forget, cell candidate, output. PyTorch has the same, cuDNN too; TensorFlow 1
+        # had i, c, f, o, so its weights can't be loaded unchanged.
         h, cell = states
         z = x + h @ self.recurrent_kernel
         i, f, c, o = (z[:, k * self.units : (k + 1) * self.units] for k in range(4))

@@ -1,4 +1,4 @@
-"""Recurrent: the base class of layers that read sequences step by step, and keep states between the steps."""
+"""Recurrent: the base class of layers that read sequences step by step, with states between the steps."""
 
 from __future__ import annotations
 
@@ -20,16 +20,41 @@ from tapemagic.nn.random import generator
 
 
 class Recurrent(Layer):
-    """Base class of `SimpleRNN`, `GRU` and `LSTM`: the loop over the steps, and what they have in common.
+    """Base class of `SimpleRNN`, `GRU` and `LSTM`: the loop over the steps.
 
-    A class says how many gates and states it has, and writes `step`, which computes new states.
+    A subclass defines `gates` and `state_count`, and overrides `step`, which computes the new states.
+
+    Parameters
+    ----------
+    units : int
+        The number of outputs, and the length of each state.
+    activation, recurrent_activation : str or callable, optional
+        The activations of the output and of the gates.
+    recurrent_initializer, recurrent_regularizer : optional
+        Of the recurrent kernel. See `Layer` for these, `use_bias`, and the other initializers and regularizers.
+    dropout : float, optional
+        The share of inputs that become 0 during training, the same in every step.
+    recurrent_dropout : float, optional
+        Only 0.
+    return_sequences : bool, optional
+        Return the outputs of all steps instead of the last output.
+    return_state : bool, optional
+        Also return the last states.
+    go_backwards : bool, optional
+        Read the sequences from their ends.
+    stateful : bool, optional
+        Only False.
+    unroll : bool, optional
+        Not used. Keras's signature has it.
+    zero_output_for_mask : bool, optional
+        Return zeros for masked steps instead of the previous output.
 
     Attributes
     ----------
     gates : int
-        How many times `units` columns the kernels have.
+        The number of parts of `units` columns in the kernels.
     state_count : int
-        The number of states, each of the shape (batch, units); the first of them is the output.
+        The number of states, each of the shape (batch, units); the first state is the output.
     """
 
     gates: int
@@ -56,7 +81,7 @@ class Recurrent(Layer):
         return_state: bool,
         go_backwards: bool,
         stateful: bool,
-        unroll: bool,  # noqa: ARG002 (all loops are)
+        unroll: bool,  # noqa: ARG002 (all loops are unrolled)
         zero_output_for_mask: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -80,8 +105,8 @@ class Recurrent(Layer):
         self.zero_output_for_mask = bool(zero_output_for_mask)
         if stateful:
             raise OptionError(
-                f"{kind} keeps no states from call to call, as stateful=True would: write return_state=True, and give "
-                "them to the next call as initial_state=..."
+                f"{kind} keeps no states between calls, as stateful=True would: write return_state=True, and pass the "
+                "states to the next call as initial_state=..."
             )
         if recurrent_dropout:
             raise OptionError(
@@ -97,22 +122,23 @@ class Recurrent(Layer):
         ----------
         sequences : array_like or Tensor, shape (batch, time, features)
         initial_state : array_like, Tensor or list of them, optional
-            The states before the first step, each of the shape (batch, units); zeros if left out.
+            The states before the first step, each of the shape (batch, units); by default zeros.
         **kwargs
-            `mask` of shape (batch, time): where it is False, the states stay as they are, and the output is that of
-            the step before; and `training`, as of `Layer`.
+            `mask` of shape (batch, time): where it's False, the states and the output of the previous step are kept;
+            and `training`, see `Layer`.
 
         Returns
         -------
         Tensor or tuple of Tensor
-            The last output, or all of them, of shape (batch, time, units); with `return_state`, and the last states.
+            The last output, or all outputs, of shape (batch, time, units); with `return_state` also the last states.
         """
+        # Only positional arguments are converted to tensors by Layer.__call__, so the states are passed by position.
         if initial_state is None:
             return super().__call__(sequences, **kwargs)
         return super().__call__(sequences, initial_state, **kwargs)
 
     def build(self, input_shape: Any) -> None:
-        """Make the kernels and the bias."""
+        """Create the kernels and the bias."""
         features, width = input_shape[-1], self.gates * self.units
         self.kernel = self.add_weight(
             (features, width),
@@ -137,43 +163,45 @@ class Recurrent(Layer):
         return (self.gates * self.units,)
 
     def _bias(self) -> Any:
-        """The initializer of the bias."""
+        """Return the initializer of the bias."""
         return self.bias_initializer
 
     def call(
         self, sequences: Any, initial_state: Any = None, mask: Any = None, training: bool = False
     ) -> Any:
-        """The outputs, and the last states if they are to be returned."""
+        """Return the outputs, and with `return_state` the last states."""
         batch, length, _ = sequences.shape
         if not length:
             raise ShapeError(
-                f"the layer {self.path!r} got sequences without a step, of the shape {sequences.shape}"
+                f"the layer {self.path!r} got sequences without steps, of the shape {sequences.shape}"
             )
         states = self._initial(initial_state, batch)
         steps = self._inputs(sequences, training)
-        lets = [None] * length if mask is None else self._masks(mask, (batch, length))
+        step_masks = [None] * length if mask is None else self._masks(mask, (batch, length))
         if self.go_backwards:
-            steps, lets = steps[::-1], lets[::-1]
+            steps, step_masks = steps[::-1], step_masks[::-1]
         output = np.zeros((batch, self.units), self.dtype)
         outputs = []
-        for x, let in zip(steps, lets, strict=True):
+        for x, is_valid in zip(steps, step_masks, strict=True):
             new = self.step(x, states)
-            if let is None:
+            if is_valid is None:
                 states, output = new, new[0]
             else:
+                # Keras's rule for masked steps: repeat the previous output and states, so that padding at the end of a
+                # sequence doesn't change its last output.
                 before = 0 if self.zero_output_for_mask else output
-                output = np.where(let, new[0], before)
-                states = [np.where(let, a, b) for a, b in zip(new, states, strict=True)]
+                output = np.where(is_valid, new[0], before)
+                states = [np.where(is_valid, a, b) for a, b in zip(new, states, strict=True)]
             outputs.append(output)
         result = np.stack(outputs, axis=1) if self.return_sequences else output
         return (result, *states) if self.return_state else result
 
     def step(self, x: Any, states: list[Any]) -> list[Any]:
-        """The new states, from the inputs of one step times the kernel, and the states before it."""
+        """Return the new states from the inputs of one step times the kernel, and the previous states."""
         raise NotImplementedError
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The batch, the steps if all outputs are returned, and the units."""
+        """Return the batch, the steps if all outputs are returned, and the units."""
         self._require_shape(tuple(input_shape))
         batch, length, _ = input_shape
         result = (batch, length, self.units) if self.return_sequences else (batch, self.units)
@@ -182,13 +210,16 @@ class Recurrent(Layer):
         return [result, *[(batch, self.units)] * self.state_count]
 
     def _inputs(self, sequences: Any, training: bool) -> list[Any]:
-        """The inputs times the kernel, step by step; all in one product."""
+        """Return the inputs times the kernel for each step."""
+        # One product for all steps instead of one per step: it doesn't depend on the states.
         batch, length, features = sequences.shape
         if training and self.dropout:
             how = f"the layer {self.path!r}, which draws random numbers,"
             require_computed(unwrap(sequences), how, IN_PARTS)
-            kept = generator(self._own).random((batch, 1, features)) >= self.dropout
-            mask = np.broadcast_to(kept, sequences.shape)
+            is_kept = generator(self._own).random((batch, 1, features)) >= self.dropout
+            # One mask for all steps, with length 1 along the time: Y. Gal and Z. Ghahramani, "A theoretically grounded
+            # application of dropout in recurrent neural networks", NIPS 2016.
+            mask = np.broadcast_to(is_kept, sequences.shape)
             sequences = masked(sequences, mask=mask, factor=1 / (1 - self.dropout))
         projected = sequences.reshape((batch * length, features)) @ self.kernel
         bias = self._input_bias()
@@ -198,29 +229,29 @@ class Recurrent(Layer):
         return [x.reshape((batch, x.shape[-1])) for x in steps]
 
     def _input_bias(self) -> Any:
-        """The bias that is added to the inputs times the kernel."""
+        """Return the bias that is added to the inputs times the kernel."""
         return self.bias
 
-    def _initial(self, given: Any, batch: int) -> list[Any]:
-        """The states before the first step."""
+    def _initial(self, initial_state: Any, batch: int) -> list[Any]:
+        """Return the states before the first step, or raise ShapeError."""
         shape = (batch, self.units)
-        if given is None:
+        if initial_state is None:
             zeros = constant(np.zeros(shape, self.dtype))
             return [zeros] * self.state_count
-        states = list(given) if isinstance(given, list | tuple) else [given]
-        found = [getattr(state, "shape", state) for state in states]
-        if found != [shape] * self.state_count:
+        states = list(initial_state) if isinstance(initial_state, list | tuple) else [initial_state]
+        shapes = [getattr(state, "shape", state) for state in states]
+        if shapes != [shape] * self.state_count:
             raise ShapeError(
-                f"the layer {self.path!r} takes an initial_state of {self.state_count} × {shape}, and got {found}"
+                f"the layer {self.path!r} takes an initial_state of {self.state_count} × {shape}, and got {shapes}"
             )
         return states
 
     def _masks(self, mask: Any, shape: tuple[int, int]) -> list[Any]:
-        """The columns of a mask, each with an axis for the units."""
+        """Return the columns of a mask, each with an axis for the units."""
         mask = as_array(mask).astype(bool)
         if mask.shape != shape:
             raise ShapeError(
-                f"the layer {self.path!r} takes a mask with one truth value for each step, of the shape {shape}, and "
-                f"got {mask.shape}"
+                f"the layer {self.path!r} takes a mask with one bool for each step, of the shape {shape}, and got "
+                f"{mask.shape}"
             )
         return list(mask.T[..., None])

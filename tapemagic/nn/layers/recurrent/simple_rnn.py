@@ -1,4 +1,4 @@
-"""SimpleRNN: each output is a function of the input and of the output before."""
+"""SimpleRNN: a recurrent layer whose output is a function of the input and the previous output."""
 
 from __future__ import annotations
 
@@ -10,37 +10,7 @@ from tapemagic.nn.layers.recurrent.recurrent import Recurrent
 class SimpleRNN(Recurrent):
     """A recurrent layer that computes ``h = activation(x @ kernel + h @ recurrent_kernel + bias)`` in each step [1]_.
 
-    Parameters
-    ----------
-    units : int
-        The number of outputs.
-    activation : str or callable, optional
-    use_bias : bool, optional
-    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or Initializer, optional
-    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or Regularizer, optional
-    dropout : float, optional
-        In training, the share of inputs that become 0, the same in every step.
-    recurrent_dropout : float, optional
-        Only 0.
-    return_sequences : bool, optional
-        Whether all outputs are returned, or the last one.
-    return_state : bool, optional
-        Whether the last state is returned, too.
-    go_backwards : bool, optional
-        Whether the sequences are read from their ends.
-    stateful : bool, optional
-        Only False.
-    unroll : bool, optional
-        Accepted, and without effect.
-    seed : int or numpy.random.Generator, optional
-        Of dropout.
-    **kwargs
-        `zero_output_for_mask`; `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If a parameter has a value that it does not take.
+    See `Recurrent` and `Layer` for the parameters.
 
     Notes
     -----
@@ -104,5 +74,6 @@ class SimpleRNN(Recurrent):
         )
 
     def step(self, x: Any, states: list[Any]) -> list[Any]:
-        """The new output."""
+        """Return the new output."""
+        # x is the input times the kernel plus the bias, computed for all steps at once.
         return [self.activation(x + states[0] @ self.recurrent_kernel)]

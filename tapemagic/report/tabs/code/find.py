@@ -20,9 +20,10 @@ from tapemagic.programs.recorded import (
 )
 from tapemagic.programs.rerun import Mark, Words
 from tapemagic.programs.text.statements import statements_in
+from tapemagic.report.derivatives import failure_reason
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.gradients.derivatives import failure_reason
-from tapemagic.report.tabs.trace.trace_step import TraceStep
+from tapemagic.report.tabs.graph.find import first_layout
+from tapemagic.report.tabs.trace.steps import Steps, TraceStep
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,15 @@ LAZY = (
 )
 
 
+def find(subject: Subject, steps: Steps | None = None) -> Code:
+    """Find the program, with the steps to which its lines belong: by default those through the first layout."""
+    steps = steps or subject.shared(first_layout).view.steps
+    return with_steps(subject.shared(source_of), steps.steps)
+
+
 def source_of(subject: Subject) -> SourceText | str:
-    """The derivatives of a report as a program of NumPy calls, or the reason why there is none."""
-    if not any(g is not None for g in subject.found.gradients.values()):
+    """Write the derivatives of a report as a NumPy program, or return the reason why that fails."""
+    if not any(g is not None for g in subject.derivatives.gradients.values()):
         return NOTHING
     if subject.has_lazy_values:
         return LAZY
@@ -88,6 +95,7 @@ def source_of(subject: Subject) -> SourceText | str:
 
 def _source(subject: Subject) -> SourceText:
     contents = subject.whole.contents
+    # Without the derivatives that the report took: the program computes them itself.
     contents = contents._replace(records=contents.records[: subject.operations])
     groups = [[target] for _, target in subject.targets]
     sources = [source for _, source in subject.sources]
@@ -112,11 +120,11 @@ def _arrays(subject: Subject) -> Sequence[tuple[str, Any]]:
 
 
 def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
-    """The statements of the records by their positions, and what a program tells of statements."""
+    """The statements of the records by their positions, and the text of statements, for comments."""
     place = subject.context.program.place
     file = place.file if place else ""
     statements = statements_in(_without_magics(subject.context.lines))
-    found: dict[int, Site] = {}
+    sites_by_position: dict[int, Site] = {}
     times: Counter[tuple[str, int]] = Counter()
     first: dict[int, tuple[int, int, int]] = {}
     for position, site in enumerate(subject.whole.origins.sites[: subject.operations]):
@@ -132,13 +140,13 @@ def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
         if before is None or not (again or statement.repeats):
             times[key] += 1
             first[statement.line] = call, offset, run
-        found[position] = Site(file, statement.line, call, times[key])
+        sites_by_position[position] = Site(file, statement.line, call, times[key])
     texts = {(file, each.line): each.text for each in statements.values()}
-    return found, {"statements": texts, "times": dict(times)}
+    return sites_by_position, {"statements": texts, "times": dict(times)}
 
 
 def _without_magics(lines: Sequence[str]) -> list[str]:
-    """The lines of a cell with comments in the place of what is no Python."""
+    """Return the lines of a cell with comments instead of magics, so that Python can parse them."""
     return ["#\n" if line.lstrip()[:1] in MAGIC else f"{line.rstrip()}\n" for line in lines]
 
 
@@ -146,15 +154,16 @@ def with_steps(source: SourceText | str, steps: Sequence[TraceStep]) -> Code:
     """A program with the steps through a graph to which its lines belong."""
     if isinstance(source, str):
         return Code(why=source)
-    found: dict[Mark, list[int]] = {}
+    steps_of_mark: dict[Mark, list[int]] = {}
     for k, step in enumerate(steps, 1):
         level = step.part + 1 if step.way == "reverse" else 0
         for position in step.positions:
-            found.setdefault((level, position), []).append(k)
+            steps_of_mark.setdefault((level, position), []).append(k)
     return Code(
         tuple(
             CodeLine(
-                line.text, tuple(sorted({k for mark in line.marks for k in found.get(mark, ())}))
+                line.text,
+                tuple(sorted({k for mark in line.marks for k in steps_of_mark.get(mark, ())})),
             )
             for line in source.lines
         )

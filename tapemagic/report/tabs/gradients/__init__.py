@@ -1,1 +1,1 @@
-"""The derivatives in a report: values, reasons, full matrices, and comparisons with difference quotients."""
+"""The derivatives in a report: values, reasons, full matrices, and checks by finite differences."""

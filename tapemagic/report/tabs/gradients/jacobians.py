@@ -20,9 +20,16 @@ from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.errors import NotComputedError, UnsupportedArgumentError
 from tapemagic.explain.formatting import NOT_COMPUTED, derivative_symbol, mixed_derivative_symbol
 from tapemagic.explain.snapshot import Named
-from tapemagic.report.tabs.gradients.derivatives import failure_reason
-from tapemagic.report.tabs.gradients.matrices import MAX_SHOWN, Matrix, axis_of
-from tapemagic.report.tabs.gradients.pending_matrices import Block, Draft, drafted, with_notes
+from tapemagic.report.derivatives import failure_reason
+from tapemagic.report.tabs.gradients.matrices import (
+    MAX_SHOWN,
+    Block,
+    Matrix,
+    PendingMatrix,
+    axis_of,
+    drafted,
+    with_notes,
+)
 
 MAX_ENTRIES = 10**6
 """The entries of the largest matrix that is computed for a report."""
@@ -41,7 +48,7 @@ Reasons = Mapping[tuple[int, int], str | None]
 
 def jacobians(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], reasons: Reasons
-) -> list[Draft]:
+) -> list[PendingMatrix]:
     """The Jacobian of every target with respect to every source."""
     return [
         _jacobian(observer, target, source, reasons[t, s])
@@ -50,26 +57,26 @@ def jacobians(
     ]
 
 
-def _jacobian(observer: Observer, down: Named, across: Named, reason: str | None) -> Draft:
+def _jacobian(observer: Observer, down: Named, across: Named, reason: str | None) -> PendingMatrix:
     (y, target), (x, source) = down, across
     blank = Matrix("jacobian", y, (x,), target.shape + source.shape, reason=reason)
     if reason:
-        return Draft(blank)
+        return PendingMatrix(blank)
     lazy = is_lazy(unwrap(target))
     elsewhere = f"tape.jacobian({y}, {x}) {LAZILY}" if lazy else "tape.jacobian computes it"
     work = 0 if lazy and target.size == 1 else _work(observer, target)  # a gradient is taken anyway
     if problem := _too_large(target.size * source.size, work):
-        return Draft(with_notes(blank, f"{problem}; {elsewhere}"))
+        return PendingMatrix(with_notes(blank, f"{problem}; {elsewhere}"))
     try:
         block = Block(_derivatives(observer, target, source), (target.size, source.size))
-        return drafted(Draft(blank, [[block]], axis_of(down), axis_of(across)), elsewhere)
+        return drafted(PendingMatrix(blank, [[block]], axis_of(down), axis_of(across)), elsewhere)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything
-        return Draft(_failed(blank, error, target))
+        return PendingMatrix(_failed(blank, error, target))
 
 
 def hessians(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], reasons: Reasons
-) -> list[Draft]:
+) -> list[PendingMatrix]:
     """The Hessian of every target, or of its sum if it is an array, with respect to all sources.
 
     A small Hessian is one matrix; a larger one has a block for every two sources.
@@ -77,11 +84,12 @@ def hessians(
     matrices = []
     for t, target in enumerate(targets):
         why = [reasons[t, s] or _complex_reason(x, source) for s, (x, source) in enumerate(sources)]
+        # Sources without a gradient have no second derivatives: each gets a matrix with its reason.
         connected = [source for source, reason in zip(sources, why, strict=True) if not reason]
         if connected:
             matrices += _hessian(observer.fork(), target, connected)
         matrices += [
-            Draft(Matrix("hessian", target[0], (x, x), source.shape * 2, reason=reason))
+            PendingMatrix(Matrix("hessian", target[0], (x, x), source.shape * 2, reason=reason))
             for (x, source), reason in zip(sources, why, strict=True)
             if reason
         ]
@@ -93,11 +101,11 @@ def _complex_reason(x: str, source: Any) -> str:
         return ""
     return (
         f"{x} holds complex numbers, whose second derivatives are not one matrix: watch its real part and its "
-        "imaginary part, each by a name of its own"
+        "imaginary part, each by its own name"
     )
 
 
-def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Draft]:
+def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[PendingMatrix]:
     """The Hessian of a target as one matrix or as blocks; the tape records the gradients."""
     y, goal = target
     names = ", ".join(x for x, _ in sources)
@@ -118,7 +126,7 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Draft]
             *(second.block(replace(blank, notes=()), i, j) for i, j in others),
         ]
     except Exception as error:  # noqa: BLE001 -- a rule may call anything
-        return [Draft(_failed(blank, error, goal))]
+        return [PendingMatrix(_failed(blank, error, goal))]
 
 
 @dataclass
@@ -133,11 +141,11 @@ class _HessianBlocks:
     gradients: Sequence[Any]
     elsewhere: str
 
-    def whole(self, blank: Matrix) -> Draft:
+    def whole(self, blank: Matrix) -> PendingMatrix:
         """The Hessian as one matrix, with the elements of all sources."""
         every, count = axis_of(*self.sources), len(self.sources)
         if problem := _too_large(every.size**2, sum(map(self._work, range(count)))):
-            return Draft(with_notes(blank, f"{problem}; {self.elsewhere}"))
+            return PendingMatrix(with_notes(blank, f"{problem}; {self.elsewhere}"))
         upper = {
             (i, j): self._block(i, j) for i, j in combinations_with_replacement(range(count), 2)
         }
@@ -152,19 +160,19 @@ class _HessianBlocks:
             [dense[i, j] if i <= j else dense[j, i].transposed() for j in range(count)]
             for i in range(count)
         ]
-        return drafted(Draft(blank, blocks, every, every, tuple(notes)), self.elsewhere)
+        return drafted(PendingMatrix(blank, blocks, every, every, tuple(notes)), self.elsewhere)
 
-    def block(self, blank: Matrix, i: int, j: int) -> Draft:
+    def block(self, blank: Matrix, i: int, j: int) -> PendingMatrix:
         """The block of the Hessian with the elements of one source as rows, and of another as columns."""
         (x, down), (w, across) = self.sources[i], self.sources[j]
         blank = replace(blank, sources=(x, w), shape=down.shape + across.shape)
         work = self._work(self._shorter(i, j))
         if problem := _too_large(down.size * across.size, work):
-            return Draft(with_notes(blank, f"{problem}; {self.elsewhere}"))
+            return PendingMatrix(with_notes(blank, f"{problem}; {self.elsewhere}"))
         try:
             block = self._block(i, j)
         except Exception as error:  # noqa: BLE001 -- a rule may call anything
-            return Draft(_failed(blank, error, self.gradients[i]))
+            return PendingMatrix(_failed(blank, error, self.gradients[i]))
         y, notes = blank.target, []
         if block is None:
             rest = f"{derivative_symbol(y, x, 1)} does not depend on {w} around here"
@@ -173,10 +181,10 @@ class _HessianBlocks:
             notes.append(f"{mixed_derivative_symbol(y, w, x)} is its transpose")
         rows, columns = axis_of(self.sources[i]), axis_of(self.sources[j])
         blocks = [[block or self._zeros(i, j)]]
-        return drafted(Draft(blank, blocks, rows, columns, tuple(notes)), self.elsewhere)
+        return drafted(PendingMatrix(blank, blocks, rows, columns, tuple(notes)), self.elsewhere)
 
     def _block(self, i: int, j: int) -> Block | None:
-        """The second derivatives, a row for each element of source i, or None if they are not connected.
+        """The second derivatives, a row for each element of source i, or None for unconnected sources.
 
         The Hessian is symmetric, so that the source with fewer elements is used for the rows.
         """
@@ -200,10 +208,10 @@ class _HessianBlocks:
 
 
 def _derivatives(tape: Tape, target: Any, source: Any) -> Any:
-    """A Jacobian as an array, which may be lazy; None if target and source are not connected."""
+    """A Jacobian as an array, which may be lazy, or None if target and source are not connected."""
     with silence():
-        found = tape.jacobian(target, source)
-    return None if found is None else unwrap(found)
+        jacobian = tape.jacobian(target, source)
+    return None if jacobian is None else unwrap(jacobian)
 
 
 def _failed(matrix: Matrix, error: Exception, target: Any) -> Matrix:
@@ -226,7 +234,7 @@ def _work(tape: Tape, target: Any) -> int:
 
 
 def _too_large(entries: int, work: int) -> str:
-    """The reason not to compute a large matrix; empty for others."""
+    """Return the reason why a matrix is too large to compute, or '' if it isn't."""
     if entries > MAX_ENTRIES:
         most = f"{MAX_ENTRIES:,}"
         return f"not computed, since it has {entries:,} entries, and a report takes on {most}"

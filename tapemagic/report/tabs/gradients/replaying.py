@@ -19,7 +19,7 @@ from tapemagic.explain.snapshot import Snapshot
 
 DOUBLE: dict[str, Any] = {"f": np.float64, "c": np.complex128}
 SAME = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
-"""The largest relative difference of a repeated result where it was not computed in double precision."""
+"""The largest relative difference of a repeated result in lower precision."""
 SAME_DOUBLE = 1e-9
 
 
@@ -44,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Renaming:
-    """The results of a call with a gradient of its own, each with the result that the operations in it computed."""
+    """The results of a call with a custom gradient, each with the result that the operations in it computed."""
 
     name: str
     pairs: tuple[tuple[int, int], ...]
@@ -61,7 +61,7 @@ class Replay:
     point : array
         The source's value, in double precision. Where it had other values, those change by as much.
     steps : sequence of Step or Renaming
-        What happens on the way, oldest first.
+        The operations between source and target, oldest first.
     """
 
     source: int
@@ -71,7 +71,7 @@ class Replay:
 
     @property
     def own_gradients(self) -> list[str]:
-        """The names of functions with gradients of their own on the way."""
+        """The names of functions with custom gradients between source and target."""
         return list(dict.fromkeys(s.name for s in self.steps if isinstance(s, Renaming)))
 
     @property
@@ -81,6 +81,7 @@ class Replay:
 
     def __call__(self, value: Any) -> Any:
         """The target for a value of the source."""
+        # A variable that was assigned has other values at later reads: they move by the same amount.
         change = np.asarray(value) - self.point
         results = {self.source: self.point + change}
         for step in self.steps:
@@ -121,21 +122,21 @@ def replay_of(snapshot: Snapshot, target: int, source: int, point: Any) -> Repla
             continue
         if _call(step.record) is not None:
             name = step.record.name
-            raise ReplayError(f"{name} has a gradient of its own, and no operations on the tape")
+            raise ReplayError(
+                f"{name} has a custom gradient, and its operations are not on the tape"
+            )
         _require_same(step.record)
         steps.append(Step(step.record, moving))
         moved.update(several(step.record.output_id))
     if target not in moved:
-        raise ReplayError(
-            f"{own} has a gradient of its own, and no derivative passes its operations"
-        )
+        raise ReplayError(f"{own} has a custom gradient, and its operations have no derivative")
     return Replay(source, target, double(point), steps)
 
 
 def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
     """The operations on which a target depends, oldest first, with the inputs that gradients pass."""
     needed: set[int] = {target}
-    found: list[Step | Renaming] = []
+    steps: list[Step | Renaming] = []
     made_by: dict[int, list[int]] = {}
     for raw in reversed(snapshot.records):
         made = several(raw[-1])
@@ -148,17 +149,17 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
         else:
             pairs = ()
         if pairs:
-            found.append(Renaming(record.name, pairs))
+            steps.append(Renaming(record.name, pairs))
             needed.update(old for _, old in pairs)
             continue
         step = Step(record, _passes(snapshot, record))
-        found.append(step)
+        steps.append(step)
         needed.update(i for i, passes in zip(record.ids, step.moving, strict=True) if passes)
-    return reversed(found)
+    return reversed(steps)
 
 
 def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
-    """For each input of an operation, whether the tape lets a gradient pass to it."""
+    """Return, for each input of an operation, True if the tape passes a gradient to this input."""
     operation, made = record.operation, several(record.output_id)[0]
     count = len(record.ids)
     rules = (operation.rules or (operation.joint_rule,) * count) + (None,) * count
@@ -172,21 +173,21 @@ def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
 
 
 def _call(record: Record) -> Any:
-    """The call that a record stands for, if it has a gradient of its own."""
+    """Return the call with a custom gradient that a record represents, or None."""
     return (record.params or {}).get("call")
 
 
 def _results_by_array(snapshot: Snapshot) -> dict[int, list[int]]:
     """The ids of results by the identity of their arrays."""
-    found: dict[int, list[int]] = {}
+    results: dict[int, list[int]] = {}
     for record in map(Record._make, snapshot.records):
         for y, i in zip(several(record.output), several(record.output_id), strict=True):
-            found.setdefault(id(y), []).append(i)
-    return found
+            results.setdefault(id(y), []).append(i)
+    return results
 
 
 def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tuple[int, int], ...]:
-    """The ids of the results of a call, each with that of the same array computed inside; empty if one is not known."""
+    """The ids of the results of a call, each with that of the same array computed inside, if all are known."""
     pairs = []
     start, given = _call(record).start_time, zip(record.values, record.ids, strict=True)
     inputs = {id(x): i for x, i in given if is_id(i)}
@@ -201,28 +202,26 @@ def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tup
 def _require_same(record: Record) -> None:
     """Raise an error unless an operation gives the recorded results again."""
     try:
-        found = repeated(record, record.values)
+        results = repeated(record, record.values)
     except TypeError:
-        raise ReplayError(f"the tape does not keep all parameters of {record.name}") from None
+        raise ReplayError(f"the tape doesn't store all parameters of {record.name}") from None
     except Exception as error:  # noqa: BLE001 -- an operation may be any function
         problem = f"{type(error).__name__}: {error}"
         raise ReplayError(f"repeating {record.name} failed with {problem}") from None
-    for y, old in zip(found, several(record.output), strict=True):
+    for y, old in zip(results, several(record.output), strict=True):
         rtol = SAME.get(str(old.dtype), SAME_DOUBLE)
         most = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
         if not np.allclose(y, double(old), rtol, rtol * most, equal_nan=True):
-            raise ReplayError(
-                f"{record.name} did not give the recorded result when it was repeated"
-            )
+            raise ReplayError(f"{record.name} returned a different result when it was repeated")
 
 
 def several(value: Any) -> tuple[Any, ...]:
-    """A tuple as it is, anything else as a tuple of one."""
+    """Return a tuple unchanged, and wrap anything else in a tuple."""
     return value if type(value) is tuple else (value,)
 
 
 def double(x: Any) -> Any:
-    """A real or complex value in double precision; anything else as it is."""
+    """Convert a real or complex value to double precision; return other values unchanged."""
     kind = DOUBLE.get(getattr(getattr(x, "dtype", None), "kind", ""))
     return x if kind is None or x.dtype == kind else x.astype(kind)
 
@@ -237,6 +236,6 @@ def repeated(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
     if params.get("dtype") is not None or record.name == "astype":
         params["dtype"] = DOUBLE[record.output.dtype.kind]
     with silence(), np.errstate(all="ignore"):
-        found = several(record.operation.function(*map(double, values), **params))
+        results = several(record.operation.function(*map(double, values), **params))
     shapes = map(np.shape, several(record.output))
-    return tuple(np.asarray(y).reshape(shape)[()] for y, shape in zip(found, shapes, strict=True))
+    return tuple(np.asarray(y).reshape(shape)[()] for y, shape in zip(results, shapes, strict=True))

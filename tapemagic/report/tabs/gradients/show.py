@@ -6,15 +6,14 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from tapemagic.drawing import matrices, values
-from tapemagic.drawing.elements import element, listing, plain
+from tapemagic.drawing.elements import element, escape_text, listing
 from tapemagic.drawing.styles import BAD, QUIET, SMALL
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import format_shape, format_size, printable
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.gradients.derivatives import Derivative
+from tapemagic.report.tabs.gradients.find import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 
-TITLE = "Gradients"
 MOST_OWN = 30
 """The number of rows for gradients that the program took itself."""
 MAX_ROWS = 60
@@ -23,20 +22,20 @@ MAX_PICTURED = 16
 PICTURED = ("vector", "matrix", "image")
 OUTCOMES = {"agrees": "", "differs": BAD, "not checked": ""}
 CHECKED = (
-    "Compared with difference quotients: the derivative of what was recorded. The recorded operations were repeated "
-    "with changed sources, branches and constants as they were."
+    "Checked by finite differences: the recorded operations were repeated with slightly changed inputs (same branches "
+    "and constants)."
 )
 
 
 def text(findings: Findings) -> str:
-    """The gradients as equations, and the full matrices; empty if there are none."""
+    """Return the gradients as equations, and the full matrices."""
     equations = "\n".join([*map(equation, rows_of(findings)[:MAX_ROWS]), *_notes(findings)])
     parts = [equations, own_text(findings.own_gradients), matrices.text(findings.matrices)]
     return "\n\n".join(filter(None, parts))
 
 
 def html(findings: Findings) -> str:
-    """A table of gradients for each target, and the full matrices; empty if there are none."""
+    """Return a table of gradients for each target, and the full matrices."""
     if not (findings.derivatives or findings.own_gradients):
         return ""
     rows = rows_of(findings)[:MAX_ROWS]
@@ -46,7 +45,7 @@ def html(findings: Findings) -> str:
         groups = [rows]
     tables = [_table(group, {id(entry) for entry in pictured}) for group in groups if group]
     notes = [*_notes(findings), *legend(entry.value for entry in pictured)]
-    parts = [*tables, *(element("div", SMALL, plain(note)) for note in notes)]
+    parts = [*tables, *(element("div", SMALL, escape_text(note)) for note in notes)]
     return "".join(parts) + own(findings.own_gradients) + matrices.html(findings.matrices)
 
 
@@ -55,6 +54,7 @@ def rows_of(findings: Findings) -> list[Derivative]:
     place = {target: k for k, target in enumerate(entry.target for entry in findings.derivatives)}
     ended: set[tuple[str, str]] = set()
     rows = []
+    # sorted() is stable: within a target, the order of the sources and of the derivatives stays.
     for entry in sorted(findings.derivatives, key=lambda entry: place[entry.target]):
         pair = (entry.target, entry.source)
         if pair not in ended:
@@ -72,23 +72,23 @@ def own_text(gradients: Sequence[OwnGradient]) -> str:
 
 
 def own(gradients: Sequence[OwnGradient]) -> str:
-    """The table of the gradients that the program took itself, with its tapes; empty if it took none."""
+    """Return the table of the gradients that the program took itself."""
     if not gradients:
         return ""
     rows = []
     for entry in gradients[:MOST_OWN]:
         symbol = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
-        reason = element("div", QUIET, plain(entry.reason)) if entry.reason else ""
-        origin = element("span", QUIET, plain(f", {entry.origin}"))
-        value = "<b>None</b>" if entry.text is None else plain(entry.text)
-        rows.append([f"<code>{plain(symbol)}</code>", value + origin + reason])
+        reason = element("div", QUIET, escape_text(entry.reason)) if entry.reason else ""
+        origin = element("span", QUIET, escape_text(f", {entry.origin}"))
+        value = "<b>None</b>" if entry.text is None else escape_text(entry.text)
+        rows.append([f"<code>{escape_text(symbol)}</code>", value + origin + reason])
     rest = len(gradients) - MOST_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
     return listing(("in the cell", "value"), rows, (0, 1)) + more
 
 
 def equation(derivative: Derivative) -> str:
-    """A derivative as an equation, with the reason where it is None."""
+    """Return a derivative as an equation; a None has its reason."""
     if derivative.value is None:
         return printable(f"{derivative.symbol} = None: {derivative.reason}")
     size = format_size(derivative.shape) if derivative.value.kind in PICTURED else ""
@@ -99,13 +99,13 @@ def equation(derivative: Derivative) -> str:
 
 
 def remark(derivative: Derivative) -> str:
-    """The words behind a value: that it is the gradient of a sum, what it lacks, and how it compares."""
+    """Return the words after a value: that it is the gradient of a sum, what it lacks, and how it compares."""
     note = f", {derivative.note}" if derivative.note else ""
     return note + "".join(f"; {words}" for words in _remarks(derivative))
 
 
 def _remarks(derivative: Derivative) -> list[str]:
-    """The parts that a derivative lacks, and how it compares with difference quotients."""
+    """The parts that a derivative lacks, and how it compares with finite differences."""
     compared = derivative.check.text if derivative.check else ""
     return [words for words in (derivative.reason, compared) if words]
 
@@ -120,20 +120,20 @@ def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
 
 def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
     """A row of the table as HTML."""
-    symbol = f"<code>{plain(derivative.symbol)}</code>"
+    symbol = f"<code>{escape_text(derivative.symbol)}</code>"
     value, check = derivative.value, derivative.check
     size = format_shape(derivative.shape)
     if value is None:
-        return symbol, size, "<b>None</b>", plain(derivative.reason or "")
-    words = [plain(part) for part in (derivative.note, derivative.reason or "") if part]
+        return symbol, size, "<b>None</b>", escape_text(derivative.reason or "")
+    words = [escape_text(part) for part in (derivative.note, derivative.reason or "") if part]
     if check is not None:
-        words.append(element("span", OUTCOMES[check.outcome], plain(check.text)))
+        words.append(element("span", OUTCOMES[check.outcome], escape_text(check.text)))
     number = values.html(value, pictured, bad=not value.is_finite)
     return symbol, size, number, "; ".join(words)
 
 
 def _notes(findings: Findings) -> list[str]:
-    """Notes on rows that are not shown, and on what was compared with difference quotients."""
+    """Notes on rows that are not shown, and on what was checked by finite differences."""
     rows = rows_of(findings)
     more = [f"and {len(rows) - MAX_ROWS:,} more"] if len(rows) > MAX_ROWS else []
     if len(rows) < len(findings.derivatives):

@@ -18,30 +18,30 @@ from tapemagic.explain.formatting import clipped
 from tapemagic.explain.nonfinite import NonFinite
 from tapemagic.report.drawn_records import drawn_positions
 from tapemagic.report.folding import Block, fold
+from tapemagic.report.request import MAX_NODES
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summaries, shared_summaries
+from tapemagic.report.tabs.graph.boxes import Development
 from tapemagic.report.tabs.graph.graph import Graph, Value
 from tapemagic.report.tabs.graph.graph_builder import GraphBuilder
-from tapemagic.report.tabs.graph.loop_variables import Development
 from tapemagic.report.tabs.graph.view import (
-    VIEWS,
-    VIEWS_OF_LAYERS,
+    FOLD_POLICIES,
+    LAYER_FOLD_POLICIES,
+    FoldOverrides,
+    FoldPolicy,
     NoRoomError,
-    Openings,
     Plan,
-    View,
     plan,
 )
 
-MAX_NODES = 60
 MAX_DEPTH = 8
 """The most operations on a path from top to bottom, as long as something can be folded: about a screen."""
 MAX_INPUTS = 6
 """The number of inputs, or outputs, drawn of one operation."""
 LEAST_INSIDE = 6
-"""The number of operations and folds up to which a part that is opened is drawn whole in any case."""
+"""Maximum number of operations and folds of an opened part that is always drawn whole."""
 MOST_TIMES = 4
-"""The operations and folds, as a multiple of `max_nodes`, from which on nothing more is opened."""
+"""The operations and folds, as a multiple of `max_nodes`, above which nothing more is opened."""
 MOST_OPENED, LONGEST_KEY = 1_000, 1_000
 """The most openings at once, and the most characters of a key."""
 KEY = re.compile(r"([0-9]+(\.[0-9]+)*)?~*")
@@ -65,7 +65,7 @@ class DrawnGraph:
     developments : mapping of int to sequence of Development
         The values that folded loops carry, by the indices of their steps.
     given : mapping of int to array
-        The constants that closed layers were given, by their indices in the graph.
+        The constants that closed layers received, by their indices in the graph.
     """
 
     graph: Graph
@@ -77,7 +77,7 @@ class DrawnGraph:
     given: Mapping[int, Any]
 
     def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
-        """The graph in which the places are marked where the first nan or infinity of each target is."""
+        """Return the graph with marks where the first nan or infinity of each target is."""
         values, steps = list(self.graph.values), list(self.graph.steps)
         for fact in facts:
             record = records[fact.record]
@@ -101,7 +101,7 @@ def _looks_finite(value: Value, way: str) -> bool:
 
 
 class Drawer:
-    """All views of a recording as graphs.
+    """Draws a recording as a graph, with any of its parts open or closed.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Drawer:
     max_nodes : int, optional
         The most nodes at first: if a graph with everything folded has more, the operations in the middle are one node.
     iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
+        The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
     """
 
     def __init__(
@@ -122,13 +122,13 @@ class Drawer:
         self._summaries: Summaries = {}
 
     def draw(self, opened: Mapping[str, int] = MappingProxyType({})) -> DrawnGraph:
-        """The graph in which some parts are open or closed other than in the one with at most `max_nodes` nodes.
+        """The graph in which some parts are opened or closed, compared to the one with at most `max_nodes` nodes.
 
         Parameters
         ----------
         opened : mapping of str to int, optional
             By the key of a part (`Step.fold`, `GraphFrame.fold`): 0 if it is closed, 1 if it is open; of a loop, the
-            number of the iteration that is open, from 1 on. A number out of range is the nearest, and a key of no part
+            number of the open iteration, counted from 1. A number out of range is the nearest, and a key of no part
             has no effect. Where there are too many operations inside of what is opened, those in the middle are one
             node; nothing else changes.
 
@@ -139,7 +139,7 @@ class Drawer:
         Raises
         ------
         ValueError
-            If something is no key, or no whole number.
+            If something isn't a key, or isn't an integer.
         """
         by_key = checked(opened)
         with shared_summaries(self._summaries), np.errstate(all="ignore"):
@@ -151,7 +151,7 @@ class Drawer:
             return drawn
         inside, spare = self._inside, max(0, self.max_nodes - _connected(drawn.graph))
         while True:
-            openings = Openings(by_key, ends, inside, MOST_TIMES * self.max_nodes)
+            openings = FoldOverrides(by_key, ends, inside, MOST_TIMES * self.max_nodes)
             drawn = self._drawn(view, openings, spare=spare)
             room = self.max_nodes * (1 + sum(map(bool, by_key.values())))
             if drawn.graph.nodes <= room or inside == LEAST_INSIDE:
@@ -167,15 +167,17 @@ class Drawer:
     def _tree(self) -> tuple[Sequence[int], Block]:
         """The positions of the operations to draw, and the tree that they make."""
         subject, records = self.subject, self.subject.snapshot.records
+        # Operations of which not all inputs are drawn hide what leads only to the others.
         if all(len(record[2]) <= self.max_inputs for record in records):
             return subject.positions, subject.tree
         positions = drawn_positions(records, subject.names, subject.roles, self.max_inputs)
         return positions, fold(subject.snapshot, positions)
 
     @cached_property
-    def _folded(self) -> tuple[DrawnGraph, View, int | None]:
-        """The graph without openings, its view, and how many parts are drawn at its ends, if not all are."""
-        for view in VIEWS_OF_LAYERS if self._tree[1].holds_layers else VIEWS:
+    def _folded(self) -> tuple[DrawnGraph, FoldPolicy, int | None]:
+        """The first graph, its fold policy, and the number of parts at its ends if the middle is folded."""
+        for view in LAYER_FOLD_POLICIES if self._tree[1].holds_layers else FOLD_POLICIES:
+            # The planner stops as soon as there is no room, so a long recording is not planned whole.
             with suppress(NoRoomError):
                 drawn = self._drawn(view, room=self.max_nodes // 2)
                 if drawn.graph.nodes <= self.max_nodes and _depth(drawn.graph) <= MAX_DEPTH:
@@ -183,13 +185,18 @@ class Drawer:
         parts = len(self._tree[1].parts)
         ends = max(1, min(self.max_nodes // 4, parts // 2))
         while True:
-            drawn = self._drawn(view, Openings(ends=ends, inside=self._inside))
+            drawn = self._drawn(view, FoldOverrides(ends=ends, inside=self._inside))
             if drawn.graph.nodes <= self.max_nodes or ends == 1:
                 return drawn, view, ends
+            # In proportion to the excess, so that few rounds are needed.
             ends = max(1, min(ends - 1, ends * self.max_nodes // drawn.graph.nodes))
 
     def _drawn(
-        self, view: View, openings: Openings | None = None, room: float = inf, spare: int = 0
+        self,
+        view: FoldPolicy,
+        openings: FoldOverrides | None = None,
+        room: float = inf,
+        spare: int = 0,
     ) -> DrawnGraph:
         """The graph of a view.
 
@@ -213,12 +220,12 @@ class Drawer:
 
 
 def checked(opened: Any) -> Mapping[str, int]:
-    """Openings that a browser sent, with numbers from 0 on.
+    """Check what a browser sent as `FoldOverrides.by_key`; negative numbers become 0.
 
     Raises
     ------
     ValueError
-        If something is no key, or no whole number.
+        If something isn't a key, or isn't an integer.
 
     Examples
     --------
@@ -227,16 +234,17 @@ def checked(opened: Any) -> Mapping[str, int]:
     >>> checked({"3.0.2": "1"})
     Traceback (most recent call last):
     ...
-    ValueError: the opening of '3.0.2' is a whole number, not '1'
+    ValueError: the opening of '3.0.2' is an integer, not '1'
     """
     if not isinstance(opened, Mapping) or len(opened) > MOST_OPENED:
         raise ValueError(f"openings are a mapping with at most {MOST_OPENED:,} keys")
     for key, number in opened.items():
         if not (isinstance(key, str) and len(key) <= LONGEST_KEY and KEY.fullmatch(key)):
-            raise ValueError(f"{clipped(repr(key), 40)} is no key of a part of a graph")
+            raise ValueError(f"{clipped(repr(key), 40)} is not a key of a part of a graph")
+        # bool is a subclass of int, and JSON true would open iteration 1.
         if not isinstance(number, int) or isinstance(number, bool):
             raise ValueError(
-                f"the opening of {clipped(repr(key), 40)} is a whole number, not {clipped(repr(number), 40)}"
+                f"the opening of {clipped(repr(key), 40)} is an integer, not {clipped(repr(number), 40)}"
             )
     return {key: max(0, number) for key, number in opened.items()}
 
@@ -250,7 +258,7 @@ def _connected(graph: Graph) -> int:
 
 
 def _depth(graph: Graph) -> int:
-    """The number of operations on the longest path, if any of them could be folded; 0 if none could."""
+    """The number of operations on the longest path, if any of them could be folded, or 0 if none could."""
     if not any(frame.kind in ("iteration", "call") for frame in graph.frames):
         return 0
     rank = [0] * len(graph.values)

@@ -7,8 +7,7 @@ from typing import Literal
 
 from tapemagic.report.subject import Role
 from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.graph.layers import LayerCall
-from tapemagic.report.tabs.graph.loop_variables import Carried
+from tapemagic.report.tabs.graph.boxes import LayerCall, LoopVariable
 from tapemagic.report.tabs.graph.view import FrameKind
 
 StepKind = Literal["operation", "loop", "call", "layer", "derivative", "elided"]
@@ -30,20 +29,20 @@ class Value:
     symbol: str = ""
     """The name that the trace gives to a value without one: v3."""
     bad: bool = False
-    """Whether the first nan or infinity is in this value, or in its gradient."""
+    """True if the first nan or infinity is in this value, or in its gradient."""
     summary: Summary | None = None
     """The summary of an array that is too large to be written out."""
     gradient_summary: Summary | None = None
-    """The same for the gradient."""
+    """The summary of a large gradient."""
     is_computed: bool = True
-    """Whether its numbers are computed, and not those of a Dask array that is still to be computed."""
+    """True if its numbers are computed, and not those of a Dask array that is still to be computed."""
     chunks: str = ""
     """The chunks of a Dask array, as text."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """An operation of a recording, or several that are drawn as one.
+    """An operation of a recording, or several operations drawn in one box.
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class Step:
     order : int
         0 for an operation of the program, k for one of a k-th derivative.
     elided : int
-        The number of operations folded into this node; 0 for an operation itself.
+        The number of operations folded into this node, or 0 for a single operation.
     hidden : int
         The number of its inputs and outputs that are not drawn.
     slopes : tuple of (int, str)
@@ -69,18 +68,18 @@ class Step:
     changed : tuple of int
         The indices of the layers' nodes inside of which variables are that these operations changed.
     lines : (int, int) or None
-        Of several operations, the first and the last line.
+        The first and the last line of several operations.
     iterations : (int, int, int) or None
-        Of a loop, the first and the last iteration folded here, and the number of all.
-    carried : tuple of Carried
-        Of a loop, the values that it carries from iteration to iteration.
+        The first and the last iteration of a loop that are folded here, and the number of all.
+    carried : tuple of LoopVariable
+        The values that a loop carries from iteration to iteration.
     bad : bool
         Whether the first nan or infinity is inside these operations.
     fold : str
-        The key of the part that these operations are, or are a piece of, which can be opened; empty for an operation.
+        The key of the part that these operations are, or are a piece of, which can be opened, or '' for an operation.
         It is the same in all views of a recording.
     layer : LayerCall or None
-        Of a layer, what is known of the call.
+        The call of a layer.
     """
 
     index: int
@@ -97,7 +96,7 @@ class Step:
     assigned: tuple[int, ...] = ()
     lines: tuple[int, int] | None = None
     iterations: tuple[int, int, int] | None = None
-    carried: tuple[Carried, ...] = ()
+    carried: tuple[LoopVariable, ...] = ()
     bad: bool = False
     formulas: tuple[tuple[int, str], ...] = ()
     fold: str = ""
@@ -119,7 +118,7 @@ class GraphFrame:
         The key of the part that it shows, which can be closed; of an iteration, that of its loop. Empty for the
         computation, which cannot.
     iteration : (int, int) or None
-        Of an iteration, its number, from 1 on, and the number of all.
+        The number of an iteration, counted from 1, and the number of all.
     """
 
     label: str
@@ -146,7 +145,7 @@ class Graph:
 
     @property
     def folded(self) -> int:
-        """The number of operations that are drawn as parts of others."""
+        """The number of operations inside folded boxes."""
         return sum(step.elided for step in self.steps)
 
     @property

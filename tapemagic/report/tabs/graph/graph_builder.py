@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,14 +21,18 @@ from tapemagic.explain.snapshot import Named
 from tapemagic.report.drawn_records import first_and_last
 from tapemagic.report.subject import Role, Subject
 from tapemagic.report.summary import Summary, summarise
-from tapemagic.report.tabs.graph.constants import ConstantNames
+from tapemagic.report.tabs.graph.boxes import (
+    ConstantNames,
+    Development,
+    carried,
+    developments,
+    inner_variables,
+    layer_call,
+)
 from tapemagic.report.tabs.graph.graph import Graph, GraphFrame, Step, Value
-from tapemagic.report.tabs.graph.layers import inner_variables, layer_call
-from tapemagic.report.tabs.graph.local_derivatives import local_derivative
-from tapemagic.report.tabs.graph.loop_variables import Development, carried, developments
 from tapemagic.report.tabs.graph.view import Fold, Frame, Plan
-from tapemagic.report.tabs.trace.notation import Symbol, symbol_of
-from tapemagic.report.tabs.trace.reverse_sweep import is_chain
+from tapemagic.report.tabs.trace.formulas import INPUTS, formula_of, is_chain
+from tapemagic.report.tabs.trace.notation import Symbol, rendered, symbol_of
 
 ORDINALS = ("first", "second", "third")
 BOX_CELLS = (6, 23)
@@ -116,7 +122,7 @@ class GraphBuilder:
         return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
 
     def always_drawn(self) -> list[Named]:
-        """The sources and targets, but for variables that changed, or are inside of the boxes of layers."""
+        """The sources and targets, except for variables that changed, or are inside of the boxes of layers."""
         subject = self.subject
         if not subject.snapshot.records:
             return []
@@ -134,7 +140,7 @@ class GraphBuilder:
         self.new_value(i, name, self.subject.roles.get(id_of(tensor), "watched"), unwrap(tensor))
 
     def new_value(self, i: int, name: str, role: Role, value: Any, line: int | None = None) -> int:
-        """Add a value on the tape, or one that is asked for; return its index."""
+        """Add a value on the tape, or a source or target; return its index."""
         index = self.index[i] = len(self.values)
         order = self.snapshot.order_of(i)
         if i in self.producer:
@@ -144,11 +150,12 @@ class GraphBuilder:
             changed, by = self.latest.get(variable, (0, -1))
             if by >= 0 and version > changed:
                 self.assigned[by].append(index)
+        # Without a gradient the box shows None, which is not 0: the target does not depend on the value.
         gradient = self.subject.adjoints.get(i)
         entries, shown = None, None
         if gradient is not None:
-            found = summarise(gradient)
-            entries, shown = found.entries, _picture(found)
+            summary = summarise(gradient)
+            entries, shown = summary.entries, _picture(summary)
         self.values.append(
             self.value(
                 value,
@@ -235,7 +242,7 @@ class GraphBuilder:
     def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> list[tuple[int, Any]]:
         """The values that lead into a fold, with their ids: those with a box, or else all.
 
-        A layer reads all, and what it was given leads into it in the order of its arguments, constants too.
+        A layer reads all, and its arguments lead into it in the order of its arguments, constants too.
         """
         if fold.scope is None:
             known = [i for i in given if i in self.index or i in self.snapshot.leaves]
@@ -243,7 +250,7 @@ class GraphBuilder:
         tracks = self.snapshot.tracks
         arguments = [
             (i, given.get(i, x))
-            for i, x in fold.scope.given
+            for i, x in fold.scope.arguments
             if i in given or (np.ndim(x) and not tracks(i))
         ]
         first = {i for i, _ in arguments}
@@ -309,8 +316,8 @@ class GraphBuilder:
     def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
         """The local derivatives of an operation on single real numbers, by the positions of its inputs.
 
-        What an operation on complex numbers passes back is a conjugate of its derivative, and a rule of the user's own
-        may be no product with a derivative.
+        Complex numbers are omitted, because an operation passes back the conjugate of its derivative, and so are
+        custom gradients, which are not always products with a derivative.
         """
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
@@ -319,7 +326,7 @@ class GraphBuilder:
             return ()
         if not is_chain(record):
             return ()
-        found = []
+        slopes = []
         with silence(), np.errstate(all="ignore"):
             for position, i in enumerate(record.ids):
                 edge = Edge(i, record, position, made)
@@ -327,8 +334,8 @@ class GraphBuilder:
                     with suppress(
                         Exception
                     ):  # a rule may call anything; the table of gradients tells of it
-                        found.append((position, edge.slope))
-        return tuple(found)
+                        slopes.append((position, edge.slope))
+        return tuple(slopes)
 
     def formulas(
         self, record: Record, inputs: Sequence[int], result: int
@@ -345,7 +352,7 @@ class GraphBuilder:
         return tuple((position, formula) for position, formula in pairs if formula)
 
     def symbol(self, index: int) -> Symbol:
-        """The symbol of a value in a formula: its name, or what is written of it."""
+        """Return the symbol of a value in a formula: its name or its text."""
         value = self.values[index]
         return symbol_of(value.name or value.symbol or value.text)
 
@@ -355,9 +362,10 @@ class GraphBuilder:
             if i in self.index:
                 return self.index[i]
             subject = self.subject
-            role = subject.roles.get(i, "intermediate")
+            role = subject.roles.get(i, "computed")
             return self.new_value(i, subject.names.get(i, ""), role, value, line)
         name, role = self.labels.of(value)
+        # The same array or name is one box; equal numbers are not, or all the 2s of a program would meet in one box.
         known = self.constants.get(name or id(value))
         if known is not None and (name or np.ndim(value)):
             return known
@@ -377,7 +385,7 @@ class GraphBuilder:
 
 def lasting(subject: Subject) -> dict[int, Any]:
     """The tensors that have a name at the end, and the derivatives of the report, by id."""
-    derivatives = [(level, g) for (*_, level), g in subject.found.gradients.items()]
+    derivatives = [(level, g) for (*_, level), g in subject.derivatives.gradients.items()]
     inner = [g for level, g in derivatives if g is not None and level < subject.order]
     named = [value for _, value in subject.context.named]
     return {id_of(x): x for x in [*named, *inner] if isinstance(x, Tensor) and has_id(x)}
@@ -386,3 +394,65 @@ def lasting(subject: Subject) -> dict[int, Any]:
 def _picture(summary: Summary) -> Summary | None:
     """The summary of an array of which there is a picture, with as many cells as a box has room for."""
     return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
+
+
+SHAPING = {"like", "spread", "total"}
+"""Functions in formulas that act on more than one element."""
+
+
+def local_derivative(record: Record, position: int, inputs: Sequence[Symbol], y: Symbol) -> str:
+    """The local derivative of an elementwise operation as a formula, or '' if it is a number, or not known.
+
+    Parameters
+    ----------
+    record : Record
+    position : int
+        The position of the input.
+    inputs : sequence of Symbol
+    y : Symbol
+        The symbol of the result.
+    """
+    formula = formula_of(record)
+    written = formula and position < len(formula.adjoints) and formula.adjoints[position]
+    slope = _slope(written) if written else ""
+    if not slope:
+        return ""
+    names = dict(zip(INPUTS, inputs, strict=False)) | {"y": y, "pi": Symbol("π", r"\pi")}
+    try:
+        return rendered(slope, names).text
+    except KeyError:
+        return ""
+
+
+@cache
+def _slope(adjoint: str) -> str:
+    """The formula of what an operation passes on, without the adjoint of the result.
+
+    Examples
+    --------
+    >>> _slope("-(g * sin(a))"), _slope("g / (2 * y)"), _slope("g")
+    ('-sin(a)', '1 / (2 * y)', '')
+    """
+    tree = ast.parse(adjoint, mode="eval").body
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    matrices = any(isinstance(node, (ast.MatMult, ast.Attribute)) for node in ast.walk(tree))
+    if matrices or named & SHAPING or "g" not in named:
+        return ""
+    slope = _WithoutG().visit(tree)
+    is_number = not any(isinstance(node, ast.Name) for node in ast.walk(slope))
+    return "" if is_number else ast.unparse(slope)
+
+
+class _WithoutG(ast.NodeTransformer):
+    """Replaces g by 1, and drops factors of 1."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(1) if node.id == "g" else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        left, right = self.visit(node.left), self.visit(node.right)
+        if isinstance(node.op, ast.Mult):
+            for one, other in ((left, right), (right, left)):
+                if isinstance(one, ast.Constant) and one.value == 1:
+                    return other  # type: ignore[no-any-return]
+        return ast.BinOp(left, node.op, right)

@@ -11,7 +11,7 @@ from tapemagic.drawing.dot import (
     has_room_for_labels,
     orders_with_gradients,
 )
-from tapemagic.drawing.elements import element, image, plain
+from tapemagic.drawing.elements import element, escape_text, image
 from tapemagic.drawing.inserts import captions
 from tapemagic.drawing.styles import CODE, QUIET, SMALL
 from tapemagic.drawing.svg import Drawing, fitted
@@ -20,7 +20,10 @@ from tapemagic.explain.formatting import bracketed, printable, subscript
 from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 
-TITLE = "Graph"
+CHAIN_RULE = (
+    "Gradient of a number = sum over the arrows that leave its box of (number on the arrow × gradient of the box it "
+    "leads to)"
+)
 MOST_CHANGED = 4
 """The number of names of variables that changed in the caption."""
 FRAME = "overflow:auto"
@@ -31,7 +34,7 @@ LIVE_FRAME = "overflow:auto;max-height:60vh"
 def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
     """The drawn graph with an alternative text; without a drawing, the operations as equations.
 
-    Where scripts run, in the `live` widget, the drawing stands there itself, and tells more under the mouse.
+    Where scripts run, in the `live` widget, the drawing itself is shown, with tooltips.
     Elsewhere only an image survives. Empty if nothing was recorded.
     """
     if not findings.graph.steps:
@@ -44,28 +47,32 @@ def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
     if live:
         styled = svg.replace("<svg", f'<svg style="{style}"', 1)
         label = f'role="img" aria-label="{escape(words)}"'
-        return f'<div {label} style="{LIVE_FRAME}">{styled}</div>{caption(findings)}'
+        return f'<div {label} style="{LIVE_FRAME}">{styled}</div>{caption(findings, live)}'
     return element("div", FRAME, image(svg, words, style)) + caption(findings)
 
 
-def caption(findings: Findings) -> str:
-    """The meaning of the parts of the picture."""
+def caption(findings: Findings, live: bool = False) -> str:
+    """The legend of the picture."""
     goal = ", ".join(findings.targets)
     if len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1]):
         goal = f"the sum of {goal}"
-    words = "In each box: name, value"
+    words = "Each box: name, value"
     if goal:
-        words += f", and the gradient of {goal} with respect to it"
+        words += f", and the gradient of {goal}" if " " in goal else f", and gradient ∂{goal}/∂box"
         if findings.order > 1:
-            words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
+            words += (
+                "; in the frame of a derivative, the gradient of that derivative, or of its sum"
+            )
         if shows_none(findings.graph):
-            words += ". None: no gradient passes there"
-    words = ". ".join([words, *signs(findings.graph), *changes(findings), *omissions(findings)])
-    return element("div", SMALL, f"{plain(words)}.")
+            words += ". None: no gradient gets there"
+    words = ". ".join(
+        [words, *signs(findings.graph), *changes(findings), *omissions(findings, live)]
+    )
+    return element("div", SMALL, f"{escape_text(words)}.")
 
 
 def shows_none(graph: Graph) -> bool:
-    """Whether a gradient is None in some box."""
+    """Return True if a gradient is None in some box."""
     orders = orders_with_gradients(graph)
     return any(
         value.order in orders and value.role != "constant" and value.gradient in {None, "None"}
@@ -74,55 +81,49 @@ def shows_none(graph: Graph) -> bool:
 
 
 def signs(graph: Graph) -> list[str]:
-    """Sentences on the words beside edges and in the boxes of layers, and on small pictures of arrays."""
+    """Explain the numbers on arrows, the boxes of layers, and on small pictures of arrays."""
     words = []
     if any(step.layer for step in graph.steps):
-        said = (
-            "In the box of a layer or loss: its name, its class, a layer's number of parameters, and the shapes of "
-            "what goes in → what comes out"
-        )
+        said = "Box of a layer or loss: name, class, number of a layer's parameters, and input shapes → output shapes"
         words.append(
             said if _shows_variables_of_layers(graph) else f"{said}; its variables are inside"
         )
     if has_room_for_labels(graph) and any(map(edge_labels, graph.steps)):
-        words.append("Beside an edge: the local derivative")
+        words.append("Number on an arrow: the local derivative")
         if any(value.gradient is not None for value in graph.values):
             words.append(chain_rule(graph))
     if not all(value.is_computed for value in graph.values):
-        words.append("A dotted border: a Dask array that is not computed")
+        words.append("Dotted border: Dask array, not computed yet")
     if any(value.gradient_summary for value in graph.values):
-        words.append("Small pictures: the array, and its gradient to the right of it")
+        words.append("Small pictures: the array, then its gradient")
     return words
 
 
 def _shows_variables_of_layers(graph: Graph) -> bool:
-    """Whether a closed layer reads variables that have boxes of their own, since others read them, too."""
+    """Return True if a closed layer reads variables with their own boxes, because other operations read them."""
     read = {value for step in graph.steps if step.layer for value in step.inputs}
     return any(graph.values[k].role == "variable" for k in read)
 
 
 def chain_rule(graph: Graph) -> str:
-    """The sentence on what the numbers beside edges add up to, with all that adds to it besides."""
-    words = (
-        "Between numbers, the gradient of a box is the sum, over the edges that leave it, of this times the gradient "
-        "of the box behind the operation"
-    )
+    """Explain how a gradient follows from the numbers on arrows, with every exception that the graph has."""
+    words = [CHAIN_RULE]
     read = {value for step in graph.steps for value in step.inputs}
     if any(graph.values[k].role == "target" for k in read):
-        words += "; of a target, 1 more"
+        words.append("The target itself starts with gradient 1")
     if any(step.order > graph.values[k].order for step in graph.steps for k in step.inputs):
-        words += (
-            "; edges into the frame of a derivative do not count, unless they lead on to the target"
+        words.append(
+            "Arrows into the frame of a derivative don't count, unless they lead on to the target"
         )
     if any(map(partial(_has_bare_edge, graph), graph.steps)):
-        words += "; an edge without a number adds what the rule of its operation passes on"
+        words.append("An arrow without a number adds what its operation passes back")
     if any(step.elided or step.hidden for step in graph.steps):
-        words += "; what passes inside boxes with a double edge, or along edges that are not drawn, adds to it"
-    return words
+        words.append("Folded boxes and hidden arrows contribute too")
+    return ". ".join(words)
 
 
 def _has_bare_edge(graph: Graph, step: Step) -> bool:
-    """Whether an operation passes a gradient on to a number along an edge that has no label."""
+    """Return True if an operation passes a gradient on to a number along an edge that has no label."""
     if step.kind != "operation" or all(graph.values[k].gradient is None for k in step.outputs):
         return False
     labels = edge_labels(step)
@@ -135,40 +136,40 @@ def _is_number(value: Value) -> bool:
 
 
 def changes(findings: Findings) -> list[str]:
-    """A sentence on the variables with several boxes; empty if there are none."""
-    if not findings.changed:
+    """Explain the boxes of variables that changed during the run."""
+    if not findings.tabs["graph"].changed:
         return []
-    names = [name for name, _ in findings.changed]
+    names = [name for name, _ in findings.tabs["graph"].changed]
     more = len(names) - MOST_CHANGED
     shown = names if more <= 1 else [*names[:MOST_CHANGED], f"{more:,} more"]
-    name, count = findings.changed[0]
+    name, count = findings.tabs["graph"].changed[0]
     ends = f"{name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)}"
-    example = f"for example, {ends}" if len(names) > 1 else ends
-    values = f"{example} are the values that were read"
-    total = f"the gradient with respect to {name} is the sum of theirs"
-    return [f"{listed(shown)} changed while the tape recorded: {values}, and {total}"]
+    example = "for example, " if len(names) > 1 else ""
+    values = f"{example}{ends} are the values of {name} in order"
+    return [
+        f"{listed(shown)} changed during the run: {values}, and its gradient is the sum of theirs"
+    ]
 
 
-def omissions(findings: Findings) -> list[str]:
-    """Sentences on operations that are not drawn one by one."""
+def omissions(findings: Findings, live: bool = False) -> list[str]:
+    """Sentences on operations that are not drawn one by one; in a `live` picture, folds can be opened."""
     folded = sum(step.elided for step in findings.graph.steps if step.kind != "elided")
     gap = sum(step.elided for step in findings.graph.steps if step.kind == "elided")
     words = []
     if folded:
-        words.append(f"Boxes with a double edge stand for {counted(folded)}")
+        words.append(f"Double border: {counted(folded, 'folded ')}{' (click + to open)' * live}")
     if gap:
-        words.append(f"{counted(gap)} in the middle {'is' if gap == 1 else 'are'} not drawn")
-    if aside := findings.operations - findings.drawn:
+        words.append(f"Not drawn: {counted(gap)} in the middle")
+    if aside := findings.operations - findings.tabs["graph"].drawn_operations:
         words.append(
-            f"{counted(aside)} {'is' if aside == 1 else 'are'} left out: what assignments to Variables and libraries "
-            "only read, the inside of functions with a gradient of their own, or some of many inputs"
+            f"Not drawn: {counted(aside)} (inside assignments, libraries or custom gradients, or extra inputs)"
         )
     return words
 
 
-def counted(operations: int) -> str:
-    """A number of operations in words."""
-    return "1 operation" if operations == 1 else f"{operations:,} operations"
+def counted(operations: int, kind: str = "") -> str:
+    """Return a number of operations as text."""
+    return f"1 {kind}operation" if operations == 1 else f"{operations:,} {kind}operations"
 
 
 def alternative(findings: Findings) -> str:
@@ -180,13 +181,13 @@ def alternative(findings: Findings) -> str:
 
 
 def text(findings: Findings) -> str:
-    """The numbers that no other face tells; empty if there are none."""
+    """Return the numbers that no other tab shows: local derivatives, and plots in boxes."""
     graph = findings.graph
     return "\n".join(map(printable, [*local_derivatives(graph), *developments(graph)]))
 
 
 def local_derivatives(graph: Graph) -> list[str]:
-    """A sentence with the local derivatives on the edges of a picture, if it shows them."""
+    """List the local derivatives that the picture shows on its arrows."""
     if len(graph.steps) > MAX_LABELLED:
         return []
     name = names(graph)
@@ -209,7 +210,7 @@ def developments(graph: Graph) -> list[str]:
 
 
 def sentences(graph: Graph) -> list[str]:
-    """Each operation as an equation, such as ``y = multiply(x, x)``."""
+    """Return the operations as equations, such as ``y = multiply(x, x)``."""
     name = names(graph)
     return [
         f"{', '.join(name[i] for i in step.outputs) or '…'} = "

@@ -19,13 +19,13 @@ FEW_ITERATIONS, FEW_OPERATIONS = 4, 16
 
 
 @dataclass(frozen=True)
-class View:
+class FoldPolicy:
     """A choice of what is open.
 
     Attributes
     ----------
     loops : {'short', 'one', 'none'}
-        Of short loops all iterations are drawn and of others one; of all one; none.
+        How many iterations are drawn: all of short loops and one of others; of all one; none.
     calls : float
         The depth down to which calls of functions are open.
     layers : int
@@ -43,30 +43,30 @@ class View:
     layers: int = 1
 
 
-CLOSED = View("none", 0, False, 0, 0)
+CLOSED = FoldPolicy("none", 0, False, 0, 0)
 """The most closed view."""
-VIEWS = (
-    View(),
-    View("one"),
-    View("one", derivatives=False),
-    View("one", derivatives=False, order=1),
-    View("one", derivatives=False, order=0),
-    View("one", 1, False, 0),
-    View("one", 0, False, 0),
+FOLD_POLICIES = (
+    FoldPolicy(),
+    FoldPolicy("one"),
+    FoldPolicy("one", derivatives=False),
+    FoldPolicy("one", derivatives=False, order=1),
+    FoldPolicy("one", derivatives=False, order=0),
+    FoldPolicy("one", 1, False, 0),
+    FoldPolicy("one", 0, False, 0),
     CLOSED,
 )
 """Views from the most open to the most closed."""
-VIEWS_OF_LAYERS = (
-    View(derivatives=False),
-    View("one", derivatives=False),
-    View("one", derivatives=False, order=1),
-    View("one", derivatives=False, order=0),
-    View("one", 1, False, 0),
-    View("one", 1, False, 0, 0),
-    View("one", 0, False, 0, 0),
+LAYER_FOLD_POLICIES = (
+    FoldPolicy(derivatives=False),
+    FoldPolicy("one", derivatives=False),
+    FoldPolicy("one", derivatives=False, order=1),
+    FoldPolicy("one", derivatives=False, order=0),
+    FoldPolicy("one", 1, False, 0),
+    FoldPolicy("one", 1, False, 0, 0),
+    FoldPolicy("one", 0, False, 0, 0),
     CLOSED,
 )
-"""The same of recordings with layers, beside which the operations of reverse sweeps are too much."""
+"""Fold policies for recordings with layers, which leave no room for the operations of reverse sweeps."""
 
 
 @dataclass(frozen=True)
@@ -79,19 +79,19 @@ class Frame:
     parent : int or None
         The index of the frame around it.
     name : str
-        Of a call, the name of the function; of a layer, its name.
+        The name of a function or layer.
     order : int
-        Of a derivative, its order.
+        The order of a derivative.
     number, total : int
-        Of an iteration, its number, from 1 on, and the number of all iterations. Of elided operations, `total` is their
+        The number of an iteration, counted from 1, and of all iterations. Of elided operations, `total` is their
         number.
     lines : (int, int) or None
     first : int
-        Of a derivative, the position of its first operation.
+        The position of the first operation of a derivative.
     key : str
-        That of the part it shows; empty for the computation.
+        That of the part it shows, or '' for the computation.
     scope : Scope or None
-        Of a layer, what is known of the call.
+        The call of a layer.
     """
 
     kind: FrameKind
@@ -113,13 +113,13 @@ class Fold(NamedTuple):
     ----------
     kind : {'loop', 'call', 'layer', 'derivative', 'elided'}
     parts : sequence of int and Block
-        Of a loop, its iterations.
+        The operations, or the iterations of a loop.
     first, total : int
-        Of a loop, the number of its first iteration here, and of all its iterations.
+        The number of the first iteration of a loop here, and of all its iterations.
     key : str
-        That of the part it stands for, or for a piece of which it stands.
+        The key of the part that it represents, whole or in part.
     scope : Scope or None
-        Of a layer, what is known of the call.
+        The call of a layer.
     """
 
     kind: FoldKind
@@ -146,15 +146,15 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The operations and folds to draw, in the order of the tape, and the frames around them."""
+    """The operations and folds to draw, in the order of the tape, with the frames around."""
 
     items: Sequence[Item]
     frames: Sequence[Frame]
 
 
 @dataclass(frozen=True)
-class Openings:
-    """Exceptions from a view: parts that are open or closed other than in it.
+class FoldOverrides:
+    """Exceptions from a fold policy: the parts that a reader opened or closed.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Openings:
         By the key of a part: 0 if it is closed, 1 if it is open; of a loop, the number of the iteration that is open.
     ends : int or None
         The number of parts that are drawn at the beginning and at the end of the recording, with those between them
-        as one fold; None if all are drawn.
+        as one fold, or None if all are drawn.
     inside : int
         The most operations and folds of a part that is opened, as long as nothing in it is, for it to be drawn whole.
     most : float
@@ -171,7 +171,7 @@ class Openings:
     Notes
     -----
     A key is the path of indices that leads to a part in the tree of the recording: ``"3.0.2"`` is in iteration 1 of the
-    loop ``"3"``. The iterations of a loop have no keys of their own. The key of the middle of a part ends with ``~``,
+    loop ``"3"``. The iterations of a loop have no keys. The key of the middle of a part ends with ``~``,
     and that of the middle of this middle with ``~~``.
     """
 
@@ -197,22 +197,22 @@ Numbered: TypeAlias = Sequence[tuple[int, Part]]
 class _Planner:
     def __init__(
         self,
-        view: View,
+        view: FoldPolicy,
         operations: int,
         iteration: int | None,
         room: float,
-        openings: Openings | None = None,
+        openings: FoldOverrides | None = None,
     ) -> None:
         self.view = view
         self.room = room
         self.operations = operations
         self.iteration = iteration
-        self.openings = openings or Openings()
+        self.openings = openings or FoldOverrides()
         self.items: list[Item] = []
         self.frames: list[Frame] = []
 
-    def asked(self, key: str) -> int | None:
-        """The opening that is asked for of a part: 0 for closed; None if nothing is, or there is no more room."""
+    def requested(self, key: str) -> int | None:
+        """Return what a reader requested for a part, 0 for closed; None without a request, or if there is no room."""
         number = self.openings.by_key.get(key)
         return None if number and len(self.items) > self.openings.most else number
 
@@ -246,21 +246,21 @@ class _Planner:
         return len(self.frames) - 1
 
     def add_call(self, block: Block, frame: int | None, depth: int, key: str) -> None:
-        asked = self.asked(key)
-        if depth < self.view.calls if asked is None else asked:
+        requested = self.requested(key)
+        if depth < self.view.calls if requested is None else requested:
             inside = self.open(Frame("call", frame, block.name, lines=block.lines, key=key))
-            self.add_open(block, inside, depth + 1, key, asked is not None)
+            self.add_open(block, inside, depth + 1, key, requested is not None)
         else:
             fold = Fold("call", block.parts, block.name, lines=block.lines, key=key)
             self.items.append(Item(frame, fold))
 
     def add_layer(self, block: Block, frame: int | None, depth: int, key: str) -> None:
-        asked = self.asked(key)
+        requested = self.requested(key)
         name, lines, scope = block.name, block.lines, block.scope
         is_open = block.holds_layers and self.frames_around(frame, "layer") < self.view.layers
-        if is_open if asked is None else asked:
+        if is_open if requested is None else requested:
             inside = self.open(Frame("layer", frame, name, lines=lines, key=key, scope=scope))
-            self.add_open(block, inside, depth, key, asked is not None)
+            self.add_open(block, inside, depth, key, requested is not None)
         else:
             fold = Fold("layer", block.parts, name, lines=lines, key=key, scope=scope)
             self.items.append(Item(frame, fold))
@@ -273,26 +273,28 @@ class _Planner:
                     "derivative", frame, order=block.order, lines=block.lines, first=first, key=key
                 )
             )
-            self.add_open(block, inside, 0, key, self.asked(key) is not None)
+            self.add_open(block, inside, 0, key, self.requested(key) is not None)
         else:
             fold = Fold("derivative", block.parts, order=block.order, lines=block.lines, key=key)
             self.items.append(Item(frame, fold))
 
     def is_open(self, derivative: Block, key: str) -> bool:
-        """Whether a reverse sweep is open."""
-        asked = self.asked(key)
-        if asked is not None:
-            return asked > 0
+        """Return True if a reverse sweep is open."""
+        requested = self.requested(key)
+        if requested is not None:
+            return requested > 0
         if _is_own(derivative, self.operations):
             return derivative.order <= self.view.order
         return self.view.derivatives
 
     def add_loop(self, block: Block, frame: int | None, depth: int, key: str) -> None:
         iterations = [part for part in block.parts if isinstance(part, Block)]
-        total, asked = len(iterations), self.asked(key)
+        total, requested = len(iterations), self.requested(key)
         outermost = self.iteration if frame is None or not self.in_iteration(frame) else None
-        if asked is not None:
-            chosen = range(min(asked, total), min(asked, total) + 1) if asked else range(0)
+        if requested is not None:
+            chosen = (
+                range(min(requested, total), min(requested, total) + 1) if requested else range(0)
+            )
         elif outermost is None and self.view.loops == "short" and _is_short(block):
             chosen = range(1, total + 1)
         elif self.view.loops == "none" and outermost is None:
@@ -300,7 +302,9 @@ class _Planner:
         else:
             number = min(max(outermost or total, 1), total)
             chosen = range(number, number + 1)
-        is_limited = asked is not None or (outermost is not None and self.openings.ends is not None)
+        is_limited = requested is not None or (
+            outermost is not None and self.openings.ends is not None
+        )
         start = 1
         for number in chosen:
             self.add_fold(block, start, number, frame, key)
@@ -324,7 +328,7 @@ class _Planner:
         return count
 
     def add_fold(self, block: Block, start: int, stop: int, frame: int | None, key: str) -> None:
-        """Add the iterations of a loop from one to another as a fold, if there are any."""
+        """Add the iterations of a loop from one to another as a fold, unless there are no such iterations."""
         if start < stop:
             parts = block.parts[start - 1 : stop - 1]
             total = len(block.parts)
@@ -337,13 +341,14 @@ class _Planner:
         if not is_limited or self.fits(parts, frame, depth):
             self.add(parts, frame, depth, within)
             return
+        # Everything inside is closed, or opening one large part would draw far more than was requested.
         view, iteration = self.view, self.iteration
         self.view, self.iteration = CLOSED, None
         self.add_ends(parts, self.openings.ends_inside, frame, depth, within, key)
         self.view, self.iteration = view, iteration
 
     def fits(self, parts: Numbered, frame: int, depth: int) -> bool:
-        """Whether there is room for the parts of a block that is opened, as long as nothing in it is."""
+        """Return True if the parts of an opened block have room, with everything in them folded."""
         iteration = None if self.in_iteration(frame) else self.iteration
         layers = max(0, self.view.layers - self.frames_around(frame, "layer"))
         view = replace(self.view, layers=layers)
@@ -364,7 +369,7 @@ class _Planner:
             return
         self.add(parts[:ends], frame, depth, within)
         fold = Fold("elided", [part for _, part in middle], key=f"{key}~")
-        if self.asked(fold.key):
+        if self.requested(fold.key):
             count = sum(1 for _ in fold.positions())
             inside = self.open(Frame("elided", frame, total=count, key=fold.key))
             whole = len(middle) <= self.openings.inside
@@ -383,11 +388,11 @@ def _is_short(loop: Block) -> bool:
 
 def plan(
     cell: Block,
-    view: View,
+    view: FoldPolicy,
     operations: int,
     iteration: int | None = None,
     room: float = inf,
-    openings: Openings | None = None,
+    openings: FoldOverrides | None = None,
 ) -> Plan:
     """The operations and folds that a view of a recording draws.
 
@@ -395,15 +400,15 @@ def plan(
     ----------
     cell : Block
         The recording as a tree.
-    view : View
+    view : FoldPolicy
     operations : int
-        The number of operations that the cell itself recorded; those behind them are of the report's own derivatives.
+        The number of operations that the cell itself recorded; later ones belong to the report's own derivatives.
     iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
+        The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
     room : float, optional
         The largest number of operations and folds.
-    openings : Openings, optional
-        What is open or closed other than in the view.
+    openings : FoldOverrides, optional
+        The parts that a reader opened or closed.
 
     Returns
     -------
@@ -416,6 +421,7 @@ def plan(
     """
     planner = _Planner(view, operations, iteration, room, openings)
     parts = cell.parts
+    # The derivatives of the report itself are the last parts of the tape.
     first = len(
         parts
     )  # of the parts, which are in the order of the tape, the first of a derivative of the report
@@ -437,13 +443,13 @@ def plan(
 
 
 def _is_own(part: Part, operations: int) -> bool:
-    """Whether a part belongs to a derivative that the report took itself."""
+    """Return True if a part belongs to a derivative that the report took itself."""
     first = part if isinstance(part, int) else next(part.positions(), 0)
     return first >= operations
 
 
 def most_iterations(cell: Block) -> int:
-    """The number of iterations of the outermost loop with the most of them; 0 if there is no loop."""
+    """The number of iterations of the outermost loop with the most of them, or 0 if there is no loop."""
     most, stack = 0, [*cell.parts]
     while stack:
         part = stack.pop()

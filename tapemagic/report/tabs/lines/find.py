@@ -17,8 +17,7 @@ from tapemagic.explain.nonfinite import is_finite
 from tapemagic.report.context import Context
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.trace.notation import symbol_of
-from tapemagic.report.tabs.trace.symbols import several, text_of
+from tapemagic.report.tabs.trace.notation import several, symbol_of, text_of
 from tapemagic.report.variable_versions import format_reads
 
 MAX_LINES = 120
@@ -41,7 +40,7 @@ class LineValue:
     value : str
         The last value, where the line ran several times.
     gradient : str
-        The gradient of the targets with respect to it, 'None' if they do not depend on it; empty for a constant.
+        The gradient of the targets with respect to it, 'None' if they do not depend on it, or '' for a constant.
     runs : int
         How often the line made it.
     first : str
@@ -87,14 +86,15 @@ def assigned_ids(context: Context) -> Iterator[tuple[int, str, int]]:
                 yield line, name, watched.get(name, i) if is_last and i <= 0 else i
 
 
-def lines_of(subject: Subject) -> tuple[SourceLine, ...]:
+def find(subject: Subject) -> tuple[SourceLine, ...]:
     """The lines of a cell, with the values and gradients that they made; of a long cell the first and the last."""
     lines = subject.context.lines
     numbers = range(1, len(lines) + 1)
+    # The beginning sets things up, and the end has the target; the middle of a long cell matters least.
     if len(lines) > MAX_LINES:
         half = MAX_LINES // 2
         numbers = [*numbers[:half], *numbers[-half:]]  # type: ignore[assignment]
-    made = _Made(subject, set(numbers))
+    made = _LineValues(subject, set(numbers))
     return tuple(
         SourceLine(
             number,
@@ -116,7 +116,7 @@ class _Results:
 
 
 @dataclass
-class _Made:
+class _LineValues:
     """The values that the lines of a cell made.
 
     Parameters
@@ -133,15 +133,15 @@ class _Made:
         """The values that a line made: what it assigns, or else the result of its last operation."""
         names, constants = self._names.get(number, {}), self._constants.get(number, {})
         text = self.subject.context.lines[number - 1]
-        found = sorted({**names, **constants}, key=text.find)
-        for name in found[:MAX_NAMES]:
+        assigned = sorted({**names, **constants}, key=text.find)
+        for name in assigned[:MAX_NAMES]:
             ids = names.get(name, ())
             if ids and ids[-1] in self._values:
                 first = ids[0] if ids[0] in self._values else ids[-1]
                 yield self._value(symbol_of(name).text, ids[-1], len(ids), first)
             elif name in constants:
                 yield _constant(symbol_of(name).text, constants[name])
-        if not found and number in self._results:
+        if not assigned and number in self._results:
             results, records = self._results[number], self.subject.records
             first, last = (several(records[k].output_id)[-1] for k in (results.first, results.last))
             symbol = symbol_of(self.subject.symbols.get(last, "value")).text
@@ -152,7 +152,7 @@ class _Made:
         text = format_value(value)
         read = "" if runs > 1 else format_reads(value, self.subject.reads.get(i, ()))
         if read:
-            text += f" now; {read} when read"
+            text = f"{read} when used, {text} now"
         start = text_of(self._values[first]) if runs > 1 and first != i else ""
         return LineValue(
             symbol, np.shape(value), text, self._gradient(i, value), runs, start, is_finite(value)
@@ -171,33 +171,33 @@ class _Made:
 
     def _of_versions(self, i: int) -> str:
         """The gradient with respect to a variable that changed: the sum of those with respect to its values."""
-        found = [self.subject.adjoints.get(j) for j in self.subject.split.versions[i]]
-        known = [with_numbers(g) for g in found if g is not None]
-        if any(isinstance(g, Summary) for g in known):
+        gradients = [self.subject.adjoints.get(j) for j in self.subject.split.versions[i]]
+        numbers = [with_numbers(g) for g in gradients if g is not None]
+        if any(isinstance(g, Summary) for g in numbers):
             return ""
-        return text_of(sum(known[1:], known[0])) if known else "None"
+        return text_of(sum(numbers[1:], numbers[0])) if numbers else "None"
 
     @cached_property
     def _names(self) -> Mapping[int, Mapping[str, Sequence[int]]]:
         """The ids of the tensors that each line assigned to names."""
-        found: dict[int, dict[str, list[int]]] = {}
+        names: dict[int, dict[str, list[int]]] = {}
         for line, name, i in assigned_ids(self.subject.context):
             if line in self.numbers:
-                found.setdefault(line, {}).setdefault(name, []).append(i)
-        return found
+                names.setdefault(line, {}).setdefault(name, []).append(i)
+        return names
 
     @cached_property
     def _constants(self) -> Mapping[int, Mapping[str, Any]]:
         """The numbers and arrays off the tape that each line assigned last."""
         context = self.subject.context
-        found: dict[int, dict[str, Any]] = {}
+        constants: dict[int, dict[str, Any]] = {}
         for name, value in context.named:
             line = context.assigned.get(name)
             if line is None or line not in self.numbers:
                 continue
             if not has_id(value):
-                found.setdefault(line, {})[name] = unwrap(value)
-        return found
+                constants.setdefault(line, {})[name] = unwrap(value)
+        return constants
 
     @cached_property
     def _results(self) -> Mapping[int, _Results]:
@@ -214,6 +214,7 @@ class _Made:
                 continue
             key = last[line] = (line, offset)
             results = runs.setdefault(key, _Results(position, position, 0))
+            # An instruction that makes several operations in one run, such as sum(), ran once.
             results.runs += before.get(key) != (call, run)
             if results.runs == 1:
                 results.first = position
@@ -235,18 +236,20 @@ class _Made:
     @cached_property
     def _values(self) -> Mapping[int, Any]:
         """The values that are shown, by id."""
-        found: dict[int, Any] = {}
+        values_by_id: dict[int, Any] = {}
         wanted, subject = self._wanted, self.subject
         for _, values, ids, _, output, made in subject.whole.records[: subject.operations]:
             if not wanted.isdisjoint(ids):
-                found.update(zip(ids, values, strict=True))
+                values_by_id.update(zip(ids, values, strict=True))
             if not wanted.isdisjoint(several(made)):
-                found.update(zip(several(made), several(output), strict=True))
+                values_by_id.update(zip(several(made), several(output), strict=True))
         for _, value in [*subject.context.named, *subject.sources, *subject.targets]:
             if isinstance(value, Traced):
-                found[id_of(value)] = unwrap(value)
+                values_by_id[id_of(value)] = unwrap(value)
         return {
-            i: x for i, x in found.items() if i > 0 and x is not None and not isinstance(x, Absent)
+            i: x
+            for i, x in values_by_id.items()
+            if i > 0 and x is not None and not isinstance(x, Absent)
         }
 
 

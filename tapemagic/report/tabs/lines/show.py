@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import groupby
 
 from tapemagic.drawing.elements import element
 from tapemagic.drawing.styles import BAD, NAME
@@ -12,11 +11,10 @@ from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.lines.find import LineValue, SourceLine
 
-TITLE = "Lines"
 STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 BOLD = "font-weight:600"
 WIDEST = 60
-"""The width of the source in text; values of longer lines stand below them."""
+"""The width of the source in text; the values of a longer line are shown below it."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Row:
     stopped: bool = False
     bad: bool = False
     line: int = 0
-    """The number of the line; 0 for headings."""
+    """The number of the line, or 0 for headings."""
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
@@ -39,31 +37,20 @@ class Row:
 
 
 def text(findings: Findings) -> str:
-    """The lines as text; empty if none made a value."""
-    rows = _rows(findings)
-    return "\n".join("".join(cells).rstrip() for cells in _padded(rows))
+    """The lines as text, or '' if none made a value."""
+    rows = rows_of(findings)
+    return "\n".join("".join(cells).rstrip() for cells in padded(rows))
 
 
 def html(findings: Findings) -> str:
-    """The lines as HTML, in columns of text; empty if none made a value."""
-    rows = _rows(findings)
-    lines = map(_line, rows, _padded(rows))
+    """The lines as HTML, in columns of text, or '' if none made a value."""
+    rows = rows_of(findings)
+    lines = map(line_html, rows, padded(rows))
     return element("pre", STYLE, "\n".join(lines)) if rows else ""
 
 
-def live_html(findings: Findings) -> str:
-    """The same with an element around each line of the source and its values: line 3 has ``data-l="3"``."""
-    rows = _rows(findings)
-    pairs = zip(rows, _padded(rows), strict=True)
-    lines = []
-    for number, group in groupby(pairs, lambda pair: pair[0].line):
-        text = "\n".join(_line(row, padded) for row, padded in group)
-        lines.append(f'<span data-l="{number}">{text}</span>' if number else text)
-    return element("pre", STYLE, "\n".join(lines)) if rows else ""
-
-
-def _rows(findings: Findings) -> list[Row]:
-    """The headings and the lines; none if no line made a value."""
+def rows_of(findings: Findings) -> list[Row]:
+    """Return the headings and the lines, or no rows if no line made a value."""
     if not any(line.values for line in findings.source_lines):
         return []
     rows = [Row(value="value", gradient=_heading(findings))]
@@ -82,8 +69,8 @@ def _rows(findings: Findings) -> list[Row]:
     return rows
 
 
-def _padded(rows: list[Row]) -> list[tuple[str, ...]]:
-    """The cells with the spaces between them; a source wider than `WIDEST` stands alone on its line."""
+def padded(rows: list[Row]) -> list[tuple[str, ...]]:
+    """The cells with the spaces between them; a source wider than `WIDEST` has its own line."""
     if not rows:
         return []
     short = [row.cells for row in rows if len(row.source) <= WIDEST]
@@ -95,7 +82,7 @@ def _padded(rows: list[Row]) -> list[tuple[str, ...]]:
     ]
 
 
-def _line(row: Row, padded: tuple[str, ...]) -> str:
+def line_html(row: Row, padded: tuple[str, ...]) -> str:
     """A row as HTML, without the spaces at its end."""
     left = len("".join(padded).rstrip())
     styles = ("", BAD * row.stopped, BAD * row.bad, BOLD * (row.gradient == "None"))
@@ -128,6 +115,6 @@ def _made(value: LineValue) -> str:
 
 
 def _with_gaps(lines: tuple[SourceLine, ...]) -> list[tuple[SourceLine, int]]:
-    """The lines, each with the number of lines that are left out before it."""
+    """Return the lines, each with the number of lines omitted before."""
     numbers = [0, *(line.number for line in lines)]
     return [(line, line.number - before - 1) for before, line in zip(numbers, lines, strict=False)]

@@ -1,4 +1,4 @@
-"""Sentences on the gaps of curves: what is missing, and for which numbers."""
+"""Describes the gaps of curves: what is missing, and for which numbers."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from tapemagic.explain.formatting import format_number
 from tapemagic.report.tabs.plot.sampling import Point
 
 RAISES = "raises "
-"""The beginning of the words for a gap in all curves, where the cell fails."""
-MOST_PLACES = 3
-CLOSE = 1e-6
-"""The share of a range within which two numbers are as good as one."""
+"""The first word of the reason for a gap in all curves, because the cell fails there."""
+MAX_INTERVALS = 3
+EQUAL_SHARE = 1e-6
+"""The share of a range within which two numbers count as equal."""
 
 
 def gap_notes(name: str, symbols: Sequence[str], points: Sequence[Point]) -> list[str]:
-    """Sentences on the gaps of curves.
+    """Describe the gaps of curves in sentences.
 
     Parameters
     ----------
     name : str
-        Of the variable.
+        The variable.
     symbols : sequence of str
-        Of the curves.
+        The symbols of the curves.
     points : sequence of Point
-        By rising x.
+        The points in ascending order.
 
     Examples
     --------
@@ -38,20 +38,21 @@ def gap_notes(name: str, symbols: Sequence[str], points: Sequence[Point]) -> lis
     for curve, symbol in enumerate(symbols):
         for reason in dict.fromkeys(p.reasons[curve] for p in points):
             if reason:
+                # Curves with the same gap share a sentence.
                 marked = tuple(p.reasons[curve] == reason for p in points)
                 gaps.setdefault((reason, marked), []).append(symbol)
     notes = []
-    for (reason, marked), found in gaps.items():
+    for (reason, marked), affected in gaps.items():
         if reason.startswith(RAISES):
             what = f"The cell {reason}"
         else:
-            what = f"{listed(found)} {'is' if len(found) == 1 else 'are'} {reason}"
+            what = f"{listed(affected)} {'is' if len(affected) == 1 else 'are'} {reason}"
         notes.append(f"{what} {where(name, points, marked)}.")
     return notes
 
 
 def where(name: str, points: Sequence[Point], marked: Sequence[bool]) -> str:
-    """The words for the marked points of a range.
+    """Name the marked points of a range.
 
     Examples
     --------
@@ -66,13 +67,13 @@ def where(name: str, points: Sequence[Point], marked: Sequence[bool]) -> str:
         for is_marked, run in groupby(enumerate(marked), lambda entry: entry[1])
         if is_marked
     ]
-    if len(runs) > MOST_PLACES:
+    if len(runs) > MAX_INTERVALS:
         return f"at {sum(marked):,} of {len(points):,} points"
     return listed([_interval(name, points, run[0], run[-1]) for run in runs])
 
 
 def _interval(name: str, points: Sequence[Point], first: int, last: int) -> str:
-    """The words for neighbouring points."""
+    """Name successive points."""
     if first == last and 0 < last < len(points) - 1:
         return f"at {name} = {format_number(points[first].x)}"
     if first == 0 == last or first == last == len(points) - 1:
@@ -88,12 +89,12 @@ def _interval(name: str, points: Sequence[Point], first: int, last: int) -> str:
 def _end(
     points: Sequence[Point], inside: int, outside: int, without: str, within: str, about: str
 ) -> str:
-    """The words for one end of an interval: a number is named exactly if a point is close to it on each side."""
+    """Name one end of an interval: exactly if there are points close to it on both sides."""
     a, b = points[inside].x, points[outside].x
     width = points[-1].x - points[0].x
-    if abs(a - b) > CLOSE * width:
+    if abs(a - b) > EQUAL_SHARE * width:
         return f"{about} about {format_number(a)}"
-    # The simpler of two numbers that are as good as one.
+    # The two numbers count as equal, so the shorter one is named.
     if len(repr(b)) < len(repr(a)):
         return f"{without} {format_number(b)}"
     return f"{within} {format_number(a)}"

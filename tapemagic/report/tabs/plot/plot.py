@@ -1,4 +1,4 @@
-"""Plot: curves of the targets and their derivatives over a range of one variable, as frozen data."""
+"""Plot: the curves of targets and their derivatives over a range of one variable, as frozen data."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from tapemagic.explain.formatting import format_number
 
 @dataclass(frozen=True)
 class Curve:
-    """A target or a derivative of it over the points of a plot.
+    """The curve of a target or of one of its derivatives.
 
     Attributes
     ----------
     target : str
     order : int
-        Of the derivative; 0 for the target itself.
+        The order of the derivative; 0 is the target itself.
     symbol : str
         Such as d²y/dx².
     values : tuple of float
-        One for each point; nan where there is none.
+        One for each point; nan in a gap.
     breaks : frozenset of int
-        The positions of the points behind which the curve jumps.
+        The positions of the points after which the curve jumps.
     here : float
-        The value in the ordinary run of the cell; nan if there is none.
+        The value in the ordinary run of the cell, or nan.
     """
 
     target: str
@@ -36,7 +36,7 @@ class Curve:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no value is finite."""
+        """Whether the curve has no finite value."""
         return not any(map(math.isfinite, self.values))
 
 
@@ -47,19 +47,19 @@ class Plot:
     Attributes
     ----------
     name : str
-        Of the variable.
+        The variable.
     low, high : float
         The ends of the range.
     points : tuple of float
-        The values of the variable, rising.
+        The values of the variable in ascending order.
     listed : tuple of int
         The positions of the points for a table.
     curves : tuple of Curve
-        Those of each target in the order of derivatives.
+        The curves of each target in the order of derivatives.
     at : float
         The value of the variable in the ordinary run of the cell.
     notes : tuple of str
-        Sentences on sums, gaps, and what is not drawn.
+        Sentences about sums, gaps, and curves that aren't drawn.
     coarse : bool
         Whether there are fewer points than usual, because the cell is slow.
     """
@@ -76,12 +76,12 @@ class Plot:
 
     @property
     def outside(self) -> str:
-        """A sentence if the ordinary run is outside of the range; else empty."""
+        """A sentence if the ordinary run is outside of the range."""
         if self.low <= self.at <= self.high or math.isnan(self.at):
             return ""
         return f"The cell's own {self.name} = {format_number(self.at)} is outside of this range."
 
     @property
     def drawn(self) -> tuple[Curve, ...]:
-        """The curves that have a value somewhere."""
+        """The curves with at least one finite value."""
         return tuple(curve for curve in self.curves if not curve.is_empty)

@@ -1,4 +1,4 @@
-"""Points of curves: from coarse to fine within a limit of time, and close to gaps and jumps."""
+"""Chooses the points of curves: from coarse to fine within a time limit, and close to gaps and jumps."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from statistics import median
 from time import perf_counter
 
 GRIDS = (8, 24, 48, 96, 192)
-"""The numbers of intervals, from coarse to fine: each grid holds the points of those before."""
-SECONDS, QUICK = 2.0, 0.04
-"""The time for all points; and while a reader waits for a slider."""
-MOST_EDGES = 8
-"""The number of gaps, and of jumps, that are looked at closely."""
+"""The numbers of intervals, from coarse to fine; each grid contains the points of the grids before."""
+SECONDS, REDRAW_SECONDS = 2.0, 0.04
+"""The time limits for all points: for a new plot, and while a reader drags a slider."""
+MAX_EDGES = 8
+"""The number of gaps, and of jumps, that are located exactly."""
 HALVINGS = 26
-"""The number of halvings that bring two points together up to the digits of a report."""
-STEEP = 5
-"""A change is looked at closely if it is so many times the usual one."""
+"""The number of halvings that locate a gap or a jump."""
+# 192 intervals halved 26 times are 1e-10 of the range: beyond the digits of a report.
+STEEP_FACTOR = 5
+"""A change is a possible jump if it is this many times the median change."""
 ROUNDING = 1e-6
-"""A change is none if it is no more than this share of the largest one."""
-SHRUNK = 4
-"""A curve does not jump where the change gets so many times smaller as points come closer."""
+"""A change is rounding noise if it is less than this share of the largest one."""
+CONTINUITY_FACTOR = 4
+"""A curve is continuous if halving a distance makes the change this many times smaller."""
+# A straight line halves the change, so 4 leaves room for bends; at a jump, the change stays.
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,9 @@ class Point:
     ----------
     x : float
     values : tuple of float
-        For each curve; nan where there is none.
+        One for each curve; nan in a gap.
     reasons : tuple of str
-        For each curve: the words for its gap, empty where the value is finite.
+        The reason for the gap of each curve; '' if its value is finite.
     """
 
     x: float
@@ -53,9 +55,9 @@ class Samples:
     Attributes
     ----------
     points : tuple of Point
-        By rising x.
+        The points in ascending order.
     breaks : tuple of frozenset of int
-        For each curve the positions of the points behind which it jumps.
+        The positions of the points after which each curve jumps.
     grid : int
         The number of intervals of the finest grid.
     """
@@ -72,7 +74,7 @@ def sampled(
     seconds: float = SECONDS,
     grids: Sequence[int] = GRIDS,
 ) -> Samples:
-    """The points of curves over a range.
+    """Compute the points of curves over a range.
 
     Parameters
     ----------
@@ -80,8 +82,8 @@ def sampled(
         Computes a point.
     low, high : float
     seconds : float, optional
-        A finer grid is begun, and a gap or jump looked at, if all points are expected within this time; the coarsest
-        grid is computed whatever it takes.
+        The time limit. A finer grid is begun, and a gap or jump located, only if all its points are expected in time;
+        the coarsest grid is always computed.
     grids : sequence of int, optional
         The numbers of intervals.
 
@@ -112,7 +114,7 @@ def sampled(
 
 
 def at(low: float, high: float, k: int, count: int) -> float:
-    """The k-th of the points that divide an interval into so many parts.
+    """Return the k-th of the points that divide an interval into `count` parts.
 
     Examples
     --------
@@ -124,7 +126,7 @@ def at(low: float, high: float, k: int, count: int) -> float:
 
 @dataclass(frozen=True)
 class Jump:
-    """A jump of a curve between two numbers that are as good as one."""
+    """A jump of a curve between two numbers that count as equal."""
 
     low: float
     high: float
@@ -133,75 +135,78 @@ class Jump:
 
 
 class _Sampler:
-    """Computes points, each once, and knows how long one takes."""
+    """Computes points, each once, and estimates the time for more."""
 
     def __init__(self, evaluate: Callable[[float], Point], seconds: float) -> None:
         self._evaluate = evaluate
         self._seconds = seconds
         self._start = perf_counter()
-        self._known: dict[float, Point] = {}
+        self._computed: dict[float, Point] = {}
         self._kept: set[float] = set()
 
     def point(self, x: float) -> Point:
-        """The point at a number."""
-        if x not in self._known:
-            self._known[x] = self._evaluate(x)
-        return self._known[x]
+        """Return the point at `x`."""
+        if x not in self._computed:
+            self._computed[x] = self._evaluate(x)
+        return self._computed[x]
 
     def keep(self, *places: float) -> None:
-        """Make points those of the curves."""
+        """Add points to the curves."""
         for x in places:
             self.point(x)
         self._kept.update(places)
 
     def points(self) -> list[Point]:
-        """The points of the curves, by rising x."""
-        return [self._known[x] for x in sorted(self._kept)]
+        """Return the points of the curves in ascending order."""
+        return [self._computed[x] for x in sorted(self._kept)]
 
     def has_time_for(self, count: int) -> bool:
-        """Whether so many more points are expected within the time."""
+        """Return True if `count` more points are expected within the time limit."""
+        # Each further point is expected to take as long as the average one so far.
         spent = perf_counter() - self._start
-        return spent * (1 + count / max(1, len(self._known))) <= self._seconds
+        return spent * (1 + count / max(1, len(self._computed))) <= self._seconds
 
     def approach_gap(self, a: Point, b: Point) -> None:
-        """Find where a gap begins or ends between two points, and keep the points beside that."""
+        """Locate the edge of a gap between two points, and add the points on both sides."""
 
         def closer(a: Point, middle: Point, b: Point) -> Pair:
             return (a, middle) if a.reasons != middle.reasons else (middle, b)
 
-        if found := self._halved((a, b), closer):
-            self._enclose(*found)
+        if edge := self._halved((a, b), closer):
+            self._enclose(*edge)
 
     def jump(self, a: Point, b: Point, curve: int) -> Jump | None:
-        """Find where a curve jumps between two points, and keep the points beside that; None if it is only steep."""
-        whole = abs(b.values[curve] - a.values[curve])
+        """Locate a jump between two points, and add the points next to it; None if the curve is only steep."""
+        size = abs(b.values[curve] - a.values[curve])
 
         def closer(a: Point, middle: Point, b: Point) -> Pair | None:
             left = abs(middle.values[curve] - a.values[curve])
             right = abs(b.values[curve] - middle.values[curve])
-            if not math.isfinite(left + right):  # a gap that is a single point
+            # A gap may be a single point, such as 0 for 1/x.
+            if not math.isfinite(left + right):
                 self.keep(middle.x)
                 return None
-            if max(left, right) < whole / SHRUNK:
+            if max(left, right) < size / CONTINUITY_FACTOR:
                 return None
             return (a, middle) if left >= right else (middle, b)
 
-        found = self._halved((a, b), closer)
-        if found is None:
+        edge = self._halved((a, b), closer)
+        if edge is None:
             return None
-        a, b = found
+        a, b = edge
         self._enclose(a, b)
         return Jump(a.x, b.x, curve, abs(b.values[curve] - a.values[curve]))
 
     def _halved(
         self, pair: Pair, closer: Callable[[Point, Point, Point], Pair | None]
     ) -> Pair | None:
-        """Two points that came closer by halving; None if there is no time, or nothing to come closer to."""
+        """Bring two points together by halving; None without time, or if `closer` gives up."""
         if not self.has_time_for(HALVINGS + 2):
             return None
         for _ in range(HALVINGS):
             a, b = pair
             x = at(a.x, b.x, 1, 2)
+            # No float is between two neighbors.
             if not a.x < x < b.x:
                 break
             chosen = closer(a, self.point(x), b)
@@ -211,19 +216,20 @@ class _Sampler:
         return pair
 
     def _enclose(self, a: Point, b: Point) -> None:
-        """Keep two points, and the one at the simplest number between them."""
+        """Add two points, and one at the simplest number in between."""
+        # The edge is probably at a simple number, such as 0 or 1.5, which a sentence should name.
         self.keep(a.x, b.x, simplest(a.x, b.x))
 
 
 def _gap_edges(points: Sequence[Point]) -> list[tuple[Point, Point]]:
-    """The pairs of neighbours of which one is in a gap, and the other is not or in another one."""
+    """Return the pairs of neighbors with different gaps."""
     pairs = pairwise(points)
-    return [pair for pair in pairs if pair[0].reasons != pair[1].reasons][:MOST_EDGES]
+    return [pair for pair in pairs if pair[0].reasons != pair[1].reasons][:MAX_EDGES]
 
 
 def _steep(points: Sequence[Point]) -> list[tuple[Point, Point, int]]:
-    """The pairs of neighbours between which a curve may jump, the largest jumps first."""
-    found: list[tuple[float, tuple[Point, Point, int]]] = []
+    """Return the pairs of neighbors between which a curve may jump, the largest jumps first."""
+    candidates: list[tuple[float, tuple[Point, Point, int]]] = []
     for curve in range(len(points[0].values)):
         pairs = [
             (abs(b.values[curve] - a.values[curve]), (a, b, curve))
@@ -231,27 +237,29 @@ def _steep(points: Sequence[Point]) -> list[tuple[Point, Point, int]]:
             if math.isfinite(b.values[curve] - a.values[curve])
         ]
         changes = [change for change, _ in pairs]
+        # The median: a few jumps must not make the others look usual.
         usual = median(changes) if changes else 0.0
-        least = max(STEEP * usual, ROUNDING * max(changes, default=0.0))
-        found += [(change / (usual or 1.0), pair) for change, pair in pairs if change > least]
-    found.sort(key=lambda entry: -entry[0])
-    places = list(dict.fromkeys(a.x for _, (a, _, _) in found))[:MOST_EDGES]
-    return [pair for _, pair in found if pair[0].x in places]
+        least = max(STEEP_FACTOR * usual, ROUNDING * max(changes, default=0.0))
+        candidates += [(change / (usual or 1.0), pair) for change, pair in pairs if change > least]
+    candidates.sort(key=lambda entry: -entry[0])
+    places = list(dict.fromkeys(a.x for _, (a, _, _) in candidates))[:MAX_EDGES]
+    return [pair for _, pair in candidates if pair[0].x in places]
 
 
 def _breaks(points: Sequence[Point], jumps: Iterable[Jump]) -> tuple[frozenset[int], ...]:
-    """The positions behind which each curve jumps: those inside of a jump with a good part of its size."""
-    found: list[set[int]] = [set() for _ in points[0].values]
+    """Return the positions after which each curve jumps."""
+    # `simplest` may add a point inside the jump: then each part of it with an eighth of its size counts.
+    breaks: list[set[int]] = [set() for _ in points[0].values]
     for jump in jumps:
         for k, (a, b) in enumerate(pairwise(points)):
             change = abs(b.values[jump.curve] - a.values[jump.curve])
             if jump.low <= a.x and b.x <= jump.high and change > jump.size / 8:
-                found[jump.curve].add(k)
-    return tuple(map(frozenset, found))
+                breaks[jump.curve].add(k)
+    return tuple(map(frozenset, breaks))
 
 
 def simplest(low: float, high: float) -> float:
-    """The number with the fewest digits between two numbers, or one of them.
+    """Return the number with the fewest digits from `low` to `high`.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""The plot of a report: curves of the targets and their derivatives over a range of one variable."""
+"""Shows a plot: the curves of targets and their derivatives over a range of one variable."""
 
 from __future__ import annotations
 
 import math
 
 from tapemagic.drawing.curves import CurvePicture
-from tapemagic.drawing.elements import aligned, element, image, listing, plain
+from tapemagic.drawing.elements import aligned, element, escape_text, image, listing
 from tapemagic.drawing.styles import SMALL
 from tapemagic.explain.advice import listed
 from tapemagic.explain.formatting import format_number, printable
@@ -13,15 +13,15 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.plot.plot import Plot
 
 TITLE = "Plot"
-MOST_COLUMNS = 12
+MAX_COLUMNS = 12
 """The number of curves in the table."""
 LOOK = "display:block;max-width:100%"
 FRAME = "position:relative;width:fit-content;max-width:100%;margin:4px 0"
-"""The style of the element around the picture: marks may lie over it."""
+"""The style of the element around the picture, over which a live page draws marks."""
 
 
 def text(findings: Findings) -> str:
-    """The values of the curves at a few points as a table, and sentences on what is missing; empty without a plot."""
+    """Return a plot as text: a table of values at a few points, and sentences about gaps."""
     plot = findings.plot
     if plot is None:
         return ""
@@ -30,13 +30,13 @@ def text(findings: Findings) -> str:
 
 
 def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) -> str:
-    """The picture of the curves, sentences on what is missing, and a table of values; empty without a plot.
+    """Return a plot as HTML: the picture of the curves, sentences about gaps, and a table of values.
 
     Parameters
     ----------
     findings : Findings
     picture : CurvePicture or None
-        None where there is nothing to draw, or nothing to draw with.
+        None if no curve has a value.
     marked : bool, optional
         Whether the ordinary run is marked in the picture.
     """
@@ -45,21 +45,23 @@ def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) 
         return ""
     drawn = image(picture.svg(marked), f"{ALT}{caption(plot)}", LOOK) if picture else ""
     notes = [*_notes(findings, plot), *(picture.notes if picture else ())]
-    words = "".join(element("div", SMALL, plain(note)) for note in notes)
+    words = "".join(element("div", SMALL, escape_text(note)) for note in notes)
     if not plot.drawn:
-        return element("div", "", plain(caption(plot))) + words
-    head, *rows = ([plain(cell) for cell in row] for row in _table(plot))
+        return element("div", "", escape_text(caption(plot))) + words
+    head, *rows = ([escape_text(cell) for cell in row] for row in _table(plot))
     table = listing([f"<code>{name}</code>" for name in head], rows, ())
-    numbers = f"<details><summary>{plain(f'Values of {caption(plot)}')}</summary>{table}</details>"
+    numbers = (
+        f"<details><summary>{escape_text(f'Values of {caption(plot)}')}</summary>{table}</details>"
+    )
     return element("div", FRAME, drawn) + words + numbers
 
 
 ALT = "Plot of the cell: "
-"""The beginning of the words for the picture, by which the plug-in of nbval finds it."""
+"""The first words of the alternative text, by which the nbval plug-in recognizes the picture."""
 
 
 def caption(plot: Plot) -> str:
-    """The quantities that are plotted, and the range."""
+    """Name the curves and the range."""
     ends = f"{plot.name} from {format_number(plot.low)} to {format_number(plot.high)}"
     if not plot.drawn:
         return f"Nothing to plot over {ends}"
@@ -67,7 +69,7 @@ def caption(plot: Plot) -> str:
 
 
 def _notes(findings: Findings, plot: Plot) -> list[str]:
-    """Sentences on gaps, on what is not drawn, and on gradients that lack a part."""
+    """Describe gaps, curves that aren't drawn, and incomplete gradients."""
     outside = [plot.outside] if plot.outside else []
     lacking = [
         f"{entry.symbol} is what the tape gives, which is not the slope of the curve: {entry.reason}."
@@ -78,8 +80,8 @@ def _notes(findings: Findings, plot: Plot) -> list[str]:
 
 
 def _table(plot: Plot) -> list[tuple[str, ...]]:
-    """The values at a few points; a dash where there is none."""
-    curves = plot.drawn[:MOST_COLUMNS]
+    """Return the values at a few points as rows; a dash is a gap."""
+    curves = plot.drawn[:MAX_COLUMNS]
     rows: list[tuple[str, ...]] = [(plot.name, *(curve.symbol for curve in curves))]
     for k in plot.listed:
         values = (curve.values[k] for curve in curves)

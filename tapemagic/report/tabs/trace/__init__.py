@@ -1,1 +1,1 @@
-"""The evaluation table of a recording: values forward, adjoints in reverse, with their formulas."""
+"""The Trace tab: an evaluation table with values forward, adjoints in reverse, and their formulas."""

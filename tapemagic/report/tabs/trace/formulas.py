@@ -1,8 +1,4 @@
-"""Formulas of operations and of what they pass on to the adjoints of their inputs.
-
-In a formula a, b and c are the inputs, y is the result, g the adjoint of the result, and n the number of elements of
-which a mean is taken. ``total`` adds up, and ``spread`` repeats for each element of what was added up.
-"""
+"""The formulas of operations and of their adjoints."""
 
 from __future__ import annotations
 
@@ -13,38 +9,42 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.scatter import names_once
+from tapemagic.engine.operations.scatter import selects_once
 from tapemagic.engine.recording import Record
 from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.tensor import getitem
 from tapemagic.explain.formatting import SHOWN, format_entries, format_size
 from tapemagic.explain.lazy_values import has_numbers
+from tapemagic.report.subject import Subject
 from tapemagic.report.tabs.trace.notation import (
     ATOM,
     CHOICE,
     Piece,
     Reduction,
     Symbol,
+    Symbols,
     call,
     escaped,
+    number_symbols,
     rendered,
+    several,
     total,
 )
 
 INDEX = operation(getitem)
 INPUTS = "abc"
-MAX_INPUTS = 6
-"""The number of inputs that are written out."""
+MAX_FORMULA_INPUTS = 6
+"""The number of inputs that a formula writes out."""
 
 
 @dataclass(frozen=True)
 class Formula:
-    """The formula of an operation, and for each input that of what it passes on; None where there is none.
+    """The formula of an operation, and the formula of the adjoint of each input.
 
     Attributes
     ----------
     value : str or None
-        None if that is the operation's name with its arguments.
+        None for a call: the name of the operation with its arguments.
     adjoints : tuple of str or None
     """
 
@@ -146,18 +146,27 @@ LAST_AXIS = {
     "softmax_cross_entropy",
     "sparse_softmax_cross_entropy",
 }
-"""Operations that go along the last axis if they are not told another."""
+"""Operations whose default axis is the last one."""
 
 
 def is_known(record: Record) -> bool:
-    """Whether an operation is one of NumPy, SciPy or this package, with its true derivative."""
+    """Return True for an operation of NumPy, SciPy or this package with its true derivative."""
     function = record.operation.function
     module = getattr(function, "__module__", None) or type(function).__module__
     return module.partition(".")[0] in OURS and "call" not in (record.params or {})
 
 
+def is_chain(record: Record) -> bool:
+    """Return True if an operation on real numbers passes on its true derivative."""
+    values = (*record.values, *several(record.output))
+    return is_known(record) and not any(
+        getattr(x, "dtype", np.dtype(float)).kind == "c" for x in values
+    )
+
+
 def formula_of(record: Record) -> Formula | None:
-    """The formula of a recorded operation; None if there is none that fits."""
+    """Return the formula of a recorded operation, or None if no formula fits."""
+    # With `where=`, elements are skipped, which no formula here says.
     if not is_known(record) or "where" in (record.params or {}):
         return None
     name = record.name
@@ -166,21 +175,24 @@ def formula_of(record: Record) -> Formula | None:
 
 
 def repeats(record: Record, position: int) -> bool:
-    """Whether an operation passes one number on to each of several elements that it adds up."""
+    """Return True if an operation passes the same number on to all elements that it adds up."""
     formula = formula_of(record)
     adjoint = formula.adjoints[position] if formula and position < len(formula.adjoints) else None
+    # The gradient of a scalar is the same for all elements of its sum or mean.
     if adjoint not in {"spread(g)", "spread(g) / n"}:
         return False
     return not np.ndim(record.output) and np.size(record.values[position]) > 1
 
 
 def _power(record: Record) -> Formula:
-    """Of a number as exponent, the textbook's formula for it."""
+    """Return the formula of a power; for a constant exponent, the textbook's."""
     a, b = record.values
     exponent = None
     if not np.ndim(b) and has_numbers(b) and not isinstance(b, (complex, np.complexfloating)):
         exponent = float(b)
+    # The logarithm of a base that isn't positive is nan or complex: the exponent has no derivative there.
     above = "g * y * ln(a)" if _all_positive(a) else None
+    # A small integer exponent is written out, as 3 · x². It is also valid where x isn't positive.
     if exponent in {1.0, 2.0} or (exponent and exponent.is_integer() and 2 < exponent < 10):
         power = int(exponent)
         slope = {1: "g", 2: "g * 2 * a"}.get(power, f"g * {power} * a**{power - 1}")
@@ -206,6 +218,7 @@ def _outer(record: Record) -> Formula | None:
 
 
 def _solve(record: Record) -> Formula | None:
+    # From A y = b: dA y + A dy = db.
     formulas: dict[tuple[int, ...], Formula] = {
         (2, 1): _row(None, "-outer(solve(a.T, g), y)", "solve(a.T, g)"),
         (2, 2): _row(None, "-(solve(a.T, g) @ y.T)", "solve(a.T, g)"),
@@ -214,16 +227,18 @@ def _solve(record: Record) -> Formula | None:
 
 
 def _determinant(record: Record) -> Formula | None:
+    # Jacobi's formula, which needs an inverse.
     regular = record.values[0].ndim == 2 and has_numbers(record.output) and record.output != 0
     return _row(None, "g * y * inv(a).T") if regular else None
 
 
 def _inverse(record: Record) -> Formula | None:
+    # From A y = 1: dA y + A dy = 0.
     return _row(None, "-(y.T @ g @ y.T)") if record.values[0].ndim == 2 else None
 
 
 def _sum(record: Record) -> Formula:
-    """The sum of the elements, unless it began with another number."""
+    """Return the formula of a sum, or of one that starts with a number (`initial`)."""
     plain = (record.params or {}).get("initial") is None
     return _row("total(a)" if plain else None, "spread(g)")
 
@@ -235,29 +250,33 @@ def _transpose(record: Record) -> Formula | None:
 
 def _shaped(record: Record) -> Formula | None:
     shape = record.values[0].shape
+    # Another order permutes the elements, which `reshape` doesn't say.
     plain = (record.params or {}).get("order", "C") == "C"
     return _row(None, f"reshape(g, {shape})") if plain else None
 
 
 def _clip(record: Record) -> Formula | None:
     limits = record.values[1:]
-    known = all(x is not None and has_numbers(x) for x in limits)
-    if len(limits) == 2 and known and np.all(limits[0] <= limits[1]):
+    has_limits = all(x is not None and has_numbers(x) for x in limits)
+    # NumPy returns the upper limit if the limits are crossed: then the input has no influence.
+    if len(limits) == 2 and has_limits and np.all(limits[0] <= limits[1]):
         return _row("min(max(a, b), c)", "g if b <= a <= c else 0")
     return None
 
 
 def _extreme(record: Record) -> Formula | None:
-    """Of the largest or smallest of all elements, unless several are that."""
+    """Return the formula of an extreme element, if exactly one element has that value."""
     axis = (record.params or {}).get("axis")
     x, y = record.values[0], record.output
-    known = axis is None and has_numbers(x) and has_numbers(y)
-    unique = known and np.count_nonzero(x == y) == 1
+    is_comparable = axis is None and has_numbers(x) and has_numbers(y)
+    # Equal elements share the gradient.
+    unique = is_comparable and np.count_nonzero(x == y) == 1
     return _row(None, "g if a == y else 0") if unique and not record.output.ndim else None
 
 
 def _norm(record: Record) -> Formula | None:
     params = {key: x for key, x in (record.params or {}).items() if x is not None}
+    # Only the Euclidean norm of a vector; at 0 it has no derivative.
     plain = set(params) <= {"ord"} and params.get("ord", 2) == 2 and record.values[0].ndim == 1
     return (
         _row(None, "g * a / y") if plain and has_numbers(record.output) and record.output else None
@@ -310,7 +329,7 @@ CHOSEN: Mapping[str, Callable[[Record], Formula | None]] = {
 
 
 def reduction_of(record: Record) -> Reduction:
-    """The axis along which an operation adds up; None if its input has no other."""
+    """Return the axis of a sum, or None for a vector."""
     default = -1 if record.name in LAST_AXIS else None
     axis = (record.params or {}).get("axis", default)
     axis = tuple(axis) if isinstance(axis, (list, np.ndarray)) and np.ndim(axis) else axis
@@ -319,13 +338,13 @@ def reduction_of(record: Record) -> Reduction:
 
 
 def value_formula(record: Record, inputs: Sequence[Symbol]) -> Piece:
-    """The formula of a recorded operation.
+    """Write the formula of a recorded operation with symbols.
 
     Parameters
     ----------
     record : Record
     inputs : sequence of Symbol
-        What stands for its inputs.
+        The symbols of its inputs.
     """
     if record.operation is INDEX:
         place, x = index_text((record.params or {}).get("index")), rendered("a", {"a": inputs[0]})
@@ -338,30 +357,31 @@ def value_formula(record: Record, inputs: Sequence[Symbol]) -> Piece:
             return rendered(
                 formula.value, dict(zip(INPUTS, inputs, strict=False)), reduction_of(record)
             )
-        except KeyError:  # an input that the operation was not given
+        # A formula may name an optional input that this call didn't pass.
+        except KeyError:
             pass
-    given = [*inputs]
-    if len(given) < getattr(record.operation.function, "nin", 0):
-        # other operands of operations without a derivative are not kept, nor where they stood
-        given = [Symbol(f"… {x.text} …", rf"\dots {x.latex} \dots") for x in given]
-    if len(given) > MAX_INPUTS:
-        given = [*given[: MAX_INPUTS - 2], Symbol("…", r"\dots"), given[-1]]
-    return call(record.name, [*given, *_parameters(record)])
+    arguments = [*inputs]
+    if len(arguments) < getattr(record.operation.function, "nin", 0):
+        # The record of an operation without a derivative keeps only tracked operands, and not their positions.
+        arguments = [Symbol(f"… {x.text} …", rf"\dots {x.latex} \dots") for x in arguments]
+    if len(arguments) > MAX_FORMULA_INPUTS:
+        arguments = [*arguments[: MAX_FORMULA_INPUTS - 2], Symbol("…", r"\dots"), arguments[-1]]
+    return call(record.name, [*arguments, *_parameters(record)])
 
 
 def _parameters(record: Record) -> list[Symbol]:
-    """The parameters of an operation that differ from nothing."""
-    found = []
+    """Return the parameters of an operation that were passed."""
+    symbols = []
     for key, value in (record.params or {}).items():
         if key == "call" or value is None or value is False:
             continue
         text = f"{key}={parameter_text(value)}"
-        found.append(Symbol(text, rf"\text{{{escaped(text)}}}"))
-    return found
+        symbols.append(Symbol(text, rf"\text{{{escaped(text)}}}"))
+    return symbols
 
 
 def parameter_text(value: Any) -> str:
-    """A parameter in a few characters."""
+    """Write a parameter in a few characters."""
     if isinstance(value, np.ndarray):
         if value.size <= SHOWN:
             return format_entries(value)
@@ -378,7 +398,7 @@ def parameter_text(value: Any) -> str:
 
 
 def index_text(index: Any) -> str:
-    """An index as it is written between brackets."""
+    """Write an index as Python does between brackets."""
     if isinstance(index, tuple):
         return ", ".join(map(index_text, index)) or "()"
     if isinstance(index, slice):
@@ -392,24 +412,26 @@ def index_text(index: Any) -> str:
 def adjoint_formula(
     record: Record, position: int, inputs: Sequence[Symbol], y: Symbol, g: Symbol
 ) -> Piece | None:
-    """The formula of what an operation passes on to the adjoint of one of its inputs; None if there is none.
+    """Write the formula of the share that an operation passes on to an input, or return None without a formula.
 
     Parameters
     ----------
     record : Record
-        With one result.
+        An operation with one result.
     position : int
-        Of the input.
+        The position of the input.
     inputs : sequence of Symbol
     y, g : Symbol
-        What stands for the result, and for its adjoint.
+        The symbols of the result and of its adjoint.
     """
     x, result = record.values[position], record.output
+    # The formulas lack the conjugations that complex numbers need.
     if any(_dtype(v).kind == "c" for v in (*record.values, result) if v is not None):
         return None
     if record.operation is INDEX:
         index = (record.params or {}).get("index")
-        words = "at" if names_once(index) else "added up at"
+        # An index may name an element several times, as in x[[0, 0]].
+        words = "at" if selects_once(index) else "added up at"
         place = index_text(index)
         text = f"{g.text} {words} [{place}], else 0"
         latex = rf"{g.latex}\text{{ {words} [{escaped(place)}], else }}0"
@@ -437,9 +459,10 @@ def _dtype(value: Any) -> Any:
 
 
 def _summed(piece: Piece, record: Record, x: Any, result: Any) -> Piece:
-    """A formula added up over the axes along which broadcasting repeated the input."""
+    """Sum a formula over the axes along which broadcasting repeated the input."""
     shape, full = np.shape(x), np.shape(result)
     repeats = record.operation.pointwise or record.name in {"where", "clip", "broadcast_to"}
+    # Broadcasting repeats an input, so its gradient is the sum over the repetitions.
     if not repeats or shape == full:
         return piece
     lead = len(full) - len(shape)
@@ -449,4 +472,47 @@ def _summed(piece: Piece, record: Record, x: Any, result: Any) -> Piece:
         return piece
     return total(
         piece, None if len(axes) == len(full) else axes[0] if len(axes) == 1 else tuple(axes)
+    )
+
+
+@dataclass(frozen=True)
+class RowFormula:
+    """An operation with the symbols of its values.
+
+    Attributes
+    ----------
+    position : int
+        In the recording.
+    record : Record
+    inputs, results : sequence of Symbol
+    numbers : sequence of Symbol
+        The values of the inputs; empty if they aren't a few numbers.
+    formula : Piece
+        The formula of its result.
+    """
+
+    position: int
+    record: Record
+    inputs: Sequence[Symbol]
+    results: Sequence[Symbol]
+    numbers: Sequence[Symbol]
+    formula: Piece
+
+
+def row_formula(subject: Subject, symbols: Symbols, position: int) -> RowFormula:
+    """Write an operation of a recording, once for all tables and graphs."""
+    return subject.once(("operation", position), lambda: _row_formula(subject, symbols, position))
+
+
+def _row_formula(subject: Subject, symbols: Symbols, position: int) -> RowFormula:
+    record = subject.records[position]
+    results = zip(several(record.output), several(record.output_id), strict=True)
+    inputs = [symbols.of(x, i) for x, i in zip(record.values, record.ids, strict=True)]
+    return RowFormula(
+        position,
+        record,
+        inputs,
+        [symbols.of(x, i) for x, i in results],
+        number_symbols(record.values),
+        value_formula(record, inputs),
     )

@@ -1,30 +1,45 @@
-"""Notation: formulas written as Python expressions, rendered as mathematics in plain text and in LaTeX."""
+"""Names, numbers and formulas in mathematical notation, as text and as LaTeX."""
 
 from __future__ import annotations
 
 import ast
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tapemagic.explain.formatting import SUBSCRIPTS, clipped, printable, without_subscript
+import numpy as np
+
+from tapemagic.explain.formatting import (
+    SHOWN,
+    SUBSCRIPTS,
+    clipped,
+    format_size,
+    format_value,
+    printable,
+    without_subscript,
+)
+from tapemagic.explain.lazy_values import has_numbers, is_pending
+from tapemagic.explain.nonfinite import is_finite
+from tapemagic.report.subject import Subject
+from tapemagic.report.summary import Summary, summarise
+from tapemagic.report.tabs.graph.boxes import ConstantNames
 
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
-"""The precedence of the parts of a formula: those of a lower one stand in brackets."""
+"""The precedence of the parts of a formula; a part of lower precedence gets brackets."""
 
-LONGEST = 60
-"""The number of characters shown of a name."""
+LONGEST_NAME = 60
+"""The number of characters of a name."""
 
 MACRON, OVERLINE = "\u0304", "\u0305"
-"""Marks above the letter before them: a short line, and one that joins with that above the next letter."""
+"""Combining lines above a letter: a macron, and an overline, which joins with the line above the next letter."""
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 ATOMIC = re.compile(r"bar\(.*\)|[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
 SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
 NEGATIVE = re.compile(r"-[\d.]+(e[+-]?\d+)?|-inf")
-WHOLE = re.compile(r"(\d+)(\.0)?")
+INTEGER = re.compile(r"(\d+)(\.0)?")
 RELATIONS: Mapping[type, tuple[str, str]] = {
     ast.Lt: ("<", "<"),
     ast.Gt: (">", ">"),
@@ -41,6 +56,7 @@ SMALL_LETTERS = (
 )
 CAPITALS = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 GREEK = frozenset(f"{SMALL_LETTERS} {CAPITALS}".split())
+# Unicode spells some names unlike LaTeX.
 SPELLED = {"lamda": "lambda", "final sigma": "varsigma"}
 ESCAPED = {
     "\\": r"\textbackslash{}",
@@ -51,21 +67,21 @@ ESCAPED = {
 
 
 class Symbol(NamedTuple):
-    """The sign for a value in a formula, as text and as LaTeX."""
+    """The symbol of a value, as text and as LaTeX."""
 
     text: str
     latex: str
 
 
 class Piece(NamedTuple):
-    """A part of a formula as text and as LaTeX, and how tightly it holds together."""
+    """A part of a formula as text and as LaTeX, with its precedence."""
 
     text: str
     latex: str
     binding: int
 
     def inside(self, binding: int) -> Piece:
-        """The same, in brackets if it holds less tightly."""
+        """Put this part in brackets if its precedence is lower."""
         if self.binding >= binding:
             return self
         return Piece(f"({self.text})", rf"\left({self.latex}\right)", ATOM)
@@ -73,20 +89,20 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Reduction:
-    """The sum in a formula: over an axis, or over everything where that is None."""
+    """The axis of a sum in a formula; None means all elements."""
 
     axis: object = None
 
 
 def symbol_of(name: str) -> Symbol:
-    r"""The symbol of a named value.
+    r"""Return the symbol of a named value.
 
     Examples
     --------
     >>> symbol_of("w₁₂"), symbol_of("loss")
     (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\mathrm{loss}'))
     """
-    name = clipped(printable(name), LONGEST)
+    name = clipped(printable(name), LONGEST_NAME)
     stem = name.rstrip(SUBSCRIPTS + "0123456789")
     index = name[len(stem) :].translate({ord(s): str(k) for k, s in enumerate(SUBSCRIPTS)})
     letter = _letter(stem)
@@ -97,7 +113,7 @@ def symbol_of(name: str) -> Symbol:
 
 
 def _letter(stem: str) -> str:
-    """The LaTeX of a Latin or Greek letter; empty for anything else."""
+    """Return the LaTeX of a Latin or Greek letter, or '' for other characters."""
     if len(stem) != 1:
         return ""
     if stem.isascii() and stem.isalpha():
@@ -109,12 +125,12 @@ def _letter(stem: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text for LaTeX, in which no character has a meaning of its own."""
+    """Escape text for LaTeX."""
     return "".join(ESCAPED.get(char, char) for char in text)
 
 
 def bar(symbol: Symbol) -> Symbol:
-    r"""The symbol of the adjoint of a value: that of the value with a bar above it.
+    r"""Return the symbol of an adjoint: the symbol of its value with a bar.
 
     Examples
     --------
@@ -128,6 +144,7 @@ def bar(symbol: Symbol) -> Symbol:
     if stem.isidentifier():
         letters = stem.rstrip("0123456789")
         rest = symbol.text[len(letters) :]
+        # A composed character looks better than a letter with a combining one in most fonts.
         text = unicodedata.normalize("NFC", f"{letters}{MACRON}") + rest
         if len(letters) > 1:
             text = "".join(f"{letter}{OVERLINE}" for letter in letters) + rest
@@ -140,7 +157,7 @@ def bar(symbol: Symbol) -> Symbol:
 def rendered(
     expression: str, symbols: Mapping[str, Symbol], reduction: Reduction | None = None
 ) -> Piece:
-    """A formula with symbols in the place of its names.
+    """Write a formula with symbols instead of names.
 
     Parameters
     ----------
@@ -171,14 +188,14 @@ def _parsed(expression: str) -> ast.expr:
 
 
 class _Writer:
-    """A writer of one formula."""
+    """Writes one formula."""
 
     def __init__(self, symbols: Mapping[str, Symbol], reduction: Reduction) -> None:
         self.symbols = symbols
         self.axis = reduction.axis
 
     def write(self, node: ast.expr) -> Piece:
-        """A part of the formula."""
+        """Write a part of the formula."""
         match node:
             case ast.Name(name):
                 return self.operand(self.symbols[name])
@@ -191,10 +208,10 @@ class _Writer:
             case ast.UnaryOp(ast.USub(), inner):
                 x = self.write(inner).inside(PRODUCT)
                 return Piece(f"-{x.text}", f"-{x.latex}", SIGN)
-            case ast.Compare(left, ops, others):
-                return self.compared(left, ops, others)
-            case ast.IfExp(test, one, other):
-                t, x, z = self.write(test), self.write(one), self.write(other)
+            case ast.Compare(left, ops, operands):
+                return self.compared(left, ops, operands)
+            case ast.IfExp(test, then, otherwise):
+                t, x, z = self.write(test), self.write(then), self.write(otherwise)
                 latex = rf"\begin{{cases}}{x.latex}&\text{{if }}{t.latex}\\{z.latex}&\text{{else}}\end{{cases}}"
                 return Piece(f"{x.text} if {t.text}, else {z.text}", latex, CHOICE)
             case ast.Attribute(inner, "T"):
@@ -203,23 +220,24 @@ class _Writer:
             case ast.Subscript(inner, index):
                 x, place = self.write(inner).inside(ATOM), ast.unparse(index)
                 return Piece(f"{x.text}[{place}]", rf"{x.latex}\left[{escaped(place)}\right]", ATOM)
-            case ast.Call(ast.Name(name), given):
-                return self.called(name, [self.write(x) for x in given])
+            case ast.Call(ast.Name(name), arguments):
+                return self.called(name, [self.write(x) for x in arguments])
         raise NotImplementedError(ast.dump(node))
 
     @staticmethod
     def operand(symbol: Symbol) -> Piece:
-        """The symbol of a value."""
+        """Write the symbol of a value."""
         text, latex = symbol
         if NEGATIVE.fullmatch(text):
             return Piece(text, latex, SIGN)
         if SCIENTIFIC.fullmatch(text):
             return Piece(text, latex, POWER)
+        # The macron after a letter is a separate character for letters without a composed form.
         first = text[:1] + text[2:] if text[1:2] == "\u0304" else text
         return Piece(text, latex, ATOM if ATOMIC.fullmatch(first) else CHOICE)
 
     def binary(self, left: ast.expr, op: ast.operator, right: ast.expr) -> Piece:
-        """A sum, a difference, a product, a quotient or a power."""
+        """Write a sum, difference, product, quotient or power."""
         x, z = self.write(left), self.write(right)
         if isinstance(op, ast.Pow):
             return self.power(x.inside(ATOM), z)
@@ -227,12 +245,14 @@ class _Writer:
             sign = "+" if isinstance(op, ast.Add) else "-"
             x, z = x.inside(SUM), z.inside(PRODUCT)
             return Piece(f"{x.text} {sign} {z.text}", f"{x.latex}{sign}{z.latex}", SUM)
+        # -2.0 · x needs no brackets, unlike the negation of a formula.
         is_number = x.binding == SIGN and isinstance(left, ast.Name)
         binding = SIGN if is_number else PRODUCT
         if isinstance(op, ast.Div):
             over = Piece("", rf"\frac{{{x.latex}}}{{{z.latex}}}", PRODUCT)
             x, z = x.inside(binding), z.inside(POWER)
             return Piece(f"{x.text} / {z.text}", over.latex, binding)
+        # a · (b · c) is written without brackets, but a / (b / c) and a - (b - c) keep them.
         tight = PRODUCT if isinstance(right, ast.BinOp) and type(right.op) is type(op) else POWER
         x, z = x.inside(binding), z.inside(tight)
         mark, latex = ("@", r"\,") if isinstance(op, ast.MatMult) else ("·", r" \cdot ")
@@ -240,32 +260,33 @@ class _Writer:
 
     @staticmethod
     def power(x: Piece, z: Piece) -> Piece:
-        """A power; a whole number as exponent stands above the line."""
+        """Write a power; an integer exponent is superscript."""
         latex = rf"{{{x.latex}}}^{{{z.latex}}}"
-        if whole := WHOLE.fullmatch(z.text):
-            return Piece(x.text + whole[1].translate(SUPERSCRIPTS), latex, POWER)
+        if integer := INTEGER.fullmatch(z.text):
+            return Piece(x.text + integer[1].translate(SUPERSCRIPTS), latex, POWER)
         return Piece(f"{x.text}^{z.inside(ATOM).text}", latex, POWER)
 
-    def compared(self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> Piece:
-        """A comparison."""
+    def compared(self, left: ast.expr, ops: list[ast.cmpop], operands: list[ast.expr]) -> Piece:
+        """Write a comparison of two values."""
         text, latex, _ = self.write(left)
-        for op, other in zip(ops, others, strict=True):
+        for op, operand in zip(ops, operands, strict=True):
             words, command = RELATIONS[type(op)]
-            x = self.write(other)
+            x = self.write(operand)
             text, latex = f"{text} {words} {x.text}", f"{latex} {command} {x.latex}"
         return Piece(text, latex, CHOICE)
 
-    def called(self, name: str, given: list[Piece]) -> Piece:
-        """A function of some values."""
+    def called(self, name: str, arguments: list[Piece]) -> Piece:
+        """Write a function call."""
         if name in NOTATIONS:
-            return NOTATIONS[name](given[0], self.axis)
-        return call(name, [Symbol(x.text, x.latex) for x in given])
+            return NOTATIONS[name](arguments[0], self.axis)
+        return call(name, [Symbol(x.text, x.latex) for x in arguments])
 
 
-def call(name: str, given: list[Symbol]) -> Piece:
-    """A function of some values under its own name."""
-    texts, latexes = ", ".join(x.text for x in given), ", ".join(x.latex for x in given)
+def call(name: str, arguments: list[Symbol]) -> Piece:
+    """Write a function call with the plain name of the function."""
+    texts, latexes = ", ".join(x.text for x in arguments), ", ".join(x.latex for x in arguments)
     command = f"\\{name}" if name in LATEX_FUNCTIONS else rf"\operatorname{{{escaped(name)}}}"
+    # Textbooks write σ(x).
     command = r"\sigma" if name == "sigmoid" else command
     return Piece(f"{CALLED.get(name, name)}({texts})", rf"{command}\left({latexes}\right)", ATOM)
 
@@ -283,7 +304,7 @@ def _exponential(x: Piece, _axis: object) -> Piece:
 
 
 def total(x: Piece, axis: object) -> Piece:
-    """The sum of the elements of a value, along an axis unless that is None."""
+    """Write the sum of the elements of a value, along an axis or over all."""
     inner = x.inside(PRODUCT)
     if axis is not None:
         latex = rf"\operatorname{{sum}}\left({x.latex},\,\mathrm{{axis}}={axis}\right)"
@@ -298,7 +319,7 @@ def _mean(x: Piece, axis: object) -> Piece:
 
 
 def _spread(x: Piece, axis: object) -> Piece:
-    """A value for each of the elements over which a sum went."""
+    """Write a value that is repeated for each element of a sum."""
     return x if axis is None else _called("repeat", x, f", axis={axis}")
 
 
@@ -315,4 +336,84 @@ NOTATIONS: Mapping[str, Callable[[Piece, object], Piece]] = {
     "mean": _mean,
     "spread": _spread,
 }
-"""Functions with a notation of their own."""
+"""Functions with a mathematical notation."""
+
+
+MAX_NUMBERS = 3
+"""The largest number of inputs of an operation that is also written with numbers."""
+
+SHORT = 24
+"""The number of characters of an array in a formula."""
+
+
+class Symbols:
+    """The symbols of the values in a recording.
+
+    Parameters
+    ----------
+    subject : Subject
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._constants = ConstantNames(subject)
+        self._known: dict[int, str] = {}
+
+    def of(self, value: Any, i: int) -> Symbol:
+        """Return the symbol of a value: its name, its number, or its shape."""
+        if self._subject.snapshot.tracks(i):
+            return symbol_of(self._subject.symbols.get(i, "?"))
+        if value is None:
+            return Symbol("None", r"\text{None}")
+        # Constants have no id on the tape. They live as long as the recording, so `id` is unique.
+        if id(value) not in self._known:
+            self._known[id(value)] = self._constants.of(value)[0]
+        name = self._known[id(value)]
+        return symbol_of(name) if name else number_symbol(value)
+
+
+def number_symbol(value: Any) -> Symbol:
+    """Return the symbol of a value without a name: a number, a small array, or a shape."""
+    text = format_value(value)
+    if is_pending(value):
+        text = f"[{format_size(value.shape)}]"
+    if not np.shape(value):
+        return Symbol(text, escaped(text))
+    if len(text) > SHORT:
+        shape = np.shape(value)
+        text = f"[{format_size(shape)}{' array' * (len(shape) > 1)}]"
+    return Symbol(text, rf"\text{{{escaped(text)}}}")
+
+
+def number_symbols(values: Sequence[Any]) -> list[Symbol]:
+    """Return the numbers of the inputs of an operation as symbols; empty if they aren't a few numbers."""
+    # Long formulas with numbers are hard to read, and arrays don't fit.
+    several = len(values) > MAX_NUMBERS
+    if several or any(x is None or not has_numbers(x) or np.shape(x) for x in values):
+        return []
+    return [number_symbol(x) for x in values]
+
+
+def text_of(value: Any) -> str:
+    """Write a value or its summary in one line, or '' if it is missing."""
+    return "" if value is None else summarise(value).text
+
+
+def brief(value: Any) -> str:
+    """Write a value that is short enough for a sum, or return ''."""
+    if value is None or isinstance(value, Summary) or is_pending(value) or np.size(value) > SHOWN:
+        return ""
+    text = text_of(value)
+    return text if len(text) <= SHORT else ""
+
+
+def is_good(value: Any) -> bool:
+    """Return True if a value is finite, as far as its summary shows."""
+    if isinstance(value, Summary):
+        return not any(word in value.text for word in ("nan", "inf"))
+    return is_finite(value)
+
+
+def several(x: Any) -> tuple[Any, ...]:
+    """Return results or their ids as a tuple; a record stores a single one without a tuple."""
+    return x if isinstance(x, tuple) else (x,)

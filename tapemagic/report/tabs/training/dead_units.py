@@ -1,4 +1,4 @@
-"""Dead units: those of which a relu made 0 whatever the example, so that no gradient passes back through them."""
+"""Dead units: their relu is 0 for every example, so they pass no gradient back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.report.subject import Subject
 
 SUMS = {"add", "subtract", "multiply", "divide", "negative"}
-"""Operations that stand between a matrix product and its relu, such as that which adds the bias."""
+"""Operations between a matrix product and its relu, such as that which adds the bias."""
 
 LEAST_RUNS = 2
 """The least number of runs in which a unit has to give 0 to be dead."""
@@ -24,26 +24,26 @@ LEAST_RUNS = 2
 def dead_units(subject: Subject) -> Iterator[str]:
     """Sentences on the units of each relu whose inputs were negative for all examples, the last times that it ran.
 
-    These are the second half of its runs: in one step alone, a unit of a healthy network may give 0 for a few examples.
+    These are the second half of its runs: in a single step, a unit of a healthy network may give 0 for a few examples.
 
     Units are the elements along the last axis; of a product of a Variable and a matrix, in this order, those along the
     first. A relu is `relu`, or the maximum of something and 0.
     """
     snapshot = subject.whole
     sites, calls = snapshot.origins.sites, snapshot.origins.calls
-    found: defaultdict[Any, list[int]] = defaultdict(list)
+    positions_by_relu: defaultdict[Any, list[int]] = defaultdict(list)
     for position, plain in enumerate(snapshot.records[: subject.operations]):
         if snapshot.origins.orders[position] == 0 and _input(Record._make(plain)) is not None:
             line, call, offset, _ = sites[position]
             code, name, layer = calls[call].code, calls[call].name, calls[call].scope
-            found[code, offset, line, name if layer else ""].append(position)
+            positions_by_relu[code, offset, line, name if layer else ""].append(position)
     makers: dict[int, Record] = {}
-    if found:
+    if positions_by_relu:
         records = map(Record._make, snapshot.records[: subject.operations])
         makers = {
             record.output_id: record for record in records if isinstance(record.output_id, int)
         }
-    for (_, _, line, layer), positions in found.items():
+    for (_, _, line, layer), positions in positions_by_relu.items():
         if len(positions) > 1:
             where = f" in {label(layer)}" if layer else ""
             where += "" if line is None else f" on line {line}"
@@ -51,13 +51,14 @@ def dead_units(subject: Subject) -> Iterator[str]:
 
 
 def _input(record: Record) -> int | None:
-    """The position of the input of a relu; None if the record is none."""
+    """Return the position of the input of a relu, or None for another operation."""
     name = record.operation.name
     if name == "relu":
         return 0
     if name == "maximum":
         for zero, other in ((0, 1), (1, 0)):
             value = record.values[zero]
+            # np.maximum(x, 0) is a relu if the other operand is a constant 0 (ids of constants are 0 or less).
             if has_numbers(value) and record.ids[zero] <= 0 and not np.any(value):
                 return other
     return None
@@ -75,6 +76,7 @@ def _sentence(
     always = now
     for k, record in enumerate(records[-2::-1], 2):
         dead = _dead(record, axis)
+        # If a run had other units than the last one, none of them was dead in every run.
         always = always & dead if dead is not None and dead.shape == now.shape else always & False
         if k <= recent:
             now = always
@@ -97,7 +99,7 @@ def _sentence(
 
 
 def _dead(record: Record, axis: int) -> Any:
-    """Whether each unit's inputs are all negative; None if they are not known."""
+    """Return, for each unit, True if all its inputs are negative, or None if they are unknown."""
     value = record.values[_input(record) or 0]
     if not has_numbers(value) or not value.shape or not value.size or value.dtype.kind != "f":
         return None
@@ -106,7 +108,7 @@ def _dead(record: Record, axis: int) -> Any:
 
 
 def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int | None:
-    """The axis of the units; None if it is not known: of a vector that may be that of the examples."""
+    """The axis of the units, or None if unknown: the axis of a vector may be that of the examples."""
     variables = {id_of(x) for x in subject.whole.contents.variables}
     number = record.ids[_input(record) or 0]
     for _ in range(len(SUMS)):

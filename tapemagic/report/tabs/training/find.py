@@ -55,7 +55,7 @@ class Training:
         The line that took the gradients of the last step, or computed its loss if the program took none.
     loss : Series
     gradients : tuple of Series
-        The Euclidean norms of the gradients; nan where there is none. Empty if the program took no gradients.
+        The Euclidean norms of the gradients; nan for a missing gradient. Empty if the program took no gradients.
     headings : tuple of str
     rows : tuple of tuple of str
         The step, the loss, the norms of the gradients, and the values of the Variables at a few steps.
@@ -101,8 +101,8 @@ class _Course:
         return math.inf if any(map(math.isnan, sizes)) else max(sizes, default=-1.0)
 
 
-def training_of(subject: Subject) -> Training | None:
-    """The loss and the gradients over the steps of a loop that assigns Variables; None if there is none.
+def find(subject: Subject) -> Training | None:
+    """Find the loss and the gradients over the steps of a loop that assigns Variables.
 
     Variables that were assigned the values that they had count, too. A step is a value of the loss, with the gradients
     that the program took of it. Where the program took gradients of several values, the loss is that of the line that
@@ -144,36 +144,36 @@ def training_of(subject: Subject) -> Training | None:
 
 def _with_numbers(step: GradientStep) -> GradientStep:
     """A step with the numbers of what was lazy and is computed; without its gradients if one of them is not."""
-    value, found = with_numbers(step.value), [with_numbers(g) for g in step.gradients]
+    value, gradients = with_numbers(step.value), [with_numbers(g) for g in step.gradients]
     if isinstance(value, np.ndarray | np.generic) and not is_lazy(value):
         value = np.sum(value).item()
-    if any(map(is_lazy, found)):
+    if any(map(is_lazy, gradients)):
         return step._replace(value=value, gradients=())
-    sizes = (g if g is None or isinstance(g, float) else size_of(g) for g in found)
+    sizes = (g if g is None or isinstance(g, float) else size_of(g) for g in gradients)
     return step._replace(value=value, gradients=tuple(sizes))
 
 
 def _calls(subject: Subject) -> list[GradientStep]:
-    """The gradients that the program took of values that are no gradients; those of one value together."""
-    found: list[GradientStep] = []
+    """The gradients that the program took of values other than gradients, grouped by value."""
+    steps: list[GradientStep] = []
     for step in subject.whole.origins.steps:
         if step.records > subject.operations or any(map(subject.whole.order_of, step.targets)):
             continue
-        last = found[-1] if found else None
+        last = steps[-1] if steps else None
         if (
             last is not None
             and last.targets == step.targets
             and not {*map(id_of, last.variables)} & {*map(id_of, step.variables)}
         ):
-            found[-1] = step._replace(
+            steps[-1] = step._replace(
                 variables=last.variables + step.variables,
                 values=last.values + step.values,
                 versions=last.versions + step.versions,
                 gradients=last.gradients + step.gradients,
             )
         else:
-            found.append(step)
-    return found
+            steps.append(step)
+    return steps
 
 
 def _longest(subject: Subject, steps: Sequence[GradientStep]) -> list[GradientStep]:
@@ -190,7 +190,7 @@ def _longest(subject: Subject, steps: Sequence[GradientStep]) -> list[GradientSt
 
 
 def _losses(subject: Subject) -> list[GradientStep]:
-    """The values of the target, each as a step without gradients; none if it is computed once."""
+    """The values of the target, each as a step without gradients; no steps if it is computed once."""
     snapshot = subject.whole
     sites, calls = snapshot.origins.sites, snapshot.origins.calls
     number = id_of(subject.targets[0][1]) if subject.targets else 0
@@ -202,15 +202,15 @@ def _losses(subject: Subject) -> list[GradientStep]:
     places = [(calls[site[1]].code, site[2]) for site in sites[: subject.operations]]
     if places[last][0] is None:
         return []
-    held: dict[int, Any] = {}
+    latest: dict[int, Any] = {}
     versions: dict[int, tuple[int, Any]] = {}
     steps = []
     for p, (_, values, ids, _, output, made) in enumerate(records):
-        held.update((i, value) for i, value in zip(ids, values, strict=True) if i in variables)
-        if not held or isinstance(made, tuple):
+        latest.update((i, value) for i, value in zip(ids, values, strict=True) if i in variables)
+        if not latest or isinstance(made, tuple):
             continue
         if places[p] == places[last] and snapshot.order_of(made) == 0:
-            for i, value in held.items():
+            for i, value in latest.items():
                 version, before = versions.get(i, (0, value))
                 is_same = before is value or np.array_equal(before, value)
                 versions[i] = version + (not is_same), value
@@ -221,39 +221,39 @@ def _losses(subject: Subject) -> list[GradientStep]:
                     output.size != 1,
                     sites[p][0],
                     p,
-                    tuple(variables[i] for i in held),
-                    tuple(map(number_of, held.values())),
-                    tuple(versions[i][0] for i in held),
+                    tuple(variables[i] for i in latest),
+                    tuple(map(number_of, latest.values())),
+                    tuple(versions[i][0] for i in latest),
                     (),
                 )
             )
-            held = {}
+            latest = {}
     return steps
 
 
 def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
     """The Variables of some steps, in the order in which they come."""
-    found: dict[int, _Course] = {}
+    courses: dict[int, _Course] = {}
     assigned = {event.number for event in subject.whole.events_of("assigned", "changed")}
     for k, step in enumerate(steps):
         for position, variable in enumerate(step.variables):
             number = id_of(variable)
-            if number not in found:
-                found[number] = _Course(
+            if number not in courses:
+                courses[number] = _Course(
                     clipped(subject.known_names.get(number) or own_name(variable), LONGEST_NAME),
                     not variable.shape and variable.dtype.kind == "f",
                     number in assigned,
                 )
-            course = found[number]
+            course = courses[number]
             course.versions.add(step.versions[position])
             course.values[k] = step.values[position]
             if step.gradients:
                 course.gradients[k] = step.gradients[position]
-    return _with_names_apart(list(found.values()))
+    return _with_names_apart(list(courses.values()))
 
 
 def _with_names_apart(courses: list[_Course]) -> list[_Course]:
-    """The same, with numbers behind names that several have."""
+    """Return the courses with numbers after names that several Variables share."""
     taken: defaultdict[str, int] = defaultdict(int)
     for course in courses:
         taken[course.name] += 1
@@ -303,11 +303,11 @@ def _text(numbers: Mapping[int, float | None], step: int) -> str:
 def _flags(name: str, steps: int, courses: Sequence[_Course]) -> Iterator[str]:
     """Sentences on what looks wrong with gradients and Variables."""
     asked = {derivative_symbol(name, x.name, 1): x.gradients for x in courses if x.gradients}
-    found = [flag for symbol, sizes in asked.items() for flag in gradient_flags(symbol, sizes)]
-    found += weak_gradients(asked)
-    yield from found[:MAX_FLAGS]
-    if len(found) > MAX_FLAGS:
-        yield f"{len(found) - MAX_FLAGS:,} more notes on gradients are not shown"
+    flags = [flag for symbol, sizes in asked.items() for flag in gradient_flags(symbol, sizes)]
+    flags += weak_gradients(asked)
+    yield from flags[:MAX_FLAGS]
+    if len(flags) > MAX_FLAGS:
+        yield f"{len(flags) - MAX_FLAGS:,} more notes on gradients are not shown"
     for course in courses:
         count = len(course.values)
         is_pushed = any(course.gradients.values()) or not course.gradients

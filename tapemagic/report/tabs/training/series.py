@@ -20,7 +20,7 @@ class Series:
     steps : tuple of int
         The steps that are kept, counted from 1.
     values : tuple of float
-        The numbers at these steps; nan where there is none.
+        The numbers at these steps; nan for a missing number.
     count : int
         The number of all steps.
     """
@@ -44,7 +44,7 @@ def series_of(name: str, values: Sequence[float]) -> Series:
 
 
 def thinned(values: Sequence[float], most: int) -> Sequence[int]:
-    """The positions of at most so many values, with the ends, and with all peaks, valleys and gaps one can see.
+    """Return the positions of at most `most` values, including both ends and all visible peaks, valleys and gaps.
 
     Of each stretch of values those with the smallest, the largest and the first that is nan or infinite are kept.
 
@@ -65,6 +65,7 @@ def thinned(values: Sequence[float], most: int) -> Sequence[int]:
     count = len(values)
     if count <= most:
         return range(count)
+    # Three points per stretch (smallest, largest, first gap), and the two ends.
     stretches = (most - 2) // 3
     kept = {0, count - 1}
     for k in range(stretches):

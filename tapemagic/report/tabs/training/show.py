@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapemagic.drawing.elements import FONT, aligned, element, image, plain
+from tapemagic.drawing.elements import FONT, aligned, element, escape_text, image
 from tapemagic.drawing.inset_plots import figure
 from tapemagic.drawing.styles import QUIET, RULE, SMALL
 from tapemagic.explain.formatting import printable
@@ -10,18 +10,16 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.training.find import Training
 from tapemagic.report.tabs.training.series import Series
 
-TITLE = "Training"
-
 SIZES = "|…| is the size of a number, and the Euclidean norm of an array"
 
 LINE = f"border-bottom:{RULE}"
 
 MAX_COLUMNS = 9
-"""The number of columns up to which the table has a row for each step; a wider one has a column for each."""
+"""Maximum number of columns of a table with a row for each step; a wider one has a column for each."""
 
 
 def text(findings: Findings) -> str:
-    """The training as a table with a row for each of a few steps, and what looks wrong; empty if there is none."""
+    """Return the training as a table of a few steps, with notes on what looks wrong."""
     training = findings.training
     if training is None:
         return ""
@@ -30,18 +28,20 @@ def text(findings: Findings) -> str:
 
 
 def html(findings: Findings) -> str:
-    """The training as line plots, what looks wrong, and a table; empty if there is none."""
+    """Return the training as line plots, with notes on what looks wrong and a table."""
     training = findings.training
     if training is None:
         return ""
     plots = "".join(map(_image, (training.loss, *training.gradients)))
-    found = "".join(element("div", "margin:2px 0", plain(words)) for words in notes(training))
-    sizes = element("div", SMALL, plain(f"{caption(training)}; {SIZES}"))
-    return sizes + found + element("div", "display:flex;flex-wrap:wrap", plots) + _rows(training)
+    remarks = "".join(
+        element("div", "margin:2px 0", escape_text(words)) for words in notes(training)
+    )
+    sizes = element("div", SMALL, escape_text(f"{caption(training)}; {SIZES}"))
+    return sizes + remarks + element("div", "display:flex;flex-wrap:wrap", plots) + _rows(training)
 
 
 def caption(training: Training) -> str:
-    """The number of steps, and the line that makes one."""
+    """Say how many steps there are, and which line takes the gradients."""
     loss, steps = training.loss.name, f"{training.steps:,} steps"
     if not training.gradients:
         where = "" if training.line is None else f" on line {training.line}"
@@ -52,12 +52,12 @@ def caption(training: Training) -> str:
 
 def notes(training: Training) -> list[str]:
     """Sentences on what looks wrong, and on what is not shown."""
-    found = [f"Note: {words}." for words in training.flags]
+    sentences = [f"Note: {words}." for words in training.flags]
     if training.more:
-        found.append(
+        sentences.append(
             f"Not shown: the Variables with smaller gradients, {training.more:,} in number."
         )
-    return found
+    return sentences
 
 
 def _table(training: Training) -> list[tuple[str, ...]]:
@@ -67,7 +67,7 @@ def _table(training: Training) -> list[tuple[str, ...]]:
 
 def _rows(training: Training) -> str:
     """The table as HTML."""
-    head, *rows = ([plain(cell) for cell in row] for row in _table(training))
+    head, *rows = ([escape_text(cell) for cell in row] for row in _table(training))
     heads = "".join(f"<th>{cell}" for cell in head)
     body = "".join(
         f'<tr style="{LINE}">{"".join(f"<td>{cell}" for cell in row)}</tr>' for row in rows
@@ -78,7 +78,7 @@ def _rows(training: Training) -> str:
 
 
 def _image(series: Series) -> str:
-    known = [value for value in series.values if value == value]  # noqa: PLR0124 -- nan is no value
+    known = [value for value in series.values if value == value]  # noqa: PLR0124 -- nan is not equal to itself
     svg = figure([series], series.name)
     if not svg:
         return ""

@@ -7,33 +7,37 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tapemagic.explain.formatting import format_number
 
-RISE = 3
+# A loss on mini-batches often rises once or twice in a row by chance.
+MIN_RISING_STEPS = 3
 """The number of steps at the end in each of which a loss has to grow to be said to grow."""
 
-MUCH = 1.1
+# Less than this, and a loss that wobbles around its minimum would be reported.
+MIN_RISE_FACTOR = 1.1
 """The factor by which it has to grow in these."""
 
-TOO_LARGE = "Try a smaller learning rate"
-UPHILL = f"If you want a small loss: {TOO_LARGE[0].lower()}{TOO_LARGE[1:]}, and check the sign of the step"
+TOO_LARGE = "try a smaller learning rate"
+UPHILL = f"right if you maximize it; otherwise {TOO_LARGE}, or check the sign of the step"
 """The reasons for which a loss grows: after it had fallen, and from the first step on."""
 
-EXPLODES = 1e3
-"""The factor above its first size from which on a gradient is said to explode."""
+# Less than this, and gradients that are only small in the first steps would be reported.
+EXPLODING_FACTOR = 1e3
+"""A gradient that grows by more than this factor explodes."""
 
-VANISHES = 1e-6
-"""The factor below its first size, or below the largest gradient, from which on a gradient is said to vanish."""
+# More than this, and trainings that simply converge would be reported: their gradients fall by a few powers of ten.
+VANISHING_FACTOR = 1e-6
+"""A gradient that is smaller than its first size, or than the largest gradient, by this factor vanishes."""
 
 
 def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
-    """Sentences on a loss that is not finite, or that grows at the end.
+    """Describe a loss that is nan or infinite, or that grows at the end.
 
-    It grows if each of the last `RISE` steps or more makes it larger, by the factor `MUCH` in all; or if it is larger
-    at the last step than at the first by that factor.
+    It grows if it rises at each of the last `MIN_RISING_STEPS` or more steps, by `MIN_RISE_FACTOR` in all, or
+    if it is larger at the last step than at the first by that factor.
 
     Examples
     --------
     >>> [*loss_flags("loss", [9.0, 4.0, 5.0, 7.0, 10.0])]
-    ['loss has been growing since step 2, from 4.0 to 10.0. Try a smaller learning rate']
+    ['loss has been growing since step 2, from 4.0 to 10.0: try a smaller learning rate']
     >>> [*loss_flags("loss", [1.0, 0.5, float("inf")])]
     ['loss is inf at step 3']
     """
@@ -44,38 +48,39 @@ def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
     start = last = len(losses) - 1
     while start and losses[start - 1] < losses[start]:
         start -= 1
+    # A loss that fell from 1000 to 1 and now rises to 1.5 is fine: the rise is small compared to the fall.
     fallen = max(losses[: start + 1]) - losses[start]
-    if last - start >= RISE and _is_much(losses[start], losses[last], fallen):
+    if last - start >= MIN_RISING_STEPS and _is_much(losses[start], losses[last], fallen):
         ends = f"from {format_number(losses[start])} to {format_number(losses[last])}"
         why = TOO_LARGE if start else UPHILL
-        yield f"{name} has been growing since step {start + 1:,}, {ends}. {why}"
+        yield f"{name} has been growing since step {start + 1:,}, {ends}: {why}"
     elif _is_much(losses[0], losses[last]):
-        ends = f"{format_number(losses[last])}, than at the first, {format_number(losses[0])}"
-        yield f"{name} is larger at the last step, {ends}. {UPHILL}"
+        ends = f"({format_number(losses[last])}) than at the first ({format_number(losses[0])})"
+        yield f"{name} is larger at the last step {ends}: {UPHILL}"
 
 
 def _is_much(before: float, after: float, fallen: float = 0.0) -> bool:
-    """Whether a loss grew by the factor `MUCH`, and not just by a small part of what it had fallen before."""
+    """Return True if a loss grew by the factor `MIN_RISE_FACTOR`, and by more than a bit of what it had fallen."""
     growth = after - before
-    is_little = growth < (MUCH - 1) * fallen and growth < abs(before)
-    return growth > (MUCH - 1) * abs(before) and not is_little
+    is_little = growth < (MIN_RISE_FACTOR - 1) * fallen and growth < abs(before)
+    return growth > (MIN_RISE_FACTOR - 1) * abs(before) and not is_little
 
 
 def _later(bad: Sequence[int], count: int) -> str:
-    """The words on later steps that are not finite; empty if there are none."""
+    """Describe later steps that are nan or infinite."""
     if len(bad) == 1:
         return ""
     if len(bad) == count - bad[0]:
-        return ", and nan or infinite afterwards"
+        return ", and nan or infinite at all later steps"
     later = len(bad) - 1
     return f", and nan or infinite at {later:,} later step{'s' * (later > 1)}"
 
 
 def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterator[str]:
-    """Sentences on a gradient that is None, zero or not finite, that explodes or vanishes.
+    """Describe a gradient that is None, zero, nan or infinite, or that explodes or vanishes.
 
-    It explodes if it is larger than the first that is not zero by the factor `EXPLODES`, and vanishes if it is smaller
-    than that by the factor `VANISHES` at the last step.
+    It explodes if it is larger than the first nonzero gradient by the factor `EXPLODING_FACTOR`, and vanishes if it is
+    smaller than that by the factor `VANISHING_FACTOR` at the last step.
 
     Parameters
     ----------
@@ -101,14 +106,15 @@ def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterat
     if not nonzero:
         return
     first, start = next(iter(nonzero.items()))
-    big = next((k for k, g in nonzero.items() if g / EXPLODES > start), None)
+    # Dividing g cannot overflow, as multiplying the first gradient could.
+    big = next((k for k, g in nonzero.items() if g / EXPLODING_FACTOR > start), None)
     if big is not None:
         words = f"its size grows from {format_number(start)} at step {first + 1:,}"
         yield f"{symbol} explodes: {words} to {format_number(nonzero[big])} at step {big + 1:,}"
     *_, (end, final) = sizes.items()
-    if final < VANISHES * start:
+    if final < VANISHING_FACTOR * start:
         words = f"from {format_number(start)} at step {first + 1:,} to {format_number(final)} at step {end + 1:,}"
-        yield f"{symbol} vanishes: its size falls {words}. That's right at a minimum; elsewhere, training has stopped"
+        yield f"{symbol} vanishes: its size falls {words}. At a minimum that's right; elsewhere training has stalled"
 
 
 def _when(steps: Sequence[int], asked: Mapping[int, object]) -> str:
@@ -121,7 +127,7 @@ def _when(steps: Sequence[int], asked: Mapping[int, object]) -> str:
 
 
 def weak_gradients(gradients: Mapping[str, Mapping[int, float | None]]) -> Iterator[str]:
-    """Sentences on gradients that are below the largest, but not zero, by the factor `VANISHES` at every step."""
+    """Describe nonzero gradients that are below the largest one by the factor `VANISHING_FACTOR` at every step."""
     largest: dict[int, tuple[float, str]] = {}
     for symbol, sizes in gradients.items():
         for k, g in sizes.items():
@@ -129,7 +135,7 @@ def weak_gradients(gradients: Mapping[str, Mapping[int, float | None]]) -> Itera
                 largest[k] = g, symbol
     for symbol, sizes in gradients.items():
         known = {k: g for k, g in sizes.items() if g and math.isfinite(g)}
-        if known and all(g < VANISHES * largest[k][0] for k, g in known.items()):
+        if known and all(g < VANISHING_FACTOR * largest[k][0] for k, g in known.items()):
             step = next(iter(known))
             words = f"at step {step + 1:,} the first is {format_number(known[step])}"
             top, other = largest[step]

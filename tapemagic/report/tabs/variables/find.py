@@ -22,10 +22,10 @@ class NamedValue:
     index : int
     name : str
         All names of the value, separated by commas.
-    role : {'watched', 'variable', 'intermediate', 'target', 'constant'}
+    role : {'watched', 'variable', 'computed', 'target', 'constant'}
     value : Summary
     gradient : Summary or None
-        The gradient of the targets, or of their sum; None if they do not depend on the value.
+        The gradient of the targets, or of their sum, or None if they do not depend on the value.
     line : int or None
         The line of the cell that made the value.
     reads : str
@@ -55,11 +55,11 @@ class NamedValue:
 
     @property
     def text(self) -> str:
-        """The value in one line, with earlier values of a variable that were read: 4.7 now; 5.0 when read."""
-        return f"{self.value.text} now; {self.reads} when read" if self.reads else self.value.text
+        """The value in one line, with earlier values of a variable: 5.0 when used, 4.7 now."""
+        return f"{self.reads} when used, {self.value.text} now" if self.reads else self.value.text
 
 
-def named_values(subject: Subject) -> tuple[NamedValue, ...]:
+def find(subject: Subject) -> tuple[NamedValue, ...]:
     """A row for every named value, oldest first; a watched value with several names has one row."""
     snapshot, context = subject.whole, subject.context
     made = (record[-1] for record in snapshot.records)
@@ -67,7 +67,7 @@ def named_values(subject: Subject) -> tuple[NamedValue, ...]:
     rows: dict[str | int, NamedValue] = {}
     for name, value in dict([*subject.sources, *context.named, *subject.targets]).items():
         number = id_of(value) if isinstance(value, Traced) else 0
-        role = subject.roles.get(number, "intermediate" if snapshot.tracks(number) else "constant")
+        role = subject.roles.get(number, "computed" if snapshot.tracks(number) else "constant")
         key = (number if role in ("watched", "variable") else 0) or name
         if key in rows:
             rows[key] = replace(rows[key], name=f"{rows[key].name}, {name}")
@@ -88,18 +88,18 @@ def named_values(subject: Subject) -> tuple[NamedValue, ...]:
 
 
 def _gradient(subject: Subject, number: int) -> Any:
-    """The gradient of the sum of all targets with respect to a value, by its id; None if there is none.
+    """Return the gradient of the sum of all targets with respect to a value, by its id, or None.
 
     That of a variable with several values is the sum of theirs.
     """
     if number not in subject.split.versions:
         return subject.adjoints.get(number)
-    found = [
+    gradients = [
         with_numbers(unwrap(gradient))
-        for (_, s, level), gradient in subject.found.gradients.items()
+        for (_, s, level), gradient in subject.derivatives.gradients.items()
         if level == 1 and gradient is not None and id_of(subject.sources[s][1]) == number
     ]
-    return sum(found[1:], found[0]) if found else None
+    return sum(gradients[1:], gradients[0]) if gradients else None
 
 
 def not_finite(rows: Sequence[NamedValue]) -> tuple[set[int], set[int]]:

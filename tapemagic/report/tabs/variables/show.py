@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tapemagic.drawing import values
-from tapemagic.drawing.elements import element, listing, plain
+from tapemagic.drawing.elements import element, escape_text, listing
 from tapemagic.drawing.styles import QUIET, SMALL, TARGET, WATCHED
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import clipped, format_shape, printable
@@ -13,12 +13,11 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.summary import Summary
 from tapemagic.report.tabs.variables.find import NamedValue, not_finite
 
-TITLE = "Variables"
 ROLES = {
     "watched": WATCHED,
     "variable": WATCHED,
     "target": TARGET,
-    "intermediate": "",
+    "computed": "",
     "constant": QUIET,
 }
 MAX_ROWS = 60
@@ -28,7 +27,7 @@ LONGEST_GOAL = 40
 
 
 def text(findings: Findings) -> str:
-    """The table of variables as text; empty if there are none."""
+    """Return the table of variables as text."""
     if not findings.variables:
         return ""
     rows = shown(findings.variables)
@@ -37,7 +36,7 @@ def text(findings: Findings) -> str:
 
 
 def html(findings: Findings) -> str:
-    """The table of variables as HTML; empty if there are none."""
+    """Return the table of variables as HTML."""
     if not findings.variables:
         return ""
     rows = shown(findings.variables)
@@ -46,10 +45,12 @@ def html(findings: Findings) -> str:
         _html_cells(row, k < MAX_PICTURED, row.index in values_bad, row.index in gradients_bad)
         for k, row in enumerate(rows)
     ]
-    head, *body = _without_gradients([tuple(map(plain, headings(findings))), *lines], findings)
+    head, *body = _without_gradients(
+        [tuple(map(escape_text, headings(findings))), *lines], findings
+    )
     notes = _more(findings)
     notes += legend(x for row in rows[:MAX_PICTURED] for x in (row.value, row.gradient))
-    return listing(head, body) + "".join(element("div", SMALL, plain(note)) for note in notes)
+    return listing(head, body) + "".join(element("div", SMALL, escape_text(note)) for note in notes)
 
 
 def headings(findings: Findings) -> tuple[str, ...]:
@@ -63,7 +64,7 @@ def headings(findings: Findings) -> tuple[str, ...]:
 
 def shown(rows: Sequence[NamedValue]) -> list[NamedValue]:
     """The rows that are shown: of many, watched values and targets first, in the order of the program."""
-    rank = ("watched", "variable", "target", "intermediate", "constant")
+    rank = ("watched", "variable", "target", "computed", "constant")
     chosen = sorted(rows, key=lambda row: rank.index(row.role))[:MAX_ROWS]
     return sorted(chosen, key=lambda row: row.index)
 
@@ -84,7 +85,7 @@ def _cells(row: NamedValue) -> tuple[str, ...]:
     value = values.text(row.value)
     return (
         *_first(row),
-        f"{value} now; {row.reads} when read" if row.reads else value,
+        f"{row.reads} when used, {value} now" if row.reads else value,
         ""
         if not row.has_gradient
         else "None"
@@ -98,14 +99,14 @@ def _html_cells(
     row: NamedValue, pictured: bool, bad_value: bool, bad_gradient: bool
 ) -> tuple[str, ...]:
     """A row of the table as HTML."""
-    name, role, shape, dtype = map(plain, _first(row))
-    reads = plain(f" now; {row.reads} when read") if row.reads else ""
+    name, role, shape, dtype = map(escape_text, _first(row))
+    before, after = (escape_text(f"{row.reads} when used, "), " now") if row.reads else ("", "")
     return (
         f"<code>{name}</code>",
         element("span", ROLES[row.role], role) if ROLES[row.role] else role,
         shape,
         dtype,
-        values.html(row.value, pictured, bad_value) + reads,
+        before + values.html(row.value, pictured, bad_value) + after,
         _html_gradient(row.gradient, pictured, bad_gradient) if row.has_gradient else "",
         _line(row),
     )
@@ -116,8 +117,7 @@ def _html_gradient(gradient: Summary | None, pictured: bool, bad: bool) -> str:
 
 
 def _first(row: NamedValue) -> tuple[str, ...]:
-    role = "computed" if row.role == "intermediate" else row.role
-    return printable(row.name), role, format_shape(row.shape), row.dtype
+    return printable(row.name), row.role, format_shape(row.shape), row.dtype
 
 
 def _line(row: NamedValue) -> str:

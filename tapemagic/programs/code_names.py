@@ -1,0 +1,262 @@
+"""Names in the code of a function: globals and attributes with their lines, and special operations."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from string import Formatter
+from types import CodeType
+from typing import Any, NamedTuple
+
+from tapemagic.programs.program import Site
+
+READS_ANY = frozenset(
+    {"getattr", "setattr", "delattr", "hasattr", "vars", "dir", "AttributeError"}
+    | {"asdict", "astuple", "attrgetter", "methodcaller", "getmembers", "getattr_static"}
+    | {"__dict__", "__getattribute__", "__getstate__", "__setattr__", "__delattr__", "__dir__"}
+    | {"__reduce__", "__reduce_ex__", "format", "format_map", "vformat"}
+)
+"""Names with which code can reach attributes that it does not name."""
+
+MAKES_TEXT = frozenset({"str", "repr", "ascii", "format", "format_map", "__repr__", "__str__"})
+"""Names with which code turns objects into text."""
+
+JOINS_TEXT = MAKES_TEXT | {"join", "lower", "removeprefix", "replace"}
+
+
+class Names(NamedTuple):
+    """The names in the code of a function, including nested functions.
+
+    Attributes
+    ----------
+    globals, attributes : frozenset of str
+    elsewhere : frozenset of str
+        Attributes that are read from something else than ``self``.
+    checked : frozenset of str
+        Globals that are only used in ``isinstance(x, name)``.
+    modules : frozenset of str
+        Modules that the code imports itself.
+    texts : frozenset of str
+        Strings among its constants.
+    assigned, read, local : dict of str to int
+        The line of the first assignment of a global or attribute, of the first read of one, and of the first read of a
+        local variable.
+    catches : int
+        The line of the first ``except`` or ``finally``; 0 without one.
+    asks_type : int
+        The line of the first ``type(x)`` of something else than ``self`` or ``cls``; 0 without one.
+    reads_any, makes_text, joins_text : bool
+        Whether it may read attributes that it does not name, turn objects into text, or compose a string.
+    """
+
+    globals: frozenset[str]
+    attributes: frozenset[str]
+    elsewhere: frozenset[str]
+    checked: frozenset[str]
+    modules: frozenset[str]
+    texts: frozenset[str]
+    assigned: dict[str, int]
+    read: dict[str, int]
+    local: dict[str, int]
+    catches: int
+    asks_type: int
+    reads_any: bool
+    makes_text: bool
+    joins_text: bool
+
+    def line_of(self, name: str) -> int | None:
+        """The line on which a name is first assigned, or else first read."""
+        return self.assigned.get(name) or self.read.get(name)
+
+
+@lru_cache(4096)
+def names_in(whole: CodeType) -> Names:
+    """The names in a function's code.
+
+    Examples
+    --------
+    >>> def mean(x):
+    ...     return len(x.parts)
+    >>> found = names_in(mean.__code__)
+    >>> set(found.globals), set(found.attributes)
+    ({'len'}, {'parts'})
+    """
+    found: dict[str, set[str]] = {"global": set(), "attribute": set(), "module": set()}
+    elsewhere: set[str] = set()
+    used: set[str] = set()
+    lines: dict[str, dict[str, int]] = {"assigned": {}, "read": {}, "local": {}}
+    flags: dict[str, int] = {}
+    for code in codes_in(whole):
+        line = code.co_firstlineno
+        earlier: Any = None
+        before: Any = None
+        instructions = _instructions(code)
+        for each, following in zip(instructions, [*instructions[1:], None], strict=True):
+            line = _line_of(each) or line
+            kind = kind_of(each.opname)
+            flag = _flag_of(each, kind, following)
+            if flag:
+                flags.setdefault(flag, _line_of(following) or line)
+            if kind in found:
+                found[kind].add(each.argval)
+            if kind == "global" and not (_is_isinstance(earlier, before) and _is_call(following)):
+                used.add(each.argval)
+            if kind == "attribute" and not _is_self(before):
+                elsewhere.add(each.argval)
+            if kind:
+                name = each.argval
+                for one in (name,) if isinstance(name, str) else name:
+                    lines[_field_of(each.opname, kind)].setdefault(one, line)
+            earlier, before = before, each
+    texts = frozenset(text for code in codes_in(whole) for text in strings_in(code.co_consts))
+    names = found["global"] | found["attribute"]
+    shows = "formats" in flags or not MAKES_TEXT.isdisjoint(names) or any("%" in x for x in texts)
+    return Names(
+        frozenset(found["global"]), frozenset(found["attribute"]), frozenset(elsewhere),
+        frozenset(found["global"] - used), frozenset(found["module"]), texts,
+        lines["assigned"], lines["read"], lines["local"],
+        flags.get("catches", 0), flags.get("type", 0),
+        "matches" in flags or not READS_ANY.isdisjoint(names), shows,
+        shows or "adds" in flags or not JOINS_TEXT.isdisjoint(names),
+    )  # fmt: skip
+
+
+def _line_of(instruction: Any) -> int | None:
+    positions = getattr(instruction, "positions", None)
+    return positions and positions.lineno
+
+
+def _field_of(operation: str, kind: str) -> str:
+    """The field of `Names` for the line of an instruction."""
+    if kind == "local":
+        return "local"
+    return "assigned" if operation.startswith(("STORE", "DELETE")) else "read"
+
+
+def _flag_of(each: Any, kind: str, following: Any) -> str:
+    """What an instruction does that counts besides its name; '' if nothing."""
+    operation = each.opname
+    if operation == "PUSH_EXC_INFO":
+        # A `with` has a handler as well, which calls `__exit__`, and only for that.
+        return "" if following.opname == "WITH_EXCEPT_START" else "catches"
+    if operation == "MATCH_CLASS":  # the attributes that it reads are constants
+        return "matches"
+    if operation.startswith("FORMAT_"):
+        return "formats"
+    if operation == "BINARY_OP" and each.argrepr in {"+", "+=", "%", "%="}:
+        return "adds"
+    is_type = kind == "global" and each.argval == "type"
+    return "type" if is_type and not _is_self(following) else ""
+
+
+def _instructions(code: CodeType) -> list[dis.Instruction]:
+    """The instructions of one piece of code, without those that only prepare a call."""
+    return [x for x in dis.get_instructions(code) if x.opname not in {"PUSH_NULL", "PRECALL"}]
+
+
+def _is_isinstance(function: Any, argument: Any) -> bool:
+    """Return True if two instructions load ``isinstance`` and one more value."""
+    is_function = function is not None and function.argval == "isinstance"
+    return is_function and argument.opname.startswith("LOAD_")
+
+
+def _is_call(instruction: Any) -> bool:
+    return instruction is not None and instruction.opname.startswith("CALL")
+
+
+def _is_self(instruction: Any) -> bool:
+    """Return True if an instruction loads ``self`` or ``cls``, which can't be an array."""
+    name = None if instruction is None else instruction.argval
+    return (name[-1:] if isinstance(name, tuple) else (name,)) in {("self",), ("cls",)}
+
+
+@lru_cache(512)
+def kind_of(operation: str) -> str:
+    """Return the kind of an instruction's name, or ''."""
+    if operation == "IMPORT_NAME":
+        return "module"
+    if operation.endswith(("_GLOBAL", "_GLOBALS", "_NAME")):
+        return "global"
+    if "ATTR" in operation or "METHOD" in operation or operation == "IMPORT_FROM":
+        return "attribute"
+    # LOAD_FAST_AND_CLEAR is the beginning of an inlined comprehension (PEP 709): it reads no user variable.
+    if "LOAD_FAST" in operation and not operation.endswith("_AND_CLEAR"):
+        return "local"
+    return "enclosing" if "DEREF" in operation else ""
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A piece of code, and those of the functions and classes that it defines."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
+
+
+def strings_in(constants: Iterable[Any]) -> Iterator[str]:
+    """Yield the strings among constants, and in tuples and sets of constants."""
+    for x in constants:
+        if type(x) is str:
+            yield x
+        elif type(x) in (tuple, frozenset):
+            yield from strings_in(x)
+
+
+def names_in_string(text: str) -> Iterator[str]:
+    """The names of attributes in a string: dotted names, or those in the fields of a format.
+
+    Examples
+    --------
+    >>> [*names_in_string("model.rate")], [*names_in_string("{0.rate:{1.width}}")], [*names_in_string("The rate.")]
+    (['model', 'rate'], ['rate', 'width'], [])
+    """
+    if "{" not in text:
+        parts = text.split(".")
+        if all(map(str.isidentifier, parts)):
+            yield from parts
+        return
+    try:
+        fields = list(Formatter().parse(text))
+    except ValueError:
+        return
+    for _, name, width, _ in fields:
+        for part in (name or "").split(".")[1:]:
+            yield part.partition("[")[0]
+        if width:
+            yield from names_in_string(width)
+
+
+def site_of_return(function: Any) -> Site | None:
+    """The line on which a function returns its result; None if there are several, or it is not written in Python.
+
+    Examples
+    --------
+    >>> site_of_return(lambda: 1).line == (lambda: 1).__code__.co_firstlineno
+    True
+    >>> site_of_return(len)
+    """
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return None
+    found = {
+        each.positions.lineno
+        for each in dis.get_instructions(code)
+        if each.opname in ("RETURN_VALUE", "RETURN_CONST") and each.positions is not None
+    }
+    line = found.pop()
+    return Site(code.co_filename, line) if line and not found else None
+
+
+def site_of_parameter(function: Any, name: str) -> Site | None:
+    """The line on which a function first reads one of its parameters.
+
+    Examples
+    --------
+    >>> site_of_parameter(lambda x: x, "x").line == (lambda x: x).__code__.co_firstlineno
+    True
+    """
+    code = getattr(function, "__code__", None)
+    if code is None or name not in (local := names_in(code).local):
+        return None
+    return Site(code.co_filename, local[name])

@@ -1,0 +1,1 @@
+"""Tracing: a call of a function whose NumPy calls are recorded as a program."""

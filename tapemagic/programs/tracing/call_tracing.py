@@ -1,0 +1,471 @@
+"""A traced call: arrays in its arguments and in reach are replaced by symbols, and restored afterwards."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.nest import ordered, pack
+from tapemagic.engine.tensor.tensor import (
+    Tensor,
+    id_of,
+    put_id,
+    put_value,
+    unwrap,
+    with_value,
+)
+from tapemagic.engine.tensor.variable import (
+    Slice,
+    Variable,
+    exchange,
+    exchange_if,
+    living,
+    value_of,
+)
+from tapemagic.programs.changes import parameter_of
+from tapemagic.programs.code_names import site_of_parameter, site_of_return
+from tapemagic.programs.driver import Reached
+from tapemagic.programs.entries import Location
+from tapemagic.programs.guards import Guards
+from tapemagic.programs.object_kinds import is_leaf
+from tapemagic.programs.passes.layout import MIN_CHECKED_BYTES
+from tapemagic.programs.program import Program, arguments_of, nodes_in
+from tapemagic.programs.signature import LEAF, Call, is_contiguous, is_data, is_single, taken_apart
+from tapemagic.programs.text.naming import identifier, name_inputs, name_results
+from tapemagic.programs.tracing.stand_ins import put_values, references, survivors
+from tapemagic.programs.tracing.symbol import Symbol, concrete, set_concrete
+from tapemagic.programs.tracing.trace import Trace
+
+ARRAYS = (Tensor, np.ndarray)
+VALUES = (*ARRAYS, np.generic)
+NESTED = (list, tuple, dict)
+PLAIN = (list, tuple)
+
+
+class TracedCall:
+    """A traced call of a function.
+
+    Parameters
+    ----------
+    trace : Trace
+    guards : Guards
+    call : Call
+        The arguments, taken apart.
+
+    Attributes
+    ----------
+    function : callable
+        That which is called.
+    nbytes : int
+        After the call: the bytes of the reachable arrays that were replaced by symbols.
+    """
+
+    def __init__(self, trace: Trace, guards: Guards, call: Call) -> None:
+        self._trace = trace
+        self.guards = guards
+        self._call = call
+        self._originals: dict[int, tuple[str, Any]] = {}
+        self._symbols: dict[int, tuple[Any, Any]] = {}
+        self.function: Any = None
+        self._copies: list[tuple[Any, Any, list[Any]]] = []
+        self._copied: dict[int, Any] = {}
+        self._stand_ins: dict[int, Any] = {}
+        self._kept: list[Any] = []
+        self._variables: list[tuple[Variable, Symbol, Any, Any, bool]] = []
+        self._places: list[tuple[Location, Any, Any]] = []
+        self._ours: set[int] = set()
+        self.nbytes = 0
+
+    def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
+        """Run the call, and return its program and result."""
+        self._prepare()
+        self.function = function
+        stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
+        given = iter(stand_ins)
+        call_args = self._rebuilt(args, given)
+        call_kwargs = self._rebuilt(kwargs, given) if kwargs else {}
+        done = False
+        try:
+            self._enter()
+            result = function(*call_args, **call_kwargs)
+            done = True
+        finally:
+            assigned = self._restored(done)
+            self._write_back(args, kwargs)
+            del stand_ins, given, call_args, call_kwargs  # this frame may live on in a traceback
+        program, outside = self._program(function, result, assigned)
+        if self._trace.named:
+            name_inputs(program, function, args, kwargs)
+            name_results(program)
+        return program, outside
+
+    def changed_nothing(self) -> bool:
+        """Return True if a failed call changed none of its array, list and dict arguments."""
+        for _, copy, before in self._copies:
+            now = contents_of(copy)
+            if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
+                return False
+        known = {id(x) for x, _ in self._symbols.values()}
+        unknown = (x for x in self._call.leaves if isinstance(x, np.ndarray) and id(x) not in known)
+        return not self._trace.exposed and next(unknown, None) is None
+
+    # Before the call.
+
+    def _prepare(self) -> None:
+        """Make a symbol for every Variable, and for every reachable array and tensor."""
+        data, given = self.guards.data, {id(x): k for k, x in enumerate(self._call.leaves)}
+        found = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
+        found |= {i: x for i, x in self.guards.objects.items() if isinstance(x, Variable)}
+        found |= {id(x): x for x in living()}
+        for variable in found.values():
+            known = data.get(id(variable))
+            value = value_of(variable)
+            if type(value) is Symbol:
+                continue
+            name = known[1] if known else variable.name
+            symbol = self._trace.input(variable, value, identifier(name))
+            node = self._trace.inputs[-1]
+            node.contiguous = value.nbytes >= MIN_CHECKED_BYTES and is_contiguous(value)
+            ours = known is not None or id(variable) in given
+            self._variables.append((variable, symbol, node, value, ours))
+        for place in self.guards.places:
+            x = place.get()
+            stand_in = self._stand_in(x)
+            if stand_in is not x:
+                self._places.append((place, stand_in, x))
+
+    def _enter(self) -> None:
+        """Put symbols into Variables, which another thread may have assigned just now, and all stand-ins."""
+        for variable, symbol, *_ in self._variables:
+            while not exchange_if(variable, concrete(symbol), symbol):
+                set_concrete(symbol, value_of(variable))
+        for place, stand_in, _ in self._places:
+            place.put(stand_in)
+
+    def _stand_in(self, x: Any) -> Any:
+        """Return the replacement of a reachable array, tensor, or tuple of these."""
+        if id(x) in self._stand_ins:
+            return self._stand_ins[id(x)]
+        if type(x) is tuple:
+            made = tuple(map(self._stand_in, x))
+            if all(a is b for a, b in zip(made, x, strict=True)):
+                made = x
+            else:
+                self._symbols[id(made)] = x, made
+        elif isinstance(x, ARRAYS) and id(x) in self.guards.data:
+            value = unwrap(x)
+            if type(value) is Symbol or not is_data(value) or value.dtype.kind not in "biufc":
+                return x
+            local, path = self.guards.data[id(x)]
+            origin = Reached(path, local, type(x), isinstance(x, np.ndarray))
+            made = self._with_symbol(x, self._trace.input(origin, value, identifier(path)))
+            self._originals[id(made)] = "reached", local
+            self._symbols[id(made)] = x, made
+        else:
+            return x
+        self._kept.append(made)
+        self._stand_ins[id(x)] = made
+        return made
+
+    @staticmethod
+    def _with_symbol(x: Any, symbol: Symbol) -> Any:
+        return with_value(x, symbol) if isinstance(x, Tensor) else symbol
+
+    def _argument(self, k: int, x: Any) -> Any:
+        """Return the replacement of a leaf of the arguments."""
+        if isinstance(x, Variable):
+            self._originals.setdefault(id(x), ("argument", k))
+            return x
+        bears = isinstance(x, ARRAYS)
+        if bears:
+            known = self._stand_ins.get(id(x))
+            if known is not None:
+                return known
+        if isinstance(x, np.ndarray) and self.guards.is_reachable(x):
+            self._trace.leave_at("an array that is an argument, and read under another name,", None)
+            return x
+        if not isinstance(x, Tensor) and not (is_data(x) and x.dtype.kind in "biufc"):
+            return x
+        value = unwrap(x)
+        symbol = self._trace.input(k, value)
+        self._trace.inputs[-1].contiguous = is_contiguous(value)
+        made = self._with_symbol(x, symbol)
+        if bears:
+            self._stand_ins[id(x)] = made
+        self._kept.append(made)
+        self._originals[id(made)] = "argument", k
+        self._symbols[id(made)] = x, made
+        return made
+
+    def _rebuilt(self, x: Any, given: Iterator[Any]) -> Any:
+        """Rebuild nested arguments with stand-ins; lists and dicts without arrays stay the same objects."""
+        if is_single(x):
+            return next(given)
+        kind = type(x)
+        if kind is not tuple and isinstance(x, Mapping):
+            parts = {key: self._rebuilt(x[key], given) for key in ordered(x)}
+            same = all(x[key] is part for key, part in parts.items())
+            made = x if same else pack(x, [parts[key] for key in ordered(x)], is_part(x))
+        else:
+            parts = [self._rebuilt(part, given) for part in x]  # type: ignore[assignment]
+            made = x
+            if not all(map(operator.is_, x, parts)):
+                made = kind(parts) if kind in PLAIN else pack(x, parts, is_part(x))
+        if made is not x:
+            self._symbols[id(made)] = x, made
+            if not isinstance(x, tuple):
+                self._copies.append((x, made, contents_of(made)))
+                self._copied[id(made)] = x
+        return made
+
+    # After the call.
+
+    def _restored(self, done: bool) -> list[tuple[Variable, Any]]:
+        """Restore all values, and return the assigned Variables with their new values."""
+        assigned = []
+        try:
+            for variable, symbol, node, before, _ in self._variables:
+                now = value_of(variable)
+                mine = type(now) is Symbol
+                if mine and self._trace.node(now) is node and now is symbol:
+                    exchange_if(variable, symbol, concrete(symbol))
+                elif not mine and not self._trace.is_assigned(variable, now):
+                    continue  # another thread assigned it
+                elif done:
+                    assigned.append((variable, now))
+                    exchange(variable, concrete(now))
+                else:
+                    exchange(variable, before)
+            for place, stand_in, original in self._places:
+                if place.get() is stand_in:
+                    place.put(original)
+        except KeyboardInterrupt:
+            self._restored(done=False)
+            raise
+        return assigned
+
+    def _write_back(self, args: Any, kwargs: Any) -> None:
+        """Change the caller's lists and dicts as the function changed their copies."""
+        for original, copy, before in self._copies:
+            now = contents_of(copy)
+            if len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=True)):
+                continue
+            name = parameter_of(self.function, args, kwargs, original)
+            how = f"a change of the {type(original).__name__} that it is given{' as ' * bool(name)}{name}"
+            self._trace.leave_at(how, site_of_parameter(self.function, name))
+            if isinstance(original, list):
+                original[:] = [self._outside(x) for x in copy]
+            else:
+                items = {key: self._outside(x) for key, x in copy.items()}
+                original.clear()
+                original.update(items)
+
+    def _outside(self, x: Any) -> Any:
+        """Return a value without symbols: the original object for a stand-in."""
+        known = self._symbols.get(id(x))
+        if known is not None and known[1] is x:
+            return known[0]
+        return without_symbols(x)
+
+    def _program(self, function: Any, result: Any, assigned: Any) -> tuple[Program, Any]:
+        trace = self._trace
+        found: list[Any] = []
+        try:
+            structure = taken_apart(result, found)
+        except RecursionError:
+            self._leave("a result that contains itself")
+            structure, found = LEAF, []
+        self._check_structure(result, structure, set())
+        leaves = self._leaves(found)
+        results = [self._result_node(x, *leaf) for x, leaf in zip(found, leaves, strict=True)]
+        ends = [(variable, trace.node(value)) for variable, value in assigned]
+        name = getattr(function, "__name__", None) or type(function).__name__
+        program = Program([], trace.body, results, ends, name)
+        program.notes["given"] = {
+            id(x): k
+            for k, x in reversed([*enumerate(self._call.leaves)])
+            if isinstance(x, Variable)
+        }
+        program.inputs = self._inputs(program)
+        places = {id(x.origin): k for k, x in enumerate(program.inputs)}
+        program.assigned.sort(key=lambda end: places.get(id(end[0]), len(places)))
+        if trace.named:
+            trace.names.finish(trace.constant)
+        program.notes |= {
+            "statements": trace.names.texts, "times": trace.names.times,
+            "functions": trace.names.functions, "errstate": trace.errstate, "structure": structure, "leaves": leaves,
+        }  # fmt: skip
+        return program, result if structure == LEAF and not found else self._result(result)
+
+    def _leave(self, how: str) -> None:
+        """Record that a program cannot return this result."""
+        self._trace.leave_at(how, site_of_return(self.function))
+
+    def _result(self, x: Any) -> Any:
+        """Return a result without symbols; lists and dicts stay the same objects."""
+        if id(x) in self._copied:
+            return self._copied[id(x)]
+        kind = type(x)
+        if kind is list:
+            x[:] = map(self._result, x)
+        elif kind is dict:
+            x.update({key: self._result(part) for key, part in x.items()})
+        elif kind is tuple or (isinstance(x, tuple) and hasattr(x, "_fields")):
+            parts = [self._result(part) for part in x]
+            same = all(a is b for a, b in zip(parts, x, strict=True))
+            return x if same else pack(x, parts, is_part(x))
+        else:
+            return self._outside(x)
+        return x
+
+    def _check_structure(self, x: Any, structure: Any, met: set[int]) -> None:
+        """Refuse a result that contains an earlier list, the same list twice, or a custom class."""
+        if structure == LEAF:
+            return
+        kind = type(x)
+        plain = kind in (list, tuple, dict) or (isinstance(x, tuple) and hasattr(x, "_fields"))
+        if not plain:
+            self._leave(f"a result of type {kind.__name__}")
+            return
+        known = any(x is copy or x is original for original, copy, _ in self._copies)
+        if kind is not tuple and id(x) in met:
+            self._leave(f"a {kind.__name__} that is twice in the result")
+            return
+        met.add(id(x))
+        if kind is not tuple and (known or self.guards.is_reachable(x)):
+            self._leave(f"a {kind.__name__} as a result that is not made by it")
+        values = x.values() if isinstance(x, dict) else x
+        parts = [part for part in values if isinstance(part, NESTED)]
+        for part in parts:
+            self._check_structure(part, None, met)
+
+    def _leaves(self, found: list[Any]) -> list[tuple[str, Any]]:
+        """How a driver makes the leaves of the result: a leaf that occurs twice is made once."""
+        leaves: list[tuple[str, Any]] = []
+        first: dict[int, int] = {}
+        for k, x in enumerate(found):
+            leaf = self._leaf(x)
+            place = first.setdefault(id(x), k)
+            made = leaf[0] in ("tensor", "copy")
+            leaves.append(("again", place) if made and place != k else leaf)
+        return leaves
+
+    def _leaf(self, x: Any) -> tuple[str, Any]:
+        """How a driver makes one leaf of the result."""
+        original = self._originals.get(id(x))
+        if original is not None and self._is_unchanged(x):
+            return original
+        if isinstance(x, Variable):
+            if id(x) in self.guards.data:
+                return "reached", self.guards.data[id(x)][0]
+            self._leave("a Variable as a result that is not among its arguments")
+        elif isinstance(x, Slice):
+            self._leave("a part of a Variable as a result (add 0 to it)")
+        elif isinstance(x, Tensor):
+            return "tensor", type(x)
+        elif type(x) is Symbol:
+            return "array", None
+        elif isinstance(x, np.ndarray):
+            return "copy", None
+        elif is_leaf(x):
+            return "fixed", x
+        elif self.guards.is_reachable(x):
+            return "reached", self.guards.local(x)
+        else:
+            self._leave(f"a result of type {type(x).__name__}")
+        return "fixed", None
+
+    def _is_unchanged(self, x: Any) -> bool:
+        return type(x) is not Symbol or self._trace.node(x).function is None
+
+    def _result_node(self, x: Any, how: str, what: Any) -> Any:
+        numbers = type(x) is Symbol or isinstance(x, VALUES)
+        if numbers and how != "fixed" and not isinstance(x, Variable):
+            return self._trace.result(x)
+        plain = how == "fixed" and type(what) in (bool, int, float, str)
+        return x if plain else None
+
+    def _inputs(self, program: Program) -> list[Any]:
+        """Order the inputs: arguments, then Variables, then other arrays that the program reads."""
+        if all(isinstance(x.origin, int) for x in self._trace.inputs):
+            return self._trace.inputs  # in the order of the arguments
+        ends = nodes_in([program.results, [node for _, node in program.assigned]])
+        read = chain.from_iterable(map(arguments_of, program.body))
+        used = {node: k for k, node in enumerate(dict.fromkeys([*read, *ends]))}
+        given = program.notes["given"]
+
+        def place(x: Any) -> tuple[int, int]:
+            if isinstance(x.origin, int):
+                return 0, x.origin
+            if id(x.origin) in given:
+                return 0, given[id(x.origin)]
+            return 1 if isinstance(x.origin, Variable) else 2, used[x]
+
+        inputs = [x for x in self._trace.inputs if isinstance(x.origin, int) or x in used]
+        return sorted(inputs, key=place)
+
+    def out_of_reach(self, program: Program) -> Variable | None:
+        """Return a Variable that the program uses, but that no name in its code leads to."""
+        read = [x.origin for x in program.inputs if isinstance(x.origin, Variable)]
+        variable: Variable
+        for variable in (*read, *(variable for variable, _ in program.assigned)):
+            if id(variable) not in self._ours:
+                return variable
+        return None
+
+    def clean(self, after: Guards) -> None:
+        """Remove symbols from Variables and from all reachable places, and forget the stand-ins."""
+        for x, made in self._symbols.values():
+            if isinstance(x, Tensor):
+                put_id(x, id_of(made))  # as a tape that lives on knows it
+        known = {id(variable) for variable, *_ in self._variables}
+        for variable in living():
+            if id(variable) not in known and type(value_of(variable)) is Symbol:
+                exchange(variable, concrete(value_of(variable)))
+        for place in after.places:
+            x = place.get()
+            plain = self._outside(x)
+            if plain is not x:
+                place.put(plain)
+        arrays = (x for x, made in self._symbols.values() if type(made) is Symbol)
+        self.nbytes = sum(x.nbytes for x in arrays if id(x) in self.guards.data)
+        self._ours = {id(variable) for variable, *_, ours in self._variables if ours}
+        for found in (self._variables, self._places, self._copies, self._kept, self._stand_ins):
+            found.clear()
+
+    def references(self) -> float:
+        """Count the references to the trace, which each symbol adds to."""
+        return references(self._trace)
+
+    def put_values(self, known: float) -> None:
+        """Replace the symbols that are left; `known` is the number of references to the trace before the call."""
+        self._trace.release()
+        left = survivors(self._symbols)
+        if left or self.references() != known:
+            put_values(self._trace, left)
+
+
+def without_symbols(x: Any) -> Any:
+    """Return a value with arrays and NumPy scalars instead of symbols."""
+    if type(x) is Symbol:
+        return concrete(x)
+    if isinstance(x, Tensor) and type(unwrap(x)) is Symbol:
+        put_value(x, concrete(unwrap(x)))
+    elif type(x) is tuple:
+        parts = tuple(map(without_symbols, x))
+        return x if all(a is b for a, b in zip(parts, x, strict=True)) else parts
+    return x
+
+
+def contents_of(x: Any) -> list[Any]:
+    """The contents of a list, or the keys and values of a dict."""
+    return [*x, *x.values()] if isinstance(x, Mapping) else list(x)
+
+
+def is_part(x: Any) -> Callable[[Any], bool]:
+    """Return a test for the parts of a list or dict, so that it is packed one level deep."""
+    return lambda part: part is not x

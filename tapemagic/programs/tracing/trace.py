@@ -1,0 +1,545 @@
+"""Trace: records what a function computes while it runs."""
+
+from __future__ import annotations
+
+import operator
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+from tapemagic.engine.laziness import LAZY, is_lazy
+from tapemagic.engine.recording import Absent, live, open_blocks
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tracing import trace_into
+from tapemagic.programs.object_kinds import may_run_user_code
+from tapemagic.programs.program import (
+    SINGLE,
+    Back,
+    Constant,
+    Guard,
+    Input,
+    Kind,
+    Node,
+    Site,
+    kind_of,
+)
+from tapemagic.programs.reasons import a_or_an
+from tapemagic.programs.text.naming import Names
+from tapemagic.programs.tracing.calls import ARRAYS_AT_ONCE, user_frame
+from tapemagic.programs.tracing.error_handling import handling
+from tapemagic.programs.tracing.symbol import Symbol, concrete, has_symbol, shaped_by_data
+
+INDEX = np.dtype(np.intp)
+TRUTH = kind_of(False)
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.dtype, type, range)
+"""The types of arguments that a program contains unchanged."""
+
+PLAIN_NUMBERS = frozenset({type(None), bool, int, float})
+
+ARRAYS = (np.ndarray, np.generic)
+
+NUMBERS = (*ARRAYS, bool, int, float, complex)
+
+CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
+"""Errors that depend on numbers: a function that catches one takes a branch without a guard."""
+
+MAX_NODES = 20_000
+"""The maximum number of nodes; a longer function stays eager."""
+
+MAX_REASONS = 8
+"""The number of reasons that a trace keeps: the first ones."""
+
+_current: ContextVar[Trace | None] = ContextVar("trace", default=None)
+current = _current.get
+"""The trace that is open on this thread; None where there is none."""
+
+_count = getattr(sys, "getrefcount", lambda _: float("nan"))
+
+
+def _references(symbol: Symbol) -> tuple[float, float]:
+    """The numbers of references to a symbol's array, and to that of which it is a view."""
+    array = symbol._held
+    return _count(array), 0.0 if array.base is None else _count(array.base)
+
+
+UNSHARED_REFCOUNTS = frozenset(
+    {_references(Symbol(None, None, np.zeros(2)[k:])) for k in (0, 1)}
+) | {_references(Symbol(None, None, np.zeros(2)))}
+"""Reference counts of arrays without other names, measured at import: they differ by version of Python."""
+
+
+class Trace:
+    """The recorded computation of a function.
+
+    Attributes
+    ----------
+    body : list of Node and Guard
+    reasons : list of (str, Site or None)
+        What stopped the trace, with the lines; any reason keeps the function eager.
+    names : Names
+        The names of values in user code, and its lines.
+    named : bool
+        Whether they are noted, and the parts of reverse sweeps.
+    first_draw_site : Site or None
+        The first line on which a layer of `tapemagic.nn` draws random numbers.
+    exposed : bool
+        Whether the function may write into an array that it did not make.
+    raised : exception or None
+        The last error of a recorded call.
+    errstate : dict of str to str
+        What NumPy did with floating-point errors when the trace began.
+    """
+
+    def __init__(self, named: bool = True) -> None:
+        self.named = named
+        self.inputs: list[Input] = []
+        self.body: list[Any] = []
+        self.reasons: list[tuple[str, Site | None]] = []
+        self.names = Names()
+        self.back: Back | None = None
+        self._constants: dict[int, tuple[Any, Constant]] = {}
+        self._assigned: dict[int, Any] = {}
+        self._adjoints: dict[int, tuple[Any, dict[Node, Back]]] = {}
+        self.first_draw_site: Site | None = None
+        self.exposed = False
+        self.raised: BaseException | None = None
+        self.errstate: Any = np.geterr()
+        self._raises = "raise" in self.errstate.values()
+        self._handling = handling()
+        self._filters = warnings.filters
+        self._thread = get_ident()
+        self._open = True
+        self._sweeping: Any = None
+        self._sweeping_at: Site | None = None
+
+    def input(self, origin: Any, value: Any, name: str = "") -> Symbol:
+        """Return a symbol for an input of the program."""
+        node = Input(origin, kind_of(value), name)
+        self.inputs.append(node)
+        return Symbol(self, node, value)
+
+    def reference(self, array: Any, name: str = "") -> None:
+        """Register an array that the program reads again at each call."""
+        self._constants[id(array)] = array, Constant(array, True, name)
+
+    @property
+    def writes(self) -> bool:
+        """Return True if calls are recorded: the trace is open, and this is its thread."""
+        return self._open and get_ident() == self._thread
+
+    def close(self) -> None:
+        """Stop recording; the remaining symbols compute like their values."""
+        self._open = False
+
+    def release(self) -> None:
+        """Release the computed values; the recorded calls stay."""
+        self._constants.clear()
+        self._assigned.clear()
+        self._adjoints.clear()
+        self.raised = None
+        self.names.forget()
+
+    def value(self, args: Any) -> Any:
+        """Replace symbols by their values in nested arguments."""
+        return concrete(args)
+
+    def reads(self, args: Any) -> bool:
+        """Whether a symbol is among nested arguments."""
+        return has_symbol(args)
+
+    def own(self, x: Any) -> Any:
+        """An array with the same numbers, into which its owner may write; in the program it is the same value."""
+        if type(x) is not Symbol or x._trace is not self or x.__class__ is not np.ndarray:
+            return np.copy(x)
+        return Symbol(self, x._node, np.copy(x._held))
+
+    def call(
+        self, function: Any, args: Sequence[Any], kwargs: dict[str, Any], compute: Any = None
+    ) -> Any:
+        """Call a function with the values of symbols, and record the call.
+
+        `compute`, if passed, is called instead and computes the same.
+        """
+        values = []
+        for x in args:
+            values.append(x._held if type(x) is Symbol else concrete(x))  # noqa: PERF401 (quicker)
+        compute = compute or function
+        try:
+            result = compute(*values, **concrete(kwargs)) if kwargs else compute(*values)
+        except CAUGHT as error:
+            self.leave(f"{a_or_an(type(error).__name__)} that the function catches")
+            self.raised = error
+            raise
+        if not self._open or get_ident() != self._thread:
+            return result
+        if function is operator.getitem and shaped_by_data(args[1]):
+            self.leave("x[mask]")
+            return result
+        if len(self.body) >= MAX_NODES:
+            self.leave(f"more than {MAX_NODES:,} operations")
+            self.close()
+            return result
+        node = self.node
+        nodes = []
+        for x in args:
+            mine = type(x) is Symbol and x._trace is self
+            nodes.append(x._node if mine else node(x))
+        node_kwargs = {name: node(x) for name, x in kwargs.items()} if kwargs else {}
+        kind = SINGLE.get(type(result))
+        if kind is None:
+            return self._result(function, tuple(nodes), node_kwargs, result)
+        return Symbol(self, self._written(function, nodes, node_kwargs, kind), result)
+
+    def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
+        """Return the symbol of a result with an unusual class, or the symbols of several results."""
+        if isinstance(result, NUMBERS):
+            node = self._written(function, args, kwargs, kind_of(result))
+            return Symbol(self, node, result)
+        if isinstance(result, tuple | list) and all(isinstance(x, NUMBERS) for x in result):
+            node = self._written(function, args, kwargs, tuple(map(kind_of, result)))
+            parts = [
+                self._result(operator.getitem, (node, k), {}, part) for k, part in enumerate(result)
+            ]
+            return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+        self.leave(f"{getattr(function, '__name__', function)}()")
+        self.exposed = True
+        return result
+
+    def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
+        changed = self._raises or handling() is not self._handling
+        state = self._changed_errstate() if changed else None
+        if warnings.filters is not self._filters:
+            self.leave("warnings.catch_warnings()")
+        site = self.site(4) if self.named else None
+        back = self.back
+        if back is not None and self.is_own(site):
+            back = back._replace(own=True)
+        node = Node(function, args, kwargs, kind, site, back, "", state)
+        self.body.append(node)
+        return node
+
+    def _changed_errstate(self) -> dict[str, str] | None:
+        """NumPy's error handling, if it has changed since the start or raises errors."""
+        state: Any = np.geterr()
+        if state == self.errstate and not self._raises:
+            return None
+        if "call" in state.values() or "log" in state.values():
+            self.leave("np.errstate(...) that calls a function")
+        return state  # type: ignore[no-any-return]
+
+    def call_in_place(self, function: Any, inputs: Any, kwargs: Any, out: Symbol) -> Any:
+        """Call a function with ``out=``, and record that the array is now the result."""
+        how = self._why_not_in_place(kwargs, out)
+        if how:
+            self.leave(how)
+        if how or not self.writes or not out._held.flags.writeable:
+            self.exposed = True
+            function(*concrete(inputs), **concrete(kwargs), out=out._held)
+            return out
+        try:
+            computed = self.call(function, inputs, kwargs)
+        except CAUGHT:
+            self._written_into_copy(function, inputs, kwargs, out)
+            raise
+        if computed.shape != out.shape or computed.dtype != out.dtype:
+            self._written_into_copy(function, inputs, kwargs, out)
+        if computed.shape != out.shape:
+            computed = self.call(np.broadcast_to, (computed, out.shape), {})
+        if computed.dtype != out.dtype:
+            computed = computed.astype(out.dtype)
+        if computed.__class__ is not np.ndarray or computed.strides != out.strides:
+            if not (out.flags.c_contiguous or out.flags.f_contiguous):
+                self.leave("an operation in place on an array whose axes are permuted in memory")
+                self.exposed = True
+                out._held[...] = concrete(computed)
+                return out
+            order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
+            computed = self.call(np.array, (computed,), {"order": order})
+        if type(computed) is not Symbol:  # the trace was closed meanwhile
+            self.exposed = True
+            out._held[...] = computed
+            return out
+        out._node, out._held = computed._node, computed._held
+        return out
+
+    @staticmethod
+    def _written_into_copy(function: Any, inputs: Any, kwargs: Any, out: Symbol) -> None:
+        """Let NumPy raise the error of an operation in place."""
+        function(*concrete(inputs), **concrete(kwargs), out=np.copy(out._held))
+
+    @staticmethod
+    def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
+        """The obstacle to writing down that an array is now another one; empty if nothing else reads its memory."""
+        array: Any = out._held
+        if array.__class__ is not np.ndarray or kwargs.get("where", True) is not True:
+            return "an operation in place with where=..."
+        given = isinstance(out._node, Input)
+        if given and isinstance(out._node.origin, Variable):
+            return ""
+        del array
+        if given or _references(out) not in UNSHARED_REFCOUNTS:
+            return "an operation in place on an array that has other names"
+        return ""
+
+    def guard(self, x: Symbol) -> bool:
+        """The bool of a symbol, which the rest of the program depends on."""
+        found = bool(x._held)
+        if self.writes:
+            self.body.append(Guard(x._node, found, self.site() if self.named else None))
+        return found
+
+    def require_kind(self, result: Any) -> None:
+        """Let the program hold only where a result, or each of several, has this shape, and is as complex as now."""
+        for x in result if isinstance(result, tuple) else (result,):
+            if type(x) is not Symbol:
+                continue
+            shape = self._written(np.shape, (x._node,), {}, Kind((x.ndim,), INDEX, False))
+            equal = self._written(np.array_equal, (shape, x.shape), {}, TRUTH)
+            self.body.append(Guard(equal, True, equal.site))
+            if x.dtype.kind in "fc":
+                is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
+                self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
+
+    def assigns(self, variable: Variable, value: Any) -> None:
+        """Note that this thread has made a value that of a variable."""
+        self._assigned[id(variable)] = value
+
+    def is_assigned(self, variable: Variable, value: Any) -> bool:
+        """Return True if this thread has assigned a value to a variable."""
+        return self._assigned.get(id(variable)) is value
+
+    def draws(self) -> None:
+        """Record the line on which a layer draws random numbers."""
+        if self.writes and self.first_draw_site is None:
+            self.first_draw_site = self.site()
+
+    def leave(self, how: str) -> None:
+        """Record that no program can contain the running line."""
+        if self.writes and len(self.reasons) < MAX_REASONS:
+            self.leave_at(how, self.site())
+
+    def leave_at(self, how: str, site: Site | None) -> None:
+        """Record that no program can contain a line, or what happens before or after the call."""
+        if self.writes and len(self.reasons) < MAX_REASONS and (how, site) not in self.reasons:
+            self.reasons.append((how, site))
+
+    def node(self, x: Any) -> Any:
+        """The node or constant that an argument is in the program."""
+        kind = type(x)
+        if kind is Symbol:
+            if x._trace is self:
+                return x._node
+            return self._constant(x._held)
+        if kind in PLAIN_NUMBERS:
+            return x
+        if isinstance(x, Traced):
+            return self.node(unwrap(x))
+        if is_lazy(x):
+            self.leave(LAZY)
+            return x
+        if isinstance(x, ARRAYS):
+            return self._constant(x)
+        if kind is tuple or kind is list:
+            return kind([self.node(part) for part in x])
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            return kind(*map(self.node, x))
+        if kind is dict:
+            return {key: self.node(part) for key, part in x.items()}
+        if kind is slice:
+            return slice(self.node(x.start), self.node(x.stop), self.node(x.step))
+        if not isinstance(x, PLAIN):
+            self._look_at(x)
+        return x
+
+    def _look_at(self, x: Any) -> None:
+        """Stop the trace for an argument that runs user code or whose changes are not recorded."""
+        if may_run_user_code(x):
+            self.leave(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
+        elif not callable(x) and not is_plain(x):
+            self.leave(f"an argument of type {type(x).__name__}")
+
+    def constant(self, value: Any) -> Constant | None:
+        """The constant that an array or NumPy scalar is in the program, if it was read and is the same at each call."""
+        known = self._constants.get(id(value))
+        return known[1] if known else None
+
+    def _constant(self, value: Any) -> Constant:
+        known = self._constants.get(id(value))
+        if known is not None and (known[1].by_reference or _equal(known[1].value, value)):
+            return known[1]
+        made = Constant(value if is_fixed(value) else _copy(value), given=self.back is None)
+        self._constants[id(value)] = value, made
+        return made
+
+    def site(self, own: int = 1) -> Site | None:
+        """The running line of user code; the last `own` frames are skipped."""
+        frame = user_frame(own)
+        if frame is None:
+            return None
+        if frame is not self._sweeping:
+            return self.names.site(frame)
+        if self._sweeping_at is None:
+            self._sweeping_at = self.names.site(frame)
+        return self._sweeping_at
+
+    def is_own(self, site: Site | None) -> bool:
+        """Return True for a line in user code that a sweep calls, rather than the line that began it."""
+        return site is not None and site is not self._sweeping_at
+
+    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
+        """Yield the records of a reverse sweep backwards, and mark the nodes that it computes."""
+        return self._noted(records, grads) if self.named else reversed(records)
+
+    def _noted(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
+        before, order = (self.back, self._sweeping, self._sweeping_at), 1
+        self._sweeping, self._sweeping_at = user_frame(), None
+        sources: dict[int, Input] = {}
+        try:
+            for record in reversed(records):
+                output = record[4]
+                of = _first_node(output) if output.__class__ is tuple else _node_of(output)
+                if of is not None and of.back and _any_in(record[5], grads):
+                    order = max(order, 1 + of.back.order)
+                self.back = Back(of, order)
+                yield record
+                for value, i in zip(record[1], record[2], strict=True):
+                    node = _node_of(value)
+                    if node is None or i.__class__ is not int:
+                        continue
+                    if isinstance(node, Input):
+                        sources[i] = node
+                    g = grads.get(i)
+                    if type(g) is not Symbol:
+                        g = unwrap(g)
+                    if type(g) is not Symbol:
+                        self._note_adjoint(g, node)
+                    elif g._node.back is not None:
+                        g._node.back = g._node.back.reaching(node)
+            for i, source in sources.items():
+                node = _node_of(unwrap(grads.get(i)))
+                if node is not None and node.back is not None:
+                    node.back = node.back.of_source(source)
+        finally:
+            self.back, self._sweeping, self._sweeping_at = before
+
+    def _note_adjoint(self, g: Any, node: Node) -> None:
+        """Note of which values, among those that may be sources, an array is the adjoint that no call changes."""
+        if g is not None and self.back is not None and (node.name or isinstance(node, Input)):
+            _, backs = self._adjoints.setdefault(id(g), (g, {}))
+            backs[node] = self.back._replace(to=node)
+
+    def result(self, x: Any) -> Any:
+        """The node or constant that a result is in the program."""
+        node = self.node(x)
+        _, backs = self._adjoints.get(id(unwrap(x)), (None, {}))
+        if backs and isinstance(node, Constant):
+            node.given = False
+            if len(backs) == 1:  # several values may share one array
+                (node.back,) = backs.values()
+        return node
+
+
+def _node_of(value: Any) -> Node | None:
+    """The node of a value in a record, which may not be kept."""
+    return value._node if type(value) is Symbol or type(value) is Absent else None
+
+
+def _first_node(values: tuple[Any, ...]) -> Node | None:
+    """The first node among several values."""
+    return next(filter(None, map(_node_of, values)), None)
+
+
+def _any_in(output_id: Any, grads: dict[int, Any]) -> bool:
+    """Whether a record's result, or one of its results, has a gradient."""
+    return any(i in grads for i in (output_id if output_id.__class__ is tuple else (output_id,)))
+
+
+def is_plain(x: Any) -> bool:
+    """Whether something is a fixed set or record of plain values.
+
+    Examples
+    --------
+    >>> is_plain(frozenset({1})), is_plain([1])
+    (True, False)
+    """
+    if isinstance(x, PLAIN):
+        return True
+    if isinstance(x, frozenset):
+        return all(map(is_plain, x))
+    parameters = getattr(type(x), "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen:
+        return False
+    return all(is_plain(getattr(x, field.name)) for field in fields(x))
+
+
+def is_fixed(value: Any) -> bool:
+    """Return True for a NumPy scalar, and for an array whose memory is read-only.
+
+    Examples
+    --------
+    >>> is_fixed(np.float64(1)), is_fixed(np.ones(2))
+    (True, False)
+    """
+    while isinstance(value, np.ndarray):
+        if value.flags.writeable or value.base is None:
+            return False
+        value = value.base
+    return isinstance(value, np.generic | bytes)
+
+
+def _copy(array: Any) -> Any:
+    """A copy with the same memory layout, because the rounding of sums and products depends on it."""
+    if array.flags.forc:
+        copy = np.copy(array, order="K")
+        if copy.strides == array.strides or not copy.size:
+            return copy
+    low, high = byte_bounds(array)
+    buffer = np.zeros(high - low, np.uint8)
+    start = array.__array_interface__["data"][0] - low
+    copy = np.ndarray(array.shape, array.dtype, buffer, start, array.strides)
+    np.copyto(copy, array)
+    return copy
+
+
+def _equal(copy: Any, value: Any) -> bool:
+    """Whether a copy still has the bits of its array."""
+    return copy is value or (
+        copy.shape == value.shape
+        and copy.strides == value.strides
+        and bool(np.array_equal(_bits(copy), _bits(value)))
+    )
+
+
+def _bits(array: Any) -> Any:
+    """The bytes of an array's elements."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def is_followed() -> bool:
+    """Return True if tapes or a trace record here: then a function runs eagerly."""
+    return bool(live()) or current() is not None
+
+
+@contextmanager
+def tracing(trace: Trace | None = None) -> Iterator[Trace]:
+    """A trace, which may be given, that is open inside the block, on this thread."""
+    trace = trace or Trace()
+    token = _current.set(trace)
+    open_blocks.append(None)
+    try:
+        with trace_into(trace):
+            yield trace
+    finally:
+        open_blocks.pop()
+        _current.reset(token)
+        trace.close()

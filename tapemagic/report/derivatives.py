@@ -1,0 +1,93 @@
+"""The derivatives that a report takes of a recording, order by order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from tapemagic.engine.tape.observer import Observer
+from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.tensor import Tensor
+from tapemagic.explain.formatting import derivative_symbol
+from tapemagic.explain.snapshot import Named
+
+
+def name_of_sum(target: Named, source: Named, order: int) -> str:
+    """The name of the array of whose sum a derivative of some order is taken, or '' for a single number."""
+    if order > 1 and source[1].size != 1:
+        return derivative_symbol(target[0], source[0], order - 1)
+    return target[0] if target[1].size != 1 else ""
+
+
+Key = tuple[int, int, int]
+"""A derivative: the index of its target, that of its source, and its order."""
+
+
+@dataclass
+class GradientTable:
+    """Derivatives by target, source and order, with the errors that prevented some.
+
+    Attributes
+    ----------
+    gradients : dict of Key to Tensor or None
+    problems : dict of Key to str
+    begins : list of int
+        For each order, the number of records before its derivatives.
+    """
+
+    gradients: dict[Key, Tensor | None] = field(default_factory=dict)
+    problems: dict[Key, str] = field(default_factory=dict)
+    begins: list[int] = field(default_factory=list)
+
+    def level(self, position: int) -> int:
+        """The order of the derivative that a record belongs to, by its position, or 0 for a record of the cell.
+
+        Examples
+        --------
+        >>> GradientTable(begins=[2, 5]).level(1), GradientTable(begins=[2, 5]).level(6)
+        (0, 2)
+        """
+        return bisect_right(self.begins, position)
+
+
+def differentiate(
+    observer: Observer, targets: Sequence[Named], sources: Sequence[Named], order: int
+) -> GradientTable:
+    """The derivatives of all orders up to `order`; those below the last are recorded on the observer."""
+    table = GradientTable()
+    wanted = [value for _, value in sources]
+    for level in range(1, order + 1):
+        table.begins.append(len(observer.records))
+        with observer if level < order else nullcontext():
+            for t, (_, target) in enumerate(targets):
+                keys = [(t, s, level) for s in range(len(wanted))]
+                if level == 1:
+                    take_gradients(observer, table, target, wanted, keys)
+                    continue
+                for key, x in zip(keys, wanted, strict=True):
+                    below = table.gradients[t, key[1], level - 1]
+                    if below is None:
+                        table.gradients[key] = None
+                    else:
+                        take_gradients(observer, table, below, [x], [key])
+    return table
+
+
+def take_gradients(
+    tape: Tape, table: GradientTable, target: Any, sources: Sequence[Any], keys: Sequence[Key]
+) -> None:
+    """Add gradients to a table; where a rule fails, add None and the error as its reason."""
+    try:
+        gradients = tape.gradient(target, sources)
+    except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError is no ValueError
+        gradients = [None] * len(keys)
+        table.problems.update((key, failure_reason(error)) for key in keys)
+    table.gradients.update(zip(keys, gradients, strict=True))
+
+
+def failure_reason(error: Exception) -> str:
+    """Describe an error that prevented a derivative."""
+    return f"computing it failed with {type(error).__name__}: {error}"

@@ -1,0 +1,77 @@
+"""ReportRequest: what a report should show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from tapemagic.explain.snapshot import Named
+from tapemagic.report.verdict.statement import Statement
+
+Kind = Literal["jacobian", "hessian"]
+"""The full matrices that can be requested."""
+
+MAX_NODES = 60
+"""The nodes that the graph of a report has room for, unless the request says otherwise."""
+
+
+class Compute(Protocol):
+    """Computes the lazy values of a report.
+
+    Attributes
+    ----------
+    error : Exception or None
+        The error that stopped the computation.
+    """
+
+    error: Exception | None
+
+    def __call__(self, subject: Any, entries: Sequence[Any]) -> Iterable[Statement]:
+        """Compute the small lazy values of a subject, and `entries` of matrices; return remarks for the verdict."""
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """What a report should show.
+
+    An option of ``%%tape`` fills the field of its name. To add an option, declare it in `ipython/options.py`, add a
+    field here, and read the field where the option is obeyed.
+
+    Attributes
+    ----------
+    targets : sequence of (name, tensor)
+        The values to differentiate.
+    sources : sequence of (name, tensor)
+        The values to differentiate with respect to.
+    order : int
+        The highest order of derivatives, in the sense of nested tapes.
+    target_names : sequence of str
+        The names after ``-t``, by which each run of the cell chooses its targets; without names, its result.
+    matrices : sequence of {'jacobian', 'hessian'}
+        The full matrices to compute in addition to the gradients.
+    check : bool
+        Compare the gradients with finite differences.
+    code : bool
+        Write the derivatives as a NumPy program.
+    plot : callable, optional
+        Runs the cell over a range of one variable, and returns the curves.
+    compute : Compute, optional
+        Computes the lazy values of the report.
+    iteration : int, optional
+        The iteration of outermost loops that the graph opens, from 1; by default the last.
+    max_nodes : int
+        The maximum number of nodes in the graph.
+    """
+
+    targets: Sequence[Named] = ()
+    sources: Sequence[Named] = ()
+    order: int = 1
+    target_names: Sequence[str] = ()
+    matrices: Sequence[Kind] = ()
+    check: bool = False
+    code: bool = False
+    plot: Callable[..., Any] | None = None
+    compute: Compute | None = None
+    iteration: int | None = None
+    max_nodes: int = MAX_NODES

@@ -1,0 +1,171 @@
+"""The table of gradients: a row with a value, or the reason for a None, for every derivative; full matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from tapemagic.engine.tape.observer import Observer
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.explain.causes import why_none
+from tapemagic.explain.formatting import derivative_symbol
+from tapemagic.explain.missing_parts import blocked_gradient, missing
+from tapemagic.explain.query import Question
+from tapemagic.report.derivatives import Key, name_of_sum
+from tapemagic.report.request import Kind
+from tapemagic.report.subject import Subject
+from tapemagic.report.summary import Summary, summarise
+from tapemagic.report.tabs.gradients.jacobians import hessians, jacobians
+from tapemagic.report.tabs.gradients.matrices import ASKING, Matrix, PendingMatrix
+from tapemagic.report.tabs.gradients.numeric_check import Check, checks_of
+from tapemagic.report.tabs.gradients.own_gradients import OwnGradient, own_gradients
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """A row of the table of gradients: a value, or None with its reason."""
+
+    target: str
+    source: str
+    order: int
+    shape: tuple[int, ...]
+    text: str | None
+    reason: str | None = None
+    summed: str = ""
+    """The name of the array of whose sum this is the derivative: the target, or the derivative one order below."""
+    value: Summary | None = None
+    check: Check | None = None
+    """The check by finite differences."""
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the derivative: d²y/dx²."""
+        return derivative_symbol(self.target, self.source, self.order)
+
+    @property
+    def note(self) -> str:
+        """The note that this is the gradient of a sum, and no full matrix, or '' for a scalar."""
+        return f"the gradient of the sum of {self.summed}" if self.summed else ""
+
+
+@dataclass(frozen=True)
+class GradientFindings:
+    """The contents of the tab Gradients.
+
+    Attributes
+    ----------
+    rows : tuple of Derivative
+        The derivatives of the targets with respect to the sources, order by order.
+    matrices : tuple of Matrix
+        The full matrices that were requested.
+    own : tuple of OwnGradient
+        The gradients that the program took itself.
+    """
+
+    rows: tuple[Derivative, ...] = ()
+    matrices: tuple[Matrix, ...] = ()
+    own: tuple[OwnGradient, ...] = ()
+
+
+def find(subject: Subject) -> GradientFindings:
+    """Find the rows of the table of gradients, the full matrices, and the gradients that the program took."""
+    hint = ASKING if subject.request.compute is None else ""
+    matrices = tuple(matrix.finished(hint) for matrix in subject.matrices)
+    return GradientFindings(subject.shared(gradient_rows), matrices, subject.shared(own_gradients))
+
+
+def gradient_rows(subject: Subject) -> tuple[Derivative, ...]:
+    """Return a row for every derivative; with the option ``check``, compared with finite differences."""
+    return _rows(subject, checks_of(subject) if subject.request.check else {})
+
+
+def checked_rows(subject: Subject, seconds: float) -> tuple[Derivative, ...]:
+    """Return the rows, with as many derivatives of first order compared as some seconds allow."""
+    return _rows(subject, checks_of(subject, seconds))
+
+
+def _rows(subject: Subject, checks: Mapping[Key, Check]) -> tuple[Derivative, ...]:
+    return tuple(_row(subject, key, checks.get(key)) for key in subject.derivatives.gradients)
+
+
+MATRICES: dict[Kind, Callable[..., list[PendingMatrix]]] = {
+    "jacobian": jacobians,
+    "hessian": hessians,
+}
+"""The functions that find the full matrices of each kind."""
+
+
+def requested_matrices(subject: Subject, observer: Observer) -> list[PendingMatrix]:
+    """Return the full matrices that were requested, of which those of Dask arrays have no numbers yet."""
+    request = subject.request
+    reasons = reasons_for_none(subject) if request.matrices else {}
+    return [
+        matrix
+        for kind, find_matrices in MATRICES.items()
+        if kind in request.matrices
+        for matrix in find_matrices(observer, request.targets, request.sources, reasons)
+    ]
+
+
+def reasons_for_none(subject: Subject) -> dict[tuple[int, int], str | None]:
+    """Return the reasons for gradients of first order that are None, by target and source."""
+    return {
+        (t, s): None if gradient is not None else _reason(subject, (t, s, 1))
+        for (t, s, level), gradient in subject.derivatives.gradients.items()
+        if level == 1
+    }
+
+
+def _row(subject: Subject, key: Key, check: Check | None) -> Derivative:
+    """A row, with a reason if the derivative is None or a part of it is missing."""
+    t, s, level = key
+    target, source = subject.targets[t], subject.sources[s]
+    gradient = subject.derivatives.gradients[key]
+    value = None if gradient is None else summarise(unwrap(gradient))
+    return Derivative(
+        target[0],
+        source[0],
+        level,
+        tuple(source[1].shape),
+        None if value is None else value.text,
+        _reason(subject, key) or None,
+        name_of_sum(target, source, level),
+        value,
+        check,
+    )
+
+
+def _reason(subject: Subject, key: Key) -> str:
+    return subject.once(("reason", key), partial(_why_incomplete, subject, key))
+
+
+def _why_incomplete(subject: Subject, key: Key) -> str:
+    """The reason why a derivative is None, or a part of it is missing, or '' if it is whole."""
+    t, s, level = key
+    table = subject.derivatives
+    question = _question(subject, t, s)
+    y, x = question.target_name, question.source_name
+    below = table.gradients.get((t, s, level - 1))
+    if table.gradients[key] is not None:
+        return missing(question, below)
+    if key in table.problems:
+        return table.problems[key]
+    if level == 1:
+        return why_none(question).text
+    if below is None:
+        return f"there is no derivative of order {level - 1} to differentiate"
+    if kept := blocked_gradient(question):
+        kept = kept.removesuffix(".")
+        return f"on the tape, the derivative of order {level - 1} doesn't depend on {x}, but {kept}"
+    what = "linear" if level == 2 else f"a polynomial of degree {level - 1} or less"
+    return f"it is zero, because {y} is {what} in {x} near this point"
+
+
+def _question(subject: Subject, t: int, s: int) -> Question:
+    (y, target), (x, source) = subject.targets[t], subject.sources[s]
+    context = subject.context
+    bindings = context.bindings.get(x, ())
+    return Question(
+        subject.whole, target, source, y, x, subject.known_names, bindings, context.program
+    )

@@ -1,0 +1,303 @@
+"""The paths of a report: how a source reaches the target, and how much each way adds to the gradient."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from tapemagic.engine.recording import Record, silence
+from tapemagic.engine.tape.cotangents import ones
+from tapemagic.engine.tape.gradient_steps import size_of
+from tapemagic.engine.tape.sweep import fit
+from tapemagic.engine.tensor.tensor import id_of, unwrap
+from tapemagic.explain.chain_rule import Edge
+from tapemagic.explain.formatting import derivative_symbol, format_number, format_value
+from tapemagic.explain.snapshot import Named
+from tapemagic.report.subject import Subject
+
+MAX_OPERATIONS = 100
+"""The operations of the longest recording whose paths are counted: a reader cannot follow a path through more."""
+MAX_PATHS = 12
+"""Maximum number of paths from a source to the target that are listed."""
+MAX_GRADIENTS = 6
+"""The gradients whose paths are listed."""
+MAX_SHOWN = 6
+"""The paths of one gradient that are written out: the largest ones."""
+MAX_ENDS = 3
+"""The operations at each end of a path that are written out."""
+MAX_WORK, WORK_OF_A_CALL = 1_000_000, 500
+"""The elements that all local derivatives together may have, and the elements that would take as long as calling one.
+
+So finding the paths takes a few milliseconds at most, for any recording.
+"""
+
+Chain: TypeAlias = tuple[Edge, "Chain"] | None
+"""The end of a path, from some value to the target; what several paths have in common is kept once."""
+
+
+@dataclass(frozen=True)
+class PathStep:
+    """A step of a path.
+
+    Attributes
+    ----------
+    operation : str
+        Its name; of several that are not written out, their number.
+    result : str
+        The name or symbol of its result, or '' for a result that the graph does not show.
+    slope : str
+        The local derivative: a number, or of arrays the shape of their Jacobian.
+    """
+
+    operation: str
+    result: str
+    slope: str
+
+
+@dataclass(frozen=True)
+class GradientPath:
+    """A path from a source to the target.
+
+    Attributes
+    ----------
+    steps : tuple of PathStep
+        From the source to the target.
+    contribution : str
+        What the path adds to the gradient: a number, or the Euclidean norm of an array.
+    share : float or None
+        The size of the contribution as a part of the sum of all sizes; None of a single path, and if that sum
+        is zero, nan or infinite.
+    """
+
+    steps: tuple[PathStep, ...]
+    contribution: str
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class GradientPaths:
+    """The paths of one gradient.
+
+    Attributes
+    ----------
+    target, source : str
+    gradient : str
+    count : int
+        The number of all paths.
+    paths : tuple of GradientPath
+        The largest contribution first; no paths if there are more than `MAX_PATHS`.
+    rest : str
+        What all other paths add to the gradient together, or '' if all are written out.
+    is_norm : bool
+        Whether contributions are norms of arrays.
+    is_signed : bool
+        Whether contributions have different signs, so that they partly cancel.
+    """
+
+    target: str
+    source: str
+    gradient: str
+    count: int
+    paths: tuple[GradientPath, ...] = ()
+    rest: str = ""
+    is_norm: bool = False
+    is_signed: bool = False
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the gradient: dy/dx."""
+        return derivative_symbol(self.target, self.source, 1)
+
+
+@dataclass(frozen=True)
+class PathFindings:
+    """The contents of the tab Paths.
+
+    Attributes
+    ----------
+    gradients : tuple of GradientPaths
+    more : int
+        The number of other gradients.
+    """
+
+    gradients: tuple[GradientPaths, ...]
+    more: int = 0
+
+
+class _TooMuchWorkError(Exception):
+    """The local derivatives have too many elements to be computed for a report."""
+
+
+def find(subject: Subject) -> PathFindings | None:
+    """Find the paths from the sources to the targets.
+
+    Returns
+    -------
+    PathFindings or None
+        None unless a source reaches a target by 2 to `MAX_PATHS` paths. One path is the chain rule, which the trace
+        shows; for more, as in a loop or a network, ``%why`` adds up the contributions of each line.
+    """
+    if subject.operations > MAX_OPERATIONS or subject.has_lazy_values:
+        return None
+    try:
+        with silence():
+            gradients = [one for target in subject.targets for one in _paths_to(subject, target)]
+    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
+        return None
+    if not any(1 < one.count <= MAX_PATHS for one in gradients):
+        return None
+    return PathFindings(tuple(gradients[:MAX_GRADIENTS]), max(0, len(gradients) - MAX_GRADIENTS))
+
+
+def _paths_to(subject: Subject, target: Named) -> list[GradientPaths]:
+    """Return the paths from each source that reaches a target."""
+    name, y = target
+    counts, edges = _edges(subject, id_of(y))
+    reached = [x for x in subject.sources if x[1] is not y and counts.get(id_of(x[1]))]
+    starts = {id_of(x) for _, x in reached[:MAX_GRADIENTS] if counts[id_of(x)] <= MAX_PATHS}
+    chains = _chains(unwrap(y), id_of(y), starts, edges)
+    return [
+        _gradient_paths(subject, name, source, counts[id_of(source[1])], chains)
+        for source in reached
+    ]
+
+
+Edges = Mapping[int, Sequence[Edge]]
+"""The operations with a derivative that lead from each value towards the target, by the id of their result."""
+
+
+def _edges(subject: Subject, goal: int) -> tuple[Mapping[int, int], Edges]:
+    """Count the paths from every value to the target, in one pass, and return the operations along them."""
+    counts: defaultdict[int, int] = defaultdict(int, {goal: 1})
+    edges: defaultdict[int, list[Edge]] = defaultdict(list)
+    tracked = subject.whole.tracked
+    for plain in reversed(subject.whole.records[: subject.operations]):
+        record = Record._make(plain)
+        # A result of several (np.modf) ends separate paths.
+        for made in record.output_ids:
+            if made not in counts:
+                continue
+            for position, i in enumerate(record.ids):
+                # A value that was watched only after this operation is a constant to it.
+                if tracked.get(i, math.inf) > record.output_ids[0]:
+                    continue
+                edge = Edge(i, record, position, made)
+                if edge.has_derivative():
+                    counts[i] += counts[made]
+                    edges[made].append(edge)
+    return counts, edges
+
+
+def _chains(
+    target: Any, goal: int, starts: set[int], edges: Edges
+) -> Mapping[int, list[tuple[Chain, Any]]]:
+    """The paths from some sources, by their ids, each with the gradient that arrives along this path.
+
+    Raises
+    ------
+    _TooMuchWorkError
+    """
+    chains: defaultdict[int, list[tuple[Chain, Any]]] = defaultdict(list)
+    leading = _leading(starts, edges)
+    stack: list[tuple[int, Chain, Any]] = [(goal, None, ones(target))] if starts else []
+    work = 0
+    while stack:
+        number, chain, g = stack.pop()
+        if number in starts:
+            chains[number].append((chain, np.conjugate(g) if g.dtype.kind == "c" else g))
+        for edge in reversed(edges.get(number, ())):
+            if edge.source not in leading:
+                continue
+            work += WORK_OF_A_CALL + edge.x.size + edge.y.size
+            if work > MAX_WORK:
+                raise _TooMuchWorkError
+            # In the dtype of the result, as in the reverse sweep: a float32 rule must not get float64.
+            passed = edge.pull_back(g.astype(edge.y.dtype, copy=False))
+            if passed is not None:
+                passed = fit(passed, edge.x, edge.record.name, edge.position)
+                stack.append((edge.source, (edge, chain), passed))
+    return chains
+
+
+def _leading(starts: set[int], edges: Edges) -> set[int]:
+    """The ids of the values that lie on a path from one of some sources."""
+    leading = set(starts)
+    for made in sorted(edges):  # ids rise in the order of the tape: inputs come before results
+        if any(edge.source in leading for edge in edges[made]):
+            leading.add(made)
+    return leading
+
+
+def _gradient_paths(
+    subject: Subject,
+    target: str,
+    source: Named,
+    count: int,
+    chains: Mapping[int, Sequence[tuple[Chain, Any]]],
+) -> GradientPaths:
+    """The paths of one gradient, the largest contribution first."""
+    name, x = source
+    place = next(k for k, (other, _) in enumerate(subject.sources) if other == name)
+    goal = next(k for k, (other, _) in enumerate(subject.targets) if other == target)
+    gradient = subject.derivatives.gradients.get((goal, place, 1))
+    shown = "None" if gradient is None else format_value(unwrap(gradient))
+    contributions = [(chain, g, size_of(g)) for chain, g in chains.get(id_of(x), ())]
+    # nan first: it is the one to look at. The order of the tape decides between equal sizes, since sort is stable.
+    contributions.sort(key=lambda one: -math.inf if math.isnan(one[2]) else -one[2])
+    whole = math.fsum(size for _, _, size in contributions)
+    slopes: dict[Edge, str] = {}
+    paths = tuple(
+        GradientPath(
+            tuple(_steps(subject, chain, target, slopes)),
+            format_number(g.item() if not g.ndim else size),
+            size / whole if count > 1 and 0 < whole < math.inf else None,
+        )
+        for chain, g, size in contributions[:MAX_SHOWN]
+    )
+    others = [g for _, g, _ in contributions[MAX_SHOWN:]]
+    rest = sum(others[1:], others[0]) if others else None
+    return GradientPaths(
+        target,
+        name,
+        shown,
+        count,
+        paths,
+        "" if rest is None else format_number(size_of(rest) if rest.ndim else rest.item()),
+        bool(x.shape),
+        _have_different_signs([g for _, g, _ in contributions]),
+    )
+
+
+def _have_different_signs(contributions: Sequence[Any]) -> bool:
+    """Return True if contributions partly cancel; of arrays and complex numbers that is not said."""
+    if any(g.ndim or g.dtype.kind == "c" for g in contributions):
+        return False
+    return any(g > 0 for g in contributions) and any(g < 0 for g in contributions)
+
+
+def _steps(
+    subject: Subject, chain: Chain, target: str, slopes: dict[Edge, str]
+) -> Iterator[PathStep]:
+    """The steps of a path, from the source to the target; of a long path those at its ends.
+
+    The local derivatives are kept in `slopes`, for other paths with the same operations.
+    """
+    edges = []
+    while chain is not None:
+        edge, chain = chain
+        edges.append(edge)
+    hidden = len(edges) - 2 * MAX_ENDS
+    for k, edge in enumerate(edges):
+        if hidden > 1 and MAX_ENDS <= k < MAX_ENDS + hidden:
+            if k == MAX_ENDS:
+                yield PathStep(f"{hidden} more operations", "…", "…")
+            continue
+        result = target if k == len(edges) - 1 else subject.symbols.get(edge.result_id, "")
+        if edge not in slopes:
+            slopes[edge] = edge.slope
+        yield PathStep(edge.record.name, result, slopes[edge])
