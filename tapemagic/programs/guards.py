@@ -450,12 +450,19 @@ class Guards:
                 self._require(f"len({local}.{name}) != {len(value)}")
         for parameter, part, value in defaults_of(x):
             self._visit(f"{local}.{part}", value, f"{DEFAULT}{parameter}")
+        if is_own:
+            self._visit_names(local, x, path)
         if x.__dict__:
             self._expand_attributes(local, x, path)
         elif self.reads_any and is_own:
             self._require(f"{local}.__dict__")
         if is_own:
             self._visit_globals(x, self.codes[code])
+
+    def _visit_names(self, local: str, x: Any, path: str) -> None:
+        """Visit the names of a function or class, which are not in its ``__dict__``."""
+        for name in sorted({"__name__", "__qualname__"} & self.names):
+            self._visit(f"{local}.{name}", getattr(x, name), f"{path}.{name}")
 
     def _note_code(self, code: CodeType) -> Names:
         """Collect the names in a function's code."""
@@ -550,6 +557,7 @@ class Guards:
         """Visit what a user class and its bases define, by the names that some code reads."""
         if len(x.__mro__) > BASES and x not in self._classes:
             self._require(f"{local}.__mro__ is not {self._constant('k', x.__mro__)}")
+        self._visit_names(local, x, path)
         names = self.names | library_names(x)
         skipped = frozenset() if x in self._called or self.makes_objects else MAKING
         skipped |= frozenset() if self.makes_text else SHOWING

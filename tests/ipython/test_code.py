@@ -96,7 +96,7 @@ def test_a_report_that_is_asked_in_vain(run: Run) -> None:
     """Where nothing is differentiated there is no tab; a wrong question is answered with a reason."""
     assert "Code" not in faces(run("%%tape\nz = 3"))
     widget = shown(run(CELL.format("")))
-    assert "no key" in asked(widget, 'code:{"a b": 1}')["error"]
+    assert "not a key" in asked(widget, 'code:{"a b": 1}')["error"]
 
 
 def test_what_stands_in_the_cell_is_escaped(run: Run) -> None:

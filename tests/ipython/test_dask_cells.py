@@ -307,7 +307,7 @@ def test_matrices_that_are_too_large(run: Run) -> None:
     said = notes(report)
     assert {"dh/du", "dh/db", "d²h/du²", "d²loss/du²"} == said.keys()
     assert "not computed; the Jacobian of a target that isn't computed has a part" in said["dh/du"]
-    assert "here 300, and 256 are the most" in said["d²loss/du²"]
+    assert "here 300, and the limit is 256" in said["d²loss/du²"]
     [mixed] = [m for m in report.findings.matrices if "d²loss/du db" == m.symbol]
     assert "all 360000.0" == mixed.extent
 

@@ -429,6 +429,21 @@ def an_own_dict_class() -> Case:
     return lambda x: x * table.total(), [putting(table, "a", 2.0), lambda: set_rate(0.25)]
 
 
+def the_type_of_self() -> Case:
+    class Named:
+        def __call__(self, x: Any) -> Any:
+            return x * len(type(self).__name__)
+
+    return Named(), [setting(Named, "__name__", "Another")]
+
+
+def a_class_asked_for_by_isinstance() -> Case:
+    layer = Dense(3, 0)  # its __init__ draws random numbers, and is not called
+    return lambda x: layer(x) if isinstance(layer, Dense) else x, [
+        setting(layer, "activation", np.sin)
+    ]
+
+
 def a_tensorflow_model() -> Case:
     tf.random.set_seed(0)
     model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
@@ -445,7 +460,7 @@ PROGRAMS: tuple[Callable[[], Case], ...] = (
     a_variable_replaced_in_a_dict, a_partial_function, an_attribute_of_the_function, an_own_iterable,
     an_activation_by_its_name, methods_by_composed_names, attributes_of_all_kinds, the_text_of_an_object, an_enum,
     a_named_tuple, a_helper_that_is_edited, a_method_that_is_replaced, inheritance_with_super, an_own_dict_class,
-    a_tensorflow_model,
+    the_type_of_self, a_class_asked_for_by_isinstance, a_tensorflow_model,
 )  # fmt: skip
 
 # Eager functions.
