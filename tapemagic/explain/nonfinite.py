@@ -98,11 +98,7 @@ class NonFinite:
 def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) -> NonFinite | None:
     """Find the first value in a recording that is nan or infinite.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-    within : container of int, optional
-        The ids of the results to check. By default, all.
+    - `within`: The ids of the results to check. By default, all.
 
     Returns
     -------
@@ -171,11 +167,6 @@ def nonfinite_on(
 
 def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | None:
     """Find the first gradient in the backward pass from a target that became nan or infinite.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-    target : Tensor or Variable
 
     Returns
     -------
