@@ -139,18 +139,13 @@ def value_and_gradients_function(function: Function, params: Params = None) -> F
     Parameters
     ----------
     function, params
-        See `make_vjp`.
+        See `make_vjp`, which raises the same errors.
 
     Returns
     -------
     callable
         ``value_and_gradients_function(f)(*args, dy=None)`` returns a pair: the value, and the list of the gradients
         with respect to the arguments, None for unconnected arguments.
-
-    Raises
-    ------
-    OptionError, FunctionError
-        See `make_vjp`.
 
     Examples
     --------
@@ -177,18 +172,13 @@ def gradients_function(function: Function, params: Params = None) -> Function:
     Parameters
     ----------
     function, params
-        See `make_vjp`.
+        See `make_vjp`, which raises the same errors.
 
     Returns
     -------
     callable
         ``gradients_function(f)(*args, dy=None)`` returns the list of the gradients with respect to the arguments,
         None for unconnected arguments.
-
-    Raises
-    ------
-    OptionError, FunctionError
-        See `make_vjp`.
 
     Examples
     --------
@@ -256,17 +246,12 @@ def implicit_grad(function: Function) -> Function:
     Parameters
     ----------
     function : callable
-        See `implicit_val_and_grad`.
+        See `implicit_val_and_grad`, which raises the same errors.
 
     Returns
     -------
     callable
         ``implicit_grad(f)(*args)`` returns the list of pairs of gradient and variable.
-
-    Raises
-    ------
-    FunctionError
-        See `implicit_val_and_grad`.
 
     Examples
     --------
