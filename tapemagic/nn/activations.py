@@ -173,10 +173,7 @@ def mish(x: Any) -> Any:
 def glu(x: Any, axis: int = -1) -> Any:
     """Return the first half along `axis` times the `sigmoid` of the second half [1]_.
 
-    Raises
-    ------
-    ShapeError
-        If the axis has an odd length.
+    Raises ShapeError if the axis has an odd length.
 
     References
     ----------

@@ -350,6 +350,8 @@ class Layer(Module):
     ) -> Variable:
         """Create a variable, which must be assigned to an attribute of this layer.
 
+        Raises ShapeError if the length of an axis is unknown, or the initializer returns another shape.
+
         Parameters
         ----------
         shape : sequence of int, optional
@@ -366,11 +368,6 @@ class Layer(Module):
         -------
         Variable
             Its name is the path of the layer and `name`, such as "dense/kernel".
-
-        Raises
-        ------
-        ShapeError
-            If the length of an axis is unknown, or the initializer returns another shape.
         """
         if any(length is None for length in shape):
             raise ShapeError(

@@ -30,10 +30,7 @@ __all__ = [
 class Regularizer:
     """Base class of regularizers: override `__call__`, which returns one number for a variable.
 
-    Raises
-    ------
-    OptionError
-        From each class here, if an option has a value that it doesn't accept, such as a negative factor.
+    Raises OptionError from each class here, if an option has a value that it doesn't accept, such as a negative factor.
 
     Examples
     --------

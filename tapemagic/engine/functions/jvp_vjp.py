@@ -23,6 +23,8 @@ from tapemagic.errors import FunctionError, NotNumbersError, OptionError, ShapeE
 def hvp(function: Function, argnums: Argnums = 0) -> Function:
     """Return a function that multiplies the Hessian of a function by a vector, without computing the matrix.
 
+    Raises ShapeError when called, if the vector doesn't match.
+
     Parameters
     ----------
     function, argnums
@@ -33,11 +35,6 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
     callable
         Takes the function's arguments, followed by the vector, which has the structure and shape of the argument to
         differentiate with respect to, or is a tuple of such vectors.
-
-    Raises
-    ------
-    ShapeError
-        When called, if the vector doesn't match.
 
     Notes
     -----
@@ -101,6 +98,8 @@ def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
 def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     """Return the value of a function, and its derivative in a direction: the Jacobian times a tangent.
 
+    Raises ShapeError if the tangents don't match the primals.
+
     Parameters
     ----------
     function : callable
@@ -114,11 +113,6 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     -------
     (value, tangent)
         The tangent has the structure and shapes of the value.
-
-    Raises
-    ------
-    ShapeError
-        If the tangents don't match the primals.
 
     Notes
     -----

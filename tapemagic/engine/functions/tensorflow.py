@@ -195,6 +195,8 @@ def gradients_function(function: Function, params: Params = None) -> Function:
 def implicit_val_and_grad(function: Function) -> Function:
     """Return a function that computes `function`, and its gradients with respect to the variables that it reads.
 
+    Raises FunctionError when called, if the function reads no trainable variable, or returns None.
+
     Parameters
     ----------
     function : callable
@@ -205,11 +207,6 @@ def implicit_val_and_grad(function: Function) -> Function:
     callable
         ``implicit_val_and_grad(f)(*args)`` returns a pair: the value, and a list of pairs of gradient and variable,
         in the order of the variables' creation, which an optimizer accepts.
-
-    Raises
-    ------
-    FunctionError
-        When called, if the function reads no trainable variable, or returns None.
 
     Examples
     --------

@@ -18,6 +18,8 @@ Axis = int | Sequence[int] | None
 def softmax(x: Any, axis: Axis = -1) -> Any:
     """The exponential of each element, divided by the sum of the exponentials along an axis.
 
+    Raises numpy.exceptions.AxisError if `x` doesn't have the axis; UnsupportedArgumentError if `x` is complex.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -29,13 +31,6 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
     -------
     array or Tensor
         In the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If `x` doesn't have the axis.
-    UnsupportedArgumentError
-        If `x` is complex.
 
     See Also
     --------
@@ -71,6 +66,8 @@ def shares(x: Any, axes: tuple[int, ...]) -> Any:
 def log_softmax(x: Any, axis: Axis = -1) -> Any:
     """The logarithm of `softmax`, accurate also for results close to 0 or 1.
 
+    Raises numpy.exceptions.AxisError if `x` doesn't have the axis; UnsupportedArgumentError if `x` is complex.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -82,13 +79,6 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
     -------
     array or Tensor
         At most 0, in the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If `x` doesn't have the axis.
-    UnsupportedArgumentError
-        If `x` is complex.
 
     See Also
     --------
@@ -111,6 +101,8 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of the exponentials, without overflow.
 
+    Raises numpy.exceptions.AxisError if `x` doesn't have the axis; UnsupportedArgumentError if `x` is complex.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -124,13 +116,6 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     -------
     array or Tensor
         In the dtype of `x`; float64 for integers. The result without any elements is -inf.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If `x` doesn't have the axis.
-    UnsupportedArgumentError
-        If `x` is complex.
 
     Notes
     -----

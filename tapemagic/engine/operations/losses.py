@@ -97,6 +97,9 @@ def _cross_entropy(labels: Any, logits: Any, axis: int) -> tuple[Any, Any, Any]:
 def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     """The cross-entropy between probabilities and the logistic function of logits, element by element.
 
+    Raises ShapeError if `labels` and `logits` differ in shape; UnsupportedArgumentError if `logits` are integers, or
+    either argument is complex.
+
     Parameters
     ----------
     labels : array_like or Tensor
@@ -108,13 +111,6 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     -------
     array or Tensor
         ``-labels * log_sigmoid(logits) - (1 - labels) * log_sigmoid(-logits)``, in the same shape.
-
-    Raises
-    ------
-    ShapeError
-        If `labels` and `logits` differ in shape.
-    UnsupportedArgumentError
-        If `logits` are integers, or either argument is complex.
 
     Notes
     -----

@@ -80,6 +80,9 @@ def register_vjp(
 ) -> Callable[..., Any]:
     """Give a function a derivative rule (vector-Jacobian product) for each of its array arguments.
 
+    Raises FunctionError if `function` or a rule isn't callable, there are no rules, or a rule takes too few arguments;
+    ValueError if `function` has rules already.
+
     Parameters
     ----------
     function : callable
@@ -98,13 +101,6 @@ def register_vjp(
     callable
         Call this instead of `function`: it computes the same result, and is recorded by tapes that track an argument.
         For NumPy functions and all ufuncs, it is `function` itself.
-
-    Raises
-    ------
-    FunctionError
-        If `function` or a rule isn't callable, there are no rules, or a rule takes too few arguments.
-    ValueError
-        If `function` has rules already.
 
     See Also
     --------

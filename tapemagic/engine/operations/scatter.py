@@ -21,6 +21,8 @@ UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
 def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     """Add values to zeros at an index: the transpose of indexing, ``x[index]``.
 
+    Raises IndexError if `index` doesn't fit into `shape`; ValueError if `values` don't fit the index.
+
     Parameters
     ----------
     values : array_like or Tensor
@@ -34,13 +36,6 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     -------
     array or Tensor
         With the dtype of `values`. It is a tensor, on the tape, if `values` is one.
-
-    Raises
-    ------
-    IndexError
-        If `index` doesn't fit into `shape`.
-    ValueError
-        If `values` don't fit the index.
 
     Examples
     --------

@@ -165,12 +165,8 @@ class BaseTape:
     def stop_recording(self) -> Iterator[None]:
         """Record nothing inside this block; results computed in it are constants for this tape.
 
-        Raises
-        ------
-        NotRecordingError
-            If the tape was never entered, or its first gradient released its records.
-        TapeStateError
-            If the tape isn't recording, or if it was entered inside the block and still records at its end.
+        Raises NotRecordingError if the tape was never entered, or its first gradient released its records;
+        TapeStateError if the tape isn't recording, or if it was entered inside the block and still records at its end.
         """
         if not self._usable:
             how = f"it was {ALREADY_USED}" if self._entered else "enter it first, with 'with tape:'"
@@ -196,10 +192,7 @@ class BaseTape:
     def reset(self) -> None:
         """Drop all records and watched values; recording continues.
 
-        Raises
-        ------
-        TapeStateError
-            If the tape isn't recording.
+        Raises TapeStateError if the tape isn't recording.
         """
         self._require_recording("reset")
         watched = frozenset(self._leaves)
@@ -242,17 +235,13 @@ class BaseTape:
     def watch(self, tensor: Any) -> None:
         """Track a tensor, so that gradients with respect to it can be computed.
 
+        Raises NotWatchableError if an entry is something else; TapeStateError if the tape was never entered, or was
+        released by its first gradient.
+
         Parameters
         ----------
         tensor : Tensor, Variable, or nested structure of them
             Integers and bools may be watched, but have no gradient; a warning says so.
-
-        Raises
-        ------
-        NotWatchableError
-            If an entry is something else.
-        TapeStateError
-            If the tape was never entered, or was released by its first gradient.
         """
         watched = tensors(tensor, "the argument of watch()", NotWatchableError)
         if not self._entered:

@@ -142,17 +142,14 @@ HOOKS = [
 class CallbackList:
     """A list of callbacks, whose overridden methods are called together.
 
+    Raises OptionError if an item isn't a callback.
+
     Parameters
     ----------
     callbacks : iterable of Callback
     model : Model
     **params
         The attribute `params` of the callbacks.
-
-    Raises
-    ------
-    OptionError
-        If an item isn't a callback.
 
     Examples
     --------
@@ -200,6 +197,8 @@ class CallbackList:
 class LambdaCallback(Callback):
     """A callback that calls functions.
 
+    Raises OptionError if there is no such method, or a value isn't a function.
+
     Parameters
     ----------
     on_epoch_begin, on_epoch_end, on_train_begin, on_train_end, on_train_batch_begin, on_train_batch_end : callable, \
@@ -207,11 +206,6 @@ optional
         Called with the arguments of these methods: ``f(epoch, logs)``, ``f(logs)``, ``f(batch, logs)``.
     **kwargs
         Functions for the other methods of `Callback`.
-
-    Raises
-    ------
-    OptionError
-        If there is no such method, or a value isn't a function.
 
     Examples
     --------

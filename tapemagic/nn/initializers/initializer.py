@@ -16,10 +16,7 @@ from tapemagic.nn.config import floatx
 class Initializer:
     """Base class of initializers, which create the initial value of a variable: override `__call__`.
 
-    Raises
-    ------
-    OptionError
-        From every initializer, if an option has a value that the initializer doesn't accept.
+    Raises OptionError from every initializer, if an option has a value that the initializer doesn't accept.
 
     Examples
     --------

@@ -17,6 +17,9 @@ from tapemagic.nn.layer import Layer
 class Embedding(Layer):
     """A learned vector for each integer of at least 0, such as the index of a word.
 
+    Raises OptionError in a call, if an integer isn't between 0 and `input_dim` - 1; DtypeError in a call, if a number
+    isn't an integer, regardless of its dtype.
+
     Parameters
     ----------
     input_dim : int
@@ -29,13 +32,6 @@ class Embedding(Layer):
         The first vectors, of the shape (input_dim, output_dim).
     **kwargs
         See `Layer`.
-
-    Raises
-    ------
-    OptionError
-        In a call, if an integer isn't between 0 and `input_dim` - 1.
-    DtypeError
-        In a call, if a number isn't an integer, regardless of its dtype.
 
     Notes
     -----

@@ -120,6 +120,8 @@ def Input(  # noqa: N802 (Keras's name)
 ) -> SymbolicTensor:
     """Create a symbolic tensor, on which layers can be called to build a model.
 
+    Raises OptionError if a length is neither None nor an integer of at least 0, or there isn't exactly one shape.
+
     Parameters
     ----------
     shape : sequence of int or None, optional
@@ -131,11 +133,6 @@ def Input(  # noqa: N802 (Keras's name)
     name : str, optional
     batch_shape : sequence of int or None, optional
         The shape with the batch axis, instead of `shape` and `batch_size`.
-
-    Raises
-    ------
-    OptionError
-        If a length is neither None nor an integer of at least 0, or there isn't exactly one shape.
 
     Examples
     --------

@@ -20,10 +20,7 @@ from tapemagic.nn.layer import Layer, shapes_of
 class Merge(Layer):
     """Base class of layers that are called on a list of inputs.
 
-    Raises
-    ------
-    ShapeError
-        In a call, if the number of inputs is wrong, or their shapes don't fit together.
+    Raises ShapeError in a call, if the number of inputs is wrong, or their shapes don't fit together.
     """
 
     min_inputs, max_inputs = 1, 10**6

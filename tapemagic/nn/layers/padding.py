@@ -92,6 +92,8 @@ class ZeroPadding1D(ZeroPadding2D):
 class Cropping2D(Layer):
     """Images without their margins.
 
+    Raises ShapeError in a call, if nothing remains.
+
     Parameters
     ----------
     cropping : int, (int, int) or ((int, int), (int, int)), optional
@@ -99,11 +101,6 @@ class Cropping2D(Layer):
         ((above, below), (left, right)).
     **kwargs
         See `Layer`.
-
-    Raises
-    ------
-    ShapeError
-        In a call, if nothing remains.
 
     Examples
     --------

@@ -54,6 +54,8 @@ class Rescaling(Pointwise):
 class Normalization(Pointwise):
     """The inputs minus a mean, divided by the root of a variance, which `adapt` can compute from data.
 
+    Raises ShapeError when the layer is built, if the input has no such axis, or `mean` and `variance` don't fit it.
+
     Parameters
     ----------
     axis : int, sequence of int, or None, optional
@@ -65,11 +67,6 @@ class Normalization(Pointwise):
         Compute the inputs from normalized values instead.
     **kwargs
         See `Layer`.
-
-    Raises
-    ------
-    ShapeError
-        When the layer is built, if the input has no such axis, or `mean` and `variance` don't fit it.
 
     Notes
     -----
@@ -166,15 +163,12 @@ class Normalization(Pointwise):
     def adapt(self, data: Any) -> None:
         """Compute mean and variance from data, and forget those of an earlier call.
 
+        Raises OptionError if mean and variance were passed to the layer, or there is no data.
+
         Parameters
         ----------
         data : array_like, or iterable of array_like
             All data, or its batches.
-
-        Raises
-        ------
-        OptionError
-            If mean and variance were passed to the layer, or there is no data.
         """
         if self.input_mean is not None:
             raise OptionError(

@@ -30,7 +30,8 @@ def binary_crossentropy(
 ) -> Any:
     """Return the mean along an axis of the cross-entropy between binary targets and predicted probabilities.
 
-    The mean of ``-y_true * log(y_pred) - (1 - y_true) * log(1 - y_pred)``.
+    The mean of ``-y_true * log(y_pred) - (1 - y_true) * log(1 - y_pred)``. Raises OptionError if a prediction isn't a
+    probability, unless it's a logit, or a target isn't between -0.5 and 1.5.
 
     Parameters
     ----------
@@ -44,11 +45,6 @@ def binary_crossentropy(
         The share, from 0 to 1, by which targets are moved towards 0.5.
     axis : int, optional
         The axis of the mean.
-
-    Raises
-    ------
-    OptionError
-        If a prediction isn't a probability, unless it's a logit, or a target isn't between -0.5 and 1.5.
 
     Notes
     -----

@@ -222,6 +222,9 @@ def sparse_categorical_crossentropy(
 ) -> Any:
     """Return minus the logarithm of the predicted probability of each label.
 
+    Raises OptionError if a label isn't a class number, or a prediction isn't a probability, unless it's a logit;
+    ShapeError unless there is one label for each example.
+
     Parameters
     ----------
     y_true : array_like of int
@@ -231,13 +234,6 @@ def sparse_categorical_crossentropy(
         A label whose examples have the loss 0.
     y_pred, from_logits, axis
         See `categorical_crossentropy`.
-
-    Raises
-    ------
-    OptionError
-        If a label isn't a class number, or a prediction isn't a probability, unless it's a logit.
-    ShapeError
-        Unless there is one label for each example.
 
     Examples
     --------

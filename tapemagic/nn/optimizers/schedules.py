@@ -20,17 +20,14 @@ from tapemagic.nn.config import floatx
 class LearningRateSchedule:
     """Base class of schedules: override ``__call__(self, step)``.
 
+    Raises OptionError from every schedule, if an option is out of its range.
+
     Parameters
     ----------
     initial_learning_rate : float
     decay_steps, first_decay_steps : int
         The number of steps of the (first) decay, above 0.
     name : str, optional
-
-    Raises
-    ------
-    OptionError
-        From every schedule, if an option is out of its range.
 
     Examples
     --------
