@@ -26,15 +26,9 @@ from tapemagic.report.subject import Role
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 
 SYMBOLS = {
-    "add": "+",
-    "subtract": "−",
-    "negative": "−",
-    "multiply": "×",
-    "divide": "÷",
-    "matmul": "@",
-    "power": "**",
-    "getitem": "[ ]",
-}
+    "add": "+", "subtract": "−", "negative": "−", "multiply": "×", "divide": "÷", "matmul": "@",
+    "power": "**", "getitem": "[ ]",
+}  # fmt: skip
 COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
 """Operations whose operands Graphviz may reorder so that fewer lines cross."""
 

@@ -36,15 +36,9 @@ PAINT = {
     "opacity",
 }
 LETTERS = {
-    "text-anchor",
-    "font-family",
-    "font-size",
-    "font-weight",
-    "font-style",
-    "fill",
-    "fill-opacity",
+    "text-anchor", "font-family", "font-size", "font-weight", "font-style", "fill", "fill-opacity",
     "text-decoration",
-}
+}  # fmt: skip
 STYLED = PAINT | LETTERS
 KINDS = {"cluster", "node", "edge"}
 GROUPS = {"g", "a", "svg"}

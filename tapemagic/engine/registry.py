@@ -51,22 +51,9 @@ class Operation:
     """
 
     __slots__ = (
-        "_leads",
-        "_names",
-        "_unread",
-        "accepts",
-        "function",
-        "ignores",
-        "inputs",
-        "joint_rule",
-        "name",
-        "number",
-        "on_arrays",
-        "pointwise",
-        "rules",
-        "selects",
-        "spreads",
-    )
+        "_leads", "_names", "_unread", "accepts", "function", "ignores", "inputs", "joint_rule",
+        "name", "number", "on_arrays", "pointwise", "rules", "selects", "spreads",
+)  # fmt: skip
 
     def __init__(self, function: Function) -> None:
         self.number = len(NUMBERED)

@@ -14,17 +14,9 @@ from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.identifiers import find
 
 __all__ = [
-    "L1",
-    "L1L2",
-    "L2",
-    "OrthogonalRegularizer",
-    "Regularizer",
-    "get",
-    "l1",
-    "l1_l2",
-    "l2",
+    "L1", "L1L2", "L2", "OrthogonalRegularizer", "Regularizer", "get", "l1", "l1_l2", "l2",
     "orthogonal_regularizer",
-]
+]  # fmt: skip
 
 
 class Regularizer:
@@ -171,16 +163,9 @@ l1_l2 = L1L2
 orthogonal_regularizer = OrthogonalRegularizer
 
 _TABLE: dict[str, Any] = {
-    "L1": L1,
-    "L2": L2,
-    "L1L2": L1L2,
-    "OrthogonalRegularizer": OrthogonalRegularizer,
-    "l1": L1,
-    "l2": L2,
-    "l1l2": L1L2,
-    "l1_l2": L1L2,
-    "orthogonal_regularizer": OrthogonalRegularizer,
-}
+    "L1": L1, "L2": L2, "L1L2": L1L2, "OrthogonalRegularizer": OrthogonalRegularizer, "l1": L1,
+    "l2": L2, "l1l2": L1L2, "l1_l2": L1L2, "orthogonal_regularizer": OrthogonalRegularizer,
+}  # fmt: skip
 
 
 def get(identifier: Any) -> Any:

@@ -26,17 +26,9 @@ from tapemagic.nn.optimizers.state import LearningRate
 from tapemagic.tape import GradientTape
 
 _OPTIONS = (
-    "weight_decay",
-    "clipnorm",
-    "clipvalue",
-    "global_clipnorm",
-    "use_ema",
-    "ema_momentum",
-    "ema_overwrite_frequency",
-    "loss_scale_factor",
-    "gradient_accumulation_steps",
-    "name",
-)
+    "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
+    "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps", "name",
+)  # fmt: skip
 
 
 _one_at_a_time = threading.RLock()
