@@ -27,8 +27,7 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
 
     Parameters
     ----------
-    function, argnums
-        See `grad`.
+    function, argnums : see `grad`
 
     Returns
     -------

@@ -20,6 +20,10 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
 
     Raises numpy.exceptions.AxisError if `x` doesn't have the axis; UnsupportedArgumentError if `x` is complex.
 
+    The largest element is subtracted first, so that nothing overflows. Several infinite elements count as equal,
+    as in the derivatives of `numpy.logaddexp`: ``softmax([inf, 0])`` is ``[1, 0]``, and ``softmax([-inf, -inf])`` is
+    ``[0.5, 0.5]``, where TensorFlow returns nan.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -35,12 +39,6 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
     See Also
     --------
     log_softmax : The logarithm of softmax, more accurate than np.log of this result.
-
-    Notes
-    -----
-    The largest element is subtracted first, so that nothing overflows. Several infinite elements count as equal,
-    as in the derivatives of `numpy.logaddexp`: ``softmax([inf, 0])`` is ``[1, 0]``, and ``softmax([-inf, -inf])`` is
-    ``[0.5, 0.5]``, where TensorFlow returns nan.
 
     Examples
     --------
@@ -103,6 +101,9 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
     Raises numpy.exceptions.AxisError if `x` doesn't have the axis; UnsupportedArgumentError if `x` is complex.
 
+    Its gradient is `softmax`, so infinite elements that are equal get equal shares: a half each for
+    ``logsumexp([-inf, -inf])``, where TensorFlow returns nan.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -116,11 +117,6 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     -------
     array or Tensor
         In the dtype of `x`; float64 for integers. The result without any elements is -inf.
-
-    Notes
-    -----
-    Its gradient is `softmax`, so infinite elements that are equal get equal shares: a half each for
-    ``logsumexp([-inf, -inf])``, where TensorFlow returns nan.
 
     Examples
     --------

@@ -17,6 +17,9 @@ from tapemagic.errors import ShapeError, UnsupportedArgumentError
 def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     """The cross-entropy between probabilities and the softmax of logits.
 
+    Equivalent to ``tf.nn.softmax_cross_entropy_with_logits``, but all derivatives are exact: TensorFlow's first
+    derivative assumes that the labels add up to 1, and its second derivatives ignore the labels' contribution.
+
     Parameters
     ----------
     labels : array_like or Tensor
@@ -44,11 +47,6 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     See Also
     --------
     sparse_softmax_cross_entropy : For labels that are class numbers.
-
-    Notes
-    -----
-    Equivalent to ``tf.nn.softmax_cross_entropy_with_logits``, but all derivatives are exact: TensorFlow's first
-    derivative assumes that the labels add up to 1, and its second derivatives ignore the labels' contribution.
 
     Examples
     --------
@@ -100,6 +98,9 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     Raises ShapeError if `labels` and `logits` differ in shape; UnsupportedArgumentError if `logits` are integers, or
     either argument is complex.
 
+    Equivalent to ``tf.nn.sigmoid_cross_entropy_with_logits``, except that a correct infinite logit has the loss 0,
+    where TensorFlow returns nan.
+
     Parameters
     ----------
     labels : array_like or Tensor
@@ -111,11 +112,6 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     -------
     array or Tensor
         ``-labels * log_sigmoid(logits) - (1 - labels) * log_sigmoid(-logits)``, in the same shape.
-
-    Notes
-    -----
-    Equivalent to ``tf.nn.sigmoid_cross_entropy_with_logits``, except that a correct infinite logit has the loss 0,
-    where TensorFlow returns nan.
 
     Examples
     --------

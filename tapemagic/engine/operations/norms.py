@@ -20,6 +20,8 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
 
     Raises numpy.exceptions.AxisError if `x` doesn't have the axis.
 
+    Equivalent to ``tf.nn.l2_normalize``, except that squares can't overflow.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -33,10 +35,6 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
     -------
     array or Tensor
         In the shape of `x`: ``x / sqrt(max(sum(abs(x)**2), epsilon))``.
-
-    Notes
-    -----
-    Equivalent to ``tf.nn.l2_normalize``, except that squares can't overflow.
 
     Examples
     --------
@@ -61,6 +59,9 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
 
     Raises numpy.exceptions.AxisError if `x` doesn't have the axes; OptionError if `clip_norm` is not a positive number.
 
+    Equivalent to ``tf.clip_by_norm``, except that squares can't overflow. As in TensorFlow, the gradient for a vector
+    whose norm is exactly `clip_norm` is the gradient for longer vectors.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -74,11 +75,6 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
     -------
     array or Tensor
         In the shape of `x`: ``x * clip_norm / max(norm, clip_norm)``.
-
-    Notes
-    -----
-    Equivalent to ``tf.clip_by_norm``, except that squares can't overflow. As in TensorFlow, the gradient for a vector
-    whose norm is exactly `clip_norm` is the gradient for longer vectors.
 
     Examples
     --------

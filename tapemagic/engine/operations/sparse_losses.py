@@ -26,6 +26,8 @@ MAX_ORDINARY = 1e18
 def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
     """The cross-entropy between classes and the softmax of logits.
 
+    Equivalent to ``tf.nn.sparse_softmax_cross_entropy_with_logits``.
+
     Parameters
     ----------
     labels : array_like of int
@@ -50,10 +52,6 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
     See Also
     --------
     softmax_cross_entropy : For labels that are probabilities.
-
-    Notes
-    -----
-    Equivalent to ``tf.nn.sparse_softmax_cross_entropy_with_logits``.
 
     Examples
     --------

@@ -77,16 +77,14 @@ def ignore(_record: Any) -> None:
 class BaseTape:
     """A tape that records operations on watched values inside its block; `Tape` adds gradients.
 
+    Values that no rule reads, and results that nothing refers to, are dropped: see `memory`.
+
     Parameters
     ----------
     persistent : bool, optional
         Keep the records after the first gradient, so that more gradients can be computed.
     watch_accessed_variables : bool, optional
         Watch every trainable `Variable` at its first read.
-
-    Notes
-    -----
-    Values that no rule reads, and results that nothing refers to, are dropped: see `memory`.
     """
 
     # Class attributes instead of assignments in __init__: creating a tape is part of each training step.

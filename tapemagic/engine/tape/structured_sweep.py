@@ -42,8 +42,7 @@ class StructuredSweep:
     Parameters
     ----------
     tracked : mapping of int to int
-    kept : set of int
-        See `sweep`.
+    kept : set of int, see `sweep`
     nested : bool
         Whether to run the rules on tensors.
     count : int

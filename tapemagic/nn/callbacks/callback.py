@@ -20,17 +20,15 @@ def print_line(text: str) -> None:
 class Callback:
     """Base class of callbacks: override the methods that should be called.
 
+    `logs` holds the loss and the metrics so far as floats; names of validation results begin with ``val_``. Entries
+    that `on_epoch_end` adds to `logs` become part of the history.
+
     Attributes
     ----------
     model : Model
         The model in training; ``self.model.stop_training = True`` ends training after the current batch.
     params : dict
         "epochs", "steps" and "verbose" of `fit`; "steps" is None if unknown.
-
-    Notes
-    -----
-    `logs` holds the loss and the metrics so far as floats; names of validation results begin with ``val_``. Entries
-    that `on_epoch_end` adds to `logs` become part of the history.
 
     Examples
     --------

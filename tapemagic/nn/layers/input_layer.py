@@ -21,8 +21,7 @@ class InputLayer(Layer):
 
     Parameters
     ----------
-    shape, batch_size, dtype, name, batch_shape : optional
-        See `nn.Input`.
+    shape, batch_size, dtype, name, batch_shape : optional, see `nn.Input`
     input_shape : sequence of int or None, optional
         The old name of `shape`.
 

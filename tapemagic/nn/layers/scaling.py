@@ -23,8 +23,7 @@ class Rescaling(Pointwise):
     scale : float or array_like
         Such as 1 / 255 for pixels.
     offset : float or array_like, optional
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -56,6 +55,9 @@ class Normalization(Pointwise):
 
     Raises ShapeError when the layer is built, if the input has no such axis, or `mean` and `variance` don't fit it.
 
+    A root below 1e-7 counts as 1e-7. The weights, which aren't trained, are the mean, the variance and the number of
+    adaptations. There are no weights if mean and variance are passed to the layer.
+
     Parameters
     ----------
     axis : int, sequence of int, or None, optional
@@ -65,13 +67,7 @@ class Normalization(Pointwise):
         Both or neither, of the lengths of the axes.
     invert : bool, optional
         Compute the inputs from normalized values instead.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    A root below 1e-7 counts as 1e-7. The weights, which aren't trained, are the mean, the variance and the number of
-    adaptations. There are no weights if mean and variance are passed to the layer.
+    **kwargs : see `Layer`
 
     Examples
     --------

@@ -142,8 +142,7 @@ class LossFunctionWrapper(Loss):
     fn : callable
         Called with targets and predictions, tensors of one dtype and of equal rank, except for a last axis of
         length 1. It returns one loss for each example.
-    reduction, name, dtype : optional
-        See `Loss`.
+    reduction, name, dtype : optional, see `Loss`
     **kwargs
         Passed to the function.
 

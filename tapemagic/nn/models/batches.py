@@ -230,8 +230,7 @@ class ChunkedBatches:
     batch_size : int
     shuffle : bool
         Draw a new order of the chunks, and of the examples in each, for each pass.
-    steps : int, optional
-        See `ArrayBatches`.
+    steps : int, optional, see `ArrayBatches`
     class_weight : mapping of int to float, optional
     """
 

@@ -27,8 +27,7 @@ class Model(Trainer, Layer):
     ----------
     inputs, outputs : SymbolicTensor, or nested structure of them, optional
         The ends of the model, which owns all layers between them. Subclasses with a method `call` omit them.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------

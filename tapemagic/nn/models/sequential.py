@@ -27,8 +27,7 @@ class Sequential(Model):
         The first may be an `nn.Input`, which states the shape of the data in advance.
     *more
         Not accepted: an OptionError says to pass the layers in a list.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------

@@ -191,6 +191,9 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 class PolynomialDecay(LearningRateSchedule):
     """From the initial to a final learning rate, by a power of the remaining share of steps.
 
+    ``(initial - end) * (1 - step / decay_steps) ** power + end``, up to `decay_steps`. With `cycle`, `decay_steps` is
+    replaced by its smallest multiple that isn't less than the step.
+
     Parameters
     ----------
     end_learning_rate : float, optional
@@ -198,11 +201,6 @@ class PolynomialDecay(LearningRateSchedule):
         1 means a straight line.
     cycle : bool, optional
         Extend the decay to the next multiple of `decay_steps` whenever its end is reached.
-
-    Notes
-    -----
-    ``(initial - end) * (1 - step / decay_steps) ** power + end``, up to `decay_steps`. With `cycle`, `decay_steps` is
-    replaced by its smallest multiple that isn't less than the step.
 
     Examples
     --------
