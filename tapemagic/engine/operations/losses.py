@@ -9,7 +9,6 @@ import numpy as np
 from tapemagic.engine.operations.common import array, plain, real
 from tapemagic.engine.operations.exponentials import axes_of, logarithm, minus_largest, reduced
 from tapemagic.engine.operations.primitive import primitive
-from tapemagic.engine.tracing import one_call
 from tapemagic.errors import ShapeError, UnsupportedArgumentError
 
 
@@ -54,41 +53,13 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     >>> softmax_cross_entropy([[0.0, 1.0], [0.5, 0.5]], [[0.0, 1000.0], [2.0, 2.0]])
     array([0.        , 0.69314718])
     """
-    losses, _, _ = _cross_entropy(labels, logits, axis)
-    return losses
-
-
-@one_call
-def softmax_cross_entropy_with_softmax(labels: Any, logits: Any, axis: int = -1) -> tuple[Any, Any]:
-    """Return the losses, and the softmax of the logits: the results of `softmax_cross_entropy` and `softmax`.
-
-    - `labels`, `logits`, `axis`: See `softmax_cross_entropy`, which raises the same errors.
-
-    Returns
-    -------
-    losses : array of the shape of `logits` without `axis`
-    shares : array of the shape of `logits`
-
-    Examples
-    --------
-    >>> softmax_cross_entropy_with_softmax(np.array([[0.0, 1.0]]), np.array([[2.0, 2.0]]))
-    (array([0.69314718]), array([[0.5, 0.5]]))
-    """
-    losses, y, total = _cross_entropy(labels, logits, axis)
-    y /= total
-    return losses, y
-
-
-def _cross_entropy(labels: Any, logits: Any, axis: int) -> tuple[Any, Any, Any]:
-    """Return the losses; the exponentials as a new array, and their sum along the axis, which stays."""
     labels, logits = _both(labels, logits, "softmax_cross_entropy")
     (axis,) = axes = axes_of(axis, logits)
     y, _ = minus_largest(logits, axes)
     expected = _weighted(labels, y, axis)
     np.exp(y, out=y)
-    total = reduced(np.add, y, axes)
-    log_total = plain(logarithm(total).squeeze(axis))
-    return np.sum(labels, axis=axis) * log_total - expected, y, total
+    log_total = plain(logarithm(reduced(np.add, y, axes)).squeeze(axis))
+    return np.sum(labels, axis=axis) * log_total - expected
 
 
 @primitive

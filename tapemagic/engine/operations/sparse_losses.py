@@ -1,4 +1,4 @@
-"""Cross-entropies of logits and class numbers: the losses, their slopes in the logits, and both together."""
+"""Cross-entropies of logits and class numbers: the losses, and their slopes in the logits."""
 
 from __future__ import annotations
 
@@ -72,32 +72,6 @@ def sparse_cross_entropy_slopes(g: Any, labels: Any, logits: Any) -> Any:
     """Return the loss gradients `g` times (softmax of the logits, minus 1 at each label)."""
     y, axis, cells, at = _below_largest(np.asarray(labels, np.intp), logits)
     return _slopes(g, y, _totals(y, axis), axis, cells, at, logits.shape)
-
-
-@one_call
-def sparse_cross_entropy_with_slopes(g: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
-    """Return the results of `sparse_softmax_cross_entropy` and `sparse_cross_entropy_slopes` together.
-
-    - `g`: The gradients of the losses, in the shape of `labels`, or a batch of these along leading axes.
-    - `labels`, `logits`: See `sparse_softmax_cross_entropy`, which raises the same errors.
-
-    Returns
-    -------
-    losses : array of the shape of `labels`
-    slopes : array
-        In the shape of `logits`, with the leading axes of `g`.
-
-    Examples
-    --------
-    >>> sparse_cross_entropy_with_slopes(np.ones(1), np.array([0]), np.array([[2.0, 2.0]]))
-    (array([0.69314718]), array([[-0.5,  0.5]]))
-    """
-    labels, logits = _checked(labels, logits)
-    y, axis, cells, at = _below_largest(labels, logits)
-    chosen = cells[at]
-    total = _totals(y, axis)
-    losses = _losses(total, chosen, labels.shape)
-    return losses, _slopes(g, y, total, axis, cells, at, logits.shape)
 
 
 def _checked(labels: Any, logits: Any) -> tuple[Any, Any]:
