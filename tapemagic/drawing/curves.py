@@ -104,10 +104,7 @@ def curve_picture(plot: Plot, ground: str = GROUND) -> CurvePicture | None:
 
     - `ground`: The color of axes and text.
 
-    Returns
-    -------
-    CurvePicture or None
-        None if there is no curve to draw.
+    Returns CurvePicture or None: None if there is no curve to draw.
     """
     if not plot.drawn:
         return None

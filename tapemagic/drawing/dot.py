@@ -94,10 +94,7 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
     - `lines`: The source of the cell, which tooltips quote.
     - `inserts`: The small pictures in boxes.
 
-    Returns
-    -------
-    str
-        DOT that depends on the recording only, not on the machine.
+    Returns str: DOT that depends on the recording only, not on the machine.
     """
     inserts = inserts or Inserts(graph)
     down = grows_down(estimate(graph, inserts))

@@ -31,10 +31,7 @@ def heatmap(matrix: Matrix, cells: Cells) -> str:
 
     - `matrix`: The names of its rows and columns.
 
-    Returns
-    -------
-    str
-        An SVG element that depends on the numbers only, not on the machine.
+    Returns str: an SVG element that depends on the numbers only, not on the machine.
     """
     low, high = _bounds(cells)
     across, down = _ends(matrix.columns), _ends(matrix.rows)

@@ -50,10 +50,7 @@ def plot(series: Sequence[Series], width: float, height: float, log: bool = Fals
     - `width`, `height`: In pixels.
     - `log`: Use a logarithmic scale, if all finite values are positive.
 
-    Returns
-    -------
-    str
-        Less than 2 kB, or '' without finite values.
+    Returns str: less than 2 kB, or '' without finite values.
 
     Examples
     --------
@@ -82,10 +79,7 @@ def figure(
     - `width`, `height`: In pixels.
     - `log`: Whether to use a logarithmic scale; by default, where it helps.
 
-    Returns
-    -------
-    str
-        An SVG element, or '' without finite values.
+    Returns str: an SVG element, or '' without finite values.
 
     Examples
     --------

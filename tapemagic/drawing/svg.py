@@ -89,10 +89,7 @@ def draw(
     - `engine`: {'auto', 'dot', 'pygraphviz', 'none'}. The ``dot`` program, the Graphviz inside pygraphviz, or nothing;
       by default the first that works.
 
-    Returns
-    -------
-    Drawing
-        The picture, or the reason why the graph can't be drawn.
+    Returns Drawing: the picture, or the reason why the graph can't be drawn.
     """
     if engine == "none":
         return Drawing(None, "no picture, because TapeMagics.engine is 'none'")

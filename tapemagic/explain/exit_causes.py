@@ -35,10 +35,7 @@ def exits(q: Question, least: Certainty) -> list[Event]:
 
     - `least`: How certain the source code must be that the result of the exit is used in the target.
 
-    Returns
-    -------
-    list of Event
-        The first exit of each line.
+    Returns list of Event: the first exit of each line.
     """
     by_line: dict[object, Event] = {}
     for event in _before(q):

@@ -34,10 +34,7 @@ def likely_mistake(
     - `agree`: Compares the entries of two arrays (see `agreement`).
     - `named`: Sequence of (str, array). The named arrays in the notebook, as possible factors.
 
-    Returns
-    -------
-    str
-        Empty if no single mistake explains all differences.
+    Returns str: empty if no single mistake explains all differences.
     """
     # A wrong axis is a more specific mistake than a wrong factor, which may also fit.
     for parts in _broadcast(observer, target, source):

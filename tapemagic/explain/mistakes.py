@@ -41,10 +41,7 @@ def find_mistake(
     - `lengths`: Numbers of elements that a sum or a mean may have used.
     - `means`: Numbers of elements that the target averages.
 
-    Returns
-    -------
-    str
-        Empty if no single mistake explains all differences.
+    Returns str: empty if no single mistake explains all differences.
 
     Examples
     --------
@@ -71,10 +68,7 @@ def find_factor(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
     - `named`: Sequence of (str, array). Arrays that may be a missing factor, up to an integer. Other shapes are
       ignored.
 
-    Returns
-    -------
-    str
-        Empty if no array is such a factor.
+    Returns str: empty if no array is such a factor.
 
     Examples
     --------
@@ -111,10 +105,7 @@ def find_wrong_axis(mine: Any, tape: Any, parts: Any, agree: Agree) -> str:
     - `parts`: The gradient with respect to the result that the source was broadcast to.
     - `agree`: Compares the entries of two arrays (see `agreement`).
 
-    Returns
-    -------
-    str
-        Empty if the axis isn't the mistake.
+    Returns str: empty if the axis isn't the mistake.
     """
     mine, tape = np.squeeze(mine), np.squeeze(tape)
     if _same(mine, tape, agree):

@@ -100,10 +100,8 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
 
     - `within`: The ids of the results to check. By default, all.
 
-    Returns
-    -------
-    NonFinite or None
-        None if all values are finite or weren't kept, or if the inputs of the first one are lazy and not computed.
+    Returns NonFinite or None: None if all values are finite or weren't kept, or if the inputs of the first one are lazy
+    and not computed.
 
     Examples
     --------
@@ -168,10 +166,7 @@ def nonfinite_on(
 def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | None:
     """Find the first gradient in the backward pass from a target that became nan or infinite.
 
-    Returns
-    -------
-    NonFinite or None
-        None if all gradients are finite, or the values that they need weren't kept.
+    Returns NonFinite or None: None if all gradients are finite, or the values that they need weren't kept.
 
     Examples
     --------

@@ -30,10 +30,8 @@ def observe_sweep(
     - `targets`: Targets that aren't on a tape are ignored.
     - `hear`: Called with the position of each record, the last record first.
 
-    Returns
-    -------
-    dict of int to array
-        The gradients with respect to all values that none of the records computed, such as the leaves.
+    Returns dict of int to array: the gradients with respect to all values that none of the records computed, such as
+    the leaves.
     """
     started = seeds(targets, None, False)
     if not started:

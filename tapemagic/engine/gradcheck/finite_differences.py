@@ -240,11 +240,8 @@ def locate(
     Both are found by bisection, which keeps the half with the larger difference. With `entrywise`, each entry of the
     span is tried.
 
-    Returns
-    -------
-    (WeightedSum, int, int or None)
-        The sum reduced to that output number, the entry, and the number; or `at` and None, if the error appears in no
-        single number.
+    Returns (WeightedSum, int, int or None): the sum reduced to that output number, the entry, and the number; or `at`
+    and None, if the error appears in no single number.
     """
 
     def gap_of_entries(start: int, stop: int) -> float:

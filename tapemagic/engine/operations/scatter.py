@@ -154,10 +154,7 @@ def add_at_places(
     - `shape`: The shape of the result.
     - `disjoint`: The number of leading `values` whose places don't overlap.
 
-    Returns
-    -------
-    array
-        With the dtype of the first value.
+    Returns array: with the dtype of the first value.
 
     Examples
     --------

@@ -23,10 +23,6 @@ def aligned_like(x: Any, dtype: Any = None) -> Any:
     x : array of any shape
     dtype : dtype, optional
 
-    Returns
-    -------
-    array of the shape of `x`, with the same memory order and without gaps
-
     Examples
     --------
     >>> made = aligned_like(np.ones((3, 2), order="F"), np.float32)

@@ -384,10 +384,7 @@ def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
 def exchange_array(variable: Variable, new: Any) -> Any:
     """Make an array of a variable's shape and dtype its value, and return an array with the old value.
 
-    Returns
-    -------
-    numpy.ndarray
-        The caller may write into it: it is a copy if anything else reads the old array.
+    Returns numpy.ndarray: the caller may write into it: it is a copy if anything else reads the old array.
 
     Examples
     --------
