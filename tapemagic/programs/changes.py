@@ -17,7 +17,7 @@ from tapemagic.programs.signature import Call, taken_apart
 def why_changing(
     changed: str, guards: Guards, function: Any, args: Any, kwargs: Any, call: Call
 ) -> str:
-    """Why a function stays eager that changes an object with the path `changed`."""
+    """Return the reason to stay eager for a function that changes the object at the path `changed`."""
     path = changed
     owner, dot, attribute = changed.rpartition(".")
     if dot and attribute.startswith("_"):

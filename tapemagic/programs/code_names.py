@@ -135,7 +135,7 @@ def _field_of(operation: str, kind: str) -> str:
 
 
 def _flag_of(each: Any, kind: str, following: Any) -> str:
-    """What an instruction does that counts besides its name; '' if nothing."""
+    """Return the special effect of an instruction, such as 'catches', or ''."""
     operation = each.opname
     if operation == "PUSH_EXC_INFO":
         # A `with` has a handler as well, which calls `__exit__`, and only for that.

@@ -1,4 +1,4 @@
-"""What guards know of one object that a function reads: its kind, and the place where it is stored."""
+"""Entries of guards: the kind of each object that a function reads, and the place that stores it."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def data_kind(x: Any) -> Any:
 
 
 def why_unsupported_array(x: Any) -> str:
-    """Why a program cannot read an array, or changes of it could not be seen; '' if it can."""
+    """Return the reason why a program cannot read an array, or ''."""
     if not is_data(x):
         return f"an array of the class {type(x).__name__}: make it np.asarray(x)"
     return "an array of objects: hold numbers in it" if x.dtype.hasobject else ""

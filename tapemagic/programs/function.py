@@ -41,7 +41,7 @@ class Replayed:
 
     @property
     def why_eager(self) -> str:
-        """Why calls stay eager, with the line of each reason; '' if all calls have a program."""
+        """The reasons why calls stay eager, with their lines; an empty string if all calls have a program."""
         return self._programs.why_eager
 
     def source(self, *args: Any, as_run: bool = False, **kwargs: Any) -> str:

@@ -484,7 +484,7 @@ class ProgramCache:
     def _reason(
         trace: Any, effects: Any, one: Any, program: Program, args: Any, kwargs: Any, call: Call
     ) -> str:
-        """Why a trace cannot become a program; '' if it can."""
+        """Return the reason why a trace cannot become a program, or ''."""
         if effects:
             why, site = next(iter(effects.items()))
             return with_place(why, line_of(site))

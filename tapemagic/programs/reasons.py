@@ -87,7 +87,7 @@ KNOWN: dict[str, tuple[str, str]] = {
     ),
     ".setflags()": MEMORY,
 }
-"""What stops a trace: the words about it, and what to write instead."""
+"""The obstacles that stop a trace, each with a verb and what to write instead."""
 
 BEGINNINGS: dict[str, tuple[str, str]] = {
     "more than": ("are too many", "make a program of a part, such as one step of a loop"),

@@ -199,7 +199,7 @@ def output_noted(effects: dict[str, Any]) -> Iterator[None]:
 
 
 def why_unwatchable(x: Any) -> str:
-    """Why changes of an object, or what it does, could not be seen; '' if they can be.
+    """Return the reason why changes or side effects of an object cannot be seen, or ''.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def why_unwatchable(x: Any) -> str:
 
 
 def _why_hiding(x: Any, what: str) -> str:
-    """Why the attributes or items of an object may be computed by user code, or ''."""
+    """Return the reason why user code may compute the attributes or items of an object, or ''."""
     kind: Any = type(x)
     own = [base for base in kind.__mro__ if is_user_class(base)]
     for name in ("__getattr__", "__getattribute__"):

@@ -344,7 +344,7 @@ class TracedCall:
             self._check_structure(part, None, met)
 
     def _leaves(self, found: list[Any]) -> list[tuple[str, Any]]:
-        """How a driver makes the leaves of the result: a leaf that occurs twice is made once."""
+        """Describe how a driver makes the leaves of the result: a leaf that occurs twice is made once."""
         leaves: list[tuple[str, Any]] = []
         first: dict[int, int] = {}
         for k, x in enumerate(found):
@@ -355,7 +355,7 @@ class TracedCall:
         return leaves
 
     def _leaf(self, x: Any) -> tuple[str, Any]:
-        """How a driver makes one leaf of the result."""
+        """Describe how a driver makes one leaf of the result."""
         original = self._originals.get(id(x))
         if original is not None and self._is_unchanged(x):
             return original

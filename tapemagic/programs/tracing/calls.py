@@ -36,7 +36,7 @@ INSTEAD = {
     "full": "write x + np.zeros(shape)",
     "range": "write a while loop on the tensor, or give the number as one of Python's",
 }
-"""What to write instead of a function, by its name."""
+"""The advice for a function that needs plain numbers, by its name."""
 
 READING = frozenset({"getattr", "hasattr"})
 """The functions that read an attribute by a text."""

@@ -14,7 +14,7 @@ CHANGES = (
     "a value differs between two calls with arguments of the same kinds, as a random number does, or the time: "
     "give it as an argument"
 )
-"""Why a function stays eager whose constants differ at the second call."""
+"""The reason if a constant of a function differs at the second call."""
 
 OTHERWISE = "two calls with arguments of the same kinds compute something else: give what they depend on as an argument"
 
