@@ -186,7 +186,9 @@ class TracedCall:
             if known is not None:
                 return known
         if isinstance(x, np.ndarray) and self.guards.is_reachable(x):
-            self._trace.leave_at("an array that is an argument, and read under another name,", None)
+            self._trace.mark_exit_at(
+                "an array that is an argument, and read under another name,", None
+            )
             return x
         if not isinstance(x, Tensor) and not (is_data(x) and x.dtype.kind in "biufc"):
             return x
@@ -256,7 +258,7 @@ class TracedCall:
                 continue
             name = parameter_of(self.function, args, kwargs, original)
             how = f"a change of the {type(original).__name__} that it is given{' as ' * bool(name)}{name}"
-            self._trace.leave_at(how, site_of_parameter(self.function, name))
+            self._trace.mark_exit_at(how, site_of_parameter(self.function, name))
             if isinstance(original, list):
                 original[:] = [self._outside(x) for x in copy]
             else:
@@ -303,7 +305,7 @@ class TracedCall:
 
     def _leave(self, how: str) -> None:
         """Record that a program cannot return this result."""
-        self._trace.leave_at(how, site_of_return(self.function))
+        self._trace.mark_exit_at(how, site_of_return(self.function))
 
     def _result(self, x: Any) -> Any:
         """Return a result without symbols; lists and dicts stay the same objects."""

@@ -277,13 +277,13 @@ class Symbol:
 
     def _leave(self, how: str) -> Any:
         """Return the value, which leaves the trace: later changes of it are not recorded."""
-        self._trace.leave(how)
+        self._trace.mark_exit(how)
         self._trace.exposed = self._trace.exposed or not issubclass(type(self._held), np.generic)
         return self._held
 
     def _as_scalar(self, how: str) -> Any:
         """Return the value for a conversion to a number or text, which shares no memory with it."""
-        self._trace.leave(how)
+        self._trace.mark_exit(how)
         return self._held
 
     # There is no __buffer__: NumPy would ask it first, for an array that does not own its memory.
@@ -335,7 +335,7 @@ class Symbol:
     def __copy__(self) -> Any:
         if self._held.__class__ is np.ndarray:
             return self._call(np.copy, self)
-        return self if self._trace.writes else self._held
+        return self if self._trace.is_recording else self._held
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()

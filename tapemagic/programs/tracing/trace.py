@@ -133,7 +133,7 @@ class Trace:
         self._constants[id(array)] = array, Constant(array, True, name)
 
     @property
-    def writes(self) -> bool:
+    def is_recording(self) -> bool:
         """Return True if calls are recorded: the trace is open, and this is its thread."""
         return self._open and get_ident() == self._thread
 
@@ -157,7 +157,7 @@ class Trace:
         """Whether a symbol is among nested arguments."""
         return has_symbol(args)
 
-    def own(self, x: Any) -> Any:
+    def owned_copy(self, x: Any) -> Any:
         """An array with the same numbers, into which its owner may write; in the program it is the same value."""
         if type(x) is not Symbol or x._trace is not self or x.__class__ is not np.ndarray:
             return np.copy(x)
@@ -177,16 +177,16 @@ class Trace:
         try:
             result = compute(*values, **concrete(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
-            self.leave(f"{a_or_an(type(error).__name__)} that the function catches")
+            self.mark_exit(f"{a_or_an(type(error).__name__)} that the function catches")
             self.raised = error
             raise
         if not self._open or get_ident() != self._thread:
             return result
         if function is operator.getitem and shaped_by_data(args[1]):
-            self.leave("x[mask]")
+            self.mark_exit("x[mask]")
             return result
         if len(self.body) >= MAX_NODES:
-            self.leave(f"more than {MAX_NODES:,} operations")
+            self.mark_exit(f"more than {MAX_NODES:,} operations")
             self.close()
             return result
         node = self.node
@@ -211,7 +211,7 @@ class Trace:
                 self._result(operator.getitem, (node, k), {}, part) for k, part in enumerate(result)
             ]
             return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
-        self.leave(f"{getattr(function, '__name__', function)}()")
+        self.mark_exit(f"{getattr(function, '__name__', function)}()")
         self.exposed = True
         return result
 
@@ -219,7 +219,7 @@ class Trace:
         changed = self._raises or handling() is not self._handling
         state = self._changed_errstate() if changed else None
         if warnings.filters is not self._filters:
-            self.leave("warnings.catch_warnings()")
+            self.mark_exit("warnings.catch_warnings()")
         site = self.site(4) if self.named else None
         back = self.back
         if back is not None and self.is_own(site):
@@ -234,15 +234,15 @@ class Trace:
         if state == self.errstate and not self._raises:
             return None
         if "call" in state.values() or "log" in state.values():
-            self.leave("np.errstate(...) that calls a function")
+            self.mark_exit("np.errstate(...) that calls a function")
         return state  # type: ignore[no-any-return]
 
     def call_in_place(self, function: Any, inputs: Any, kwargs: Any, out: Symbol) -> Any:
         """Call a function with ``out=``, and record that the array is now the result."""
         how = self._why_not_in_place(kwargs, out)
         if how:
-            self.leave(how)
-        if how or not self.writes or not out._held.flags.writeable:
+            self.mark_exit(how)
+        if how or not self.is_recording or not out._held.flags.writeable:
             self.exposed = True
             function(*concrete(inputs), **concrete(kwargs), out=out._held)
             return out
@@ -259,7 +259,9 @@ class Trace:
             computed = computed.astype(out.dtype)
         if computed.__class__ is not np.ndarray or computed.strides != out.strides:
             if not (out.flags.c_contiguous or out.flags.f_contiguous):
-                self.leave("an operation in place on an array whose axes are permuted in memory")
+                self.mark_exit(
+                    "an operation in place on an array whose axes are permuted in memory"
+                )
                 self.exposed = True
                 out._held[...] = concrete(computed)
                 return out
@@ -294,7 +296,7 @@ class Trace:
     def guard(self, x: Symbol) -> bool:
         """The bool of a symbol, which the rest of the program depends on."""
         found = bool(x._held)
-        if self.writes:
+        if self.is_recording:
             self.body.append(Guard(x._node, found, self.site() if self.named else None))
         return found
 
@@ -310,7 +312,7 @@ class Trace:
                 is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
                 self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
 
-    def assigns(self, variable: Variable, value: Any) -> None:
+    def record_assignment(self, variable: Variable, value: Any) -> None:
         """Note that this thread has made a value that of a variable."""
         self._assigned[id(variable)] = value
 
@@ -318,19 +320,23 @@ class Trace:
         """Return True if this thread has assigned a value to a variable."""
         return self._assigned.get(id(variable)) is value
 
-    def draws(self) -> None:
+    def record_draw(self) -> None:
         """Record the line on which a layer draws random numbers."""
-        if self.writes and self.first_draw_site is None:
+        if self.is_recording and self.first_draw_site is None:
             self.first_draw_site = self.site()
 
-    def leave(self, how: str) -> None:
+    def mark_exit(self, how: str) -> None:
         """Record that no program can contain the running line."""
-        if self.writes and len(self.reasons) < MAX_REASONS:
-            self.leave_at(how, self.site())
+        if self.is_recording and len(self.reasons) < MAX_REASONS:
+            self.mark_exit_at(how, self.site())
 
-    def leave_at(self, how: str, site: Site | None) -> None:
+    def mark_exit_at(self, how: str, site: Site | None) -> None:
         """Record that no program can contain a line, or what happens before or after the call."""
-        if self.writes and len(self.reasons) < MAX_REASONS and (how, site) not in self.reasons:
+        if (
+            self.is_recording
+            and len(self.reasons) < MAX_REASONS
+            and (how, site) not in self.reasons
+        ):
             self.reasons.append((how, site))
 
     def node(self, x: Any) -> Any:
@@ -345,7 +351,7 @@ class Trace:
         if isinstance(x, Traced):
             return self.node(unwrap(x))
         if is_lazy(x):
-            self.leave(LAZY)
+            self.mark_exit(LAZY)
             return x
         if isinstance(x, ARRAYS):
             return self._constant(x)
@@ -364,9 +370,9 @@ class Trace:
     def _look_at(self, x: Any) -> None:
         """Stop the trace for an argument that runs user code or whose changes are not recorded."""
         if may_run_user_code(x):
-            self.leave(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
+            self.mark_exit(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
         elif not callable(x) and not is_plain(x):
-            self.leave(f"an argument of type {type(x).__name__}")
+            self.mark_exit(f"an argument of type {type(x).__name__}")
 
     def constant(self, value: Any) -> Constant | None:
         """The constant that an array or NumPy scalar is in the program, if it was read and is the same at each call."""
