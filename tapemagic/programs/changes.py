@@ -48,8 +48,8 @@ def name_of(path: str, function: Any, args: Any, kwargs: Any, call: Call) -> str
     if head not in getattr(function, "__dict__", ()) or isinstance(function, MethodType):
         return path
     if isinstance(function, FunctionType):
-        known = {*function.__code__.co_freevars, *names_in(function.__code__).globals}
-        return path if head in known else f"{function.__name__}.{path}"
+        names = {*function.__code__.co_freevars, *names_in(function.__code__).globals}
+        return path if head in names else f"{function.__name__}.{path}"
     return f"self.{path}"
 
 
@@ -79,8 +79,8 @@ def changed_parameter(function: Any, args: Any, kwargs: Any, structure: Any) -> 
     """
     positional = structure[0] if kwargs else structure
     before = [*positional[1:], *(structure[1][2:] if kwargs else ())]
-    now = [*args, *(kwargs[name] for name in ordered(kwargs))]
-    changed = (x for x, was in zip(now, before, strict=True) if taken_apart(x, []) != was)
+    arguments = [*args, *(kwargs[name] for name in ordered(kwargs))]
+    changed = (x for x, was in zip(arguments, before, strict=True) if taken_apart(x, []) != was)
     return next((parameter_of(function, args, kwargs, x) for x in changed), "")
 
 

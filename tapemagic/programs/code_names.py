@@ -71,7 +71,7 @@ class Names(NamedTuple):
 
 
 @lru_cache(4096)
-def names_in(whole: CodeType) -> Names:
+def names_in(function_code: CodeType) -> Names:
     """The names in a function's code.
 
     Examples
@@ -82,12 +82,12 @@ def names_in(whole: CodeType) -> Names:
     >>> set(found.globals), set(found.attributes)
     ({'len'}, {'parts'})
     """
-    found: dict[str, set[str]] = {"global": set(), "attribute": set(), "module": set()}
+    by_kind: dict[str, set[str]] = {"global": set(), "attribute": set(), "module": set()}
     elsewhere: set[str] = set()
     used: set[str] = set()
     lines: dict[str, dict[str, int]] = {"assigned": {}, "read": {}, "local": {}}
     flags: dict[str, int] = {}
-    for code in codes_in(whole):
+    for code in codes_in(function_code):
         line = code.co_firstlineno
         earlier: Any = None
         before: Any = None
@@ -98,23 +98,25 @@ def names_in(whole: CodeType) -> Names:
             flag = _flag_of(each, kind, following)
             if flag:
                 flags.setdefault(flag, _line_of(following) or line)
-            if kind in found:
-                found[kind].add(each.argval)
+            if kind in by_kind:
+                by_kind[kind].add(each.argval)
             if kind == "global" and not (_is_isinstance(earlier, before) and _is_call(following)):
                 used.add(each.argval)
             if kind == "attribute" and not _is_self(before):
                 elsewhere.add(each.argval)
             if kind:
                 name = each.argval
-                for one in (name,) if isinstance(name, str) else name:
-                    lines[_field_of(each.opname, kind)].setdefault(one, line)
+                for each_name in (name,) if isinstance(name, str) else name:
+                    lines[_field_of(each.opname, kind)].setdefault(each_name, line)
             earlier, before = before, each
-    texts = frozenset(text for code in codes_in(whole) for text in strings_in(code.co_consts))
-    names = found["global"] | found["attribute"]
+    texts = frozenset(
+        text for code in codes_in(function_code) for text in strings_in(code.co_consts)
+    )
+    names = by_kind["global"] | by_kind["attribute"]
     shows = "formats" in flags or not MAKES_TEXT.isdisjoint(names) or any("%" in x for x in texts)
     return Names(
-        frozenset(found["global"]), frozenset(found["attribute"]), frozenset(elsewhere),
-        frozenset(found["global"] - used), frozenset(found["module"]), texts,
+        frozenset(by_kind["global"]), frozenset(by_kind["attribute"]), frozenset(elsewhere),
+        frozenset(by_kind["global"] - used), frozenset(by_kind["module"]), texts,
         lines["assigned"], lines["read"], lines["local"],
         flags.get("catches", 0), flags.get("type", 0),
         "matches" in flags or not READS_ANY.isdisjoint(names), shows,
@@ -239,13 +241,13 @@ def site_of_return(function: Any) -> Site | None:
     code = getattr(function, "__code__", None)
     if code is None:
         return None
-    found = {
+    lines = {
         each.positions.lineno
         for each in dis.get_instructions(code)
         if each.opname in ("RETURN_VALUE", "RETURN_CONST") and each.positions is not None
     }
-    line = found.pop()
-    return Site(code.co_filename, line) if line and not found else None
+    line = lines.pop()
+    return Site(code.co_filename, line) if line and not lines else None
 
 
 def site_of_parameter(function: Any, name: str) -> Site | None:

@@ -30,7 +30,7 @@ from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.tracing.trace import is_followed
 from tapemagic.programs.warned_once import warned_once
 
-FEW = 4
+MAX_PAIRWISE = 4
 """The maximum number of tensors among the arguments whose pairs are all compared; more are compared as a set."""
 
 
@@ -88,7 +88,7 @@ class Driver:
         self._variables: dict[int, str] = {}
         self.lines: list[str] = []
         self._names = parameters(function, call)
-        self._parameters, self._passed, self._given = (
+        self._parameters, self._passed, self._as_tuple_and_dict = (
             "*q_args, **q_kwargs",
             "*q_args, **q_kwargs",
             "q_args, q_kwargs",
@@ -109,7 +109,7 @@ class Driver:
             ("", runs),
             ("", self.lines),
         ]
-        heads = self._parameters, self._passed, self._given
+        heads = self._parameters, self._passed, self._as_tuple_and_dict
         self.text, starts = lines_of(*heads, parts)
         running = MISS, STALE, MISS, compiled, None
         self.namespace["q_parts"] = [*zip(starts, running, strict=True)]
@@ -135,24 +135,24 @@ class Driver:
     def _take_arguments(self) -> None:
         structure = self._call.structure
         if not is_plain(structure):
-            found = self._constant(structure)
+            expected = self._constant(structure)
             self.lines += ["q_found = []", "q_structure = q_taken_apart(q_args, q_found)"]
             if len(structure) == 2 and isinstance(structure[0], tuple):
                 self.lines.append("q_structure = q_structure, q_taken_apart(q_kwargs, q_found)")
             else:
                 self._require("q_kwargs")
-            self._require(f"q_structure != {found}")
+            self._require(f"q_structure != {expected}")
             self.lines += [f"q_x{k} = q_found[{k}]" for k in range(len(self._call.leaves))]
             return
         self._next = 0
         if self._names is not None:
             self._take_parameters(structure[1:])
         elif isinstance(structure[0], tuple):
-            self._take(structure[0], "q_args", known=True)
-            self._take(structure[1], "q_kwargs", known=True)
+            self._take(structure[0], "q_args", is_checked=True)
+            self._take(structure[1], "q_kwargs", is_checked=True)
         else:
             self._require("q_kwargs")
-            self._take(structure, "q_args", known=True)
+            self._take(structure, "q_args", is_checked=True)
 
     def _take_parameters(self, parts: Any) -> None:
         """Name the leaves of the arguments: an argument that is a leaf keeps the name of its parameter."""
@@ -161,17 +161,17 @@ class Driver:
             names.append(f"q_x{place}" if part == LEAF else f"q_p{k}")
             place += count_of(part)
         self._parameters = self._passed = ", ".join(names)
-        self._given = f"({self._passed}{',' * (len(names) == 1)}), {{}}"
+        self._as_tuple_and_dict = f"({self._passed}{',' * (len(names) == 1)}), {{}}"
         for part, name in zip(parts, names, strict=True):
             if part == LEAF:
                 self._next += 1
             else:
                 self._take(part, name)
 
-    def _take(self, structure: Any, expression: str, known: bool = False) -> None:
+    def _take(self, structure: Any, expression: str, is_checked: bool = False) -> None:
         """Name the leaves of one list, tuple or dict."""
         kind = structure[0]
-        if not known:
+        if not is_checked:
             self._require(f"{expression}.__class__ is not {self._constant(kind)}")
         if kind is dict:
             self._require(keys_changed_code(expression, structure[1], self._constant))
@@ -245,8 +245,8 @@ class Driver:
             self._require(f"{name} is not {self._constant(self._guards.arguments[place][0])}()")
         elif type(x) in NUMBERS and type(x) not in (float, complex):
             k = self._constant(x)
-            other = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
-            self._require(f"{name} is not {k} and ({other})")
+            differs = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
+            self._require(f"{name} is not {k} and ({differs})")
         else:
             k = self._constant(x)
             self._require(f"{name} is not {k} and not q_same_leaf({name}, {k})")
@@ -256,29 +256,29 @@ class Driver:
         leaves = self._call.leaves
         tensors = [k for k in bearing if isinstance(leaves[k], Tensor)]
         # All pairs of n tensors are n (n - 1) / 2 comparisons; from five tensors on, one set of identities is shorter.
-        if len(bearing) > FEW:
-            whole = ", ".join(f"id(q_x{k})" for k in bearing)
-            self._require(f"len({{{whole}}}) != {len(bearing)}")
+        if len(bearing) > MAX_PAIRWISE:
+            identities = ", ".join(f"id(q_x{k})" for k in bearing)
+            self._require(f"len({{{identities}}}) != {len(bearing)}")
             ids = ", ".join(f"q_x{k}._id" for k in tensors)
             if tensors:
                 self.lines.append(f"q_ids = [i for i in ({ids},) if i > 0]")
                 self._require("len(q_ids) != len(set(q_ids))")
             return
         for n, k in enumerate(bearing):
-            for other in bearing[:n]:
-                if type(leaves[k]) is type(leaves[other]):
-                    self._require(f"q_x{k} is q_x{other}")
+            for earlier in bearing[:n]:
+                if type(leaves[k]) is type(leaves[earlier]):
+                    self._require(f"q_x{k} is q_x{earlier}")
                     if k in tensors:
-                        self._require(f"q_x{k}._id > 0 and q_x{k}._id == q_x{other}._id")
+                        self._require(f"q_x{k}._id > 0 and q_x{k}._id == q_x{earlier}._id")
 
     def _check_aliases(self) -> None:
         """Require that an argument is also an object in reach only if it was when the function was traced."""
         reached = {self._guards.local(x): type(x) for x in self._guards.objects.values()}
         for k, x in enumerate(self._call.leaves):
             if isinstance(x, Traced | np.ndarray):
-                known = self._guards.data.get(id(x))
-                if known is not None:
-                    self._require(f"q_x{k} is not {known[0]}")
+                reached_data = self._guards.data.get(id(x))
+                if reached_data is not None:
+                    self._require(f"q_x{k} is not {reached_data[0]}")
                     continue
                 same = [f"q_x{k} is {local}" for local, kind in reached.items() if kind is type(x)]
                 if same:

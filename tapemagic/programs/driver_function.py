@@ -20,14 +20,14 @@ LONGEST = 2000
 def lines_of(
     parameters: str,
     passed: str,
-    given: str,
+    arguments: str,
     parts: Sequence[tuple[str, Sequence[str]]],
 ) -> tuple[list[str], list[int]]:
     """The lines of a function that makes a driver, and the numbers of those with which its parts begin.
 
     Parameters
     ----------
-    parameters, passed, given : str
+    parameters, passed, arguments : str
         The parameters; how they are passed on to the traced function; and as a tuple and a dict.
     parts : sequence of (str, sequence of str)
         For each part the name of the `Miss` for which its checks leave the loop, empty for a part without checks, and
@@ -48,7 +48,7 @@ def lines_of(
     lines += [
         "        except Exception:",
         "            q_missed = q_miss_from_error(q_parts)",
-        f"        return q_miss({given}, q_missed)",
+        f"        return q_miss({arguments}, q_missed)",
     ]
     return lines, starts
 
@@ -64,9 +64,9 @@ def _leaving(checks: Sequence[str], missed: str) -> list[str]:
 
 def code_of(lines: Sequence[str], file: str) -> CodeType:
     """Compile the text of a driver under a file name."""
-    whole = compile("\n".join(lines), file, "exec", dont_inherit=True)
-    (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
-    (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
+    module = compile("\n".join(lines), file, "exec", dont_inherit=True)
+    (maker,) = (x for x in module.co_consts if isinstance(x, CodeType))
+    (code,) = (x for x in maker.co_consts if isinstance(x, CodeType))
     return code
 
 
@@ -78,21 +78,21 @@ def merged(lines: Sequence[str]) -> list[str]:
     >>> merged(["if kwargs: break", "x, = args", "a = x._value", "if a is b: break", "if c: break"])
     ['if kwargs: break', 'x, = args', 'if (a := x._value) is b or c: break']
     """
-    found: list[str] = []
+    fewer: list[str] = []
     for line in lines:
         condition, end = _check(line)
-        if condition and found:
-            name, equals, value = found[-1].partition(" = ")
+        if condition and fewer:
+            name, equals, value = fewer[-1].partition(" = ")
             rest = condition.removeprefix(name)
             if equals and name.isidentifier() and rest != condition and rest[:1] in {" ", "."}:
-                found.pop()
+                fewer.pop()
                 condition = f"({name} := {value}){rest}"
-            before, same = _check(found[-1]) if found else ("", "")
+            before, same = _check(fewer[-1]) if fewer else ("", "")
             if before and same == end and len(before) < LONGEST:
-                found.pop()
+                fewer.pop()
                 condition = f"{before} or {condition}"
-        found.append(f"if {condition}: {end}" if condition else line)
-    return found
+        fewer.append(f"if {condition}: {end}" if condition else line)
+    return fewer
 
 
 def _check(line: str) -> tuple[str, str]:
@@ -115,10 +115,10 @@ def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) 
         What is returned if the program does not hold: called with the arguments, a tuple and a dict, and a `Miss`.
     """
     cells = dict(zip(FREE, (CellType(function), CellType(miss)), strict=True))
-    made = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
+    replay = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
     if type(function) is FunctionType:
-        made.__name__, made.__qualname__ = function.__name__, function.__qualname__
-    return made
+        replay.__name__, replay.__qualname__ = function.__name__, function.__qualname__
+    return replay
 
 
 PLAIN_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS

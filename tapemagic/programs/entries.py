@@ -55,7 +55,7 @@ class Location(NamedTuple):
     owner: Any
     key: Any
 
-    def put(self, value: Any) -> None:
+    def store(self, value: Any) -> None:
         """Store another object."""
         if isinstance(self.owner, CellType):
             self.owner.cell_contents = value
@@ -188,13 +188,13 @@ def library_names(kind: type) -> frozenset[str]:
 @lru_cache(1024)
 def names_of_bases(bases: tuple[type, ...]) -> frozenset[str]:
     """The names of attributes in the methods of some classes."""
-    found: set[str] = set()
+    names: set[str] = set()
     for base in bases:
         for value in list(vars(base).values()):
             inner = getattr(value, "fget", None) or getattr(value, "__func__", None) or value
             if isinstance(inner, FunctionType):
-                found.update(*(code.co_names for code in codes_in(inner.__code__)))
-    return frozenset(found)
+                names.update(*(code.co_names for code in codes_in(inner.__code__)))
+    return frozenset(names)
 
 
 def slots_of(kind: type) -> Iterator[str]:

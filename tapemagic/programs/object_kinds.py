@@ -194,8 +194,8 @@ def keys_changed_code(x: str, keys: tuple[Any, ...], constant: Callable[[Any], s
     kinds = [*map(type, keys)]
     if not INTERCHANGEABLE_TYPES.issuperset(kinds):
         return f"q_Keys({x}) != {constant(keys)}"
-    others = f"[*{x}] != {constant(list(keys))}"
-    return others if {*kinds} <= {str} else f"{others} or [*map(type, {x})] != {constant(kinds)}"
+    differs = f"[*{x}] != {constant(list(keys))}"
+    return differs if {*kinds} <= {str} else f"{differs} or [*map(type, {x})] != {constant(kinds)}"
 
 
 def is_container(x: Any) -> bool:
@@ -319,6 +319,6 @@ def is_user_module(module: Any) -> bool:
     """Return True for a user file, a folder of these, the notebook itself, and a module made by code."""
     file = getattr(module, "__file__", None)
     if file is None:
-        made = getattr(module, "__spec__", None) is None
-        return made or module.__name__ == "__main__" or hasattr(module, "__path__")
+        has_no_spec = getattr(module, "__spec__", None) is None
+        return has_no_spec or module.__name__ == "__main__" or hasattr(module, "__path__")
     return origin_of(file) == "" and not file.endswith(IN_C)

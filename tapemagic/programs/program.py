@@ -31,9 +31,9 @@ def kind_of(value: Any) -> Kind:
     >>> kind_of(np.float32(1))
     Kind(shape=(), dtype=dtype('float32'), is_array=False)
     """
-    known = SINGLE.get(type(value))
-    if known is not None:
-        return known
+    kind = SINGLE.get(type(value))
+    if kind is not None:
+        return kind
     if isinstance(value, np.ndarray):
         return Kind(value.shape, value.dtype, True)
     if isinstance(value, np.generic):
@@ -92,8 +92,8 @@ class Back(NamedTuple):
 
     def reaching(self, node: Node) -> Back:
         """Return a copy as the adjoint of a value: the first value, or the first one with a name."""
-        known = self.to is not None and (self.to.name or isinstance(self.to, Input))
-        if known or (self.to is not None and not node.name and not isinstance(node, Input)):
+        is_named = self.to is not None and (self.to.name or isinstance(self.to, Input))
+        if is_named or (self.to is not None and not node.name and not isinstance(node, Input)):
             return self
         return Back(self.of, self.order, node, self.sources, self.own)
 
@@ -153,12 +153,12 @@ class Node:
     def reads(self) -> list[Node]:
         """The nodes among its arguments."""
         if self._reads is None:
-            found = self._reads = []
+            nodes = self._reads = []
             for x in (*self.args, *self.kwargs.values()) if self.kwargs else self.args:
                 if isinstance(x, Node):
-                    found.append(x)
+                    nodes.append(x)
                 elif isinstance(x, NESTED):
-                    found += nodes_in(x)
+                    nodes += nodes_in(x)
         return self._reads
 
     def write_into(self, target: Node) -> None:
@@ -204,21 +204,21 @@ class Constant(Node):
     value : array or NumPy scalar
     by_reference : bool
         Whether it is a user array, which may be written into between calls; otherwise it is a private copy.
-    given : bool
+    from_user : bool
         Whether it came from the user's program, so that its numbers may be what they are by chance.
     uniform : bool or None
         Whether all elements have the same bits; None until this is computed.
     """
 
-    __slots__ = ("by_reference", "given", "uniform", "value")
+    __slots__ = ("by_reference", "from_user", "uniform", "value")
 
     def __init__(
-        self, value: Any, by_reference: bool = False, name: str = "", given: bool = False
+        self, value: Any, by_reference: bool = False, name: str = "", from_user: bool = False
     ) -> None:
         super().__init__(None, (), {}, kind_of(value), name=name)
         self.value = value
         self.by_reference = by_reference
-        self.given = given
+        self.from_user = from_user
         self.uniform: bool | None = None
 
 

@@ -257,7 +257,7 @@ def _ones(x: Any, trace: RecordTrace) -> Any:
     """Return the gradient that a sweep starts with as a constant of the program, so that the sweep is traced."""
     value = ones(unwrap(x))
     node = trace.node(value)
-    node.given = False  # the user didn't choose these numbers, so they may be called "ones"
+    node.from_user = False  # the user didn't choose these numbers, so they may be called "ones"
     return wrap(Symbol(trace, node, value))
 
 

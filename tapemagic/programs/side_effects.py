@@ -31,10 +31,10 @@ from tapemagic.programs.object_kinds import (
 from tapemagic.programs.reasons import a_or_an
 
 OUTSIDE = "do that before or after the call"
-GIVEN = "do that before the call, and pass the result as an argument"
+RESULT_AS_ARGUMENT = "do that before the call, and pass the result as an argument"
 PRINTS = "it prints: return the value, and print it after the call"
-DRAWS = f"it draws random numbers: {GIVEN}"
-CLOCK = f"it reads the clock: {GIVEN}"
+DRAWS = f"it draws random numbers: {RESULT_AS_ARGUMENT}"
+CLOCK = f"it reads the clock: {RESULT_AS_ARGUMENT}"
 ANYTHING = "with which it may read anything: write the names themselves"
 
 PURE = frozenset(
@@ -54,7 +54,7 @@ REFUSED = {
     "compile": ANYTHING,
     "id": "which differs for each object: pass what tells them apart as an argument",
     "open": f"which opens a file: {OUTSIDE}",
-    "input": f"which asks for input: {GIVEN}",
+    "input": f"which asks for input: {RESULT_AS_ARGUMENT}",
     "breakpoint": "which starts a debugger",
 }
 """Built-in functions with which a function stays eager, and why."""
@@ -85,7 +85,7 @@ NUMPY_GENERATORS = frozenset(
 A shuffle exchanges the elements of a list; on a traced array it would exchange views.
 """
 
-NOW = frozenset({"now", "today"})
+CURRENT_DATES = frozenset({"now", "today"})
 """Strings of which NumPy makes the date of the moment, in any case."""
 
 DATES = re.compile("[<>=|]?(M8|datetime64)")
@@ -208,7 +208,7 @@ def why_unwatchable(x: Any) -> str:
     """
     what = a_or_an(type(x).__name__)
     if isinstance(x, GENERATORS):
-        return f"{what}, which draws random numbers: {GIVEN}"
+        return f"{what}, which draws random numbers: {RESULT_AS_ARGUMENT}"
     if isinstance(x, io.IOBase | Path):
         return f"{what}: read the file before the call, and give what is in it as an argument"
     if hasattr(type(x), "__next__"):
@@ -217,11 +217,11 @@ def why_unwatchable(x: Any) -> str:
         return f"{what}, which each call changes: make the tape inside the function"
     library = impure_library(x)
     if library in {"numpy", "random"}:
-        return f"which draws random numbers: {GIVEN}"
+        return f"which draws random numbers: {RESULT_AS_ARGUMENT}"
     if library and not callable(x) and not isinstance(x, ModuleType):
         return f"{what} of the library {library}: give it as arrays or numbers"
     if library:
-        return f"of the library {library}, which may do more than compute: {GIVEN}"
+        return f"of the library {library}, which may do more than compute: {RESULT_AS_ARGUMENT}"
     if isinstance(x, FunctionType | MethodType | np.ndarray):
         return ""
     if isinstance(x, type) and is_user_class(type(x)):

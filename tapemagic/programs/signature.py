@@ -19,7 +19,7 @@ from tapemagic.programs.object_kinds import (
     keys_of,
     overridden_method,
 )
-from tapemagic.programs.side_effects import CLOCK, NOW, why_unwatchable
+from tapemagic.programs.side_effects import CLOCK, CURRENT_DATES, why_unwatchable
 
 LEAF = "leaf"
 """The structure of an argument other than a list, tuple or dict."""
@@ -82,12 +82,12 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     keys: list[Any] = [structure]
     odd = ""
     for k, x in enumerate(leaves):
-        known = leaf_key(x, objects)
-        if known.__class__ is str:
-            odd = odd or str(known)
+        key = leaf_key(x, objects)
+        if key.__class__ is str:
+            odd = odd or str(key)
         elif isinstance(x, BEARING):
-            known = known, alias(x, k, places)
-        keys.append(known)
+            key = key, alias(x, k, places)
+        keys.append(key)
     return Call(tuple(keys), structure, leaves, objects, odd)
 
 
@@ -169,7 +169,9 @@ def leaf_key(x: Any, objects: list[Any]) -> Any:
         return f"an array of the class {type(x).__name__}: give np.asarray(x)"
     if type(x) in LASTING:
         return (
-            "a text with which " + CLOCK if type(x) is str and x.lower() in NOW else static_key(x)
+            "a text with which " + CLOCK
+            if type(x) is str and x.lower() in CURRENT_DATES
+            else static_key(x)
         )
     reason = why_unwatchable(x)
     if reason:

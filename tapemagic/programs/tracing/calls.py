@@ -13,7 +13,7 @@ import numpy as np
 from tapemagic.engine.events import is_generated, origin_of, source_lines
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.programs.program import Site
-from tapemagic.programs.reasons import GIVEN, SHAPE
+from tapemagic.programs.reasons import COMPUTE_BEFORE, SHAPE
 
 OF_MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"
 ARRAYS_AT_ONCE = "write it with NumPy's functions of whole arrays, such as np.where in place of if"
@@ -32,7 +32,7 @@ INSTEAD = {
     **dict.fromkeys(("vectorize", "frompyfunc", "nditer", "ndenumerate"), ARRAYS_AT_ONCE),
     "as_strided": "write np.lib.stride_tricks.sliding_window_view(x, n), or an index of whole numbers",
     "fromiter": STACK,
-    "memoryview": GIVEN,
+    "memoryview": COMPUTE_BEFORE,
     "full": "write x + np.zeros(shape)",
     "range": "write a while loop on the tensor, or give the number as one of Python's",
 }
@@ -106,7 +106,7 @@ def called_with(expression: ast.Call, frame: Any, how: str = "") -> str:
     function = ast.unparse(called)
     name = function.rpartition(".")[2]
     if ":" in function:
-        return f"{OF_ARRAYS}: {GIVEN}"
+        return f"{OF_ARRAYS}: {COMPUTE_BEFORE}"
     if _is_of_math(called, frame):
         return f"{function}(): {OF_MATH}"
     if name in SIZED or (name == "full" and how == "int()"):
@@ -118,7 +118,7 @@ def called_with(expression: ast.Call, frame: Any, how: str = "") -> str:
     if expression.args and _is_list(expression.args[0], frame):
         return f"{function}() of a list: {STACK}"
     home = getattr(value_of(called, frame), "__module__", None) or ""
-    return f"{function}(): {GIVEN if home.partition('.')[0] == 'numpy' else NUMPY}"
+    return f"{function}(): {COMPUTE_BEFORE if home.partition('.')[0] == 'numpy' else NUMPY}"
 
 
 def _function(expression: ast.Call) -> ast.expr:
@@ -151,7 +151,7 @@ def _indexed(expression: ast.Subscript, frame: Any) -> str:
         return ""
     text = ast.unparse(expression)
     if ":" in text:
-        return f"{what} at places that are computed: {GIVEN}"
+        return f"{what} at places that are computed: {COMPUTE_BEFORE}"
     table, index = ast.unparse(expression.value), ast.unparse(expression.slice)
     make = "np.stack" if _holds_arrays(expression.value, value) else "tm.constant"
     return f"{text}, {what} at {place}: write {make}({table})[{index}]"
@@ -183,18 +183,18 @@ def raises(traceback: Any) -> bool:
 
 def way_of_error(traceback: Any) -> tuple[str, Site | None]:
     """Describe the user call that raised an error in a trace, with its line and what to write instead."""
-    found = None
+    user_traceback = None
     while traceback is not None:
         if origin_of(traceback.tb_frame.f_code.co_filename) == "":
-            found = traceback
+            user_traceback = traceback
         traceback = traceback.tb_next
-    if found is None:
-        return f"{OF_ARRAYS}: {GIVEN}", None
-    site = Site(found.tb_frame.f_code.co_filename, found.tb_lineno)
-    called = running(found.tb_frame, found.tb_lasti)[1]
+    if user_traceback is None:
+        return f"{OF_ARRAYS}: {COMPUTE_BEFORE}", None
+    site = Site(user_traceback.tb_frame.f_code.co_filename, user_traceback.tb_lineno)
+    called = running(user_traceback.tb_frame, user_traceback.tb_lasti)[1]
     if not isinstance(called, ast.Call):
-        return f"{OF_ARRAYS}: {GIVEN}", site
-    return called_with(called, found.tb_frame), site
+        return f"{OF_ARRAYS}: {COMPUTE_BEFORE}", site
+    return called_with(called, user_traceback.tb_frame), site
 
 
 def reads_an_attribute(frame: Any) -> bool:
@@ -245,11 +245,11 @@ def _is_of_math(function: ast.expr, frame: Any) -> bool:
     return False
 
 
-def _is_list(given: ast.expr, frame: Any) -> bool:
+def _is_list(argument: ast.expr, frame: Any) -> bool:
     """Whether an argument is a list or tuple."""
-    if isinstance(given, ast.Name):
-        return isinstance(_value(given.id, frame), list | tuple)
-    return isinstance(given, ast.List | ast.Tuple | ast.ListComp)
+    if isinstance(argument, ast.Name):
+        return isinstance(_value(argument.id, frame), list | tuple)
+    return isinstance(argument, ast.List | ast.Tuple | ast.ListComp)
 
 
 def value_of(expression: ast.expr, frame: Any) -> Any:

@@ -68,7 +68,7 @@ _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
 def _references(symbol: Symbol) -> tuple[float, float]:
     """The numbers of references to a symbol's array, and to that of which it is a view."""
-    array = symbol._held
+    array = symbol._concrete
     return _count(array), 0.0 if array.base is None else _count(array.base)
 
 
@@ -161,7 +161,7 @@ class Trace:
         """An array with the same numbers, into which its owner may write; in the program it is the same value."""
         if type(x) is not Symbol or x._trace is not self or x.__class__ is not np.ndarray:
             return np.copy(x)
-        return Symbol(self, x._node, np.copy(x._held))
+        return Symbol(self, x._node, np.copy(x._concrete))
 
     def call(
         self, function: Any, args: Sequence[Any], kwargs: dict[str, Any], compute: Any = None
@@ -172,7 +172,7 @@ class Trace:
         """
         values = []
         for x in args:
-            values.append(x._held if type(x) is Symbol else concrete(x))  # noqa: PERF401 (quicker)
+            values.append(x._concrete if type(x) is Symbol else concrete(x))  # noqa: PERF401 (quicker)
         compute = compute or function
         try:
             result = compute(*values, **concrete(kwargs)) if kwargs else compute(*values)
@@ -242,9 +242,9 @@ class Trace:
         how = self._why_not_in_place(kwargs, out)
         if how:
             self.mark_exit(how)
-        if how or not self.is_recording or not out._held.flags.writeable:
+        if how or not self.is_recording or not out._concrete.flags.writeable:
             self.exposed = True
-            function(*concrete(inputs), **concrete(kwargs), out=out._held)
+            function(*concrete(inputs), **concrete(kwargs), out=out._concrete)
             return out
         try:
             computed = self.call(function, inputs, kwargs)
@@ -263,42 +263,42 @@ class Trace:
                     "an operation in place on an array whose axes are permuted in memory"
                 )
                 self.exposed = True
-                out._held[...] = concrete(computed)
+                out._concrete[...] = concrete(computed)
                 return out
             order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
             computed = self.call(np.array, (computed,), {"order": order})
         if type(computed) is not Symbol:  # the trace was closed meanwhile
             self.exposed = True
-            out._held[...] = computed
+            out._concrete[...] = computed
             return out
-        out._node, out._held = computed._node, computed._held
+        out._node, out._concrete = computed._node, computed._concrete
         return out
 
     @staticmethod
     def _written_into_copy(function: Any, inputs: Any, kwargs: Any, out: Symbol) -> None:
         """Let NumPy raise the error of an operation in place."""
-        function(*concrete(inputs), **concrete(kwargs), out=np.copy(out._held))
+        function(*concrete(inputs), **concrete(kwargs), out=np.copy(out._concrete))
 
     @staticmethod
     def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
         """The obstacle to writing down that an array is now another one; empty if nothing else reads its memory."""
-        array: Any = out._held
+        array: Any = out._concrete
         if array.__class__ is not np.ndarray or kwargs.get("where", True) is not True:
             return "an operation in place with where=..."
-        given = isinstance(out._node, Input)
-        if given and isinstance(out._node.origin, Variable):
+        is_input = isinstance(out._node, Input)
+        if is_input and isinstance(out._node.origin, Variable):
             return ""
         del array
-        if given or _references(out) not in UNSHARED_REFCOUNTS:
+        if is_input or _references(out) not in UNSHARED_REFCOUNTS:
             return "an operation in place on an array that has other names"
         return ""
 
     def guard(self, x: Symbol) -> bool:
         """The bool of a symbol, which the rest of the program depends on."""
-        found = bool(x._held)
+        expected = bool(x._concrete)
         if self.is_recording:
-            self.body.append(Guard(x._node, found, self.site() if self.named else None))
-        return found
+            self.body.append(Guard(x._node, expected, self.site() if self.named else None))
+        return expected
 
     def require_kind(self, result: Any) -> None:
         """Let the program hold only where a result, or each of several, has this shape, and is as complex as now."""
@@ -345,7 +345,7 @@ class Trace:
         if kind is Symbol:
             if x._trace is self:
                 return x._node
-            return self._constant(x._held)
+            return self._constant(x._concrete)
         if kind in PLAIN_NUMBERS:
             return x
         if isinstance(x, Traced):
@@ -376,16 +376,16 @@ class Trace:
 
     def constant(self, value: Any) -> Constant | None:
         """The constant that an array or NumPy scalar is in the program, if it was read and is the same at each call."""
-        known = self._constants.get(id(value))
-        return known[1] if known else None
+        entry = self._constants.get(id(value))
+        return entry[1] if entry else None
 
     def _constant(self, value: Any) -> Constant:
-        known = self._constants.get(id(value))
-        if known is not None and (known[1].by_reference or _equal(known[1].value, value)):
-            return known[1]
-        made = Constant(value if is_fixed(value) else _copy(value), given=self.back is None)
-        self._constants[id(value)] = value, made
-        return made
+        entry = self._constants.get(id(value))
+        if entry is not None and (entry[1].by_reference or _equal(entry[1].value, value)):
+            return entry[1]
+        constant = Constant(value if is_fixed(value) else _copy(value), from_user=self.back is None)
+        self._constants[id(value)] = value, constant
+        return constant
 
     def site(self, own: int = 1) -> Site | None:
         """The running line of user code; the last `own` frames are skipped."""
@@ -449,7 +449,7 @@ class Trace:
         node = self.node(x)
         _, backs = self._adjoints.get(id(unwrap(x)), (None, {}))
         if backs and isinstance(node, Constant):
-            node.given = False
+            node.from_user = False
             if len(backs) == 1:  # several values may share one array
                 (node.back,) = backs.values()
         return node

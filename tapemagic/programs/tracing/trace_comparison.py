@@ -52,30 +52,30 @@ def first_difference(a: Program, b: Program) -> Difference | None:
     if origins(a) != origins(b):
         return Difference(OTHERWISE, None)
     twin: dict[Any, Any] = dict(zip(a.inputs, b.inputs, strict=True))
-    for one, other in zip_longest(a.body, b.body):
-        if type(one) is not type(other):
-            return Difference(OTHERWISE, getattr(other, "site", None))
-        site = other.site
-        if type(one) is Guard:
-            if one.expected != other.expected or twin.get(one.condition) is not other.condition:
+    for x, y in zip_longest(a.body, b.body):
+        if type(x) is not type(y):
+            return Difference(OTHERWISE, getattr(y, "site", None))
+        site = y.site
+        if type(x) is Guard:
+            if x.expected != y.expected or twin.get(x.condition) is not y.condition:
                 return Difference(OTHERWISE, site)
             continue
-        if one.function != other.function or one.errstate != other.errstate:
+        if x.function != y.function or x.errstate != y.errstate:
             return Difference(OTHERWISE, site)
-        if not _same_arguments(one.args, other.args, twin):
+        if not _same_arguments(x.args, y.args, twin):
             return Difference(CHANGES, site)
-        if (one.kwargs or other.kwargs) and not _same(one.kwargs, other.kwargs, twin):
+        if (x.kwargs or y.kwargs) and not _same(x.kwargs, y.kwargs, twin):
             return Difference(CHANGES, site)
-        if one.kind is not other.kind and one.kind != other.kind:
+        if x.kind is not y.kind and x.kind != y.kind:
             return Difference(CHANGES, site)
-        twin[one] = other
+        twin[x] = y
     last = next((x.site for x in reversed(b.body) if x.site is not None), None)
     if [type(x) for x in a.results] != [type(x) for x in b.results]:
         return Difference(OTHERWISE, last)
     if not _same(a.results, b.results, twin):
         return Difference(CHANGES, last)
-    one, other = ([identity(variable, each) for variable, _ in each.assigned] for each in (a, b))
-    if one != other:
+    x, y = ([identity(variable, each) for variable, _ in each.assigned] for each in (a, b))
+    if x != y:
         return Difference(OTHERWISE, last)
     ends = [[node for _, node in each.assigned] for each in (a, b)]
     return None if _same(ends[0], ends[1], twin) else Difference(CHANGES, last)
