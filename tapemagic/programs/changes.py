@@ -1,4 +1,4 @@
-"""Changes that a traced call makes: the names of what it changes, on which line, and what to write instead."""
+"""Describe changes of a traced call: the name and line of the changed object, and what to write instead."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def why_changing(
 
 
 def name_of(path: str, function: Any, args: Any, kwargs: Any, call: Call) -> str:
-    """The name that the function's code has for an object of a path: for an argument, its parameter's.
+    """Return the name of a changed object in the function's code; an argument is named by its parameter.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def name_of(path: str, function: Any, args: Any, kwargs: Any, call: Call) -> str
 
 
 def parameter_of(function: Any, args: Any, kwargs: Any, x: Any) -> str:
-    """The parameter to which an object was passed, or one that it is a part of; '' if that is not known.
+    """Return the parameter to which an object was passed, alone or inside another object, or ''.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def parameter_of(function: Any, args: Any, kwargs: Any, x: Any) -> str:
 
 
 def changed_parameter(function: Any, args: Any, kwargs: Any, structure: Any) -> str:
-    """The first parameter whose argument no longer has the structure that it had before a call; or ''.
+    """Return the first parameter whose argument has another structure than before the call, or ''.
 
     Parameters
     ----------
     structure : object
-        The structure of all arguments before the call, as in `Call`.
+        The structure of all arguments before the call. See `Call`.
     """
     positional = structure[0] if kwargs else structure
     before = [*positional[1:], *(structure[1][2:] if kwargs else ())]

@@ -66,13 +66,13 @@ class Names(NamedTuple):
     joins_text: bool
 
     def line_of(self, name: str) -> int | None:
-        """The line on which a name is first assigned, or else first read."""
+        """Return the line on which a name is first assigned, or else first read."""
         return self.assigned.get(name) or self.read.get(name)
 
 
 @lru_cache(4096)
 def names_in(function_code: CodeType) -> Names:
-    """The names in a function's code.
+    """Collect the names in a function's code.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _line_of(instruction: Any) -> int | None:
 
 
 def _field_of(operation: str, kind: str) -> str:
-    """The field of `Names` for the line of an instruction."""
+    """Return the field of `Names` that stores the line of an instruction."""
     if kind == "local":
         return "local"
     return "assigned" if operation.startswith(("STORE", "DELETE")) else "read"
@@ -153,7 +153,7 @@ def _flag_of(each: Any, kind: str, following: Any) -> str:
 
 
 def _instructions(code: CodeType) -> list[dis.Instruction]:
-    """The instructions of one piece of code, without those that only prepare a call."""
+    """Return the instructions of one piece of code, without the ones that only prepare a call."""
     return [x for x in dis.get_instructions(code) if x.opname not in {"PUSH_NULL", "PRECALL"}]
 
 
@@ -189,7 +189,7 @@ def kind_of(operation: str) -> str:
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
-    """A piece of code, and those of the functions and classes that it defines."""
+    """Yield a piece of code, and the code of the functions and classes that it defines."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -206,7 +206,7 @@ def strings_in(constants: Iterable[Any]) -> Iterator[str]:
 
 
 def names_in_string(text: str) -> Iterator[str]:
-    """The names of attributes in a string: dotted names, or those in the fields of a format.
+    """Yield the attribute names in a string: dotted names, or names in the fields of a format.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def names_in_string(text: str) -> Iterator[str]:
 
 
 def site_of_return(function: Any) -> Site | None:
-    """The line on which a function returns its result; None if there are several, or it is not written in Python.
+    """Return the line on which a function returns, or None for several lines or a built-in function.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def site_of_return(function: Any) -> Site | None:
 
 
 def site_of_parameter(function: Any, name: str) -> Site | None:
-    """The line on which a function first reads one of its parameters.
+    """Return the line on which a function first reads one of its parameters, if any.
 
     Examples
     --------

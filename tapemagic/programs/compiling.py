@@ -1,4 +1,4 @@
-"""Compile a program: run the passes, write its text, and compile the driver around it."""
+"""Compile programs: run the passes, write the text of a program, and compile its driver."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Compiled:
     number : int
         The number of this program: programs are counted in the order in which they are made.
     driver : callable
-        Called with the arguments; gives the result, or a `Miss`.
+        A function of the arguments that returns the result, or a `Miss`.
     """
 
     def __init__(self, program: Program, call: Call, guards: Guards, entry: Any) -> None:

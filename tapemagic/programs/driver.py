@@ -37,13 +37,13 @@ MAX_PAIRWISE = 4
 class Driver:
     """Write the driver of a program.
 
-    A driver has the parameters of the function itself, if each argument has a name of its own; then Python reports a
+    A driver has the parameters of the function itself, if each argument has its own name; then Python reports a
     wrong call. Otherwise it has ``*args`` and ``**kwargs``.
 
     Parameters
     ----------
     function : callable
-        The user's.
+        The traced function.
     call : Call
         The arguments with which the program was traced.
     guards : Guards
@@ -115,7 +115,7 @@ class Driver:
         self.namespace["q_parts"] = [*zip(starts, running, strict=True)]
 
     def code(self, file: str) -> CodeType:
-        """The code of the driver, whose free variables are the traced function and `miss`."""
+        """Compile the driver, whose free variables are the traced function and `miss`."""
         code = code_of(self.text, file)
         if self._names is None:
             return code
@@ -272,7 +272,7 @@ class Driver:
                         self._require(f"q_x{k}._id > 0 and q_x{k}._id == q_x{earlier}._id")
 
     def _check_aliases(self) -> None:
-        """Require that an argument is also an object in reach only if it was when the function was traced."""
+        """Require that an argument is also a reachable object only if it was in the traced call."""
         reached = {self._guards.local(x): type(x) for x in self._guards.objects.values()}
         for k, x in enumerate(self._call.leaves):
             if isinstance(x, Traced | np.ndarray):
@@ -285,18 +285,18 @@ class Driver:
                     self._require(" or ".join(same))
 
     def _place(self, variable: Variable) -> int | None:
-        """The place of a variable among the arguments."""
+        """Return the place of a Variable among the arguments, if it is one."""
         return next((k for k, x in enumerate(self._call.leaves) if x is variable), None)
 
     def _local(self, variable: Variable) -> str:
-        """The local name of a variable."""
+        """Return the local name of a Variable."""
         place = self._place(variable)
         return self._guards.data[id(variable)][0] if place is None else f"q_x{place}"
 
     # The program, and its results.
 
     def _value(self, origin: Any) -> str:
-        """The expression for an input of the program."""
+        """Return the expression for an input of the program."""
         if isinstance(origin, int):
             return self._values[origin]
         if isinstance(origin, Reached):
@@ -347,7 +347,7 @@ class Driver:
         self.lines += [f"q_h._id = {variable}._handle._id", f"{variable}._handle = q_h"]
 
     def _result(self, k: int, how: str, what: Any) -> str:
-        """The expression for one leaf of the results."""
+        """Return the expression for one leaf of the results."""
         if how == "argument":
             return f"q_x{what}"
         if how == "reached":
@@ -372,7 +372,7 @@ class Driver:
         return self._results[k]
 
     def _packed(self, structure: Any, leaves: Any) -> str:
-        """The expression that puts the results together."""
+        """Return the expression that packs the results."""
         if structure == LEAF:
             return str(next(leaves))
         kind = structure[0]

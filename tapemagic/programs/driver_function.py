@@ -54,7 +54,7 @@ def lines_of(
 
 
 def _leaving(checks: Sequence[str], missed: str) -> list[str]:
-    """Checks that first note why they leave the loop."""
+    """Let checks note the reason before they leave the loop."""
     end = f": q_missed = {missed}; break"
     return [
         f"{line.removesuffix(': break')}{end}" if _check(line)[0] else line
@@ -71,7 +71,7 @@ def code_of(lines: Sequence[str], file: str) -> CodeType:
 
 
 def merged(lines: Sequence[str]) -> list[str]:
-    """The same checks in fewer statements, which are compiled and run in less time.
+    """Merge checks into fewer statements, which compile and run in less time.
 
     Examples
     --------
@@ -96,23 +96,23 @@ def merged(lines: Sequence[str]) -> list[str]:
 
 
 def _check(line: str) -> tuple[str, str]:
-    """The condition of a check on one line, and what follows from it; empty for any other line."""
+    """Split a check on one line into its condition and its action, both '' for any other line."""
     condition, colon, end = line.rpartition(": ")
     return (condition[3:], end) if colon and line.startswith("if ") else ("", "")
 
 
 def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) -> Any:
-    """A driver.
+    """Create a driver function from its code.
 
     Parameters
     ----------
     code : code
-        That of `Driver.code`.
+        The result of `Driver.code`.
     namespace : dict of str to object
     function : callable
-        The user's: it is called under a tape, and inside of another trace.
+        The traced function, which is called under a tape and inside another trace.
     miss : callable
-        What is returned if the program does not hold: called with the arguments, a tuple and a dict, and a `Miss`.
+        Called if the program does not match: with the arguments as a tuple and a dict, and a `Miss`.
     """
     cells = dict(zip(FREE, (CellType(function), CellType(miss)), strict=True))
     replay = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
@@ -126,7 +126,7 @@ PLAIN_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def parameters(function: Any, call: Call) -> tuple[str, ...] | None:
-    """The parameters of a function that takes what a call gave by position, and no more; None for any other."""
+    """Return the parameter names of a function that takes exactly the positional arguments of a call."""
     if type(function) is not FunctionType or function.__defaults__ or function.__kwdefaults__:
         return None
     code, structure = function.__code__, call.structure
@@ -139,14 +139,14 @@ def parameters(function: Any, call: Call) -> tuple[str, ...] | None:
 
 
 def count_of(structure: Any) -> int:
-    """The number of leaves of lists, tuples and dicts."""
+    """Count the leaves of nested lists, tuples and dicts."""
     if structure == LEAF:
         return 1
     return sum(map(count_of, structure[1 + (structure[0] is dict) :]))
 
 
 def is_plain(structure: Any) -> bool:
-    """Whether nested structures are lists, tuples, and dicts with string or integer keys."""
+    """Return True if nested structures are lists, tuples, and dicts with string or integer keys."""
     if structure == LEAF:
         return True
     if isinstance(structure[0], tuple):

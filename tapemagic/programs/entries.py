@@ -1,4 +1,4 @@
-"""Entries of guards: the kind of each object that a function reads, and the place that stores it."""
+"""Entries of guards: the kind and the storage place of each object that a function reads."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Location(NamedTuple):
             plain_class(self.owner).__setitem__(self.owner, self.key, value)
 
     def get(self) -> Any:
-        """Return the stored object, or None."""
+        """Return the object that is stored there, or None if it is gone."""
         try:
             if isinstance(self.owner, CellType):
                 return self.owner.cell_contents
@@ -129,7 +129,7 @@ def defaults_of(f: FunctionType) -> Iterator[tuple[str, str, Any]]:
 
 
 def data_kind(x: Any) -> Any:
-    """The class, shape, dtype and layout of an array or tensor."""
+    """Return the class, shape, dtype and layout of an array or tensor."""
     if x is None:
         return object()
     value = x._read()._value if isinstance(x, Tensor) else x
@@ -157,7 +157,7 @@ def is_special(name: str, value: Any) -> bool:
 
 
 def contents(x: Any) -> bytes:
-    """The shape, dtype and numbers of an array as bytes, for a comparison."""
+    """Return the shape, dtype and numbers of an array as bytes, for a comparison."""
     numbers: bytes = x.tobytes()
     return f"{x.shape} {x.dtype.str} ".encode() + numbers
 
@@ -179,7 +179,7 @@ def has_objects(value: Any) -> bool:
 
 
 def library_names(kind: type) -> frozenset[str]:
-    """The names in the methods of a class that libraries define."""
+    """Return the attribute names in the methods that libraries define for a class."""
     return names_of_bases(
         tuple(base for base in kind.__mro__ if base is not object and not is_user_class(base))
     )
@@ -187,7 +187,7 @@ def library_names(kind: type) -> frozenset[str]:
 
 @lru_cache(1024)
 def names_of_bases(bases: tuple[type, ...]) -> frozenset[str]:
-    """The names of attributes in the methods of some classes."""
+    """Return the attribute names in the methods of some classes."""
     names: set[str] = set()
     for base in bases:
         for value in list(vars(base).values()):
@@ -198,7 +198,7 @@ def names_of_bases(bases: tuple[type, ...]) -> frozenset[str]:
 
 
 def slots_of(kind: type) -> Iterator[str]:
-    """The names of a class's slots that hold values."""
+    """Yield the attribute names of a class's slots, with private names mangled."""
     slots = vars(kind).get("__slots__", ())
     for name in (slots,) if isinstance(slots, str) else tuple(slots):
         if name not in {"__weakref__", "__dict__"}:

@@ -58,8 +58,8 @@ class Replayed:
         as_run : bool, optional
             Whether to show the program as it runs. Where elementwise calls on arrays of a megabyte or more follow each
             other, they run in a loop over blocks that fit the processor's cache. By default the source has the same
-            calls without blocks. Both give the same to the bit, but for sums, means and products over the axis that is
-            cut into blocks, and what is computed from them: these are rounded in another order.
+            calls without blocks. Both agree to the bit, except for sums, means and products over the axis that is cut
+            into blocks, and values computed from these, which are rounded in another order.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class BoundFunction(Replayed):
         self._programs = function.programs_of(owner)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Replay the program for these arguments; trace the function if there is none yet."""
+        """Replay the program for these arguments; without a matching program, trace the function."""
         if is_followed():
             return self.python_function(*args, **kwargs)
         result = self._programs.driver(*args, **kwargs)

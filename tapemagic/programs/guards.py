@@ -1,8 +1,8 @@
 """Guards: everything that a function reads besides its arguments, and Python code that notices if any of it changes.
 
 A function is a program only if everything that it depends on can be seen by plain means: names in its code, and from
-there attributes, items, cells and defaults, as deep as the code names them. Where that is not enough, the function
-stays eager, and `Guards.refusal` says why and on which line.
+there attributes, items, cells and defaults, as deep as the code names them. Otherwise the function stays eager, and
+`Guards.refusal` says why and on which line.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class Guards:
         return next(paths, "")
 
     def site_of(self, path: str) -> Site | None:
-        """Return the line that assigns the last name of a path, or first reads it; None if unknown."""
+        """Return the first line that assigns, or else reads, the last name of a path."""
         name = path.removeprefix(DEFAULT).rpartition(".")[2].partition("[")[0]
         for how in ("local",) if path.startswith(DEFAULT) else ("assigned", "read"):
             for code, names in self.codes.items():
@@ -288,7 +288,7 @@ class Guards:
             self._queue.append((self._expand, local, x, path))
 
     def _remember(self, expression: str, x: Any) -> str:
-        """Give an object a local variable in the lines."""
+        """Assign an object to a local variable in the lines."""
         local = self._name("v")
         self.lines.append(f"{local} = {expression}")
         self._visited[id(x)] = local, x
@@ -330,7 +330,7 @@ class Guards:
             self._makes_dates = self._makes_dates or np.dtype(getattr(x, "dtype", x)).kind == "M"
 
     def _visit_text(self, text: str, site: Site | None) -> None:
-        """Note a string, which may name attributes, a dtype of dates, or the moment."""
+        """Visit a string, which may name attributes, a dtype of dates, or the current time."""
         if text.lower() in CURRENT_DATES:
             self._now_site = self._now_site or site
         elif DATES.match(text):
@@ -385,7 +385,7 @@ class Guards:
         self._require(f"q_contents({local}) != {self._constant('w', numbers)}")
 
     def _keep(self, local: str, x: Any, path: str) -> None:
-        """Require an array or tensor to be the same: it is also stored where no symbol can replace it."""
+        """Require that an array or tensor stays the same, because a symbol cannot replace all references."""
         if isinstance(x, tuple):
             for part in x:
                 if isinstance(part, KEPT) and self.is_reachable(part):
@@ -479,7 +479,7 @@ class Guards:
         return names
 
     def _visit_globals(self, x: FunctionType, code_names: Names) -> None:
-        """Visit the global names in the code of a function, and look at what else it does."""
+        """Visit the global names in the code of a function, and refuse what it may not do."""
         code, scope = x.__code__, x.__globals__
         for text in code_names.texts:
             self._visit_text(text, Site(code.co_filename, code.co_firstlineno))
@@ -554,7 +554,7 @@ class Guards:
                 self._refuse(f"it reads {path}.{name}, {reason}", self.site_of(name))
 
     def _expand_class(self, local: str, x: type, path: str) -> None:
-        """Visit what a user class and its bases define, by the names that some code reads."""
+        """Visit the parts of a user class and its bases whose names some code reads."""
         if len(x.__mro__) > BASES and x not in self._classes:
             self._require(f"{local}.__mro__ is not {self._constant('k', x.__mro__)}")
         self._visit_names(local, x, path)
@@ -568,7 +568,7 @@ class Guards:
     def _expand_class_body(
         self, x: type, names: set[str], skipped: frozenset[str], path: str
     ) -> None:
-        """Visit what one class defines itself."""
+        """Visit the parts that one class defines itself."""
         entry = self._classes.get(x)
         if entry is None:
             entry = self._classes[x] = self._constant("p", vars(x)), set()
@@ -678,7 +678,7 @@ class Guards:
 
 
 def modules_of(imported: Iterable[str], scope: dict[str, Any]) -> set[str]:
-    """The loaded modules that imports in a function may refer to, relative to its package as well."""
+    """Return the loaded modules that imports in a function may refer to, also relative to its package."""
     package = scope.get("__package__") or ""
     above = [*accumulate(package.split("."), "{}.{}".format)] if package else []
     names: set[str] = set()
@@ -689,7 +689,7 @@ def modules_of(imported: Iterable[str], scope: dict[str, Any]) -> set[str]:
 
 
 def first_change(a: Guards, b: Guards, strictly: bool = False) -> str | None:
-    """Return the path of the first difference between two states of reachable objects, or None.
+    """Return the path of the first difference between two states of reachable objects, if any.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Misses: why a program did not match a call."""
+"""Misses: the reasons why a program did not match a call."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Miss:
     Attributes
     ----------
     guard : int
-        The number of the guard that failed, counted from 1; 0 if the arguments or an object in reach differ.
+        The number of the guard that failed, counted from 1, or 0 if the arguments or a reachable object differ.
     program : Compiled or None
         The program whose guard failed.
     error : type of Exception, or None
-        The class of what the program raised.
+        The class of the error that the program raised.
     """
 
     __slots__ = ("error", "guard", "program")

@@ -137,7 +137,7 @@ def same_leaf(a: Any, b: Any) -> bool:
 
 
 def exact_key(x: Any) -> tuple[Any, ...]:
-    """A form of a value whose comparison distinguishes types and the signs of zeros.
+    """Convert a value to a form whose comparison distinguishes types and the signs of zeros.
 
     Examples
     --------
@@ -178,13 +178,13 @@ class Keys(tuple[Any, ...]):
 
 
 def keys_of(x: Iterable[Any]) -> tuple[Any, ...]:
-    """The keys of a dict: a plain tuple if all are strings."""
+    """Return the keys of a dict, as a plain tuple if all are strings."""
     keys = tuple(x)
     return keys if all(type(key) is str for key in keys) else Keys(keys)
 
 
 def keys_changed_code(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) -> str:
-    """Code that is true if a dict has other keys than those of `keys_of`, or another order.
+    """Return a condition that is true if the keys of a dict, or their order, have changed.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def is_made_in_c(kind: type) -> bool:
 
 
 def unwatched(kind: type) -> frozenset[str]:
-    """The attributes of a class that no result depends on, from its ``__tape_unwatched__``."""
+    """Return the attributes that no result depends on: the ``__tape_unwatched__`` of a class."""
     return getattr(kind, "__tape_unwatched__", frozenset())
 
 
@@ -277,7 +277,7 @@ def is_made_by_frompyfunc(ufunc: Any) -> bool:
 def is_user_class(kind: type) -> bool:
     """Return True for a class in a user file or a notebook cell."""
     module = sys.modules.get(kind.__module__)
-    if kind.__module__ == "builtins":  # a class made by exec without a `__name__` says so, too
+    if kind.__module__ == "builtins":  # exec without a `__name__` also makes such classes
         return not is_made_in_c(kind) and getattr(builtins, kind.__name__, None) is not kind
     return module is None or is_user_module(module)
 
@@ -300,7 +300,7 @@ ACCESS = (
 
 @functools.lru_cache(4096)
 def overridden_method(kind: type) -> str:
-    """The method of list or dict that a user class overrides; '' if it overrides none.
+    """Return the name of a method of list or dict that a user class overrides, or ''.
 
     The items that such an object stores may differ from those that it returns.
 

@@ -1,4 +1,4 @@
-"""The programs of one function, for each signature and each branch, and when to trace another one."""
+"""Store the programs of a function by signature and branches, and decide when to trace again."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from tapemagic.programs.tracing.trace import Trace, is_followed, tracing
 from tapemagic.programs.tracing.trace_comparison import first_difference
 
 MAX_STATEFUL_TRACES = 3
-"""The number of calls that may change an object in reach, as the first call of a model builds its layers."""
+"""Maximum number of calls that may change a reachable object, as the first call of a model builds its layers."""
 
 EAGER_CALLS_PER_MISS = 100
-"""The number of eager calls after one failed guard before the programs are searched again."""
+"""Number of eager calls after a failed guard before the programs are searched again."""
 
 MAX_CONSTANT_BYTES = 1 << 20
-"""The maximum bytes of all reachable arrays that may be constants, whose numbers are compared at each call."""
+"""Maximum bytes of all reachable arrays together whose numbers a driver compares at each call."""
 
 _lock = threading.RLock()
 """The lock of the thread that traces."""
@@ -71,11 +71,11 @@ class SignatureEntry:
     tries : int
         The number of traces since the last program that changed a reachable object.
     fixed : bool
-        Whether reachable arrays are constants, because the function takes their numbers out of the program.
+        Whether reachable arrays are constants, because the function needs their numbers while it is traced.
     full : bool
         Whether the limit of programs is reached, and no trace waits for a second one.
     why_eager : str
-        Why there is no program; empty if there is one, or may be one.
+        Why there can be no program; empty if a program exists or may follow.
     why_paths : str
         Why some branches through the function stay eager.
     """
@@ -113,7 +113,7 @@ class ProgramCache:
         self._eager_after: dict[tuple[Any, int], int] = {}
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Delete all programs, traces and reasons."""
         self._set_driver(None)
         self._signatures = {}
         self._eager_after = {}
@@ -126,7 +126,7 @@ class ProgramCache:
         self._set_driver(None)
 
     def _set_driver(self, compiled: Compiled | None) -> None:
-        """Let the next call try this program first, or search for one if it is None."""
+        """Let the next call try this program first; without one, it searches all programs."""
         self.driver = _always_miss if compiled is None else compiled.driver
         served = self._served and self._served()
         if served is not None:
@@ -139,7 +139,7 @@ class ProgramCache:
         self._why_all = why
 
     def list(self) -> list[Program]:
-        """All programs."""
+        """Return the programs of all signatures."""
         return [each.program for entry in [*self._signatures.values()] for each in entry.programs]
 
     @property
@@ -152,13 +152,13 @@ class ProgramCache:
         return "\n".join(dict.fromkeys(filter(None, reasons)))
 
     def text(self, name: str) -> str:
-        """A line about the programs."""
+        """Describe the programs in one line."""
         count = len(self.list())
         programs = f"{count} program{'s' * (count != 1)}"
         return f"<tapemagic.function {name}: {programs}{', eager' * bool(self.why_eager)}>"
 
     def source(self, name: str, args: Any, kwargs: Any, as_run: bool = False) -> str:
-        """The source of the programs for these kinds of arguments, or of all programs without arguments."""
+        """Return the source of the programs for these kinds of arguments, or of all without arguments."""
         entries = dict(self._signatures)
         key = signature(args, kwargs).key
         if key in entries:
@@ -293,7 +293,7 @@ class ProgramCache:
 
     @classmethod
     def _rerun_after_error(cls, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
-        """Run a function whose program raised an error: either the function raises it again, or it catches it."""
+        """Run a function whose program raised an error, which the function itself raises or catches."""
         result = cls._run(function, args, kwargs)
         missed.program.entry.why_paths = (
             f"it catches {a_or_an(getattr(missed.error, '__name__', 'error'))}"
@@ -337,7 +337,7 @@ class ProgramCache:
         self._why_more = f"{limit}{detail}: {instead}"
 
     def _other_object(self, call: Call) -> str:
-        """The class of an argument that was a different object at earlier calls, or ''."""
+        """Return the class of an argument that was a different object at earlier calls, or ''."""
         kinds = [type(x).__name__ for x in call.objects]
         if self._changing in kinds:  # it replaced an object that no longer exists
             return self._changing
@@ -518,7 +518,7 @@ class ProgramCache:
     def _match_pending(
         self, entry: SignatureEntry, program: Program, guards: Guards, call: Call
     ) -> None:
-        """Compile a trace that equals an earlier one, or keep it until there is a second one."""
+        """Compile a trace that equals an earlier trace; otherwise keep it for the next call."""
         # One trace cannot tell a constant from a clock, a counter or a cached value: two equal ones are required.
         path = path_of(program)
         reached = [guards.data.get(id(x)) for x in call.leaves]

@@ -86,14 +86,14 @@ A shuffle exchanges the elements of a list; on a traced array it would exchange 
 """
 
 CURRENT_DATES = frozenset({"now", "today"})
-"""Strings of which NumPy makes the date of the moment, in any case."""
+"""Strings that NumPy turns into the current date, in upper or lower case."""
 
 DATES = re.compile("[<>=|]?(M8|datetime64)")
 """The beginning of a dtype of dates."""
 
 
 def is_pure(module: str) -> bool:
-    """Whether the functions of a module only compute.
+    """Return True if the functions of a module only compute.
 
     Examples
     --------
@@ -138,20 +138,20 @@ def impure_library(x: Any) -> str:
 
 
 def random_states() -> Any:
-    """The states of the global generators of NumPy and Python, which differ after each draw."""
+    """Return the states of the global generators of NumPy and Python, which differ after each draw."""
     # NumPy's normal numbers come in pairs: the second one changes only `has_gauss`, so the whole state is compared.
     return _frozen(np.random.get_state(legacy=False)), random.getstate()  # noqa: NPY002
 
 
 def _frozen(state: Any) -> Any:
-    """A state of dicts and arrays in a form that can be compared."""
+    """Convert a state of dicts and arrays to a form that can be compared."""
     if isinstance(state, dict):
         return [(key, _frozen(part)) for key, part in state.items()]
     return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 class NotedStream:
-    """A stream to the screen that records the first line of user code which writes to it."""
+    """A wrapper of sys.stdout or sys.stderr that records the first line of user code that writes."""
 
     def __init__(self, stream: Any, effects: dict[str, Any]) -> None:
         self._stream = stream
@@ -185,7 +185,7 @@ class NotedStream:
 
 @contextmanager
 def output_noted(effects: dict[str, Any]) -> Iterator[None]:
-    """Note in a dict what the block prints on this thread, with its line."""
+    """Record the line of the first output of the block on this thread, under `PRINTS`."""
     before = sys.stdout, sys.stderr
     noted: Any = tuple(None if each is None else NotedStream(each, effects) for each in before)
     sys.stdout, sys.stderr = noted

@@ -1,4 +1,4 @@
-"""A traced call: arrays in its arguments and in reach are replaced by symbols, and restored afterwards."""
+"""A traced call: symbols replace its arrays and all reachable ones until it returns."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TracedCall:
     Attributes
     ----------
     function : callable
-        That which is called.
+        The traced function.
     nbytes : int
         After the call: the bytes of the reachable arrays that were replaced by symbols.
     """
@@ -147,7 +147,7 @@ class TracedCall:
             place.store(stand_in)
 
     def _stand_in(self, x: Any) -> Any:
-        """Return the replacement of a reachable array, tensor, or tuple of these."""
+        """Return the replacement of a reachable array or tensor, or of a tuple that contains some."""
         if id(x) in self._stand_ins:
             return self._stand_ins[id(x)]
         if type(x) is tuple:
@@ -464,7 +464,7 @@ def without_symbols(x: Any) -> Any:
 
 
 def contents_of(x: Any) -> list[Any]:
-    """The contents of a list, or the keys and values of a dict."""
+    """Return the contents of a list, or the keys and values of a dict."""
     return [*x, *x.values()] if isinstance(x, Mapping) else list(x)
 
 

@@ -39,14 +39,14 @@ INSTEAD = {
 """The advice for a function that needs plain numbers, by its name."""
 
 READING = frozenset({"getattr", "hasattr"})
-"""The functions that read an attribute by a text."""
+"""The functions that read an attribute by a string."""
 
 WRITING = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 """The operations of ``x[i] = y`` and, from Python 3.12 on, of ``x[a:b] = y``."""
 
 
 def user_frame(own: int = 1) -> Any:
-    """Return the running frame of user code, skipping the last `own` frames; None without one."""
+    """Return the running frame of user code, skipping the last `own` frames."""
     frame: Any = sys._getframe(own)
     while frame is not None and (
         origin_of(frame.f_code.co_filename) != "" or is_generated(frame.f_code)
@@ -122,7 +122,7 @@ def called_with(expression: ast.Call, frame: Any, how: str = "") -> str:
 
 
 def _function(expression: ast.Call) -> ast.expr:
-    """The function of a call, also of one that is made by a call, as in ``np.vectorize(f)(x)``."""
+    """Return the function of a call; for ``np.vectorize(f)(x)`` it is ``np.vectorize``."""
     called = expression.func
     while isinstance(called, ast.Call):
         called = called.func
@@ -130,7 +130,7 @@ def _function(expression: ast.Call) -> ast.expr:
 
 
 def _is_text(expression: ast.expr | None) -> bool:
-    """Whether an expression is ``"..." % x`` or ``"...".format(x)``."""
+    """Return True if an expression is ``"..." % x`` or ``"...".format(x)``."""
     match expression:
         case ast.BinOp(ast.Constant(str()), ast.Mod()):
             return True
@@ -140,7 +140,7 @@ def _is_text(expression: ast.expr | None) -> bool:
 
 
 def _indexed(expression: ast.Subscript, frame: Any) -> str:
-    """The indexing of a list, a tuple or an array, and what to write instead; empty if it is something else."""
+    """Describe the index into a list, tuple or array, and what to write instead, or return ''."""
     value = value_of(expression.value, frame)
     if isinstance(expression.value, ast.List | ast.Tuple) or isinstance(value, list | tuple):
         what, place = "a list", "a place that is computed"
@@ -158,7 +158,7 @@ def _indexed(expression: ast.Subscript, frame: Any) -> str:
 
 
 def _holds_arrays(expression: ast.expr, value: Any) -> bool:
-    """Return True if a list or tuple may have arrays or tensors in it."""
+    """Return True if a list or tuple may contain arrays or tensors."""
     if isinstance(expression, ast.List | ast.Tuple):
         return not all(isinstance(x, ast.Constant | ast.UnaryOp) for x in expression.elts)
     parts = value if isinstance(value, list | tuple) else ()
@@ -176,7 +176,7 @@ def is_raised_by_the_user(error: BaseException) -> bool:
 
 
 def raises(traceback: Any) -> bool:
-    """Whether the frame at a place of a traceback raises the error itself, by ``raise`` or ``assert``."""
+    """Return True if the frame of a traceback raises the error itself, by ``raise`` or ``assert``."""
     operation = traceback.tb_frame.f_code.co_code[traceback.tb_lasti]
     return dis.opname[operation] in {"RAISE_VARARGS", "RERAISE"}
 
@@ -208,13 +208,13 @@ def reads_an_attribute(frame: Any) -> bool:
 
 
 def running(frame: Any, last_instruction: int | None = None) -> tuple[str, ast.expr | None]:
-    """The name of the operation that a frame runs, and its expression; None where that cannot be read.
+    """Return the name of the instruction that a frame runs, and its expression, or None without source.
 
     Parameters
     ----------
     frame : frame
     last_instruction : int, optional
-        That at which an error left the frame.
+        The offset at which an error left the frame, instead of the current one.
     """
     code = frame.f_code
     last_instruction = frame.f_lasti if last_instruction is None else last_instruction
@@ -236,7 +236,7 @@ def running(frame: Any, last_instruction: int | None = None) -> tuple[str, ast.e
 
 
 def _is_of_math(function: ast.expr, frame: Any) -> bool:
-    """Whether a function is one of the modules math and cmath."""
+    """Return True if a function belongs to the module math or cmath."""
     match function:
         case ast.Attribute(ast.Name(module)):
             return getattr(_value(module, frame), "__name__", "") in MATH
@@ -246,14 +246,14 @@ def _is_of_math(function: ast.expr, frame: Any) -> bool:
 
 
 def _is_list(argument: ast.expr, frame: Any) -> bool:
-    """Whether an argument is a list or tuple."""
+    """Return True if an argument is a list or tuple."""
     if isinstance(argument, ast.Name):
         return isinstance(_value(argument.id, frame), list | tuple)
     return isinstance(argument, ast.List | ast.Tuple | ast.ListComp)
 
 
 def value_of(expression: ast.expr, frame: Any) -> Any:
-    """The value of a constant, a name or an attribute; None for any other expression."""
+    """Return the value of a constant, a name or an attribute, or None for any other expression."""
     match expression:
         case ast.Constant(value):
             return value

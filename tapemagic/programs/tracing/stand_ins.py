@@ -17,16 +17,16 @@ MAX_DEPTH = 5
 """The maximum depth of nested tuples that are rebuilt."""
 
 references: Callable[[Any], float] = getattr(sys, "getrefcount", lambda _: float("nan"))
-"""The number of references to an object: nan where Python does not count them, so that any may be left."""
+"""Count the references to an object; nan, which equals no count, if Python does not count them."""
 
 
 def survivors(stand_ins: dict[int, tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """The stand-ins to which something else still refers, each after what it represents; empties the dict.
+    """Empty a dict of stand-ins, and return the pairs whose stand-in is still referred to elsewhere.
 
     Parameters
     ----------
     stand_ins : dict of int to (object, object)
-        What each represents, and the stand-in, by its identity: those in lists and tuples before these.
+        Pairs of original and stand-in by the identity of the stand-in; parts before the lists that contain them.
     """
     remaining: list[tuple[Any, Any]] = []
     x, stand_in = None, object()
@@ -39,7 +39,7 @@ def survivors(stand_ins: dict[int, tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def put_values(trace: Any, stand_ins: list[tuple[Any, Any]]) -> None:
-    """Replace the symbols of a closed trace by their values, and stand-ins by what they represent.
+    """Replace the symbols of a closed trace by their values, and stand-ins by the original objects.
 
     Elsewhere, such as in a suspended generator, a symbol stays, which computes like its value.
     """

@@ -70,7 +70,7 @@ METHODS = frozenset(
 """The methods of arrays that are recorded; any other method stops the trace."""
 
 TEXTS = frozenset({np.array2string, np.array_repr, np.array_str})
-"""Functions that turn an array into text."""
+"""Functions that convert an array to text."""
 
 CONVERSION_METHODS = frozenset({"item", "tolist", "tobytes"})
 """Methods that return Python numbers or bytes."""
@@ -99,12 +99,12 @@ method = cache(Method)
 
 @cache
 def attribute(name: str) -> Any:
-    """The function that gives an attribute of an array, such as its real part."""
+    """Return a function that reads an attribute of an array, such as its real part."""
     return operator.attrgetter(name)
 
 
 def _of_memory(name: str) -> Any:
-    """Return a property for the memory of an array, which stops the trace if user code reads it."""
+    """Return a property for the memory of an array. The trace stops if user code reads the property."""
 
     def read(symbol: Symbol) -> Any:
         if origin_of(sys._getframe(1).f_code.co_filename) == "":
@@ -115,7 +115,7 @@ def _of_memory(name: str) -> Any:
 
 
 def _change(name: str) -> Any:
-    """The function that sets an attribute of a symbol's value, which changes the array itself."""
+    """Return a function that sets an attribute of a symbol's value, which changes the array itself."""
 
     def change(symbol: Symbol, value: Any) -> None:
         setattr(symbol._leave(f"x.{name} = ..."), name, concrete(value))
@@ -126,13 +126,13 @@ def _change(name: str) -> Any:
 class Symbol:
     """A value in a traced call: it computes like the value, and records each computation.
 
-    To Python it is an instance of the value's own class, so that all code takes the ways that it takes without it.
+    To Python it is an instance of the value's own class, so that all code takes its usual branches.
 
     Attributes
     ----------
     _trace : Trace
     _node : Node
-        What it is in the program. An operation in place gives the symbol another one.
+        Its node in the program. An operation in place replaces it.
     _concrete : array or NumPy scalar
         The value.
     """
@@ -262,11 +262,11 @@ class Symbol:
         return value
 
     def _numbers_of(self, name: str, *args: Any) -> Any:
-        """The value as Python's numbers."""
+        """Return the value as Python numbers or bytes."""
         return getattr(self._as_scalar(text_or(f".{name}()")), name)(*concrete(args))
 
     def _method(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """The result of a method of arrays."""
+        """Record the call of an array's method."""
         out = kwargs.pop("out", None)
         if out is not None:
             self._leave(f".{name}(out=...)")
@@ -278,7 +278,7 @@ class Symbol:
         return self._call(method(name), self, *args, **kwargs)
 
     def _leave(self, how: str) -> Any:
-        """Return the value, which leaves the trace: later changes of it are not recorded."""
+        """Return the plain value and stop the trace, because later changes of it are not recorded."""
         self._trace.mark_exit(how)
         self._trace.exposed = self._trace.exposed or not issubclass(
             type(self._concrete), np.generic
@@ -286,7 +286,7 @@ class Symbol:
         return self._concrete
 
     def _as_scalar(self, how: str) -> Any:
-        """Return the value for a conversion to a number or text, which shares no memory with it."""
+        """Return the value for a conversion to a number or text, which cannot change the array."""
         self._trace.mark_exit(how)
         return self._concrete
 
@@ -383,7 +383,7 @@ def concrete(value: Any) -> Any:
 
 
 def shaped_by_data(index: Any) -> bool:
-    """Whether the number of elements that an index selects depends on numbers."""
+    """Return True if the number of elements that an index selects depends on numbers."""
     for part in _parts(index):
         kind = type(part)
         if kind is Symbol and np.asarray(part._concrete).dtype.kind == "b":
@@ -402,7 +402,7 @@ def _parts(index: Any) -> Any:
 
 
 def has_symbol(value: Any) -> bool:
-    """Whether a symbol is among nested arguments."""
+    """Return True if a symbol is among nested arguments."""
     kind = type(value)
     if kind is Symbol:
         return True
@@ -489,12 +489,12 @@ def _operate(function: Any, *operands: Any) -> Any:
 
 
 def concrete_leaf(x: Any) -> Any:
-    """The value of a symbol; any other object unchanged."""
+    """Return the value of a symbol, or any other object unchanged."""
     return x._concrete if type(x) is Symbol else x
 
 
 def _is_of_numbers(values: list[Any]) -> bool:
-    """Whether an operator is none of NumPy's, or one on complex scalars, another algorithm than that of np.multiply."""
+    """Return True if Python computes an operator, or NumPy by another algorithm than its ufunc."""
     kinds = {x.__class__ for x in values}
     if kinds <= REAL_KINDS:
         return kinds.isdisjoint(PLAIN_KINDS)
@@ -526,7 +526,7 @@ def _is_operand(other: Any) -> bool:
 
 
 def _repeat_sequence(sequence: Any, times: Any) -> Any:
-    """A list, tuple or text as often as a NumPy scalar says; None if NumPy multiplies numbers."""
+    """Repeat a list, tuple or text as often as a NumPy scalar says, or return None for numbers."""
     if isinstance(sequence, SEQUENCES) and issubclass(times.__class__, np.generic):
         return sequence * times._as_scalar(way_out("int()"))
     return None

@@ -1,4 +1,4 @@
-"""Trace: records what a function computes while it runs."""
+"""Traces: recorders of the NumPy calls that a function makes while it runs."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
 """Errors that depend on numbers: a function that catches one takes a branch without a guard."""
 
 MAX_NODES = 20_000
-"""The maximum number of nodes; a longer function stays eager."""
+"""Maximum number of nodes; a longer function stays eager."""
 
 MAX_REASONS = 8
 """The number of reasons that a trace keeps: the first ones."""
 
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 current = _current.get
-"""The trace that is open on this thread; None where there is none."""
+"""Return the trace that is open on this thread, or None."""
 
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
 
 def _references(symbol: Symbol) -> tuple[float, float]:
-    """The numbers of references to a symbol's array, and to that of which it is a view."""
+    """Count the references to a symbol's array, and to the array whose memory it views."""
     array = symbol._concrete
     return _count(array), 0.0 if array.base is None else _count(array.base)
 
@@ -154,11 +154,11 @@ class Trace:
         return concrete(args)
 
     def reads(self, args: Any) -> bool:
-        """Whether a symbol is among nested arguments."""
+        """Return True if a symbol is among nested arguments."""
         return has_symbol(args)
 
     def owned_copy(self, x: Any) -> Any:
-        """An array with the same numbers, into which its owner may write; in the program it is the same value."""
+        """Copy an array for a caller that writes into it; in the program it is the same value."""
         if type(x) is not Symbol or x._trace is not self or x.__class__ is not np.ndarray:
             return np.copy(x)
         return Symbol(self, x._node, np.copy(x._concrete))
@@ -229,7 +229,7 @@ class Trace:
         return node
 
     def _changed_errstate(self) -> dict[str, str] | None:
-        """NumPy's error handling, if it has changed since the start or raises errors."""
+        """Return NumPy's error handling if the traced function has changed it, or if it raises errors."""
         state: Any = np.geterr()
         if state == self.errstate and not self._raises:
             return None
@@ -281,7 +281,7 @@ class Trace:
 
     @staticmethod
     def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
-        """The obstacle to writing down that an array is now another one; empty if nothing else reads its memory."""
+        """Return the obstacle to an operation in place, or '' if no other array shares the memory."""
         array: Any = out._concrete
         if array.__class__ is not np.ndarray or kwargs.get("where", True) is not True:
             return "an operation in place with where=..."
@@ -294,14 +294,14 @@ class Trace:
         return ""
 
     def guard(self, x: Symbol) -> bool:
-        """The bool of a symbol, which the rest of the program depends on."""
+        """Return the bool of a symbol, and record a guard for the rest of the program."""
         expected = bool(x._concrete)
         if self.is_recording:
             self.body.append(Guard(x._node, expected, self.site() if self.named else None))
         return expected
 
     def require_kind(self, result: Any) -> None:
-        """Let the program hold only where a result, or each of several, has this shape, and is as complex as now."""
+        """Guard the shape of each result, and whether it is complex."""
         for x in result if isinstance(result, tuple) else (result,):
             if type(x) is not Symbol:
                 continue
@@ -313,7 +313,7 @@ class Trace:
                 self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
 
     def record_assignment(self, variable: Variable, value: Any) -> None:
-        """Note that this thread has made a value that of a variable."""
+        """Record that this thread assigned a value to a Variable."""
         self._assigned[id(variable)] = value
 
     def is_assigned(self, variable: Variable, value: Any) -> bool:
@@ -340,7 +340,7 @@ class Trace:
             self.reasons.append((how, site))
 
     def node(self, x: Any) -> Any:
-        """The node or constant that an argument is in the program."""
+        """Return an argument as the program contains it: a node, a constant or a plain value."""
         kind = type(x)
         if kind is Symbol:
             if x._trace is self:
@@ -375,7 +375,7 @@ class Trace:
             self.mark_exit(f"an argument of type {type(x).__name__}")
 
     def constant(self, value: Any) -> Constant | None:
-        """The constant that an array or NumPy scalar is in the program, if it was read and is the same at each call."""
+        """Return the constant of the program for an array or NumPy scalar that some call read, or None otherwise."""
         entry = self._constants.get(id(value))
         return entry[1] if entry else None
 
@@ -388,7 +388,7 @@ class Trace:
         return constant
 
     def site(self, own: int = 1) -> Site | None:
-        """The running line of user code; the last `own` frames are skipped."""
+        """Return the running line of user code, skipping the last `own` frames."""
         frame = user_frame(own)
         if frame is None:
             return None
@@ -399,7 +399,7 @@ class Trace:
         return self._sweeping_at
 
     def is_own(self, site: Site | None) -> bool:
-        """Return True for a line in user code that a sweep calls, rather than the line that began it."""
+        """Return True for a line of user code that a sweep runs, rather than the line that began the sweep."""
         return site is not None and site is not self._sweeping_at
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
@@ -439,13 +439,13 @@ class Trace:
             self.back, self._sweeping, self._sweeping_at = before
 
     def _note_adjoint(self, g: Any, node: Node) -> None:
-        """Note of which values, among those that may be sources, an array is the adjoint that no call changes."""
+        """Record that an array is the adjoint of a possible source, unchanged by any call."""
         if g is not None and self.back is not None and (node.name or isinstance(node, Input)):
             _, backs = self._adjoints.setdefault(id(g), (g, {}))
             backs[node] = self.back._replace(to=node)
 
     def result(self, x: Any) -> Any:
-        """The node or constant that a result is in the program."""
+        """Return a result as the program contains it: a node or a constant."""
         node = self.node(x)
         _, backs = self._adjoints.get(id(unwrap(x)), (None, {}))
         if backs and isinstance(node, Constant):
@@ -456,22 +456,22 @@ class Trace:
 
 
 def _node_of(value: Any) -> Node | None:
-    """The node of a value in a record, which may not be kept."""
+    """Return the node of a value in a record, or None if it has no symbol."""
     return value._node if type(value) is Symbol or type(value) is Absent else None
 
 
 def _first_node(values: tuple[Any, ...]) -> Node | None:
-    """The first node among several values."""
+    """Return the first node among several values, if any."""
     return next(filter(None, map(_node_of, values)), None)
 
 
 def _any_in(output_id: Any, grads: dict[int, Any]) -> bool:
-    """Whether a record's result, or one of its results, has a gradient."""
+    """Return True if any result of a record has a gradient."""
     return any(i in grads for i in (output_id if output_id.__class__ is tuple else (output_id,)))
 
 
 def is_plain(x: Any) -> bool:
-    """Whether something is a fixed set or record of plain values.
+    """Return True for a plain value, and for a frozen set or dataclass of plain values.
 
     Examples
     --------
@@ -504,7 +504,7 @@ def is_fixed(value: Any) -> bool:
 
 
 def _copy(array: Any) -> Any:
-    """A copy with the same memory layout, because the rounding of sums and products depends on it."""
+    """Copy an array with its memory layout, on which the rounding of sums and products depends."""
     if array.flags.forc:
         copy = np.copy(array, order="K")
         if copy.strides == array.strides or not copy.size:
@@ -518,7 +518,7 @@ def _copy(array: Any) -> Any:
 
 
 def _equal(copy: Any, value: Any) -> bool:
-    """Whether a copy still has the bits of its array."""
+    """Return True if a copy still has the bits of its array."""
     return copy is value or (
         copy.shape == value.shape
         and copy.strides == value.strides
@@ -527,7 +527,7 @@ def _equal(copy: Any, value: Any) -> bool:
 
 
 def _bits(array: Any) -> Any:
-    """The bytes of an array's elements."""
+    """Return the bytes of an array's elements."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
@@ -538,7 +538,7 @@ def is_followed() -> bool:
 
 @contextmanager
 def tracing(trace: Trace | None = None) -> Iterator[Trace]:
-    """A trace, which may be given, that is open inside the block, on this thread."""
+    """Open a trace on this thread inside the block."""
     trace = trace or Trace()
     token = _current.set(trace)
     open_blocks.append(None)

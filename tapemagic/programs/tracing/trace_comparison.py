@@ -40,7 +40,7 @@ class Difference(NamedTuple):
 
 
 def first_difference(a: Program, b: Program) -> Difference | None:
-    """The first difference of two traces; None if they made the same calls with the same constants.
+    """Return the first difference of two traces, or None if their calls and constants are equal.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def first_difference(a: Program, b: Program) -> Difference | None:
 
 
 def origins(program: Program) -> list[Any]:
-    """The origins of the inputs of a program, for a comparison."""
+    """Return the origins of the inputs of a program, for a comparison."""
     return [(identity(node.origin, program), node.kind) for node in program.inputs]
 
 
 def identity(origin: Any, program: Program) -> Any:
-    """The place of a Variable among the arguments, or its identity; any other origin itself."""
+    """Return the place of a Variable among the arguments or its identity; any other origin unchanged."""
     if isinstance(origin, Variable):
         place = program.notes["given"].get(id(origin))
         return id(origin) if place is None else ArgumentVariable(place)
