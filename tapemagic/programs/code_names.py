@@ -97,6 +97,7 @@ def names_in(function_code: CodeType) -> Names:
             kind = kind_of(each.opname)
             flag = _flag_of(each, kind, following)
             if flag:
+                # PUSH_EXC_INFO has no line (CPython 3.11): the next instruction has that of `except`.
                 flags.setdefault(flag, _line_of(following) or line)
             if kind in by_kind:
                 by_kind[kind].add(each.argval)
@@ -106,6 +107,7 @@ def names_in(function_code: CodeType) -> Names:
                 elsewhere.add(each.argval)
             if kind:
                 name = each.argval
+                # From Python 3.13 on, LOAD_FAST_LOAD_FAST reads two variables.
                 for each_name in (name,) if isinstance(name, str) else name:
                     lines[_field_of(each.opname, kind)].setdefault(each_name, line)
             earlier, before = before, each
@@ -113,6 +115,8 @@ def names_in(function_code: CodeType) -> Names:
         text for code in codes_in(function_code) for text in strings_in(code.co_consts)
     )
     names = by_kind["global"] | by_kind["attribute"]
+    # A modulo can't be distinguished from formatting, so each "%" counts. By mistake, it only makes the
+    # guards visit `__str__` and `__repr__` too.
     shows = "formats" in flags or not MAKES_TEXT.isdisjoint(names) or any("%" in x for x in texts)
     return Names(
         frozenset(by_kind["global"]), frozenset(by_kind["attribute"]), frozenset(elsewhere),
@@ -154,6 +158,8 @@ def _flag_of(each: Any, kind: str, following: Any) -> str:
 
 def _instructions(code: CodeType) -> list[dis.Instruction]:
     """Return the instructions of one piece of code, without the ones that only prepare a call."""
+    # PUSH_NULL and PRECALL separate a function from its arguments (CPython 3.11), which are compared as
+    # neighbors.
     return [x for x in dis.get_instructions(code) if x.opname not in {"PUSH_NULL", "PRECALL"}]
 
 

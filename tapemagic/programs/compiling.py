@@ -53,13 +53,18 @@ class Compiled:
         self.program = in_blocks(self.readable)
         self.guards = guards
         self.path = path_of(program)
+        # The passes drop guards on constants: then the number of a failed guard isn't its place in the
+        # path.
         self._all_guards = path_of(self.program) == self.path
         self.number = _number()
         file = f"<tapemagic program {self.number} of {program.name}>"
         statements = Writer(self.program, bare=True)
         written = Driver(guards.function, call, guards, self.program, statements, self)
+        # Tracebacks show the lines of the program. The checks around it are empty lines, so the numbers
+        # match.
         shown = {line.text.strip() for line in statements.body}
         lines = [f"{line}\n" * (line.strip() in shown) or "\n" for line in written.text]
+        # Without a modification time, linecache.checkcache keeps the entry.
         linecache.cache[file] = 0, None, lines, file
         weakref.finalize(self, linecache.cache.pop, file, None)
         self._namespace = written.namespace
@@ -87,6 +92,7 @@ class Compiled:
         """Check the program against what the function reaches now; if nothing has changed, use these guards."""
         if first_change(self.guards, guards) is not None:
             return False
+        # This dict is the globals of all drivers of the program, which see the new objects at once.
         for name, value in guards.namespace.items():
             self._namespace[name] = value
         self.guards = guards

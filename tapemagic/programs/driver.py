@@ -119,6 +119,8 @@ class Driver:
         code = code_of(self.text, file)
         if self._names is None:
             return code
+        # Bytecode refers to local variables by number, so they can be renamed. With the parameters' own
+        # names, keyword arguments work, and Python reports wrong calls as for the function itself.
         names = *self._names, *code.co_varnames[len(self._names) :]
         return code.replace(co_varnames=names)
 
@@ -229,6 +231,7 @@ class Driver:
             return
         dtype = self._constant(value.dtype)
         condition = f"type({name}) is not q_ndarray or {name}.shape != {value.shape}"
+        # NumPy's built-in dtypes are singletons, except unpickled ones and ones with a byte order.
         condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
         if value.ndim > 1:
             strides = strides_of(value)
@@ -248,6 +251,7 @@ class Driver:
             differs = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
             self._require(f"{name} is not {k} and ({differs})")
         else:
+            # `same_leaf` distinguishes 0.0 from -0.0, and finds nan equal to nan.
             k = self._constant(x)
             self._require(f"{name} is not {k} and not q_same_leaf({name}, {k})")
 
@@ -323,6 +327,7 @@ class Driver:
             value = self._value(node.origin)
             if name != value:
                 self.lines.append(f"{name} = {value}")
+        # The writer indents the lines as the body of a function.
         body = [line.text[4:] for line in self._statements.body]
         for text in self._statements.returned:
             self._results.append(text if text.isidentifier() else f"q_r{len(self._results)}")

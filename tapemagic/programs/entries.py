@@ -153,11 +153,13 @@ def is_special(name: str, value: Any) -> bool:
     """
     if not name.startswith("__"):
         return False
+    # Operators and built-in functions look these methods up, so no code names them.
     return isinstance(value, WRAPPERS) or (callable(value) and not is_leaf(value))
 
 
 def contents(x: Any) -> bytes:
     """Return the shape, dtype and numbers of an array as bytes, for a comparison."""
+    # As bytes, because == takes 0.0 for -0.0, and never finds nan equal to nan.
     numbers: bytes = x.tobytes()
     return f"{x.shape} {x.dtype.str} ".encode() + numbers
 
@@ -172,6 +174,7 @@ def has_objects(value: Any) -> bool:
     if isinstance(value, Variable):
         return True
     if isinstance(value, list | tuple):
+        # A list of many numbers would be searched at each walk, hence the limit.
         return any(map(has_objects, value[:100]))
     if isinstance(value, dict):
         return any(map(has_objects, list(value.values())[:100]))
@@ -202,6 +205,7 @@ def slots_of(kind: type) -> Iterator[str]:
     slots = vars(kind).get("__slots__", ())
     for name in (slots,) if isinstance(slots, str) else tuple(slots):
         if name not in {"__weakref__", "__dict__"}:
+            # Python stores a private name of class A, such as __x, as _A__x.
             private = name.startswith("__") and not name.endswith("__")
             yield f"_{kind.__name__.lstrip('_')}{name}" if private else name
 
@@ -209,6 +213,7 @@ def slots_of(kind: type) -> Iterator[str]:
 def is_empty(cell: CellType) -> bool:
     """Return True if a variable of an enclosing function has no value yet."""
     try:
+        # Only the read matters: it raises ValueError for an empty cell.
         return cell.cell_contents is cell
     except ValueError:
         return True

@@ -182,6 +182,7 @@ class Guards:
                     setting = f"{self._constant('s', state)}[{k}]"
                     self._visit(setting, x, "a setting", Location(state, k))
         while self._queue and not self.refusal:
+            # Breadth first, so that the path of an object is the shortest expression that leads to it.
             expand, local, x, path = self._queue.popleft()
             expand(local, x, path)
             if len(self.entries) > MAX_OBJECTS:
@@ -260,7 +261,10 @@ class Guards:
         visited = self._visited.get(id(x))
         if visited is not None:
             self.entries.append(Entry(path, "again", visited[0]))
+            # Two expressions for one object are one input of the program, so they must stay one object.
             self._require(f"{expression} is not {visited[0]}")
+            # A symbol replaces the object only at its first place. Here the trace reads its numbers, which
+            # therefore have to stay the same.
             if place is None and isinstance(x, KEPT):
                 self._queue.append((self._keep, visited[0], x, path))
             elif place is not None and place is not INSIDE and self._has_symbol(x):
@@ -305,6 +309,8 @@ class Guards:
 
     def _visit_leaf(self, expression: str, x: Any, path: str, place: Location | None) -> None:
         self.entries.append(Entry(path, "leaf", x))
+        # Identity is the quickest test. An equal number that is another object leads to `STALE`: then
+        # `first_change` compares the values.
         self._require(f"{expression} is not {self._constant('k', x)}")
         if isinstance(x, ModuleType):
             self._queue.append((self._expand_module, expression, x, path))
@@ -312,6 +318,7 @@ class Guards:
             self._queue.append((self._expand_wrapper, expression, x, path))
         elif isinstance(x, type):
             if is_user_class(x):
+                # A class that only stands in isinstance(x, ...) makes no objects: its __init__ has no effect.
                 if place is not CHECKED:
                     self._called.add(x)
                 self._queue.append((self._expand_class, self._constant("t", x), x, path))
@@ -441,6 +448,8 @@ class Guards:
                 self._require(f"not q_is_empty({self._constant('c', cell)})")
                 continue
             expression = f"{local}.__closure__[{k}].cell_contents"
+            # The root function is a constant of these lines, so its cells can be constants as well. Another
+            # function may be replaced by one with other cells.
             if local.startswith(f"{PRIVATE}f_"):
                 expression = f"{self._constant('c', cell)}.cell_contents"
             self._visit(expression, value, variable, Location(cell, None))
@@ -555,6 +564,7 @@ class Guards:
 
     def _expand_class(self, local: str, x: type, path: str) -> None:
         """Visit the parts of a user class and its bases whose names some code reads."""
+        # A class derived only from `object` inherits no names that could change.
         if len(x.__mro__) > BASES and x not in self._classes:
             self._require(f"{local}.__mro__ is not {self._constant('k', x.__mro__)}")
         self._visit_names(local, x, path)
@@ -594,6 +604,8 @@ class Guards:
             return
         bases = map(vars, x.__mro__[1:-1])
         inherited = names.intersection(chain.from_iterable(bases)).difference(own)
+        # A class rarely gets new names, so their number and a few lookups are enough, and quicker than the
+        # list.
         if len(inherited) > MAX_INHERITED_LOOKUPS:
             self._require(f"[*{local}] != {self._constant('n', list(own))}")
             return
@@ -680,6 +692,7 @@ class Guards:
 def modules_of(imported: Iterable[str], scope: dict[str, Any]) -> set[str]:
     """Return the loaded modules that imports in a function may refer to, also relative to its package."""
     package = scope.get("__package__") or ""
+    # The name in `from . import x` is relative to any package above the module.
     above = [*accumulate(package.split("."), "{}.{}".format)] if package else []
     names: set[str] = set()
     for name in imported:
@@ -702,6 +715,7 @@ def first_change(a: Guards, b: Guards, strictly: bool = False) -> str | None:
         if x.role != y.role or not is_same_entry(x, y, strictly):
             return x.path
     if len(a.entries) != len(b.entries) or a.lines != b.lines:
+        # `zip` stopped at the end of the shorter list.
         longer = max(a.entries, b.entries, key=len)
         k = min(len(a.entries), len(b.entries))
         return longer[k].path if len(longer) > k else "what it can reach"

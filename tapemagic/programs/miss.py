@@ -50,8 +50,10 @@ def miss_from_error(parts: Sequence[tuple[int, object]]) -> Miss:
         program itself for its statements, None for the lines that wrap its results.
     """
     error: Any = sys.exception()
+    # The line of the driver tells the part, so the parts need no `try` blocks of their own.
     line = error.__traceback__.tb_lineno
     running: object = next(part for start, part in reversed(parts) if start <= line)
+    # A guard reads an attribute or item that is gone: it has changed.
     if running is STALE and isinstance(error, CHANGED):
         return STALE
     if running is None or isinstance(running, Miss):

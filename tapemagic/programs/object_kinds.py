@@ -46,6 +46,7 @@ Named = namedtuple("Named", "field")  # noqa: PYI024 (only the type of its field
 
 NUMBERS = (int, float, complex, bool, str, bytes)
 
+# Without float and complex: 0.0 == -0.0, but 1 / x differs.
 INTERCHANGEABLE_TYPES = frozenset({int, bool, str, bytes, NoneType})
 """Types whose equal values can replace each other."""
 
@@ -87,6 +88,7 @@ def is_leaf(x: Any) -> bool:
     (True, False)
     """
     kind: Any = type(x)
+    # A symbol has the class of its value only in `__class__`.
     return is_leaf_class(kind) or (x.__class__ is not kind and isinstance(x, LEAVES))
 
 
@@ -254,6 +256,7 @@ def may_run_user_code(x: Any) -> bool:
     """
     if isinstance(x, functools.partial):
         return may_run_user_code(x.func) or not all(map(is_leaf, (*x.args, *x.keywords.values())))
+    # A method of an object, such as [].append, may change the object.
     if isinstance(x, MethodType | BuiltinFunctionType):
         return not (x.__self__ is None or isinstance(x.__self__, ModuleType))
     if isinstance(x, np.ufunc):
@@ -282,6 +285,7 @@ def is_user_class(kind: type) -> bool:
     return module is None or is_user_module(module)
 
 
+# An extension module in a user folder has no Python code whose names could be followed.
 IN_C = tuple(EXTENSION_SUFFIXES)
 
 ACCESS = (
@@ -319,6 +323,8 @@ def is_user_module(module: Any) -> bool:
     """Return True for a user file, a folder of these, the notebook itself, and a module made by code."""
     file = getattr(module, "__file__", None)
     if file is None:
+        # Modules made by types.ModuleType have no spec; a folder without __init__.py has a path but no
+        # file.
         has_no_spec = getattr(module, "__spec__", None) is None
         return has_no_spec or module.__name__ == "__main__" or hasattr(module, "__path__")
     return origin_of(file) == "" and not file.endswith(IN_C)

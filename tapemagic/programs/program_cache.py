@@ -38,12 +38,16 @@ from tapemagic.programs.tracing.trace_comparison import first_difference
 MAX_STATEFUL_TRACES = 3
 """Maximum number of calls that may change a reachable object, as the first call of a model builds its layers."""
 
+# A search runs the drivers of all programs, for nothing if the branch stays eager.
 EAGER_CALLS_PER_MISS = 100
 """Number of eager calls after a failed guard before the programs are searched again."""
 
+# The driver compares copies: 0.7 ms per MiB and call (measured in November 2026).
 MAX_CONSTANT_BYTES = 1 << 20
 """Maximum bytes of all reachable arrays together whose numbers a driver compares at each call."""
 
+# During a trace, symbols stand in objects that other threads may read: two traces at once would
+# record each other's symbols.
 _lock = threading.RLock()
 """The lock of the thread that traces."""
 
@@ -260,6 +264,7 @@ class ProgramCache:
         """Count the programs and the traces that wait for a second one, and drop dead programs."""
         count = 0
         for entry in [*self._signatures.values()]:
+            # `is_dead` reads each reference of a program, so only if this can make room.
             if len(entry.programs) > 1 or len(self._signatures) >= self._max_programs:
                 entry.programs = [each for each in entry.programs if not each.is_dead()]
             count += len(entry.programs) + len(entry.pending)
@@ -275,6 +280,8 @@ class ProgramCache:
             if not each.starts_with(branches):
                 continue
             result = each.driver(*args, **kwargs)
+            # The driver compares identities. An object may have been replaced by an equal one, as when a
+            # notebook cell runs again.
             if result is STALE:
                 guards = guards or Guards(function, call.objects, entry.fixed)
                 if not each.rebind_if_unchanged(guards):
@@ -285,6 +292,7 @@ class ProgramCache:
             if result.__class__ is not Miss:
                 self._set_driver(each)
                 if entry.programs[0] is not each:
+                    # A new list, because other threads read the old one without a lock.
                     entry.programs = [each, *(x for x in entry.programs if x is not each)]
                 return None, result
             if result.guard:
@@ -341,6 +349,7 @@ class ProgramCache:
         kinds = [type(x).__name__ for x in call.objects]
         if self._changing in kinds:  # it replaced an object that no longer exists
             return self._changing
+        # Signatures that differ only in the identity of an object tell that it was replaced.
         key = without_identities(call.key)
         count = sum(without_identities(x) == key for x in [*self._signatures])
         return kinds[0] if kinds and count > 1 else ""
@@ -533,6 +542,7 @@ class ProgramCache:
             del entry.pending[k]
             if difference is None:
                 try:
+                    # Compiling makes many objects that all stay: collecting in between finds nothing.
                     with without_garbage_collection():
                         compiled = Compiled(program, call, guards, entry)
                 except Exception as error:  # noqa: BLE001 (the call has its result already)

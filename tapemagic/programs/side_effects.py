@@ -37,6 +37,7 @@ DRAWS = f"it draws random numbers: {RESULT_AS_ARGUMENT}"
 CLOCK = f"it reads the clock: {RESULT_AS_ARGUMENT}"
 ANYTHING = "with which it may read anything: write the names themselves"
 
+# An allowlist, because any other library may do more than compute.
 PURE = frozenset(
     {"numpy", "tapemagic", "builtins", "math", "cmath", "operator", "_operator", "itertools"}
     | {"functools", "_functools", "collections", "_collections", "_collections_abc", "dataclasses"}
@@ -169,8 +170,10 @@ class NotedStream:
         return self._stream.writelines(lines)
 
     def _note(self) -> None:
+        # Output of other threads isn't a side effect of this function.
         if get_ident() != self._thread or PRINTS in self._effects:
             return
+        # Frames 0 and 1 are `_note` and `write`.
         frame: Any = sys._getframe(2)
         while frame is not None:
             # A warning is shown once for its line, whether or not there is a program.
@@ -192,6 +195,7 @@ def output_noted(effects: dict[str, Any]) -> Iterator[None]:
     try:
         yield
     finally:
+        # The function may have replaced the stream itself.
         if sys.stdout is noted[0]:
             sys.stdout = before[0]
         if sys.stderr is noted[1]:

@@ -24,6 +24,7 @@ from tapemagic.programs.side_effects import CLOCK, CURRENT_DATES, why_unwatchabl
 LEAF = "leaf"
 """The structure of an argument other than a list, tuple or dict."""
 
+# A set of classes is one lookup; `isinstance` of an abstract class such as Mapping is much slower.
 SINGLE = frozenset({Tensor, Variable, np.ndarray, np.float64, int, float, bool})
 """Common classes of leaves, for which a slower test is skipped."""
 

@@ -74,6 +74,7 @@ class TracedCall:
         self._copies: list[tuple[Any, Any, list[Any]]] = []
         self._copied: dict[int, Any] = {}
         self._stand_ins: dict[int, Any] = {}
+        # Keeps stand-ins alive, because the dicts below and above refer to objects by id.
         self._kept: list[Any] = []
         self._variables: list[tuple[Variable, Symbol, Any, Any, bool]] = []
         self._places: list[tuple[Location, Any, Any]] = []
@@ -120,6 +121,8 @@ class TracedCall:
         data, arguments = self.guards.data, {id(x) for x in self._call.leaves}
         variables = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
         variables |= {i: x for i, x in self.guards.objects.items() if isinstance(x, Variable)}
+        # All Variables: a library or an object outside the guards may read them. `unreachable_variable`
+        # refuses such a program, whose driver could not find them.
         variables |= {id(x): x for x in living()}
         for variable in variables.values():
             reached = data.get(id(variable))
@@ -245,6 +248,7 @@ class TracedCall:
             for place, stand_in, original in self._places:
                 if place.get() is stand_in:
                     place.store(original)
+        # An interrupt here must not leave symbols in Variables: restore all of them again.
         except KeyboardInterrupt:
             self._restored(done=False)
             raise
@@ -446,6 +450,8 @@ class TracedCall:
     def put_values(self, before: float) -> None:
         """Replace the symbols that are left; `before` is the count of references to the trace before the call."""
         self._trace.release()
+        # `put_values` asks the garbage collector about all objects of the process (1 ms for 24,000), so
+        # only if needed.
         left = survivors(self._symbols)
         if left or self.references() != before:
             put_values(self._trace, left)

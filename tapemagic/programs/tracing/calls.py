@@ -178,6 +178,7 @@ def is_raised_by_the_user(error: BaseException) -> bool:
 def raises(traceback: Any) -> bool:
     """Return True if the frame of a traceback raises the error itself, by ``raise`` or ``assert``."""
     operation = traceback.tb_frame.f_code.co_code[traceback.tb_lasti]
+    # The end of an `except` or `finally` block raises the error again by RERAISE.
     return dis.opname[operation] in {"RAISE_VARARGS", "RERAISE"}
 
 
@@ -218,6 +219,7 @@ def running(frame: Any, last_instruction: int | None = None) -> tuple[str, ast.e
     """
     code = frame.f_code
     last_instruction = frame.f_lasti if last_instruction is None else last_instruction
+    # Instructions are units of two bytes, and co_positions has an item for each.
     place = last_instruction // 2
     operation = dis.opname[code.co_code[last_instruction]]
     line, last, start, end = next(islice(code.co_positions(), place, None), (None,) * 4)
@@ -230,6 +232,7 @@ def running(frame: Any, last_instruction: int | None = None) -> tuple[str, ast.e
     text[-1] = text[-1][:end]
     text[0] = text[0][start:]
     try:
+        # In brackets, because an expression may continue on the next line.
         return operation, ast.parse(b"(" + b"".join(text) + b")", mode="eval").body
     except SyntaxError:
         return operation, None

@@ -29,6 +29,7 @@ def survivors(stand_ins: dict[int, tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         Pairs of original and stand-in by the identity of the stand-in; parts before the lists that contain them.
     """
     remaining: list[tuple[Any, Any]] = []
+    # A fresh object has the count of one that nothing else refers to, in any version of Python.
     x, stand_in = None, object()
     own = references(stand_in)
     while stand_ins:
@@ -55,11 +56,13 @@ def put_values(trace: Any, stand_ins: list[tuple[Any, Any]]) -> None:
         values = dict(zip(map(id, old), replacements, strict=True))
         next_old: list[Any] = []
         next_replacements: list[Any] = []
+        # The lists of this function refer to the objects as well.
         ours = {id(old), id(replacements), id(values), id(next_old), id(next_replacements)}
         for holder in gc.get_referrers(*old):
             if id(holder) in ours:
                 continue
             if isinstance(holder, tuple):
+                # A tuple can't be changed: in the next round, its holders get the new one.
                 parts = [values.get(id(x), x) for x in tuple.__iter__(holder)]
                 next_old.append(holder)
                 next_replacements.append(tuple.__new__(type(holder), parts))

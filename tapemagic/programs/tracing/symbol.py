@@ -254,6 +254,8 @@ class Symbol:
         value = getattr(self._concrete, name)
         if name in METHODS and isinstance(self._concrete, np.ndarray | np.generic):
             return partial(self._method, name)
+        # NumPy looks for protocols such as __array_interface__ on its arguments: they would bypass the
+        # trace.
         if name.startswith("__") and not reads_an_attribute(sys._getframe(1)):
             raise AttributeError(name)
         if name in CONVERSION_METHODS:
@@ -345,6 +347,7 @@ class Symbol:
         return self.__copy__()
 
     def __hash__(self) -> int:
+        # As arrays do.
         if self.__class__ is np.ndarray:
             raise TypeError("unhashable type: 'numpy.ndarray'")
         return hash(self._as_scalar("hash()"))

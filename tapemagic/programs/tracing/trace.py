@@ -63,6 +63,8 @@ _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 current = _current.get
 """Return the trace that is open on this thread, or None."""
 
+# Without reference counts, each call returns a new nan, which is in no set: operations in place
+# then stop the trace.
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
 
@@ -218,6 +220,7 @@ class Trace:
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         changed = self._raises or handling() is not self._handling
         state = self._changed_errstate() if changed else None
+        # warnings.catch_warnings replaces the list.
         if warnings.filters is not self._filters:
             self.mark_exit("warnings.catch_warnings()")
         site = self.site(4) if self.named else None
@@ -247,6 +250,7 @@ class Trace:
             function(*concrete(inputs), **concrete(kwargs), out=out._concrete)
             return out
         try:
+            # Nothing else refers to the array, so in the program its new value is a new array.
             computed = self.call(function, inputs, kwargs)
         except CAUGHT:
             self._written_into_copy(function, inputs, kwargs, out)
@@ -383,6 +387,7 @@ class Trace:
         entry = self._constants.get(id(value))
         if entry is not None and (entry[1].by_reference or _equal(entry[1].value, value)):
             return entry[1]
+        # A copy, because user code may write into the array after the call.
         constant = Constant(value if is_fixed(value) else _copy(value), from_user=self.back is None)
         self._constants[id(value)] = value, constant
         return constant
@@ -412,6 +417,7 @@ class Trace:
         sources: dict[int, Input] = {}
         try:
             for record in reversed(records):
+                # Tapes store plain tuples, without the fields of `Record`.
                 output = record[4]
                 of = _first_node(output) if output.__class__ is tuple else _node_of(output)
                 if of is not None and of.back and _any_in(record[5], grads):
@@ -506,6 +512,7 @@ def is_fixed(value: Any) -> bool:
 def _copy(array: Any) -> Any:
     """Copy an array with its memory layout, on which the rounding of sums and products depends."""
     if array.flags.forc:
+        # order="K" drops gaps between elements, overlaps and negative strides.
         copy = np.copy(array, order="K")
         if copy.strides == array.strides or not copy.size:
             return copy

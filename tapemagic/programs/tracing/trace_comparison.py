@@ -51,6 +51,7 @@ def first_difference(a: Program, b: Program) -> Difference | None:
     """
     if origins(a) != origins(b):
         return Difference(OTHERWISE, None)
+    # Maps each node of `a` to the node of `b` that the same call made.
     twin: dict[Any, Any] = dict(zip(a.inputs, b.inputs, strict=True))
     for x, y in zip_longest(a.body, b.body):
         if type(x) is not type(y):
@@ -125,6 +126,7 @@ def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
         return a.keys() == b.keys() and all(_same(a[key], b[key], twin) for key in a)
     if kind is slice:
         return _same((a.start, a.stop, a.step), (b.start, b.stop, b.step), twin)
+    # == would take 0.0 for -0.0.
     return same_leaf(a, b) or bool(a == b and not isinstance(a, float | complex))
 
 
