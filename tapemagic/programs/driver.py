@@ -12,13 +12,7 @@ from tapemagic.engine.nest import ordered
 from tapemagic.engine.recording import clock, open_blocks
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.driver_function import (
-    code_of,
-    count_of,
-    is_plain,
-    lines_of,
-    parameters,
-)
+from tapemagic.programs.driver_function import code_of, count_of, is_plain, lines_of, parameters
 from tapemagic.programs.entries import contents, is_empty
 from tapemagic.programs.guards import Guards
 from tapemagic.programs.miss import MISS, STALE, miss_from_error

@@ -18,10 +18,7 @@ LONGEST = 2000
 
 
 def lines_of(
-    parameters: str,
-    passed: str,
-    arguments: str,
-    parts: Sequence[tuple[str, Sequence[str]]],
+    parameters: str, passed: str, arguments: str, parts: Sequence[tuple[str, Sequence[str]]]
 ) -> tuple[list[str], list[int]]:
     """The lines of a function that makes a driver, and the numbers of those with which its parts begin.
 

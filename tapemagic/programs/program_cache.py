@@ -19,13 +19,7 @@ from tapemagic.programs.compiling import Compiled, path_of, release
 from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.miss import MISS, STALE, Miss
 from tapemagic.programs.program import Program
-from tapemagic.programs.reasons import (
-    DRAWN_BY_LAYER,
-    a_or_an,
-    in_words,
-    line_of,
-    with_place,
-)
+from tapemagic.programs.reasons import DRAWN_BY_LAYER, a_or_an, in_words, line_of, with_place
 from tapemagic.programs.side_effects import DRAWS, output_noted, random_states
 from tapemagic.programs.signature import Call, may_change, signature, without_identities
 from tapemagic.programs.text.joint_source import joint_source

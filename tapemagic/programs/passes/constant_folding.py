@@ -121,8 +121,4 @@ def _same_shape(node: Node, left: list[Any]) -> bool:
     return bool(np.broadcast_shapes(*shapes) == node.kind.shape)
 
 
-RULES: Rules = {
-    np.ones_like: (filled,),
-    np.zeros_like: (filled,),
-    None: (folded, with_numbers),
-}
+RULES: Rules = {np.ones_like: (filled,), np.zeros_like: (filled,), None: (folded, with_numbers)}

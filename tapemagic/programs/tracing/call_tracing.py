@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.nest import ordered, pack
-from tapemagic.engine.tensor.tensor import (
-    Tensor,
-    id_of,
-    put_id,
-    put_value,
-    unwrap,
-    with_value,
-)
+from tapemagic.engine.tensor.tensor import Tensor, id_of, put_id, put_value, unwrap, with_value
 from tapemagic.engine.tensor.variable import (
     Slice,
     Variable,
