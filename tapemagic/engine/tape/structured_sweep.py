@@ -282,5 +282,5 @@ def _untraced(places: Any) -> Any:
     active_tracer = tracer()
     if active_tracer is None or not active_tracer.reads([there for _, there in places]):
         return places
-    active_tracer.leave("a Jacobian through indices that are computed or given")
+    active_tracer.mark_exit("a Jacobian through indices that are computed or given")
     return active_tracer.value(places)

@@ -295,7 +295,7 @@ def _report_assignment(variable: Variable, handle: Tensor) -> Tensor:
     """Report a variable's new value to the tracer of this thread, and return the value."""
     active = tracer()
     if active is not None:
-        active.assigns(variable, handle._value)
+        active.record_assignment(variable, handle._value)
     return handle
 
 
@@ -376,7 +376,7 @@ def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
             or not array.flags.writeable
         ):
             told = tracer()
-            array = np.copy(array) if told is None else told.own(array)
+            array = np.copy(array) if told is None else told.owned_copy(array)
         arrays.append(array)
     return arrays
 
