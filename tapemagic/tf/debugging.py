@@ -72,14 +72,14 @@ def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
     ) -> None:
         a, b = _arrays(called, x, y)
         try:
-            x_value = holds(a, b)
+            is_true = holds(a, b)
         except ValueError:
             raise _fail(
                 message, f"x has shape {a.shape} and y {b.shape}, which do not match"
             ) from None
-        if not np.all(x_value):
+        if not np.all(is_true):
             a, b = np.broadcast_arrays(a, b)
-            wrong = ~np.asarray(x_value)
+            wrong = ~np.asarray(is_true)
             raise _fail(
                 message,
                 f"Condition x {sign} y did not hold.\nx has {_first(a[wrong], summarize)} where it failed"
@@ -138,12 +138,12 @@ def _sign(called: str, words: str, holds: Callable[[Any], Any]) -> Any:
     def check(
         x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> None:
-        x_value = np.asarray(unwrap(tensor(x)))
-        wrong = ~np.asarray(holds(x_value))
+        elements = np.asarray(unwrap(tensor(x)))
+        wrong = ~np.asarray(holds(elements))
         if np.any(wrong):
             raise _fail(
                 message,
-                f"Condition x {words} did not hold element-wise: x has {_first(x_value[wrong], summarize)}",
+                f"Condition x {words} did not hold element-wise: x has {_first(elements[wrong], summarize)}",
             )
 
     check.__name__ = check.__qualname__ = called
@@ -182,10 +182,10 @@ _tensor = tensor
 
 
 def _finite(x: Any, message: str) -> Any:
-    x_value = np.asarray(unwrap(_tensor(x)))
+    elements = np.asarray(unwrap(_tensor(x)))
     problems = [
         word
-        for word, wrong in (("Inf", np.isinf(x_value)), ("NaN", np.isnan(x_value)))
+        for word, wrong in (("Inf", np.isinf(elements)), ("NaN", np.isnan(elements)))
         if wrong.any()
     ]
     if problems:
@@ -206,35 +206,35 @@ def _rank_error(message: str | None, x: Any, expected: str) -> ShapeError:
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise a ShapeError unless the tensor has `rank` axes."""
-    x_value = tensor(x)
-    if x_value.ndim != int(rank):
-        raise _rank_error(message, x_value, str(int(rank)))
+    x_tensor = tensor(x)
+    if x_tensor.ndim != int(rank):
+        raise _rank_error(message, x_tensor, str(int(rank)))
 
 
 def assert_rank_at_least(
     x: Any, rank: Any, message: str | None = None, name: str | None = None
 ) -> None:
     """Raise a ShapeError unless the tensor has at least `rank` axes."""
-    x_value = tensor(x)
-    if x_value.ndim < int(rank):
-        raise _rank_error(message, x_value, f"at least {int(rank)}")
+    x_tensor = tensor(x)
+    if x_tensor.ndim < int(rank):
+        raise _rank_error(message, x_tensor, f"at least {int(rank)}")
 
 
 def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise a ShapeError unless the number of axes is in `ranks`."""
-    x_value = tensor(x)
-    if x_value.ndim not in {int(r) for r in ranks}:
-        raise _rank_error(message, x_value, f"in {tuple(int(r) for r in ranks)}")
+    x_tensor = tensor(x)
+    if x_tensor.ndim not in {int(r) for r in ranks}:
+        raise _rank_error(message, x_tensor, f"in {tuple(int(r) for r in ranks)}")
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
     """Return the tensor if it is a scalar."""
-    x_value = _tensor(tensor)
-    if x_value.ndim:
+    x_tensor = _tensor(tensor)
+    if x_tensor.ndim:
         raise ShapeError(
-            f"{message or ''} Expected scalar shape, saw shape: {x_value.shape}.".strip()
+            f"{message or ''} Expected scalar shape, saw shape: {x_tensor.shape}.".strip()
         )
-    return tensor if is_tensor(tensor) else eager(x_value)
+    return tensor if is_tensor(tensor) else eager(x_tensor)
 
 
 def assert_shapes(
@@ -253,11 +253,11 @@ def assert_shapes(
     """
     lengths_by_letter: dict[str, int] = {}
     for x, shape in shapes.items() if isinstance(shapes, dict) else shapes:
-        x_value = tensor(x)
+        x_tensor = tensor(x)
         expected = tuple(shape) if isinstance(shape, Iterable) else (shape,)
-        if len(expected) != x_value.ndim:
-            raise _rank_error(message, x_value, str(len(expected)))
-        for axis, (length, symbol) in enumerate(zip(x_value.shape, expected, strict=True)):
+        if len(expected) != x_tensor.ndim:
+            raise _rank_error(message, x_tensor, str(len(expected)))
+        for axis, (length, symbol) in enumerate(zip(x_tensor.shape, expected, strict=True)):
             if symbol is None or symbol == ".":
                 continue
             number = (
@@ -267,7 +267,7 @@ def assert_shapes(
             )
             if number != length:
                 raise ShapeError(
-                    f"{message or ''} A tensor of shape {x_value.shape} must have size {number} in dimension {axis}, "
+                    f"{message or ''} A tensor of shape {x_tensor.shape} must have size {number} in dimension {axis}, "
                     f"as specified by {symbol!r}, and has {length}".strip()
                 )
 

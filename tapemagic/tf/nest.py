@@ -81,8 +81,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     """
     if not structure:
         raise OptionError("map_structure takes one structure or more")
-    for other in structure[1:]:
-        assert_same_structure(structure[0], other, kwargs.get("check_types", True))
+    for candidate in structure[1:]:
+        assert_same_structure(structure[0], candidate, kwargs.get("check_types", True))
     return nest.pack(structure[0], list(map(func, *map(leaves, structure))), is_leaf)
 
 

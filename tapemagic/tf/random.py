@@ -35,9 +35,9 @@ __all__ = [
 
 def _tell_draw() -> None:
     """Tell a trace that random numbers are drawn: a program would repeat them."""
-    told = tracer()
-    if told is not None:
-        told.leave("a random number: draw it before the call, and pass it as an argument")
+    trace = tracer()
+    if trace is not None:
+        trace.leave("a random number: draw it before the call, and pass it as an argument")
 
 
 class _State:

@@ -42,13 +42,13 @@ def tensor(value: Any, dtype: Any = None) -> Any:
         If the value does not consist of numbers.
     """
     if isinstance(value, Traced):
-        value_array = plain(value)
-        if dtype is not None and value_array.dtype != numpy_dtype(dtype):
+        engine_tensor = plain(value)
+        if dtype is not None and engine_tensor.dtype != numpy_dtype(dtype):
             raise InvalidArgumentError(
-                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype {value_array.dtype}: "
+                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype {engine_tensor.dtype}: "
                 f"write tf.cast(x, tf.{as_dtype(dtype).name})"
             )
-        return value_array
+        return engine_tensor
     if isinstance(value, (list, tuple)) and (tensors := tensors_in(value)):
         return _stacked(value, tensors[0].dtype if dtype is None else dtype)
     return wrap(array(value, dtype))
@@ -158,10 +158,10 @@ def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
             return value
         raise _mixed(array(value).dtype, dtype, what)
     if isinstance(value, Traced):
-        value_array = unwrap(value).dtype
+        value_dtype = unwrap(value).dtype
         # `is` first: dtypes are mostly the same object, and comparing them is slow.
-        if value_array is not dtype and value_array != dtype:
-            raise _mixed(value_array, dtype, what)
+        if value_dtype is not dtype and value_dtype != dtype:
+            raise _mixed(value_dtype, dtype, what)
         return value
     if isinstance(value, (list, tuple)) and tensors_in(value):
         return tensor(value, dtype)
@@ -180,15 +180,15 @@ def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
 _PYTHON: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
-def _mixed(value_array: Any, dtype: Any, what: str) -> MixedDtypesError:
+def _mixed(value_dtype: Any, dtype: Any, what: str) -> MixedDtypesError:
     """Build the error for operands of two dtypes."""
     low, high = (
-        (dtype, value_array)
-        if _RANK[value_array.kind] > _RANK[dtype.kind]
-        else (value_array, dtype)
+        (dtype, value_dtype)
+        if _RANK[value_dtype.kind] > _RANK[dtype.kind]
+        else (value_dtype, dtype)
     )
     return MixedDtypesError(
-        f"{what} takes tensors of one dtype, not {dtype} and {value_array}: "
+        f"{what} takes tensors of one dtype, not {dtype} and {value_dtype}: "
         f"write tf.cast(x, tf.{high}) for the one of {low}"
     )
 
@@ -210,13 +210,13 @@ def matched(what: str, *values: Any) -> list[Any]:
 
 def common_dtype(values: Iterable[Any]) -> Any:
     """Return the dtype of the first tensor, else of the first array, else one that fits all numbers."""
-    value_array = []
+    candidates = []
     for value in values:
         tensors = tensors_in((value,))
         if tensors:
             return unwrap(tensors[0]).dtype
-        value_array.append((is_python(value), array(value).dtype))
-    for is_number, dtype in value_array:
+        candidates.append((is_python(value), array(value).dtype))
+    for is_number, dtype in candidates:
         if not is_number:
             return dtype
-    return max((dtype for _, dtype in value_array), key=lambda dtype: "biufc".index(dtype.kind))
+    return max((dtype for _, dtype in candidates), key=lambda dtype: "biufc".index(dtype.kind))

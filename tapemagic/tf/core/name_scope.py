@@ -42,8 +42,8 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        whole = not self._name or self._name.endswith("/")
-        prefix = self._name if whole else f"{scoped(self._name)}/"
+        is_absolute = not self._name or self._name.endswith("/")
+        prefix = self._name if is_absolute else f"{scoped(self._name)}/"
         self._tokens.append(_scope.set(prefix))
         return prefix
 

@@ -91,6 +91,6 @@ def _float(x: Any) -> str:
         return str(float(x))
     x = np.float32(x) if x.dtype.itemsize == 2 else x
     # FLT_DIG / DBL_DIG digits survive text -> float -> text; 9 / 17 survive float -> text -> float (IEEE 754).
-    few, many = (15, 17) if x.dtype.itemsize == 8 else (6, 9)
-    words = f"{float(x):.{few}g}"
-    return words if x.dtype.type(words) == x else f"{float(x):.{many}g}"
+    guaranteed_digits, exact_digits = (15, 17) if x.dtype.itemsize == 8 else (6, 9)
+    words = f"{float(x):.{guaranteed_digits}g}"
+    return words if x.dtype.type(words) == x else f"{float(x):.{exact_digits}g}"

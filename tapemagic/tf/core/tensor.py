@@ -233,12 +233,12 @@ def _operator(name: str, compute: Binary) -> Binary:
     reflected = symbol != name
     whole_division = symbol in {"floordiv", "mod"}
 
-    def forward(self: Any, other: Any) -> Any:
+    def forward(self: Any, value: Any) -> Any:
         # Python then tries the other operand, and raises its own TypeError.
-        if other is None or isinstance(other, (str, dict)):
+        if value is None or isinstance(value, (str, dict)):
             return NotImplemented
         dtype = self._value.dtype
-        other = operand(other, dtype, _SIGNS[symbol])
+        value = operand(value, dtype, _SIGNS[symbol])
         if dtype.kind in "biu":
             if dtype.kind == "b" and symbol not in _LOGICAL:
                 raise InvalidArgumentError(
@@ -246,17 +246,17 @@ def _operator(name: str, compute: Binary) -> Binary:
                 )
             if symbol == "truediv":
                 wide = quotient_dtype(dtype)
-                self, other = _astype(plain(self), wide), _astype(tensor(other, dtype), wide)
+                self, value = _astype(plain(self), wide), _astype(tensor(value, dtype), wide)
             elif whole_division:
-                divisor = self if reflected else other
+                divisor = self if reflected else value
                 # NumPy would warn and return 0.
                 if not np.all(unwrap(divisor)):
                     raise InvalidArgumentError("Integer division by zero")
         try:
             if symbol == "floordiv" and dtype.kind == "f":
-                x, y = (other, self) if reflected else (self, other)
+                x, y = (value, self) if reflected else (self, value)
                 return eager(floored_quotient(plain(self) if x is self else x, y))
-            return eager(compute(self, other))
+            return eager(compute(self, value))
         except (ValueError, OverflowError) as error:
             raise invalid_argument(error) from None
 
@@ -266,21 +266,21 @@ def _operator(name: str, compute: Binary) -> Binary:
 def _comparison(name: str, compute: Binary) -> Binary:
     """Build a comparison, which returns a tensor of booleans."""
 
-    def forward(self: Any, other: Any) -> Any:
-        if other is None:
+    def forward(self: Any, value: Any) -> Any:
+        if value is None:
             return NotImplemented
-        if isinstance(other, str):
+        if isinstance(value, str):
             raise invalid_argument(
-                TypeError(f"a tensor of numbers cannot be compared with {other!r}")
+                TypeError(f"a tensor of numbers cannot be compared with {value!r}")
             )
         dtype = self._value.dtype
-        other = operand(other, dtype, _SIGNS[name])
+        value = operand(value, dtype, _SIGNS[name])
         if dtype.kind == "c" and name not in {"eq", "ne"}:
             raise InvalidArgumentError(
                 f"{_SIGNS[name]} takes real numbers, not {dtype}: compare tf.abs(x), or tf.math.real(x)"
             )
         try:
-            return eager(compute(self, other))
+            return eager(compute(self, value))
         except ValueError as error:
             # Shapes that do not broadcast are unequal, as in TensorFlow; other comparisons fail.
             if name in {"eq", "ne"}:

@@ -142,9 +142,9 @@ class ResourceVariable(Eager, Variable):
 
     value = read_value
 
-    def _set(self, new: Any, given: Any, how: Any, read_value: bool) -> Any:
+    def _set(self, new: Any, assigned: Any, how: Any, read_value: bool) -> Any:
         """Replace the value."""
-        read = super()._set(new, given, how, read_value)
+        read = super()._set(new, assigned, how, read_value)
         return None if read is None else UnreadVariable(read, self, ...)
 
     def assign(

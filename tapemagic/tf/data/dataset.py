@@ -140,11 +140,11 @@ class Dataset:
 
         def elements() -> Iterator[Any]:
             for element in generator(*args):
-                given = tuple(element) if isinstance(kinds, tuple) else element
+                parts = tuple(element) if isinstance(kinds, tuple) else element
                 if kinds is None:
-                    yield arrays_of(given)
+                    yield arrays_of(parts)
                 else:
-                    yield each(lambda dtype, x: np.asarray(x, _numpy(dtype)), kinds, given)
+                    yield each(lambda dtype, x: np.asarray(x, _numpy(dtype)), kinds, parts)
 
         return Dataset(elements)
 

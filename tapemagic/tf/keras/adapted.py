@@ -46,11 +46,11 @@ def _tensors(value: Any) -> Any:
 class Adapted:
     """Mix-in for a class of tapemagic.nn: results, and arguments of user methods, are EagerTensors."""
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ()
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = ()
     """Methods that users override, which then receive EagerTensors."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        for name in cls._given_tensors:
+        for name in cls._methods_on_tensors:
             method = vars(cls).get(name)
             if isinstance(method, FunctionType):
                 setattr(cls, name, _on_eager_tensors(method))
@@ -58,14 +58,14 @@ class Adapted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the object; results are EagerTensors."""
-        names = super().__call__(*plain_in(args), **plain_in(kwargs))  # type: ignore[misc]
-        return eager(names)
+        result = super().__call__(*plain_in(args), **plain_in(kwargs))  # type: ignore[misc]
+        return eager(result)
 
 
 class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Layer.__doc__
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ("call",)
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = ("call",)
     variable_class = ResourceVariable
 
     @property
@@ -77,19 +77,24 @@ class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
 class Model(Layer, nn.Model):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Model.__doc__
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ("call", "train_step", "test_step", "predict_step")
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = (
+        "call",
+        "train_step",
+        "test_step",
+        "predict_step",
+    )
 
 
 class Loss(Adapted, nn.losses.Loss):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.losses.Loss.__doc__
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ("call",)
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = ("call",)
 
 
 class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.metrics.Metric.__doc__
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ("update_state",)
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = ("update_state",)
 
     def result(self) -> Any:
         """Return the current value of the metric."""

@@ -57,7 +57,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, converting arrays to tensors, and numbers in the result as well."""
-        arguments = self._given(args, kwargs)
+        arguments = self._converted(args, kwargs)
         run = self.python_function if functions_run_eagerly() else self._traced
         result = run(*arguments[0], **arguments[1])
         return pack(result, map(_result, leaves(result)))
@@ -66,10 +66,10 @@ class Function:
         """Return the NumPy source of the program for such arguments; without arguments, of all programs."""
         if not args and not kwargs:
             return str(self._traced.source())
-        arguments = self._given(args, kwargs)
+        arguments = self._converted(args, kwargs)
         return str(self._traced.source(*arguments[0], **arguments[1]))
 
-    def _given(self, args: Any, kwargs: Any) -> Any:
+    def _converted(self, args: Any, kwargs: Any) -> Any:
         """Convert arguments to what the function receives."""
         if self.input_signature is not None:
             args = self._signed(args)

@@ -130,7 +130,9 @@ def _scatter_extremes(called: str, base: Any, indices: Any, updates: Any, of: An
     count, inner = math.prod(outer), base.shape[len(outer) :]
     rows = np.concatenate([np.reshape(base, (count, *inner)), np.reshape(new, (ids.size, *inner))])
     return np.reshape(
-        _reduce_segments(rows, np.concatenate([np.arange(count), ids]), count, False, of, _zero),
+        _reduce_segments(
+            rows, np.concatenate([np.arange(count), ids]), count, False, of, _fill_zero
+        ),
         base.shape,
     )
 
@@ -205,11 +207,11 @@ def _limits(dtype: Any) -> Any:
     return np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
 
 
-def _zero(_dtype: Any) -> int:
+def _fill_zero(_dtype: Any) -> int:
     return 0
 
 
-def _one(_dtype: Any) -> int:
+def _fill_one(_dtype: Any) -> int:
     return 1
 
 
@@ -230,31 +232,31 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     >>> print(tf.math.segment_sum([1.0, 2.0, 4.0], [0, 0, 1]))
     tf.Tensor([3. 4.], shape=(2,), dtype=float32)
     """
-    return _reduce_segments(data, segment_ids, None, True, np.sum, _zero)
+    return _reduce_segments(data, segment_ids, None, True, np.sum, _fill_zero)
 
 
 @adapter
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """Average the rows with the same id; ids must be sorted."""
-    return _reduce_segments(data, segment_ids, None, True, _mean, _zero)
+    return _reduce_segments(data, segment_ids, None, True, _mean, _fill_zero)
 
 
 @adapter
 def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """Multiply the rows with the same id; ids must be sorted."""
-    return _reduce_segments(data, segment_ids, None, True, np.prod, _one)
+    return _reduce_segments(data, segment_ids, None, True, np.prod, _fill_one)
 
 
 @adapter
 def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """Take the maximum of the rows with the same id; ids must be sorted."""
-    return _reduce_segments(data, segment_ids, None, True, np.max, _zero)
+    return _reduce_segments(data, segment_ids, None, True, np.max, _fill_zero)
 
 
 @adapter
 def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """Take the minimum of the rows with the same id; ids must be sorted."""
-    return _reduce_segments(data, segment_ids, None, True, np.min, _zero)
+    return _reduce_segments(data, segment_ids, None, True, np.min, _fill_zero)
 
 
 @adapter
@@ -262,7 +264,7 @@ def unsorted_segment_sum(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
     """Sum the rows with the same id; rows with a negative id are ignored."""
-    return _reduce_segments(data, segment_ids, num_segments, False, np.sum, _zero)
+    return _reduce_segments(data, segment_ids, num_segments, False, np.sum, _fill_zero)
 
 
 @adapter
@@ -272,7 +274,7 @@ def unsorted_segment_mean(
     """Average the rows with the same id; integers in float64."""
     base = tensor(data)
     data = np.astype(base, np.float64) if base.dtype.kind in "iu" else base
-    return _reduce_segments(data, segment_ids, num_segments, False, _mean, _zero)
+    return _reduce_segments(data, segment_ids, num_segments, False, _mean, _fill_zero)
 
 
 @adapter
@@ -280,7 +282,7 @@ def unsorted_segment_prod(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
     """Multiply the rows with the same id."""
-    return _reduce_segments(data, segment_ids, num_segments, False, np.prod, _one)
+    return _reduce_segments(data, segment_ids, num_segments, False, np.prod, _fill_one)
 
 
 @adapter
@@ -314,7 +316,7 @@ def unsorted_segment_sqrt_n(
         num_segments,
         False,
         lambda x, axis: np.sum(x, axis=axis) / np.sqrt(x.dtype.type(len(x))),
-        _zero,
+        _fill_zero,
     )
 
 

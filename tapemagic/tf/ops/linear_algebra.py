@@ -17,7 +17,7 @@ from tapemagic.tf.ops.matrices import maybe_transposed, require_matrices
 _tensor = tensor
 
 
-def _one(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
+def _of_matrix(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
     """Adapt a function of one batch of matrices."""
 
     def computed(input: Any, name: str | None = None) -> Any:
@@ -34,7 +34,7 @@ def _one(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
     return adapter(computed)
 
 
-det = _one("det", np.linalg.det, "The determinant of each matrix.")
+det = _of_matrix("det", np.linalg.det, "The determinant of each matrix.")
 
 
 def _cholesky(x: Any) -> Any:
@@ -47,10 +47,10 @@ def _cholesky(x: Any) -> Any:
     return np.linalg.cholesky(symmetric + difference if np.any(difference) else symmetric)
 
 
-cholesky = _one(
+cholesky = _of_matrix(
     "cholesky", _cholesky, "The lower triangular L of each positive definite matrix L L^H."
 )
-logdet = _one(
+logdet = _of_matrix(
     "logdet",
     lambda x: np.linalg.slogdet(x)[1],
     "The logarithm of the determinant of each positive definite matrix.",
@@ -64,7 +64,7 @@ class LogDet(NamedTuple):
     log_abs_determinant: Any
 
 
-slogdet = _one(
+slogdet = _of_matrix(
     "slogdet",
     lambda x: LogDet(*np.linalg.slogdet(x)),
     "The sign of the determinant of each matrix, and the logarithm of its absolute value.",
@@ -78,12 +78,12 @@ def _complex_of(x: Any) -> Any:
     )
 
 
-eig = _one(
+eig = _of_matrix(
     "eig",
     lambda x: tuple(map(_complex_of, np.linalg.eig(x))),
     "The eigenvalues and eigenvectors of each matrix, complex numbers.",
 )
-eigvals = _one(
+eigvals = _of_matrix(
     "eigvals",
     lambda x: _complex_of(np.linalg.eigvals(x)),
     "The eigenvalues of each matrix, complex numbers.",
@@ -246,16 +246,24 @@ def expm(input: Any, name: str | None = None) -> Any:
         else 0
     )
     x = x / x.dtype.type(2.0**squarings)
-    one = np.eye(x.shape[-1], dtype=x.dtype)
+    identity = np.eye(x.shape[-1], dtype=x.dtype)
     x2 = x @ x
     x4 = x2 @ x2
     x6 = x4 @ x2
     b = [x.dtype.type(c / _PADE[0]) for c in _PADE]
     odd = x @ (
-        x6 @ (b[13] * x6 + b[11] * x4 + b[9] * x2) + b[7] * x6 + b[5] * x4 + b[3] * x2 + b[1] * one
+        x6 @ (b[13] * x6 + b[11] * x4 + b[9] * x2)
+        + b[7] * x6
+        + b[5] * x4
+        + b[3] * x2
+        + b[1] * identity
     )
     even = (
-        x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2) + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
+        x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2)
+        + b[6] * x6
+        + b[4] * x4
+        + b[2] * x2
+        + b[0] * identity
     )
     result = np.linalg.solve(even - odd, even + odd)
     for _ in builtins.range(squarings):

@@ -47,9 +47,9 @@ def print(
             raise OptionError(
                 f'output_stream is a file such as sys.stdout, or "file://" and a path, not {output_stream!r}'
             )
-        told = tracer()
-        if told is not None:
-            told.leave("tf.print to a file: do that after the call")
+        trace = tracer()
+        if trace is not None:
+            trace.leave("tf.print to a file: do that after the call")
         with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:  # noqa: PTH123
             file.write(words)
         return

@@ -38,8 +38,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     tf.Tensor([1. 0.], shape=(2,), dtype=float32)
     """
     if x is None and y is None:
-        elements = np.asarray(unwrap(tensor(condition)))
-        return np.argwhere(elements != 0)
+        return np.argwhere(np.asarray(unwrap(tensor(condition))) != 0)
     if x is None or y is None:
         raise OptionError("tf.where takes both x and y, or neither of them")
     return np.where(_condition(condition), *matched("where", x, y))

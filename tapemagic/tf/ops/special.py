@@ -36,7 +36,7 @@ def scipy_function(name: str, needed: str) -> Callable[..., Any]:
     return in_own_dtype
 
 
-def _one(called: str, of_scipy: str, doc: str) -> Any:
+def _of_x(called: str, of_scipy: str, doc: str) -> Any:
     """Adapt a function of one tensor."""
 
     def computed(x: Any, name: str | None = None) -> Any:
@@ -47,7 +47,7 @@ def _one(called: str, of_scipy: str, doc: str) -> Any:
     return adapter(computed)
 
 
-def _two(called: str, of_scipy: str, doc: str) -> Any:
+def _of_two(called: str, of_scipy: str, doc: str) -> Any:
     """Adapt a function of two tensors."""
 
     def computed(x: Any, y: Any, name: str | None = None) -> Any:
@@ -59,33 +59,33 @@ def _two(called: str, of_scipy: str, doc: str) -> Any:
     return adapter(computed)
 
 
-bessel_i0 = _one("bessel_i0", "i0", "The modified Bessel function of order 0.")
-bessel_i0e = _one(
+bessel_i0 = _of_x("bessel_i0", "i0", "The modified Bessel function of order 0.")
+bessel_i0e = _of_x(
     "bessel_i0e", "i0e", "The modified Bessel function of order 0 times exp(-abs(x))."
 )
-bessel_i1 = _one("bessel_i1", "i1", "The modified Bessel function of order 1.")
-bessel_i1e = _one(
+bessel_i1 = _of_x("bessel_i1", "i1", "The modified Bessel function of order 1.")
+bessel_i1e = _of_x(
     "bessel_i1e", "i1e", "The modified Bessel function of order 1 times exp(-abs(x))."
 )
-digamma = _one("digamma", "digamma", "The derivative of lgamma.")
-erfinv = _one("erfinv", "erfinv", "The inverse of the error function.")
-erfcinv = _one("erfcinv", "erfcinv", "The inverse of the complementary error function.")
-lgamma = _one("lgamma", "gammaln", "The logarithm of the absolute value of the gamma function.")
-ndtri = _one("ndtri", "ndtri", "The quantile of the standard normal distribution.")
-xlog1py = _two("xlog1py", "xlog1py", "x * log(1 + y), element by element; 0 where x is 0.")
-bessel_j0 = _one("bessel_j0", "j0", "The Bessel function of the first kind of order 0.")
-bessel_j1 = _one("bessel_j1", "j1", "The Bessel function of the first kind of order 1.")
-bessel_k0 = _one("bessel_k0", "k0", "The modified Bessel function of the second kind of order 0.")
-bessel_k0e = _one("bessel_k0e", "k0e", "The Bessel function times exp(x).")
-bessel_k1 = _one("bessel_k1", "k1", "The modified Bessel function of the second kind of order 1.")
-bessel_k1e = _one("bessel_k1e", "k1e", "The Bessel function times exp(x).")
-bessel_y0 = _one("bessel_y0", "y0", "The Bessel function of the second kind of order 0.")
-bessel_y1 = _one("bessel_y1", "y1", "The Bessel function of the second kind of order 1.")
-dawsn = _one(
+digamma = _of_x("digamma", "digamma", "The derivative of lgamma.")
+erfinv = _of_x("erfinv", "erfinv", "The inverse of the error function.")
+erfcinv = _of_x("erfcinv", "erfcinv", "The inverse of the complementary error function.")
+lgamma = _of_x("lgamma", "gammaln", "The logarithm of the absolute value of the gamma function.")
+ndtri = _of_x("ndtri", "ndtri", "The quantile of the standard normal distribution.")
+xlog1py = _of_two("xlog1py", "xlog1py", "x * log(1 + y), element by element; 0 where x is 0.")
+bessel_j0 = _of_x("bessel_j0", "j0", "The Bessel function of the first kind of order 0.")
+bessel_j1 = _of_x("bessel_j1", "j1", "The Bessel function of the first kind of order 1.")
+bessel_k0 = _of_x("bessel_k0", "k0", "The modified Bessel function of the second kind of order 0.")
+bessel_k0e = _of_x("bessel_k0e", "k0e", "The Bessel function times exp(x).")
+bessel_k1 = _of_x("bessel_k1", "k1", "The modified Bessel function of the second kind of order 1.")
+bessel_k1e = _of_x("bessel_k1e", "k1e", "The Bessel function times exp(x).")
+bessel_y0 = _of_x("bessel_y0", "y0", "The Bessel function of the second kind of order 0.")
+bessel_y1 = _of_x("bessel_y1", "y1", "The Bessel function of the second kind of order 1.")
+dawsn = _of_x(
     "dawsn", "dawsn", "Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."
 )
-expint = _one("expint", "expi", "The exponential integral Ei, the integral of exp(t) / t up to x.")
-spence = _one(
+expint = _of_x("expint", "expi", "The exponential integral Ei, the integral of exp(t) / t up to x.")
+spence = _of_x(
     "spence", "spence", "Spence's function, the integral of log(t) / (1 - t) from 1 to x."
 )
 
