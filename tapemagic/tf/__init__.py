@@ -234,7 +234,7 @@ LATER = ("data", "keras")
 """Submodules that are imported when they are first used."""
 
 OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
-"""Submodules of tf.keras that TensorFlow has at the top, too."""
+"""Submodules of tf.keras that TensorFlow also has at the top level."""
 
 INITIALIZERS = {
     "constant_initializer": "Constant",
@@ -243,7 +243,7 @@ INITIALIZERS = {
     "random_uniform_initializer": "RandomUniform",
     "zeros_initializer": "Zeros",
 }
-"""Names at the top of classes in tf.keras.initializers."""
+"""Top-level names of classes in tf.keras.initializers."""
 
 __all__ = [
     "Assert",
@@ -448,7 +448,7 @@ _missing = missing(__name__, [*__all__, *LATER, *OF_KERAS, *INITIALIZERS])
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is in a submodule when it is first used; any other name is an error that says what to write."""
+    """Import a submodule on first use; for any other name, raise an AttributeError with advice."""
     if name in LATER:
         return import_module(f"{__name__}.{name}")
     if name in OF_KERAS:

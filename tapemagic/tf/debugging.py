@@ -293,7 +293,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
-    """Return the common dtype of tensors, which must be a floating-point one."""
+    """Return the common dtype of tensors; raise a DtypeError unless it is a floating-point dtype."""
     dtypes = {as_dtype(tensor(x).dtype) for x in tensors or ()} | (
         {as_dtype(dtype)} if dtype is not None else set()
     )

@@ -52,11 +52,11 @@ class OutOfRangeError(OpError, IndexError):
 
 
 class NotFoundError(OpError, LookupError):
-    """A requested thing does not exist."""
+    """Something that was requested does not exist."""
 
 
 class AlreadyExistsError(OpError):
-    """A thing to be created exists already."""
+    """Something that was to be created exists already."""
 
 
 class FailedPreconditionError(OpError, RuntimeError):

@@ -45,7 +45,9 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     """Rebuild a structure with other leaves."""
     count = len(leaves(structure))
     if len(flat_sequence) != count:
-        raise OptionError(f"the structure has {count} leaves, and {len(flat_sequence)} were given")
+        raise OptionError(
+            f"the structure has {count} leaves, not {len(flat_sequence)}: pass one value for each"
+        )
     return nest.pack(structure, flat_sequence, is_leaf)
 
 

@@ -34,7 +34,7 @@ __all__ = [
 
 
 def _tell_draw() -> None:
-    """Tell a trace that random numbers are drawn: a program would repeat them."""
+    """End a running trace, because a program would repeat the random numbers drawn while tracing."""
     trace = tracer()
     if trace is not None:
         trace.leave("a random number: draw it before the call, and pass it as an argument")
@@ -265,7 +265,7 @@ def stateless_truncated_normal(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Any:
-    """Normal numbers within two deviations; always the same for the same seed."""
+    """Draw truncated normal samples determined by the seed, a pair of integers."""
     return _truncated(_of_seed(seed), shape, mean, stddev, dtype)
 
 
@@ -279,12 +279,12 @@ def stateless_uniform(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Any:
-    """Evenly distributed numbers; always the same for the same seed."""
+    """Draw uniform samples determined by the seed, a pair of integers."""
     return _uniform(_of_seed(seed), shape, minval, maxval, dtype)
 
 
 class Generator:
-    """A source of random numbers with a state of its own.
+    """Source of random numbers with its own state.
 
     Parameters
     ----------
@@ -300,7 +300,9 @@ class Generator:
 
     def __init__(self, rng: np.random.Generator) -> None:
         if not isinstance(rng, np.random.Generator):
-            raise OptionError("make one with tf.random.Generator.from_seed(1)")
+            raise OptionError(
+                "a Generator wraps a NumPy generator: write tf.random.Generator.from_seed(1)"
+            )
         self._own = rng
 
     @property
@@ -310,20 +312,20 @@ class Generator:
 
     @classmethod
     def from_seed(cls, seed: int, alg: Any = None) -> Generator:
-        """A generator that draws the same numbers for the same seed."""
+        """Return a generator that draws the same numbers for the same seed."""
         return cls(np.random.default_rng(int(seed) % 2**64))
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """A generator that draws other numbers each time."""
+        """Return a generator with an unpredictable seed."""
         return cls(np.random.default_rng())
 
     def reset_from_seed(self, seed: int) -> None:
-        """Restart all generators from a seed."""
+        """Restart this generator from a seed."""
         self._own = np.random.default_rng(int(seed) % 2**64)
 
     def split(self, count: int = 1) -> list[Generator]:
-        """Generators that are independent of this one, and of each other."""
+        """Return generators that are independent of this one and of each other."""
         return [Generator(rng) for rng in self._rng.spawn(count)]
 
     @adapter
@@ -335,7 +337,7 @@ class Generator:
         dtype: Any = float32,
         name: str | None = None,
     ) -> Any:
-        """Numbers of a normal distribution."""
+        """Draw samples from a normal distribution."""
         return _normal(self._rng, shape, mean, stddev, dtype)
 
     @adapter
@@ -347,7 +349,7 @@ class Generator:
         dtype: Any = float32,
         name: str | None = None,
     ) -> Any:
-        """Numbers of a normal distribution within two deviations."""
+        """Draw samples from a normal distribution truncated at two standard deviations."""
         return _truncated(self._rng, shape, mean, stddev, dtype)
 
     @adapter
@@ -359,7 +361,7 @@ class Generator:
         dtype: Any = float32,
         name: str | None = None,
     ) -> Any:
-        """Evenly distributed numbers."""
+        """Draw uniform samples from [minval, maxval)."""
         return _uniform(self._rng, shape, minval, maxval, dtype)
 
     @adapter

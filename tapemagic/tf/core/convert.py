@@ -42,13 +42,13 @@ def tensor(value: Any, dtype: Any = None) -> Any:
         If the value does not consist of numbers.
     """
     if isinstance(value, Traced):
-        engine_tensor = plain(value)
-        if dtype is not None and engine_tensor.dtype != numpy_dtype(dtype):
+        x = plain(value)
+        if dtype is not None and x.dtype != numpy_dtype(dtype):
             raise InvalidArgumentError(
-                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype {engine_tensor.dtype}: "
+                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype {x.dtype}: "
                 f"write tf.cast(x, tf.{as_dtype(dtype).name})"
             )
-        return engine_tensor
+        return x
     if isinstance(value, (list, tuple)) and (tensors := tensors_in(value)):
         return _stacked(value, tensors[0].dtype if dtype is None else dtype)
     return wrap(array(value, dtype))
@@ -91,7 +91,7 @@ CAST = "write tf.cast(x, dtype) to change the dtype"
 
 
 def _default(value: Any, value_array: Any) -> Any:
-    """Return TensorFlow's dtype for Python numbers if NumPy's differs, else None."""
+    """Return the dtype that TensorFlow infers for Python numbers, or None to keep NumPy's."""
     first = first_of(value)
     if isinstance(value, (list, tuple)) and isinstance(first, np.generic):
         return first.dtype if first.dtype.kind == value_array.dtype.kind else None
@@ -145,7 +145,7 @@ def number(value: Any, dtype: Any) -> Any:
 
 
 def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
-    """Check the other operand of a tensor with `dtype`: a tensor of this dtype, or numbers that adopt it.
+    """Check the second operand of an operation in `dtype`, and convert plain numbers and arrays to this dtype.
 
     Raises
     ------

@@ -238,7 +238,7 @@ def as_dtype(type_value: Any) -> DType:
 
 
 def numpy_dtype(dtype: Any) -> Any:
-    """Convert a dtype of any kind to NumPy's; None stays None."""
+    """Convert a DType, a name or a scalar type to a NumPy dtype; pass None through."""
     return None if dtype is None else as_dtype(dtype).dtype
 
 

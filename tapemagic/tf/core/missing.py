@@ -35,7 +35,7 @@ _SPARSE = (
 )
 _FILES = "write Python's open(), or np.load and np.save"
 _MODELS = (
-    "models are not written as files of their own: write model.save_weights('net.weights.npz') and "
+    "models are not saved as a whole: write model.save_weights('net.weights.npz') and "
     "load_weights, or pickle the model"
 )
 _UNSAVED = "models are pickled, or kept as their weights: leave it out"
@@ -56,7 +56,7 @@ REFUSED: dict[str, str] = {
     "tf.gfile": _FILES,
     "tf.TensorArray": "collect the parts in a list, and make one tensor of them with tf.stack(parts)",
     "tf.trainable_variables": "a model or layer has its own: write model.trainable_variables",
-    "tf.variable_creator_scope": "variables are made as they stand: leave it out",
+    "tf.variable_creator_scope": "variables are always created directly: leave it out",
     "tf.config.experimental": _DEVICES,
     "tf.sysconfig": _DEVICES,
     "tf.logging": "use the module logging of Python",
@@ -86,14 +86,14 @@ REFUSED: dict[str, str] = {
     "tf.RegisterGradient": "write tf.custom_gradient, or tapemagic.register_vjp",
     "tf.feature_column": "prepare columns with NumPy or pandas",
     "tf.estimator": "write a loop with tf.GradientTape, or use tf.keras",
-    "tf.autograph": "Python's own if and for run as they stand: leave it out",
+    "tf.autograph": "Python's if and for run directly: leave it out",
     "tf.lite": "models are not exported: leave it out",
     "tf.mlir": _NO_GRAPH,
     "tf.raw_ops": "write the function of the same name in tf or tf.math",
     "tf.quantization": "numbers are not quantized here",
     "tf.queue": "use the module queue of Python",
     "tf.sets": "use np.union1d, np.intersect1d and np.setdiff1d",
-    "tf.experimental": "what is experimental in TensorFlow is not here; NumPy's functions take tensors as they are",
+    "tf.experimental": "TensorFlow's experimental functions are missing here; NumPy's functions take tensors",
     "tf.flags": "use argparse",
     "tf.app": "call the function yourself",
     "tf.layers": "write tf.keras.layers",
@@ -116,7 +116,7 @@ REFUSED: dict[str, str] = {
     "tf.keras.preprocessing": "prepare data with NumPy",
     "tf.keras.mixed_precision": "give layers a dtype, as in Dense(3, dtype='float16')",
     "tf.keras.ops": "write NumPy's functions, or those of tf and tf.math: both take tensors",
-    "tf.keras.layers.Conv2DTranspose": "write UpSampling2D, and Conv2D behind it",
+    "tf.keras.layers.Conv2DTranspose": "write UpSampling2D, then Conv2D",
     "tf.keras.layers.Bidirectional": (
         "call two recurrent layers, one with go_backwards=True, and put their outputs together with Concatenate"
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar, Token
 
-# A context variable, so that threads and coroutines have scopes of their own.
+# A context variable, so that each thread and coroutine has its own scopes.
 _scope: ContextVar[str] = ContextVar("name scope", default="")
 
 current = _scope.get

@@ -61,7 +61,7 @@ class TensorShape(tuple[Any, ...]):
         return list(self)
 
     def num_elements(self) -> int | None:
-        """Number of elements; None if a length is unknown."""
+        """Number of elements, or None if a length is unknown."""
         return math.prod(self) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:

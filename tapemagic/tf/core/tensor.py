@@ -150,7 +150,7 @@ class EagerSlice(Eager, Slice):
         return eager(super().assign(tensor(value, self.dtype)))
 
 
-# TensorFlow knows no class for a part of a variable; users see one kind of tensor.
+# TensorFlow has no class for a part of a variable, so users see a single kind of tensor.
 Eager.result_class = EagerTensor
 EagerSlice.__name__ = EagerSlice.__qualname__ = "EagerTensor"
 

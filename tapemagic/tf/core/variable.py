@@ -23,7 +23,7 @@ _own_name: Any = vars(Variable)["name"]
 
 
 class VariableSynchronization(enum.Enum):
-    """Ways to synchronize copies of a variable; with one copy, all of these mean the same."""
+    """How copies of a variable are synchronized: no effect, because there is a single copy."""
 
     AUTO = 0
     NONE = 1
@@ -32,7 +32,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """Ways to aggregate copies of a variable; with one copy, all of these mean the same."""
+    """How copies of a variable are aggregated: no effect, because there is a single copy."""
 
     NONE = 0
     SUM = 1
@@ -131,7 +131,7 @@ class ResourceVariable(Eager, Variable):
     def initial_value(self) -> Any:
         """Not stored: reading it raises an error."""
         raise AttributeError(
-            "a variable does not store its initial value: keep it in a variable of your own",
+            "a variable does not store its initial value: keep a copy of it yourself",
             name="initial_value",
             obj=self,
         )

@@ -22,7 +22,7 @@ def of_shortest(lengths: list[int]) -> int:
 
 
 def of_repeated(length: int, count: int | None) -> int:
-    """Return the length of a repetition, endless if `count` is None."""
+    """Return the length of a repeated dataset; a `count` of None repeats endlessly."""
     if count == 0 or length == 0:
         return 0
     if count is None:

@@ -36,7 +36,7 @@ _INSTEAD = {
     "make_one_shot_iterator": "write iter(dataset)",
     "scan": "keep the state in a generator function, and write from_generator",
     "rejection_resample": "choose the rows with NumPy, before from_tensor_slices",
-    "": "dir(tf.data.Dataset) lists what there is; from_generator takes whatever Python computes",
+    "": "dir(tf.data.Dataset) lists what there is; from_generator takes any elements that Python computes",
 }
 """Advice for TensorFlow's methods that are missing here."""
 
@@ -91,13 +91,13 @@ class Dataset:
         shapes = [array.shape for array in arrays_in(columns)]
         if not shapes or () in shapes:
             raise ShapeError(
-                "from_tensor_slices takes arrays with at least one axis, along which it takes them apart: for one "
-                "element as it is write from_tensors(...)"
+                "from_tensor_slices takes arrays with at least one axis, along which it splits them: for a "
+                "single element, write from_tensors(...)"
             )
         lengths = sorted({shape[0] for shape in shapes})
         if len(lengths) > 1:
             raise ShapeError(
-                f"from_tensor_slices was given arrays of {lengths[0]} and of {lengths[-1]} rows: all need the same "
+                f"from_tensor_slices received arrays of {lengths[0]} and of {lengths[-1]} rows: all need the same "
                 "number of rows"
             )
         return Rows(columns, lambda: iter(range(lengths[0])), lengths[0])

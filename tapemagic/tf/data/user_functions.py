@@ -30,5 +30,5 @@ def called(function: Callable[..., Any], element: Any) -> Any:
     result = result_of(function, element)
     if result is None:
         name = getattr(function, "__name__", "the function")
-        raise OptionError(f"{name} returned None for an element: it has to return the new one")
+        raise OptionError(f"{name} returned None for an element: return the new element")
     return arrays_of(result)

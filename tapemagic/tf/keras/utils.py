@@ -59,7 +59,7 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     wrong = classes[(classes < 0) | (classes >= count)]
     if wrong.size:
         raise OptionError(
-            f"the class {wrong[0]} is not one of 0 to {count - 1}: give num_classes={wrong[0] + 1} or more"
+            f"the class {wrong[0]} is not one of 0 to {count - 1}: pass num_classes={wrong[0] + 1} or more"
         )
     return np.eye(count)[classes]
 

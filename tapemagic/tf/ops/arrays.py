@@ -100,7 +100,7 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = "unst
     x_tensor = np.moveaxis(tensor(value), axes(axis), 0)
     if num is not None and num != x_tensor.shape[0]:
         raise InvalidArgumentError(
-            f"unstack was given num={num}, and the axis has length {x_tensor.shape[0]}"
+            f"unstack received num={num}, and the axis has length {x_tensor.shape[0]}"
         )
     return [x_tensor[k] for k in range(x_tensor.shape[0])]
 
@@ -132,7 +132,7 @@ def split(
         sizes = np.where(sizes == -1, length - sizes.sum() - 1, sizes)
     if (sizes < 0).any() or sizes.sum() != length:
         raise InvalidArgumentError(
-            f"split was given the lengths {sizes.tolist()} for an axis of length {length}"
+            f"split received the lengths {sizes.tolist()} for an axis of length {length}"
         )
     return list(np.split(x_tensor, np.cumsum(sizes)[:-1].tolist(), axis=axis))
 

@@ -148,14 +148,14 @@ def _slices(elems: Any) -> list[Any]:
     counts = {len(x) for x in loop_values}
     if len(counts) != 1:
         raise InvalidArgumentError(
-            f"elems have first axes of the lengths {sorted(counts)}, which have to be equal"
+            f"elems have first axes of different lengths, {sorted(counts)}: make them equal"
         )
     rows = [[x[k] for x in loop_values] for k in builtins.range(counts.pop())]
     return [row[0] if _is_array(elems) else pack(elems, row) for row in rows]
 
 
 def _is_array(elems: Any) -> bool:
-    """Whether elements are one tensor: a tensor, an array, or lists of numbers."""
+    """Return True if elements form a single tensor: a tensor, an array, or lists of numbers."""
     return hasattr(elems, "__array__") or (
         isinstance(elems, list) and not any(hasattr(x, "__array__") for x in leaves(elems))
     )

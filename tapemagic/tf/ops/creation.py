@@ -1,4 +1,4 @@
-"""Create tensors from values, filled or evenly spaced, and cast them."""
+"""Create tensors, from values, filled or evenly spaced, and cast tensors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     value : array_like
         Numbers, nested lists of numbers, or an array, which is copied.
     dtype : dtype, optional
-        float32 or int32 for Python's numbers, NumPy's own for arrays, if left out.
+        Default: float32 or int32 for Python numbers, and the array's own dtype for arrays.
     shape : sequence of int, optional
         A single number fills this shape; other values are reshaped to it.
     name : str, optional
@@ -57,7 +57,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         return np.broadcast_to(np.reshape(result, ()), shape)
     if result.size != np.prod(shape):
         raise InvalidArgumentError(
-            f"tf.constant was given {result.size} elements for the shape {shape}: give as many as it holds, or one"
+            f"tf.constant received {result.size} elements for the shape {shape}: pass as many as it holds, or one"
         )
     return np.reshape(result, shape)
 

@@ -83,7 +83,7 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
 
 @adapter
 def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
-    """Undo `fftshift`."""
+    """Undo `fftshift`: move frequency 0 back to the start."""
     return np.fft.ifftshift(tensor(x), axes=_axes(axes))
 
 

@@ -1,4 +1,4 @@
-"""tf.function: functions that become programs, as with tapemagic.function."""
+"""``tf.function``: functions that are traced once and then replayed, like `tapemagic.function`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Function:
 
     @property
     def why_eager(self) -> str:
-        """Reasons why calls run without a program, with lines; empty if every call has one."""
+        """Reasons why calls run without a program, with lines, or "" if every call has a program."""
         return self._traced.why_eager  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -80,7 +80,7 @@ class Function:
         specs = self.input_signature or ()
         if len(args) != len(specs):
             raise TypeError(
-                f"{self.__name__}() has an input_signature for {len(specs)} arguments, and was given {len(args)}"  # type: ignore[attr-defined]
+                f"{self.__name__}() has an input_signature for {len(specs)} arguments, and received {len(args)}"  # type: ignore[attr-defined]
             )
         return tuple(
             pack(spec, map(_matching, leaves(x), leaves(spec)))
@@ -187,7 +187,7 @@ _eagerly = [False]
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Run functions eagerly from now on, for example under a debugger; False undoes it."""
+    """Make later calls of traced functions run eagerly, for example under a debugger, or undo that with False."""
     _eagerly[0] = bool(run_eagerly)
 
 

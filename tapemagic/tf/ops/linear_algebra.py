@@ -72,7 +72,7 @@ slogdet = _of_matrix(
 
 
 def _complex_of(x: Any) -> Any:
-    """Convert eigenvalues or eigenvectors to complex, as TensorFlow always returns them."""
+    """Convert eigenvalues or eigenvectors to complex numbers, which TensorFlow returns even if all are real."""
     return (
         x if x.dtype.kind == "c" else np.astype(x, np.dtype("F" if x.dtype.itemsize <= 4 else "D"))
     )
@@ -183,7 +183,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 
 @adapter
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
-    """Factor each matrix into one with orthonormal columns and an upper triangular one."""
+    """Factor each matrix into Q with orthonormal columns and an upper triangular R."""
     return tuple(
         np.linalg.qr(checked("qr", tensor(input), "fc"), "complete" if full_matrices else "reduced")
     )

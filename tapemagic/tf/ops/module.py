@@ -88,7 +88,7 @@ class Module:
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """Submodules, recursively."""
+        """All modules inside this one, recursively."""
         return tuple(self._flatten(Module))
 
     def _flatten(self, kind: type) -> Iterator[Any]:

@@ -78,7 +78,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
     x, b = matched("bias_add", value, bias)
     if b.ndim != 1 or x.ndim < 2:
         raise InvalidArgumentError(
-            f"bias_add takes a bias with one axis, and two axes or more beside it, not {b.shape} and {x.shape}"
+            f"bias_add takes a bias with one axis and a value with two or more, not {b.shape} and {x.shape}"
         )
     if data_format is not None and data_format.startswith("NC"):
         return x + np.reshape(b, (-1, *(1,) * (x.ndim - 2)))

@@ -73,7 +73,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 @adapter
 def global_norm(t_list: Any, name: str | None = None) -> Any:
-    """Compute the norm of all elements of several tensors, ignoring None."""
+    """Compute the norm of all elements of several tensors; None among the tensors is skipped."""
     squares = [np.sum(np.square(np.abs(tensor(x)))) for x in t_list if x is not None]
     total: Any = squares[0]
     for part in squares[1:]:

@@ -66,7 +66,7 @@ def matvec(
 
 @adapter
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
-    """Sum products over axes: the last n of `a` and first n of `b`, or the named ones."""
+    """Sum products over axes: the last n of `a` and first n of `b`, or two lists of axes."""
     a, b = matched("tensordot", a, b)
     if np.ndim(_nested(axes)):
         first, second = _nested(axes)

@@ -181,7 +181,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 
 
 class Unique(NamedTuple):
-    """Unique elements in order of first occurrence, and the index of each element among these."""
+    """Unique elements in order of first occurrence, and for each element its index in `y`."""
 
     y: Any
     idx: Any
@@ -216,7 +216,7 @@ def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
 
 @adapter
 def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
-    """Return the unique elements in order of first occurrence, and each element's index among these.
+    """Return the unique elements in order of first occurrence, and for each element its index in the result.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
 
 @adapter
 def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
-    """The different elements, the place of each element among them, and how often each occurs."""
+    """Return the unique elements, for each element its index in the result, and the counts."""
     return UniqueWithCounts(*_unique(x, out_idx))
 
 
@@ -242,7 +242,7 @@ def searchsorted(
     out_type: Any = int32,
     name: str | None = None,
 ) -> Any:
-    """The places at which values would be put into sorted rows."""
+    """Return the indices at which values would be inserted into sorted rows."""
     rows, sought = (np.asarray(unwrap(x)) for x in matched("searchsorted", sorted_sequence, values))
     flat = rows.reshape(-1, rows.shape[-1])
     target = sought.reshape(len(flat), -1) if flat.size or sought.size else sought
@@ -292,7 +292,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
     """Invert a permutation."""
     order = plain(x)
     if sorted(order.tolist()) != list(builtins.range(order.size)):
-        raise InvalidArgumentError(f"{order.tolist()} is no permutation of 0 to {order.size - 1}")
+        raise InvalidArgumentError(f"{order.tolist()} isn't a permutation of 0 to {order.size - 1}")
     return np.argsort(order).astype(order.dtype)
 
 
