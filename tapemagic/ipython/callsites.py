@@ -88,13 +88,13 @@ class CallSites:
 
     def _user_frames(self, frame: FrameType | None) -> list[tuple[FrameType, int]]:
         """Return the user and layer frames from `frame` up to the top level, each with its call index."""
-        indices = {id(other): (other, call) for other, call in self._chain}
+        indices = {id(inner): (inner, call) for inner, call in self._chain}
         new: list[FrameType] = []
         frames: list[tuple[FrameType, int]] = []
         while frame is not None:
             if id(frame) in indices:
-                positions = [other for other, _ in self._chain].index(frame)
-                frames = self._chain[positions:]
+                position = [inner for inner, _ in self._chain].index(frame)
+                frames = self._chain[position:]
                 break
             if _is_recorded_frame(frame):
                 new.append(frame)

@@ -45,15 +45,15 @@ def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
 
 def _advice(message: str, name: str) -> str:
     """Replace a message of argparse by advice."""
-    if found := UNKNOWN.match(message):
-        if RANGE.search(found[1]):
-            return f"{printable(found[1])!r} stands alone: write a range without spaces, as in --what-if a=-3:3"
-        option = next((word for word in found[1].split() if word.startswith("-")), "")
-        return _unknown_option(option, name) if option else _misplaced(found[1], name)
-    if found := WITHOUT_VALUE.match(message):
-        option = found[1].partition("/")[0]
+    if match := UNKNOWN.match(message):
+        if RANGE.search(match[1]):
+            return f"{printable(match[1])!r} stands alone: write a range without spaces, as in --what-if a=-3:3"
+        option = next((word for word in match[1].split() if word.startswith("-")), "")
+        return _unknown_option(option, name) if option else _misplaced(match[1], name)
+    if match := WITHOUT_VALUE.match(message):
+        option = match[1].partition("/")[0]
         value = next(x.metavar for x in OPTIONS[name] if option in x.flags)
-        return f"{found[1].replace('/', ' or ')} needs a value: write {option} {value}"
+        return f"{match[1].replace('/', ' or ')} needs a value: write {option} {value}"
     return VALUE_GIVEN.sub(r"\1 takes no value: write \1 alone", message)
 
 

@@ -125,7 +125,7 @@ def global_states() -> Iterator[tuple[Any, SavedState]]:
         yield os, SavedState("", Path.cwd(), os.chdir)
 
 
-def is_equal(one: Any, other: Any) -> bool:
+def is_equal(a: Any, b: Any) -> bool:
     """Return True if two contents are equal: arrays by bytes, containers by the identity of their items.
 
     Examples
@@ -133,39 +133,35 @@ def is_equal(one: Any, other: Any) -> bool:
     >>> is_equal(np.array([np.nan]), np.array([np.nan])), is_equal([1], [2])
     (True, False)
     """
-    if one is other:
+    if a is b:
         return True
-    if type(one) is not type(other):
+    if type(a) is not type(b):
         return False
-    if is_lazy(one):
+    if is_lazy(a):
         return False
-    if isinstance(one, np.ndarray):
-        return _has_equal_entries(np.asarray(one), np.asarray(other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and is_equal([*one.values()], [*other.values()])
-    if isinstance(one, ITEMWISE):
-        return len(one) == len(other) and (
-            all(map(is_, one, other)) or all(map(_is_equal_item, one, other))
-        )
-    if is_table(one):
-        return bool(one.equals(other))
-    return bool(one == other) if isinstance(one, PLAIN_TYPES | set | array | bytearray) else False
+    if isinstance(a, np.ndarray):
+        return _has_equal_entries(np.asarray(a), np.asarray(b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and is_equal([*a.values()], [*b.values()])
+    if isinstance(a, ITEMWISE):
+        return len(a) == len(b) and (all(map(is_, a, b)) or all(map(_is_equal_item, a, b)))
+    if is_table(a):
+        return bool(a.equals(b))
+    return bool(a == b) if isinstance(a, PLAIN_TYPES | set | array | bytearray) else False
 
 
-def _is_equal_item(one: Any, other: Any) -> bool:
-    return one is other or (
-        isinstance(one, PLAIN_TYPES) and type(one) is type(other) and one == other
-    )
+def _is_equal_item(a: Any, b: Any) -> bool:
+    return a is b or (isinstance(a, PLAIN_TYPES) and type(a) is type(b) and a == b)
 
 
-def _has_equal_entries(one: np.ndarray, other: np.ndarray) -> bool:
-    if one.shape != other.shape or one.dtype != other.dtype:
+def _has_equal_entries(a: np.ndarray, b: np.ndarray) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
         return False
     # Bytes of an object array are addresses; of a structured one with objects they cannot be compared at all.
-    if one.dtype.hasobject:
-        return is_equal([*one.flat], [*other.flat]) if one.dtype == object else False
+    if a.dtype.hasobject:
+        return is_equal([*a.flat], [*b.flat]) if a.dtype == object else False
     # As bytes, so that nan equals itself and -0.0 differs from 0.0.
-    first, second = (np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in (one, other))
+    first, second = (np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in (a, b))
     return np.array_equal(first, second)
 
 
@@ -294,11 +290,11 @@ def _is_special(name: str) -> bool:
 
 
 def _set_attributes(kind: type, content: dict[str, Any]) -> None:
-    now = _attributes(kind)
-    for name in now.keys() - content.keys():
+    current = _attributes(kind)
+    for name in current.keys() - content.keys():
         type.__delattr__(kind, name)
     for name, value in content.items():
-        if now.get(name, MISSING) is not value:
+        if current.get(name, MISSING) is not value:
             type.__setattr__(kind, name, value)
 
 

@@ -150,8 +150,8 @@ class PlotRuns:
         problem = "there is nothing to differentiate" if not targets else ""
         if source is None:
             problem = f"the line that assigns {name} did not run"
-        elif found := _problem(name, source):
-            problem = found
+        elif reason := _problem(name, source):
+            problem = reason
         elif lazy := [y for y, target in targets if is_lazy(unwrap(target))]:
             problem = (
                 f"{lazy[0]} is computed from Dask arrays, and nothing runs those without being asked: a plot needs "
@@ -182,17 +182,17 @@ class PlotRuns:
         """Record the values that the cell starts with; return True if they equal the last plot's."""
         self._begin_again()
         namespace, moved = self._cell.namespace, self.what_if.moved if self.what_if else {}
-        others = {name: value for name, value in moved.items() if name != self._range.name}
+        other_moves = {name: value for name, value in moved.items() if name != self._range.name}
         names = sorted(self._mentioned - moved.keys() - {self._range.name})
-        known, self._start_values = (
+        previous, self._start_values = (
             self._start_values,
-            [others, *(namespace.get(name) for name in names)],
+            [other_moves, *(namespace.get(name) for name in names)],
         )
-        pairs = zip(known[1:], self._start_values[1:], strict=False)
+        pairs = zip(previous[1:], self._start_values[1:], strict=False)
         return (
-            len(known) == len(self._start_values)
-            and known[0] == others
-            and all(before is now for before, now in pairs)
+            len(previous) == len(self._start_values)
+            and previous[0] == other_moves
+            and all(before is after for before, after in pairs)
         )
 
     @contextmanager
@@ -219,8 +219,8 @@ class PlotRuns:
             session = self._begin()
             with session:
                 value = self._cell.run(self._hook(session, x))
-            held = dict(choice(session, value))
-            values = [held.get(y, self._untracked(y, value)) for y in targets]
+            targets_by_name = dict(choice(session, value))
+            values = [targets_by_name.get(y, self._untracked(y, value)) for y in targets]
             return numbers(session.observer, values, session.sources[name], order)
         except KeyboardInterrupt:
             raise
@@ -261,10 +261,10 @@ class PlotRuns:
         """Return a target that is not on the tape, such as a constant assigned in a branch."""
         written = self._cell.last
         values = list(value) if isinstance(value, (list, tuple)) and len(written) > 1 else [value]
-        found = self._cell.namespace.get(target)
+        number = self._cell.namespace.get(target)
         if target in written and len(values) == len(written):
-            found = values[written.index(target)]
-        return found if is_number(found) else None
+            number = values[written.index(target)]
+        return number if is_number(number) else None
 
 
 @contextmanager

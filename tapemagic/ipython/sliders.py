@@ -244,10 +244,12 @@ def _range_around(entries: Sequence[float], dtype: np.dtype[Any]) -> tuple[float
     if size < MIN_RANGE_CENTER:
         return -1.0, 1.0
     # Ends beyond the dtype would become inf in a float32 array.
-    most = float(min(np.finfo(dtype).max, np.finfo(float).max))
-    if size > most / 8:
+    largest = float(min(np.finfo(dtype).max, np.finfo(float).max))
+    if size > largest / 8:
         below, above = min(entries) < 0, max(entries) > 0
-        return (-most / 2, most / 2) if below and above else (-most * below, most * above)
+        return (
+            (-largest / 2, largest / 2) if below and above else (-largest * below, largest * above)
+        )
     low, high = min(entries) - 2 * size, max(entries) + 2 * size
     exponent = floor(log10((high - low) / 4))
     unit = 10.0**exponent

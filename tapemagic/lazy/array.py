@@ -40,16 +40,16 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
         shape.chunks = chunks
         return shape
 
-    def __radd__(self, other: Any) -> Any:
-        return Shape((*((n,) for n in other), *self.chunks))
+    def __radd__(self, shape: Any) -> Any:
+        return Shape((*((n,) for n in shape), *self.chunks))
 
-    def __add__(self, other: Any) -> Any:
-        chunks = other.chunks if isinstance(other, Shape) else tuple((n,) for n in other)
+    def __add__(self, shape: Any) -> Any:
+        chunks = shape.chunks if isinstance(shape, Shape) else tuple((n,) for n in shape)
         return Shape((*self.chunks, *chunks))
 
     def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
-        return Shape(self.chunks[index]) if isinstance(index, slice) else found
+        part = super().__getitem__(index)
+        return Shape(self.chunks[index]) if isinstance(index, slice) else part
 
     def __reduce__(self) -> Any:
         return Shape, (self.chunks,)
@@ -356,15 +356,15 @@ def _rebind(target: LazyArray, value: LazyArray) -> None:
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:
-    def forward(self: Any, other: Any) -> Any:
-        return NotImplemented if isinstance(other, Traced) else call(function, (self, other), {})
+    def forward(self: Any, value: Any) -> Any:
+        return NotImplemented if isinstance(value, Traced) else call(function, (self, value), {})
 
     return forward
 
 
 def _reflected(function: Any) -> Callable[[Any, Any], Any]:
-    def forward(self: Any, other: Any) -> Any:
-        return NotImplemented if isinstance(other, Traced) else call(function, (other, self), {})
+    def forward(self: Any, value: Any) -> Any:
+        return NotImplemented if isinstance(value, Traced) else call(function, (value, self), {})
 
     return forward
 

@@ -214,16 +214,16 @@ def _merge_groups(parts: list[ChunkGroup | None]) -> ChunkGroup | None:
         id(dependency): dependency for dependency in (part.current() for part in parts if part)
     }
     # The largest group absorbs the others, so that each task is moved O(log n) times.
-    largest, *others = sorted(different.values(), key=lambda dependency: -len(dependency.tasks))
+    largest, *absorbed = sorted(different.values(), key=lambda dependency: -len(dependency.tasks))
     first_chunks = dict(largest.first_chunks)
-    for other in others:
-        for layer, first in other.first_chunks.items():
+    for group in absorbed:
+        for layer, first in group.first_chunks.items():
             if first_chunks.setdefault(layer, first) != first:
                 return None
     largest.first_chunks = first_chunks
-    for other in others:
-        largest.tasks += other.tasks
-        other.merged = largest
+    for group in absorbed:
+        largest.tasks += group.tasks
+        group.merged = largest
     return largest
 
 

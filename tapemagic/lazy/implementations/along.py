@@ -65,7 +65,7 @@ def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: boo
             main = arrays[0].ndim
             if axis is None:
                 return [(None,) * x.ndim for x in arrays]
-            core = tuple(one - main for one in axes_of(axis, main))
+            core = tuple(k - main for k in axes_of(axis, main))
             beside = len(arrays) if aligned else 1
             return [
                 right(x.ndim, core) if k < beside else (None,) * x.ndim
@@ -167,7 +167,7 @@ def _quantile(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     axis = argument(np.quantile, "axis", args, kwargs, None)
     if axis is None or (weights is not None and np.ndim(weights) != a.ndim):
         return [(None,) * x.ndim for x in arrays]
-    core = tuple(one - a.ndim for one in axes_of(axis, a.ndim))
+    core = tuple(k - a.ndim for k in axes_of(axis, a.ndim))
     return [right(x.ndim, core) if x is a or x is weights else (None,) * x.ndim for x in arrays]
 
 

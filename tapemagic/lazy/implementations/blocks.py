@@ -503,9 +503,9 @@ def _results_by_trial(
     if not long:
         return [_fixed(part) for part in parts_of(y)], kind
     # Lengths from 2, all different, since the first trial used 1 for all of them.
-    other = {name: 2 + k for k, name in enumerate(long)}
-    z = _call_on_dummies(function, args, kwargs, arrays, labels, lengths | other)
-    names = {length: name for name, length in other.items()}
+    trial_lengths = {name: 2 + k for k, name in enumerate(long)}
+    z = _call_on_dummies(function, args, kwargs, arrays, labels, lengths | trial_lengths)
+    names = {length: name for name, length in trial_lengths.items()}
     results = []
     for a, b in zip(map(_fixed, parts_of(y)), map(_fixed, parts_of(z)), strict=True):
         axes = []

@@ -75,9 +75,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
     x = np.astype(f, kind)
     slopes = tuple(
         np.astype(
-            slope(x, space if hasattr(space, "dtype") else np.asarray(space), one, edge_order), kind
+            slope(x, space if hasattr(space, "dtype") else np.asarray(space), along, edge_order),
+            kind,
         )
-        for space, one in zip(spaces, axes, strict=True)
+        for space, along in zip(spaces, axes, strict=True)
     )
     return slopes[0] if len(axes) == 1 else slopes
 
@@ -86,11 +87,11 @@ def _checked_axes(f: Any, varargs: Any, axis: Any, edge_order: Any) -> Sequence[
     """Return the axes of ``np.gradient`` after NumPy checked the arguments."""
     axes = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
     spaces = [_sample(x) for x in varargs]
-    one: Any
-    for k, one in enumerate(axes):
-        few = tuple(n if axis == one else min(n, 1) for axis, n in enumerate(f.shape))
+    along: Any
+    for k, along in enumerate(axes):
+        sample_shape = tuple(n if axis == along else min(n, 1) for axis, n in enumerate(f.shape))
         own = spaces[k : k + 1] if len(spaces) == len(axes) else spaces[:1]
-        np.gradient(np.zeros(few, f.dtype), *own, axis=one, edge_order=edge_order)
+        np.gradient(np.zeros(sample_shape, f.dtype), *own, axis=along, edge_order=edge_order)
     if len(spaces) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
     return axes

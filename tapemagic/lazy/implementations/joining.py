@@ -101,8 +101,8 @@ def column_stack(tup: Any) -> Any:
 @implements(np.block)
 def block(arrays: Any) -> Any:
     """Implement ``np.block`` on Dask arrays."""
-    depth, most = _depth(arrays), _most_axes(arrays)
-    return _block(arrays, max(depth, most), depth)
+    depth, ndim = _depth(arrays), _most_axes(arrays)
+    return _block(arrays, max(depth, ndim), depth)
 
 
 def _depth(arrays: Any) -> int:
@@ -142,9 +142,9 @@ def _pieces(x: Any, indices: Any, axis: int) -> list[Any]:
 @implements(np.split)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Implement ``np.split`` on Dask arrays."""
-    one = normalize_axis_index(axis, ary.ndim)
-    np.split(np.arange(ary.shape[one]), indices_or_sections)  # NumPy's error for unequal parts
-    return array_split(ary, indices_or_sections, one)
+    position = normalize_axis_index(axis, ary.ndim)
+    np.split(np.arange(ary.shape[position]), indices_or_sections)  # NumPy's error for unequal parts
+    return array_split(ary, indices_or_sections, position)
 
 
 @implements(np.array_split)

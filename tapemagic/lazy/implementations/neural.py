@@ -84,7 +84,7 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Implement ``tapemagic.logsumexp``, in a tree over the chunks."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
-        core = tuple(one - x.ndim for one in axes)
+        core = tuple(k - x.ndim for k in axes)
         return blockwise(
             exponentials.logsumexp,
             (x, axis, keepdims),
@@ -171,9 +171,9 @@ def kernel_gradient(x: Any, g: Any, window: Any, groups: int) -> Any:
     core = len(window) + 1
     lead = x.ndim - core
     x, g = as_dask(x), as_dask(g)
-    for one in (x, g):
+    for array in (x, g):
         require_one_chunk(
-            "the gradient of a convolution in its kernel", one, (*range(lead), *(None,) * core)
+            "the gradient of a convolution in its kernel", array, (*range(lead), *(None,) * core)
         )
     sizes = (*(slide.size for slide in window), x.shape[-1] // groups, g.shape[-1])
     if not lead:

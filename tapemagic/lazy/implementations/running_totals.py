@@ -25,9 +25,9 @@ def _running(named: Any, ufunc: Any, default: int | None) -> Any:
         axes = axes_of(axis, a.ndim)
         if not is_cut(a, axes) or not a.size:
             return NotImplemented
-        (one,) = axes
-        totals = call(_totals_before, (a, ufunc, one, result), {})
-        return call(_running_from, (a, totals, ufunc, one, result), {})
+        (along,) = axes
+        totals = call(_totals_before, (a, ufunc, along, result), {})
+        return call(_running_from, (a, totals, ufunc, along, result), {})
 
     return running
 

@@ -98,8 +98,8 @@ def _place_slice(x: Any, part: slice, n: int, axis: int, cut: Any) -> Any:
 
 def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
     """Return zeros of length `n` along an axis, with the chunks of `x` along the others."""
-    most = max(1, *(cut or ()), *x.chunks[axis])
-    own = tuple(min(most, n - k) for k in range(0, n, most)) or (0,)
+    longest = max(1, *(cut or ()), *x.chunks[axis])
+    own = tuple(min(longest, n - k) for k in range(0, n, longest)) or (0,)
     chunks = (*x.chunks[:axis], own, *x.chunks[axis + 1 :])
     return filled((*x.shape[:axis], n, *x.shape[axis + 1 :]), 0, x.dtype, chunks)
 

@@ -60,7 +60,7 @@ def method(function: Any, args: Any, kwargs: Any) -> Any:
 
     def labelled(arrays: list[Any]) -> list[Labels]:
         main = arrays[0].ndim
-        core = tuple(one - main for one in axes_of(axis, main))
+        core = tuple(k - main for k in axes_of(axis, main))
         is_aligned = function.__name__ == "reduce"  # a mask
         return [
             right(x.ndim, core) if is_aligned or not k else (None,) * x.ndim

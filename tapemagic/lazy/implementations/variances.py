@@ -95,7 +95,7 @@ def _in_two_reads(function: Any, root: bool, gaps: bool) -> Any:
         )
         # With dtype=int NumPy truncates the mean in the middle of its own algorithm, which two reads cannot repeat.
         if result.kind not in "fc":
-            raise _whole(function, result)
+            raise _needs_one_chunk(function, result)
         if gaps:
             masked["where"] = call(is_number, (a, where), {})
         keep = bool(non_defaults(keepdims=keepdims))
@@ -124,7 +124,7 @@ def _checked(function: Any, a: Any, options: dict[str, Any]) -> Any:
     return checked(function, a, options_to_check)
 
 
-def _whole(function: Any, dtype: Any) -> UnsupportedArgumentError:
+def _needs_one_chunk(function: Any, dtype: Any) -> UnsupportedArgumentError:
     name = f"np.{function.__name__}"
     return refusal(
         name, f"{name} with dtype={dtype} along an axis of several chunks: leave the dtype out"
