@@ -228,8 +228,10 @@ from tapemagic.tf.ops.selection import (
 from tapemagic.tf.version import VERSION
 
 __version__ = VERSION
+# NumPy's np.newaxis is None too, so x[:, tf.newaxis] needs no translation.
 newaxis = None
 
+# tf.keras brings in tapemagic.nn with all its layers: programs that only use a tape shouldn't pay for that import.
 LATER = ("data", "keras")
 """Submodules that are imported when they are first used."""
 
@@ -444,6 +446,7 @@ __all__ = [
     "zeros_like",
 ]
 
+# The names loaded on demand belong to the candidates too, so that a misspelt `tf.kears` suggests tf.keras.
 _missing = missing(__name__, [*__all__, *LATER, *OF_KERAS, *INITIALIZERS])
 
 
@@ -458,5 +461,6 @@ def __getattr__(name: str) -> Any:
     return _missing(name)
 
 
+# Without this, dir() and tab completion would show only the names that are already imported (PEP 562).
 def __dir__() -> list[str]:
     return [*__all__, *LATER, *OF_KERAS, *INITIALIZERS]

@@ -17,6 +17,8 @@ __all__ = ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "
 def _two(called: str, compute: Any, doc: str) -> Any:
     def computed(x: Any, y: Any, name: str | None = None) -> Any:
         x, y = matched(called, x, y)
+        # As arrays, off the tape: functions of integers have no derivative. Booleans are refused, which NumPy's bitwise
+        # functions accept; TensorFlow has tf.logical_and for them.
         return compute(np.asarray(checked(called, x, "iu")), np.asarray(y))
 
     computed.__name__ = computed.__qualname__ = called

@@ -79,6 +79,7 @@ def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
             ) from None
         if not np.all(is_true):
             a, b = np.broadcast_arrays(a, b)
+            # Negated, not the opposite comparison: nan is neither less nor greater, and must count as a failure.
             wrong = ~np.asarray(is_true)
             raise _fail(
                 message,
@@ -122,6 +123,7 @@ def assert_near(
     least = 10 * np.finfo(a.dtype).eps if a.dtype.kind in "fc" else 0
     absolute = least if atol is None else unwrap(atol)
     relative = least if rtol is None else unwrap(rtol)
+    # False for nan, and for inf - inf: such elements are not near each other.
     near = np.abs(a - b) <= absolute + relative * np.abs(b)
     if not np.all(near):
         a, b = np.broadcast_arrays(a, b)
@@ -139,6 +141,7 @@ def _sign(called: str, words: str, holds: Callable[[Any], Any]) -> Any:
         x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> None:
         elements = np.asarray(unwrap(tensor(x)))
+        # As above: nan has no sign, and fails each of the four checks.
         wrong = ~np.asarray(holds(elements))
         if np.any(wrong):
             raise _fail(
@@ -178,6 +181,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
     return _finite(tensor, message)
 
 
+# TensorFlow names a parameter `tensor`, which hides the function in the functions below.
 _tensor = tensor
 
 
@@ -258,6 +262,7 @@ def assert_shapes(
         if len(expected) != x_tensor.ndim:
             raise _rank_error(message, x_tensor, str(len(expected)))
         for axis, (length, symbol) in enumerate(zip(x_tensor.shape, expected, strict=True)):
+            # None and "." stand for any length, as in TensorFlow.
             if symbol is None or symbol == ".":
                 continue
             number = (
@@ -301,12 +306,14 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
         raise DtypeError(
             f"Expected floating point tensors of one type, got {sorted(x.name for x in dtypes)}"
         )
+    # TensorFlow's answer for no tensors and no dtype.
     return dtypes.pop() if dtypes else as_dtype("float32")
 
 
 def assert_proper_iterable(values: Any) -> None:
     """Raise a TypeError unless `values` is a list, tuple or dict."""
     if (
+        # A tensor iterates over its rows and a str over its letters, but neither is a collection of values.
         is_tensor(values)
         or isinstance(values, (np.ndarray, str, bytes))
         or not isinstance(values, Iterable)

@@ -90,6 +90,7 @@ def invalid_argument(error: Exception) -> InvalidArgumentError:
     if isinstance(error, InvalidArgumentError):
         return error
     kind: Any = type(error)
+    # A plain ValueError needs no new class: InvalidArgumentError is one already.
     if issubclass(InvalidArgumentError, kind):
         return InvalidArgumentError(*error.args)
     return _also(kind)(*error.args)

@@ -16,6 +16,7 @@ __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pa
 
 def is_leaf(structure: Any) -> bool:
     """Return True for anything but a list, tuple or dict; a TensorShape is a leaf as well."""
+    # A TensorShape is a tuple in Python, but one value in TensorFlow's structures.
     return isinstance(structure, TensorShape) or nest.is_leaf(structure)
 
 
@@ -63,6 +64,7 @@ def assert_same_structure(
         raise TypeError(
             f"the structures differ in type: {type(nest1).__name__} and {type(nest2).__name__}"
         )
+    # Sorted by key, as in TensorFlow: two dicts with the same keys match in whatever order they were filled.
     if isinstance(nest1, Mapping) and ordered(nest1) != ordered(nest2):
         raise OptionError(f"the structures differ in keys: {ordered(nest1)} and {ordered(nest2)}")
     first, second = parts_of(nest1), parts_of(nest2)

@@ -57,6 +57,7 @@ class _State:
         """Return an operation's generator: each operation seed has its own."""
         _tell_draw()
         if seed is None:
+            # Without an operation seed, all operations draw from one stream: two calls in a row differ.
             return self.common
         number = int(seed)
         if number not in self.own:
@@ -80,12 +81,14 @@ def set_seed(seed: int) -> None:
     >>> bool(tf.reduce_all(first == tf.random.uniform([2])))
     True
     """
+    # default_rng also takes None, with which the draws could not be repeated.
     if not isinstance(seed, (int, np.integer)):
         raise OptionError(f"a seed is an integer, not {seed!r}")
     from tapemagic.nn.random import (
         set_random_seed,
     )  # imported here, because few programs need the layers
 
+    # default_rng refuses negative seeds, which TensorFlow accepts.
     _state.reset(int(seed) % 2**64)
     set_random_seed(int(seed) % 2**64)
 
@@ -113,6 +116,7 @@ def _truncated(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dty
     """Draw normal samples; redraw those farther than two standard deviations from the mean."""
     target = _real(dtype, "truncated_normal")
     drawn = np.asarray(rng.standard_normal(lengths(shape)))
+    # Rejection: 4.6 % are drawn again per round, so a few rounds are enough.
     while (far := np.abs(drawn) > 2).any():
         drawn[far] = rng.standard_normal(np.count_nonzero(far))
     return _scaled(drawn, mean, stddev, target)
@@ -121,6 +125,7 @@ def _truncated(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dty
 def _uniform(rng: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
     target, size = as_dtype(dtype), lengths(shape)
     if target.kind in "iu":
+        # TensorFlow documents 1 as the default for floats only: integers in [0, 1) would all be 0.
         if maxval is None:
             raise OptionError("integers are drawn below a limit: pass maxval")
         low, high = unwrap(tensor(minval)), unwrap(tensor(maxval))
@@ -132,6 +137,7 @@ def _uniform(rng: np.random.Generator, shape: Any, minval: Any, maxval: Any, dty
     real = _real(dtype, "uniform")
     top = tensor(1 if maxval is None else maxval, real)
     low = tensor(minval, real)
+    # In float32 from the start: a float64 just below 1 rounds up to 1.0, which the half-open interval excludes.
     drawn = rng.random(size, np.float32 if target == float32 else np.float64)
     return np.asarray(drawn).astype(real) * (top - low) + low
 
@@ -186,6 +192,7 @@ def uniform(
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
     """Shuffle the slices along the first axis."""
     rows = tensor(value)
+    # As indexing, so that gradients flow back to the rows.
     return rows[_state.generator(seed).permutation(rows.shape[0])]
 
 
@@ -201,6 +208,7 @@ def gamma(
     """Draw samples from gamma distributions with shape `alpha` and rate `beta`; without gradient."""
     a = np.asarray(unwrap(tensor(alpha)))
     rate = np.asarray(1 if beta is None else unwrap(tensor(beta)))
+    # TensorFlow draws `shape` samples for each parameter; NumPy's `size` is the shape of the whole result.
     size = lengths(shape) + np.broadcast_shapes(a.shape, rate.shape)
     return np.asarray(_state.generator(seed).gamma(a, 1 / rate, size)).astype(_real(dtype, "gamma"))
 
@@ -369,6 +377,7 @@ class Generator:
         """Draw integers from the whole range of a dtype."""
         limits = np.iinfo(as_dtype(dtype).dtype)
         return np.asarray(
+            # endpoint=True: limits.max + 1 does not fit into the dtype.
             self._rng.integers(limits.min, limits.max, lengths(shape), limits.dtype, endpoint=True)
         )
 

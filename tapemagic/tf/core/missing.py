@@ -159,6 +159,7 @@ def _namespace(module: str) -> str:
 def _elsewhere(name: str) -> str | None:
     """Find a name in another namespace."""
     for namespace in NAMESPACES:
+        # Not an import: this runs inside a failing attribute lookup, and hasattr() must not load further modules.
         module = sys.modules.get(f"{PACKAGE}.{namespace}")
         if name in getattr(module, "__all__", ()):
             return f"tf.{namespace}.{name}"
@@ -175,6 +176,7 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     'tensors are dense here: keep '
     """
     full = f"{namespace}.{name}"
+    # First, because a similar name would otherwise be suggested for something that is missing on purpose.
     refused = REFUSED.get(full) or REFUSED.get(full.replace("tf.compat.v1.", "tf."))
     if refused is not None:
         return refused
@@ -183,6 +185,8 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     same = _elsewhere(name)
     if same is not None and not (namespace.startswith("tf.keras") and "compat" in same):
         return f"write {same}"
+    # Names of one family, such as reduce_*, share too many letters for the threshold to tell them apart: within the
+    # family, difflib's own default of 0.6 is enough.
     family = [x for x in offered if "_" in name and x.startswith(f"{name.partition('_')[0]}_")]
     near = difflib.get_close_matches(name, offered, 3, MIN_SIMILARITY)
     near = near or difflib.get_close_matches(name, family, 3)
@@ -202,6 +206,8 @@ def missing(module: str, offered: Sequence[str]) -> Callable[[str], Any]:
     def __getattr__(name: str) -> Any:
         namespace = _namespace(module)
         message = f"tapemagic has no {namespace}.{name}"
+        # Python, copy and inspect ask every module for __path__, __wrapped__ and others: no search for similar names
+        # then.
         if not name.startswith("__"):
             message += f": {advice_for(namespace, name, offered)}"
         raise AttributeError(message, name=name, obj=sys.modules.get(module))

@@ -34,6 +34,7 @@ class name_scope:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        # A stack, because the same object may be entered again inside its own block.
         self._tokens: list[Token[str]] = []
 
     @property
@@ -42,6 +43,8 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
+        # TensorFlow's rule for re-entering a scope: "layer/" is taken as it was returned by `with ... as scope`, and ""
+        # resets.
         is_absolute = not self._name or self._name.endswith("/")
         prefix = self._name if is_absolute else f"{scoped(self._name)}/"
         self._tokens.append(_scope.set(prefix))

@@ -14,6 +14,8 @@ from tapemagic.tf.core.convert import tensor
 
 def arrays_of(value: Any) -> Any:
     """Convert a structure to an element: tuples and dicts stay, lists and tensors become arrays."""
+    # Lists become arrays and tuples stay, as in TensorFlow: ([1, 2], [3, 4]) is a pair of arrays, [[1, 2], [3, 4]] a
+    # matrix.
     return each(lambda x: np.asarray(unwrap(tensor(x))), value)
 
 
@@ -21,6 +23,7 @@ def each(function: Callable[..., Any], element: Any, *more: Any) -> Any:
     """Apply a function to the arrays of an element, or to corresponding arrays of several elements."""
     if isinstance(element, tuple):
         parts = [each(function, *same) for same in zip(element, *more, strict=True)]
+        # A namedtuple takes its fields as separate arguments.
         return type(element)(*parts) if hasattr(element, "_fields") else tuple(parts)
     if isinstance(element, dict):
         return {key: each(function, element[key], *(x[key] for x in more)) for key in element}

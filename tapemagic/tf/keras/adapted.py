@@ -52,12 +52,14 @@ class Adapted:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name in cls._methods_on_tensors:
             method = vars(cls).get(name)
+            # Only plain functions of this class: inherited methods are wrapped already, or belong to tapemagic.nn.
             if isinstance(method, FunctionType):
                 setattr(cls, name, _on_eager_tensors(method))
         super().__init_subclass__(**kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the object; results are EagerTensors."""
+        # Engine tensors inside: the layers rely on NumPy's promotion of dtypes, which EagerTensors refuse.
         result = super().__call__(*plain_in(args), **plain_in(kwargs))  # type: ignore[misc]
         return eager(result)
 
@@ -135,6 +137,7 @@ def adapt(
                 "__qualname__": value.__qualname__,
             }
             value = type(value.__name__, (base, value), members)
+        # `get` looks up functions and classes by name, and returns no tensors.
         elif isinstance(value, FunctionType) and name != "get":
             value = adapter(value)
         names[name] = value

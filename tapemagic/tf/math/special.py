@@ -23,6 +23,7 @@ from tapemagic.tf.ops.special import (
     spence,
 )
 
+# Some of these are in tf.math as well, others only here, as in TensorFlow.
 __all__ = [
     "bessel_i0",
     "bessel_i0e",

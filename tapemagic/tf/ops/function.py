@@ -32,6 +32,7 @@ class Function:
         The undecorated function.
     """
 
+    # A traced function that calls this one depends on its code, not on the programs that are cached so far.
     __tape_unwatched__ = frozenset({"_traced"})
 
     def __init__(self, traced: Any, signature: Any) -> None:
@@ -43,6 +44,7 @@ class Function:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
+        # As a descriptor, so that @tf.function also decorates methods.
         return Function(self._traced.__get__(instance, owner), self.input_signature)
 
     @property
@@ -58,6 +60,7 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, converting arrays to tensors, and numbers in the result as well."""
         arguments = self._converted(args, kwargs)
+        # Asked at each call, so that run_functions_eagerly also affects functions that were decorated before.
         run = self.python_function if functions_run_eagerly() else self._traced
         result = run(*arguments[0], **arguments[1])
         return pack(result, map(_result, leaves(result)))
@@ -72,6 +75,8 @@ class Function:
     def _converted(self, args: Any, kwargs: Any) -> Any:
         """Convert arguments to what the function receives."""
         if self.input_signature is not None:
+            # A signature fixes the dtypes: Python numbers become tensors of the declared dtype, so no new trace is
+            # needed for them.
             args = self._signed(args)
         return pack((args, kwargs), map(_argument, leaves((args, kwargs))))
 
@@ -95,6 +100,7 @@ class Function:
 
 
 def _argument(x: Any) -> Any:
+    # Arrays only: Python numbers stay constants of the trace, as in TensorFlow, and may control ranges and branches.
     return eager(tensor(x)) if isinstance(x, np.ndarray) and x.dtype.kind in "biufc" else x
 
 
@@ -172,17 +178,21 @@ def function(
         raise OptionError(
             "tf.function has no jit_compile=True: XLA is not here; leave it out, the values are the same"
         )
+    # Names of older versions for `reduce_retracing` and for type hints: accepted without effect.
     unknown = options.keys() - {"experimental_relax_shapes", "experimental_follow_type_hints"}
     if unknown:
         raise TypeError(f"function() got an unexpected keyword argument {min(unknown)!r}")
     if func is None:
+        # The lambda's parameter hides this function's name; the dict lookup reaches past it.
         return lambda function: globals()["function"](function, input_signature)
     require_function(func)
     if isinstance(func, Function):
+        # Decorated twice: one trace is enough.
         func = func.python_function
     return Function(replay.function(func), input_signature)
 
 
+# A list, so that run_functions_eagerly changes it without a `global` statement.
 _eagerly = [False]
 
 

@@ -52,6 +52,7 @@ cholesky = _of_matrix(
 )
 logdet = _of_matrix(
     "logdet",
+    # Not log(det(x)): the determinant of a large matrix over- or underflows long before its logarithm.
     lambda x: np.linalg.slogdet(x)[1],
     "The logarithm of the determinant of each positive definite matrix.",
 )
@@ -95,6 +96,7 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
     """Return sorted eigenvalues and eigenvectors of Hermitian matrices, reading the lower triangle."""
     x = checked("eigh", _tensor(tensor), "fc")
     require_matrices("eigh", x)
+    # NumPy reads the lower triangle by default, as TensorFlow does.
     return tuple(np.linalg.eigh(x))
 
 
@@ -121,6 +123,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     try:
         return np.linalg.inv(maybe_transposed(x, False, adjoint))
     except np.linalg.LinAlgError:
+        # TensorFlow's text, which programs match.
         raise InvalidArgumentError("Input is not invertible.") from None
 
 
@@ -142,6 +145,8 @@ def triangular_solve(
     """Solve ``matrix @ x = rhs``, reading only the lower or upper triangle of the matrix."""
     a, b = matched("triangular_solve", matrix, rhs)
     require_matrices("triangular_solve", a, b)
+    # Cut first, because the other triangle may hold anything, such as the second factor of a decomposition. NumPy has
+    # no solver for triangular systems.
     return np.linalg.solve(maybe_transposed(np.tril(a) if lower else np.triu(a), False, adjoint), b)
 
 
@@ -163,6 +168,7 @@ def lstsq(
     require_matrices("lstsq", a, b)
     conjugate = maybe_transposed(a, False, True)
     if not l2_regularizer:
+        # The pseudoinverse also solves rank-deficient systems, where the normal equations would be singular.
         return np.matmul(np.linalg.pinv(a), b)
     rows, columns = a.shape[-2:]
     extra = l2_regularizer * np.eye(builtins.min(rows, columns), dtype=a.dtype)

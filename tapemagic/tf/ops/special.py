@@ -18,6 +18,7 @@ from tapemagic.tf.ops.elementwise import checked
 def scipy_function(name: str, needed: str) -> Callable[..., Any]:
     """Return a function of ``scipy.special``, importing it on first use."""
     try:
+        # On first use, because SciPy is an optional dependency.
         from scipy import special
     except ImportError:
         raise UnsupportedArgumentError(
@@ -26,6 +27,7 @@ def scipy_function(name: str, needed: str) -> Callable[..., Any]:
     function = getattr(special, name)
 
     def in_own_dtype(*args: Any) -> Any:
+        # scipy.special has no half-precision loops: it returns float32 or float64 for float16.
         result, dtype = function(*args), unwrap(args[-1]).dtype
         return (
             np.astype(result, dtype)
@@ -93,6 +95,7 @@ spence = _of_x(
 @adapter
 def fresnel_sin(x: Any, name: str | None = None) -> Any:
     """Compute the integral of sin(pi t**2 / 2) from 0 to x."""
+    # SciPy returns the pair (S, C).
     return scipy_function("fresnel", "fresnel_sin")(checked("fresnel_sin", tensor(x), "f"))[0]
 
 
@@ -133,6 +136,7 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
         raise InvalidArgumentError("the order of polygamma must be a nonnegative integer")
     # Order 0 is digamma itself, which the formula does not cover: zeta(1, x) diverges.
     n = np.maximum(order, 1)
+    # -cos(pi n) is (-1)**(n + 1), for arrays of n and without integer powers of a negative base.
     factor = -np.cos(np.pi * n) * scipy_function("gamma", "polygamma")(n + 1)
     higher = factor.astype(x.dtype) * scipy_function("zeta", "polygamma")(n + 1, x)
     return np.where(order == 0, scipy_function("digamma", "polygamma")(x), higher)
@@ -150,4 +154,5 @@ def lbeta(x: Any, name: str | None = None) -> Any:
     """Compute log|B(x)| of the beta function along the last axis."""
     x_tensor = checked("lbeta", tensor(x), "f")
     lgamma_of = scipy_function("gammaln", "lbeta")
+    # By logarithms: the gamma function overflows float32 above 35.
     return np.sum(lgamma_of(x_tensor), axis=-1) - lgamma_of(np.sum(x_tensor, axis=axes(-1)))
