@@ -48,7 +48,7 @@ class WholeNumber(Setting[int]):
         if type(value) is int and self._minimum <= value <= self._maximum:
             return value
         raise TraitError(
-            f"{self.name} is a whole number from {self._least} to {self._most}, not {value!r}"
+            f"{self.name} is a whole number from {self._minimum} to {self._maximum}, not {value!r}"
         )
 
 

@@ -262,7 +262,7 @@ def assert_shapes(
         if len(expected) != x_tensor.ndim:
             raise _rank_error(message, x_tensor, str(len(expected)))
         for axis, (length, symbol) in enumerate(zip(x_tensor.shape, expected, strict=True)):
-            # None and "." stand for any length, as in TensorFlow.
+            # None and "." mean any length, as in TensorFlow.
             if symbol is None or symbol == ".":
                 continue
             number = (

@@ -56,7 +56,7 @@ class NotFoundError(OpError, LookupError):
 
 
 class AlreadyExistsError(OpError):
-    """Something that was to be created exists already."""
+    """Something that should be created exists already."""
 
 
 class FailedPreconditionError(OpError, RuntimeError):

@@ -64,7 +64,7 @@ def assert_same_structure(
         raise TypeError(
             f"the structures differ in type: {type(nest1).__name__} and {type(nest2).__name__}"
         )
-    # Sorted by key, as in TensorFlow: two dicts with the same keys match in whatever order they were filled.
+    # Sorted by key, as in TensorFlow: two dicts with the same keys match in any order.
     if isinstance(nest1, Mapping) and ordered(nest1) != ordered(nest2):
         raise OptionError(f"the structures differ in keys: {ordered(nest1)} and {ordered(nest2)}")
     first, second = parts_of(nest1), parts_of(nest2)

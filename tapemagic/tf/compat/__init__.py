@@ -1,4 +1,4 @@
-"""Names of older versions: ``tf.compat.v1``, as far as eager programs need them."""
+"""Names of older versions: ``tf.compat.v1``, those that eager programs use."""
 
 from tapemagic.tf.compat import v1
 from tapemagic.tf.core.missing import missing

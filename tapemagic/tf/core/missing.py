@@ -35,7 +35,7 @@ _SPARSE = (
 )
 _FILES = "write Python's open(), or np.load and np.save"
 _MODELS = (
-    "models are not saved as a whole: write model.save_weights('net.weights.npz') and "
+    "a model is not saved in one file: write model.save_weights('net.weights.npz') and "
     "load_weights, or pickle the model"
 )
 _UNSAVED = "models are pickled, or kept as their weights: leave it out"

@@ -43,7 +43,7 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        # TensorFlow's rule for re-entering a scope: "layer/" is taken as it was returned by `with ... as scope`, and ""
+        # TensorFlow's rule for re-entering a scope: "layer/" was returned by `with ... as scope`, and ""
         # resets.
         is_absolute = not self._name or self._name.endswith("/")
         prefix = self._name if is_absolute else f"{scoped(self._name)}/"

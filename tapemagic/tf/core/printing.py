@@ -67,7 +67,7 @@ def _summary(value: Any, summarize: int, depth: int) -> str:
         # [()] turns an array without axes into a scalar, which has the dtype but formats like a number.
         return _number(value[()])
     count = len(value)
-    # -1 asks for all elements.
+    # -1 means all elements.
     if summarize >= 0 and count > 2 * summarize:
         first = [_summary(x, summarize, depth + 1) for x in value[:summarize]]
         last = [_summary(x, summarize, depth + 1) for x in value[count - summarize :]]

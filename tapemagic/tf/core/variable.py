@@ -275,5 +275,5 @@ class UnreadVariable(Eager, Slice):
         return Tensor, (self._value,)
 
 
-# The name of TensorFlow's class, which programs see in type(x).__name__.
+# TensorFlow's class is called so, and programs see the name in type(x).__name__.
 UnreadVariable.__name__ = UnreadVariable.__qualname__ = "_UnreadVariable"

@@ -15,7 +15,7 @@ from tapemagic.tf.data.elements import arrays_of, each
 
 def handed_out(array: Any) -> Any:
     """Return a copy of an array as a tensor, safe to keep."""
-    # np.array copies, np.asarray would not: elements are views of the user's arrays or of a cache.
+    # np.array copies, np.asarray would not: elements are views of arrays in the program or in a cache.
     return eager(np.array(array))
 
 

@@ -219,7 +219,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
 @adapter
 def identity(input: Any, name: str | None = None) -> Any:
     """Copy a tensor; tapes connect the copy with the original."""
-    # A copy, so that gradients with respect to it can be told from those of the original.
+    # A copy, so that gradients with respect to it differ from those of the original.
     return np.copy(tensor(input))
 
 

@@ -63,7 +63,7 @@ def diag(
     shift = _single(k)
     size = x.shape[-1] + abs(shift)
     rows = np.arange(x.shape[-1]) + builtins.max(-shift, 0)
-    # As a gather with a mask: differentiable without a rule of its own, and batches come for free.
+    # As a gather with a mask: the rules of indexing differentiate it, and batches need no loop.
     place = np.full((size, size), -1)
     place[rows, rows + shift] = np.arange(x.shape[-1])
     if not x.shape[-1]:

@@ -57,7 +57,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
 def silu(features: Any, beta: Any = 1.0) -> Any:
     """Compute x * sigmoid(beta * x)."""
     x = checked("silu", tensor(features), "f")
-    # The engine's silu has a rule of its own; a beta in a tensor may need a gradient.
+    # The engine's silu has no beta; a beta in a tensor may need a gradient.
     if isinstance(beta, (int, float)) and beta == 1:
         return activations.silu(x)
     scale = tensor(beta, x.dtype)

@@ -290,7 +290,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     total = parts[0]
     for part in parts[1:]:
         total = total + part
-    # A copy for a single tensor: the sum is a new value, with a gradient of its own.
+    # A copy for a single tensor: the sum is a new value, distinct from its only term.
     return total if len(parts) > 1 else np.copy(total)
 
 
