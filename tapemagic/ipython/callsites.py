@@ -9,6 +9,7 @@ from tapemagic.engine.events import origin_of
 from tapemagic.engine.scopes import Scope, scope_called
 from tapemagic.engine.tape.observer import Call, Site
 
+# Instructions are compared as integers, so one offset orders two code objects that both start at 0.
 TRAILING_EXPRESSION_OFFSET = 1 << 24
 """Offset added to instructions of the expression at the end of a cell, which is compiled separately.
 
@@ -39,6 +40,7 @@ class CallSites:
     def __init__(self, filename: str) -> None:
         self._filename = filename
         self.calls = [Call()]
+        # The frames themselves, not their ids: a frame that is alive keeps its id.
         self._chain: list[tuple[FrameType, int]] = []  # from the innermost frame to the top level
         self._frame: FrameType | None = None  # the innermost
         self._cell_frame_now: FrameType | None = None  # the innermost one of the cell
@@ -92,6 +94,8 @@ class CallSites:
         new: list[FrameType] = []
         frames: list[tuple[FrameType, int]] = []
         while frame is not None:
+            # Frames that the last call site shares with this one keep their call index; only the new inner frames are
+            # entered.
             if id(frame) in indices:
                 position = [inner for inner, _ in self._chain].index(frame)
                 frames = self._chain[position:]

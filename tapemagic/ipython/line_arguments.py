@@ -19,7 +19,9 @@ from tapemagic.explain.formatting import printable
 from tapemagic.ipython.options import OPTIONS
 from tapemagic.ipython.runcell import Cell
 
+# argparse's own messages, in its English; Python has no structured form of them.
 UNKNOWN = re.compile(r"unrecognized arguments: (.*)", re.DOTALL)
+# In `--what-if a= -3:3` argparse takes -3:3 for an option.
 RANGE = re.compile(r"(?:^|\s)-[\d.]+:")
 VALUE_GIVEN = re.compile(r"argument (?:\S+/)?(\S+): ignored explicit argument .*", re.DOTALL)
 WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument")
@@ -134,6 +136,7 @@ def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> 
         raise UsageError(
             f"%%tape: {options.name!r} is what the tape is called in the cell: give the tape another name with -n t"
         )
+    # Also built-in functions: a tape named `sum` would hide sum() in the whole notebook.
     value = namespace.get(options.name, getattr(builtins, options.name, None))
     if isinstance(value, ModuleType) or callable(value):
         what = "module" if isinstance(value, ModuleType) else "function"

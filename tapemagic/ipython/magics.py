@@ -65,6 +65,7 @@ from tapemagic.report.request import MAX_NODES, Kind, ReportRequest
 from tapemagic.report.tabs import TITLES
 from tapemagic.report.tapegraph import DotSource, TapeGraph
 
+# Not argparse: it would split the expression at spaces and remove its quotes.
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
 OPTION = re.compile(
     "|".join(
@@ -131,6 +132,7 @@ class TapeMagics(Magics):
         super().__init__(shell)
         self._reports = ShownReports(shell)
 
+    # IPython would replace {x} and $x in the line by values, which breaks set displays and f-strings in expressions.
     @no_var_expand
     @cell_magic("tape")
     @documented("%%tape")
@@ -346,6 +348,7 @@ class TapeMagics(Magics):
         try:
             return self._run(session, ReportRequest(order=order), line)
         finally:
+            # The numbers were replaced by tensors for the run; the notebook's own values come back even after an error.
             namespace.update(numbers)
 
     @no_var_expand

@@ -33,9 +33,11 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, reset
 from tapemagic.ipython.names import globals_read
 
+# Not None, which is a value that a name may have.
 MISSING = object()
 """Placeholder for the value of a name that does not exist."""
 
+# OrderedDict before dict, its base: the first class that fits is used.
 FILLS: dict[Any, Callable[[Any, Any], Any]] = {
     list: list.extend,
     OrderedDict: OrderedDict.update,
@@ -49,6 +51,7 @@ FILLS: dict[Any, Callable[[Any, Any], Any]] = {
 PLAIN_TYPES = bool | int | float | complex | str | bytes | None
 """Types whose values are compared with ``==``."""
 
+# The type has no public name.
 CACHED = type(cache(int))
 """Type of functions decorated with ``functools.lru_cache``."""
 ITEMWISE = (list, tuple, deque)
@@ -90,10 +93,12 @@ def save_state(name: str, value: Any) -> SavedState | None:  # noqa: PLR0912 -- 
         case Variable():
             return SavedState(name, unwrap(value), partial(reset, value))
         case np.ndarray():
+            # Into the same array: views of it, in other variables, must see the old numbers again.
             return SavedState(name, value.copy(), partial(np.copyto, value))
         case array():
             return SavedState(name, value[:], partial(value.__setitem__, slice(None)))
         case np.random.BitGenerator():
+            # As bytes: the state is a dict with an array that may be the generator's own.
             return SavedState(name, pickle.dumps(value.state), partial(_seed, value), True)
         case np.random.RandomState():
             return _random(name, value.get_state, value.set_state)
@@ -102,6 +107,7 @@ def save_state(name: str, value: Any) -> SavedState | None:  # noqa: PLR0912 -- 
         case CellType():
             return SavedState(name, _cell_contents(value), partial(_fill, value))
         case CACHED():
+            # What an lru_cache holds can't be read, so it is emptied: the function computes its results again.
             return SavedState(name, None, lambda _: value.cache_clear())
         case ModuleType():
             return SavedState(name, vars(value).copy(), partial(_bind_in, vars(value)))
@@ -215,6 +221,7 @@ def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branc
         case ModuleType() if is_own_module(value.__name__, main):
             yield from vars(value).copy().values()
         case type() if is_own(value, main):
+            # Without the class itself and without object.
             yield from value.__mro__[1:-1]
             yield from vars(value).copy().values()
         case property():
@@ -225,6 +232,7 @@ def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branc
         yield type(value)
         yield from _slots(value).values()
         with suppress(AttributeError):
+            # Past a __getattribute__ of the class, which may compute or raise.
             yield object.__getattribute__(value, "__dict__")
 
 
@@ -292,6 +300,7 @@ def _is_special(name: str) -> bool:
 def _set_attributes(kind: type, content: dict[str, Any]) -> None:
     current = _attributes(kind)
     for name in current.keys() - content.keys():
+        # Past a metaclass that forbids or observes changes, such as that of an Enum.
         type.__delattr__(kind, name)
     for name, value in content.items():
         if current.get(name, MISSING) is not value:

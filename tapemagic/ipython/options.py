@@ -10,6 +10,7 @@ from IPython.core.magic_arguments import MagicHelpFormatter, argument, kwds, mag
 
 from tapemagic.ipython.help import MORE, USAGE
 
+# Not the terminal's width: the help is part of docstrings, and must be the same on all machines.
 WIDTH = 79
 HEADINGS = {"positional arguments": "Arguments", "options": "Options"}
 
@@ -85,6 +86,7 @@ def documented(name: str) -> Callable[[Any], Any]:
     """Add its options and help to a magic."""
 
     def decorate(function: Any) -> Any:
+        # IPython adds the arguments of a magic in the reverse order of their decorators.
         for option in reversed(OPTIONS[name]):
             function = option.declaration(function)
         words = {"usage": USAGE[name], "epilog": MORE[name], "formatter_class": Help}

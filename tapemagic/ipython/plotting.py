@@ -121,6 +121,7 @@ class PlotRuns:
                 f"the loop gives {name} a value in every turn: give what the plot changes a name of its own in front "
                 "of the loop"
             )
+        # A name that the cell assigns before it reads it gets its number at that assignment, else before the run.
         self._is_at_start = name in namespace and (
             name not in cell.assigned or first_use(cell.source, name) != "assigned"
         )
@@ -246,6 +247,7 @@ class PlotRuns:
             nonlocal place
             if name == self._range.name and not self._is_at_start:
                 here = self._cell.instruction()
+                # By instruction, not by line: x = 1; x = 2 on one line are two assignments.
                 place = place or here
                 if (
                     here == place
@@ -275,6 +277,7 @@ def isolated_figures() -> Iterator[None]:
         yield
         return
     current = pyplot.gcf().number
+    # pyplot draws into the current figure; a new one takes what the runs draw, and `captured` closes it.
     pyplot.figure()
     try:
         yield

@@ -27,6 +27,7 @@ from tapemagic.report.context import Context
 from tapemagic.report.failure.find import Failure
 from tapemagic.report.verdict.statement import Statement
 
+# They hold every earlier result, which would give each value a second name, such as Out[3].
 HIDDEN = {"In", "Out"}
 """Names that IPython puts into every notebook."""
 
@@ -147,6 +148,7 @@ class Session:
             value = self._to_watch(name, value)
             self.tape.track(value)
             self.sources[name] = value
+        # Other objects would be kept alive by the history without ever being shown.
         if is_number(value) or isinstance(value, CONTAINERS):
             self.history.append((name, value))
         return value
@@ -164,6 +166,7 @@ class Session:
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of the recording, cached until more is recorded."""
+        # A snapshot costs time in proportion to the records, and one report asks for it many times.
         extent = self.observer.extent()
         if self._snapshot is None or self._snapshot[0] != extent:
             self._snapshot = extent, snapshot_of(self.observer)
@@ -269,6 +272,7 @@ class Session:
             if has_id(value) and id_of(value) not in names:
                 names[id_of(value)] = name
                 versions.setdefault(name, []).append(id_of(value))
+        # Later entries replace earlier ones: the last value of each name.
         latest = dict(self.history)
         for name, numbers in versions.items():
             last = id_of(latest[name]) if has_id(latest[name]) else None

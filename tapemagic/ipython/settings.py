@@ -52,6 +52,7 @@ class WholeNumber(Setting[int]):
         )
 
 
+# Not traitlets.Bool, Int and Enum: their messages name Python types and the class of the object, not the valid values.
 class Switch(Setting[bool]):
     """True or False.
 

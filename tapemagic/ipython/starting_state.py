@@ -123,6 +123,7 @@ class Contents:
                 break
             name, value = waiting.popleft()
             waiting += [(name, part) for part in self._save(name, value)]
+        # The earlier contents are only compared with; keeping them would keep every older copy alive.
         self._shared_states = {}
 
     def restore(self) -> None:
@@ -185,6 +186,7 @@ class Contents:
                 return True
             case np.ndarray():
                 self._bytes += value.nbytes
+                # A read-only array can't have changed.
                 return value.flags.writeable and self._bytes <= MAX_BYTES
             case type():
                 return is_own(value, self._main)
@@ -255,6 +257,7 @@ class CellStart:
     def ran_later(self, state: NotebookState) -> None:
         """Record which names a later run changed; random generators that other cells used continue where they were."""
         for name, value in changed(state.names, self._namespace).items():
+            # setdefault: the value before the first run counts, not that before a later one.
             self._originals.setdefault(name, value)
         if self._state_left is not None:
             state.contents.restore_random(self._state_left.contents)

@@ -85,6 +85,7 @@ def parse(line: str) -> tuple[ast.expr, ast.Call]:
     node = _expression(name.rstrip(","))
     if not isinstance(node, ast.expr) or not is_plain(node):
         raise UsageError(USAGE)
+    # Python's parser reads the arguments as those of a call named _, so keywords and stars work as usual.
     call = _expression(f"_({rest})") or _space_separated(rest)
     if not isinstance(call, ast.Call):
         raise UsageError(

@@ -22,6 +22,7 @@ from tapemagic.ipython.watchable import is_number
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.verdict.statement import Statement
 
+# Each target costs a backward pass.
 MAX_TARGETS = 10
 """Maximum number of targets that are chosen without -t."""
 
@@ -164,6 +165,7 @@ def _assigned_elsewhere(session: Session, roles: TrainingRoles | None = None) ->
     named = [(name, x) for name, x in [*used, *unused] if isinstance(x, Traced)]
     named = [(name, x) for name, x in named if session.is_computed(x) and _fits(x, roles)]
     if named:
+        # Ids of tensors grow with time, so the largest is the latest.
         return [max(named, key=lambda pair: int(id_of(pair[1])))]
     groups = [
         [part for part in _computed_parts(session, [pair]) if _fits(part[1], roles)]

@@ -27,6 +27,7 @@ class TrainingRoles:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        # By what the cell did, not by names: a loss may be called anything.
         self._calls = session.observer.gradient_calls()
 
     def is_step(self, value: Traced) -> bool:
