@@ -40,6 +40,7 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
         shape.chunks = chunks
         return shape
 
+    # Rules build shapes by adding tuples: axes that come from outside are in one chunk each.
     def __radd__(self, shape: Any) -> Any:
         return Shape((*((n,) for n in shape), *self.chunks))
 
@@ -165,6 +166,7 @@ class LazyArray(ArrayMethods):
     def keep(self, numbers: Any) -> None:
         """Cache the computed numbers if they are small."""
         if self._value.nbytes <= MAX_KEPT_BYTES:
+            # [()] turns an array without axes into a scalar, as NumPy's functions return one.
             self._numbers = np.asarray(numbers)[()]
 
     @property
@@ -227,12 +229,14 @@ class LazyArray(ArrayMethods):
         return len(self._value)
 
     def __iter__(self) -> Iterator[Any]:
+        # Without __iter__, Python would call __getitem__ until an IndexError.
         return (self[k] for k in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
         return call(operator.getitem, (self, index), {})
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        # The tensor's own handler takes over then, so that the operation is recorded.
         if any(isinstance(x, Traced) for x in inputs):
             return NotImplemented
         # Rules write into arrays of their own by out=. A lazy array is rebound instead, as nothing is in memory;

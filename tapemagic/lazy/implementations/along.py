@@ -30,6 +30,7 @@ ALONG: dict[Any, Labelled] = {}
 def _signature(function: Any) -> Any:
     try:
         return inspect.signature(function)
+    # Some functions of NumPy that are written in C have no signature.
     except ValueError:
         return None
 

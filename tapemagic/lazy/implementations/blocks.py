@@ -178,6 +178,7 @@ def leading(ndim: int, core: int) -> Labels:
 
 def pointwise(function: Any, args: Any, kwargs: Any) -> Any:
     """Run an element-wise function in each chunk."""
+    # A list of arrays, as np.select takes one, stays a list: as a single array it would have one axis more.
     args = [np.asarray(x) if type(x) in (list, tuple) and not _has_lazy(x) else x for x in args]
     return blockwise(function, args, kwargs, lambda arrays: [right(x.ndim) for x in arrays], True)
 
@@ -249,6 +250,7 @@ def blockwise(
         for x, names in zip(arrays, unique(labels), strict=True)
         for part in (x, names if is_lazy(x) else None)
     ]
+    # By names instead of arrays: a Dask array's name already identifies its graph, which would take long to hash.
     token = tokenize(function, args, kwargs, [x.name if is_lazy(x) else x for x in arrays], labels)
     name = f"{getattr(function, '__name__', 'function').strip('_<>')}-{token}"
     if kind is None:
@@ -337,6 +339,7 @@ def unify_chunks(arrays: list[Any], labels: list[Labels]) -> list[Any]:
     for x, names in zip(arrays, labels, strict=True):
         if is_lazy(x):
             for name, cut in zip(names, x.chunks, strict=True):
+                # The finest cut wins; an axis of length 1 broadcasts, so its chunks say nothing.
                 if name is not None and len(cut) > len(chunks.get(name, ())) and sum(cut) != 1:
                     chunks[name] = cut
     split = []
@@ -408,9 +411,11 @@ def require_one_chunk(name: str, x: Any, names: Labels) -> None:
 
 def dummy(shape: tuple[int, ...], dtype: Any) -> Any:
     """Return dummy numbers for which most functions are defined: a positive definite matrix, index 0, True."""
+    # Zeros are valid indices for any length, and True keeps at least one element of a mask.
     if dtype.kind not in "fc":
         return np.zeros(shape, dtype) if dtype.kind in "iu" else np.ones(shape, dtype)
     if len(shape) < 2:
+        # Inside (0, 1) and increasing: valid for log, arcsin, quantiles, and as the knots of np.interp.
         return np.linspace(0.25, 0.75, math.prod(shape), dtype=dtype).reshape(shape)
     *_, rows, columns = shape
     return np.broadcast_to((0.25 + 0.5 * np.eye(rows, columns)).astype(dtype), shape)
@@ -478,6 +483,7 @@ def _results_by_trial(
     the label with this length, and an axis whose length stays is the function's own.
     """
     long = [name for name, n in sorted(lengths.items()) if n != 1]
+    # Unlabelled axes keep their full length in a trial, so their product is the size of the trial.
     core = max(
         [
             math.prod(n for name, n in zip(names, x.shape, strict=True) if name is None)

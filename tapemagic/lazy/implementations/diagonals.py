@@ -156,6 +156,7 @@ def _widths(pad_width: Any, ndim: int) -> Any:
 def _with_strips(x: Any, axis: int, width: Any, values: Any) -> Any:
     pieces = []
     for end, count in enumerate(width):
+        # The strip gets chunks no longer than those of the array: padding by a million must not make one large chunk.
         longest = max(*x.chunks[axis], 1)
         cut = tuple(min(longest, count - k) for k in range(0, count, longest)) or (0,)
         chunks = (*x.chunks[:axis], cut, *x.chunks[axis + 1 :])

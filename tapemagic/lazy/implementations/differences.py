@@ -32,6 +32,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
     axis = normalize_axis_index(axis, a.ndim)
+    # NumPy's default is a marker object, not None.
     around = non_defaults(prepend=prepend, append=append)
     if n and around:
         parts = [around.get("prepend"), a, around.get("append")]
@@ -61,6 +62,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         if x.ndim == 1:
             widths = widths[(slice(None), *(None,) * (-axis - 1))]
     heights = pointwise(np.add, _sides(y, axis), {})
+    # NumPy's order of operations, d * (y[1:] + y[:-1]) / 2, so that results round alike.
     areas = pointwise(np.divide, (times(widths, heights), 2.0), {})
     return total(areas, axis=axis)
 

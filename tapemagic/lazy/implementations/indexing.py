@@ -52,6 +52,7 @@ def parts_of(index: Any, shape: tuple[int, ...]) -> list[Any]:
                 raise UnsupportedArgumentError(
                     f"a lazy array can't be indexed by the bool {index!r}: write x[None] or x[:0]"
                 )
+            # A mask in memory is known: its indices have a known length, which a lazy mask's don't.
             result += list(np.nonzero(array))
         elif array.ndim:
             result.append(array.astype(np.intp) if not array.size else array)

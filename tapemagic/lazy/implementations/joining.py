@@ -57,6 +57,7 @@ def concatenate(
         for k in range(nonempty[0].ndim)
         if k != axis
     }
+    # da.concatenate needs equal chunks along the other axes; the finest cut keeps all chunks small.
     nonempty = [x.rechunk(cuts) for x in nonempty]
     return nonempty[0] if len(nonempty) == 1 else da.concatenate(nonempty, axis=axis)
 

@@ -40,6 +40,7 @@ def _below(x: Any, top: Any) -> Any:
     if x.dtype.kind in "biu":
         x, top = x.astype(np.float64), top.astype(np.float64)
     with np.errstate(all="ignore"):
+        # inf - inf is nan: the largest element minus itself must be 0.
         return np.where(x == top, x.dtype.type(0), x - top)
 
 
@@ -119,6 +120,7 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
 def _share(labels: Any, y: Any, log_total: Any) -> Any:
     with np.errstate(all="ignore"):
         labels = labels.astype(y.dtype) if labels.dtype.kind in "biu" else labels
+        # A class of probability 0 contributes nothing, even if its logit is -inf: 0 * inf would be nan.
         return labels * log_total - np.where(labels == 0, 0, labels * y)
 
 

@@ -98,6 +98,7 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 def vdot(a: Any, b: Any) -> Any:
     """Implement ``np.vdot`` on Dask arrays."""
     x, y = _pair(a, b)
+    # np.vdot flattens its arguments, unlike np.dot.
     x, y = ravel(x), ravel(y)
     return contracted(conj(x), y, (0,), (0,))
 

@@ -119,6 +119,7 @@ def _reduction(function: Any, ufunc: Any, identity: Any, gap: Any = None) -> Any
     return reduce
 
 
+# The sum ignores 0 and the product 1, so nan is replaced by these before the tree.
 def _filled(x: Any, gap: Any) -> Any:
     return np.where(np.isnan(x), x.dtype.type(gap), x)
 

@@ -325,6 +325,7 @@ def _sum_over_chunks(
     gradient = without_fusion(summands, new)
     if not missing:
         return gradient
+    # As the engine sums gradients over broadcast axes: in double precision, rounded once at the end.
     wide = np.result_type(x.dtype, np.float64)
     return astype(
         reduce_in_tree(np.add, gradient, tuple(range(len(missing))), False, wide), x.dtype

@@ -38,6 +38,7 @@ def _totals_before(x: Any, ufunc: Any, axis: int, dtype: Any) -> Any:
     cut = tuple((1,) * len(n) if k == axis else n for k, n in enumerate(x.chunks))
     within = partial(ufunc.reduce, axis=axis, dtype=dtype, keepdims=True)
     own = da.map_blocks(within, x, chunks=cut, meta=_empty(x, dtype))
+    # One number for each chunk: together they fit into one chunk, in which NumPy accumulates them.
     return own.rechunk({axis: -1}).map_blocks(_before, ufunc, axis, meta=_empty(x, dtype))
 
 

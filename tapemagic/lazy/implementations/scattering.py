@@ -104,6 +104,8 @@ def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
     return filled((*x.shape[:axis], n, *x.shape[axis + 1 :]), 0, x.dtype, chunks)
 
 
+# Each layer reads all values once more; summing chunk by chunk reads them once, but needs an array of the full length
+# per chunk.
 MAX_LAYERS = 16
 """Maximum number of values per element that are added layer by layer; more are summed chunk by chunk."""
 
@@ -166,6 +168,7 @@ class _ChunkSum:
     def __call__(self, x: Any, places: Any) -> Any:
         """Return the sums, with an axis of length 1 for the chunk."""
         total = np.zeros((*x.shape[: self.axis], self.n, *x.shape[self.axis + 1 :]), self.dtype)
+        # add.at, since total[places] += x counts a repeated index once.
         np.add.at(total, (*(slice(None),) * self.axis, places), x)
         return np.expand_dims(total, self.axis)
 

@@ -254,6 +254,7 @@ def tile(x: Any, reps: Any) -> Any:
         if count == 0:
             x = x[(*(slice(None),) * axis, slice(0, 0))]
         elif count > 1:
+            # The chunks are references to the same tasks: each is computed once.
             x = da.concatenate([x] * count, axis=axis)
     return x
 

@@ -55,6 +55,7 @@ def method(function: Any, args: Any, kwargs: Any) -> Any:
             return reduce_in_tree(
                 function.__self__, x, axes, bool(kwargs.get("keepdims", False)), dtype
             )
+    # reduceat takes its indices between the array and the axis.
     position = 2 if function.__name__ == "reduceat" else 1
     axis = kwargs.get("axis", args[position] if len(args) > position else 0)
 

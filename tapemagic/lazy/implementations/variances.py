@@ -149,6 +149,8 @@ def _variance(
     """Return a variance of `n` numbers, or its root; too few numbers give `undefined`."""
     with np.errstate(all="ignore"):
         free = n - ddof
+        # Not enough numbers: n / 0 is inf and 0 * inf is nan, as NumPy returns for a variance without degrees of
+        # freedom.
         y = squares * (n / np.where(free > 0, free, 0.0))
         if undefined is not None:
             y = np.where(free > 0, y, undefined)
