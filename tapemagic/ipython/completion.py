@@ -82,7 +82,7 @@ class Cursor:
 
 
 def cursor_in(context: CompletionContext) -> Cursor | None:
-    """Locate the cursor; return None if it is not in the line of one of the magics."""
+    """Locate the cursor; return None outside the lines of the magics."""
     above, below = _split(context.full_text, context.cursor_line)
     match = LINE.match(context.text_until_cursor)
     if match is None or match[1] not in OPTIONS:

@@ -19,7 +19,7 @@ MESSAGE = re.compile(r"(divide by zero|overflow|underflow|invalid value) encount
 
 GRADIENT_METHODS = {"gradient", "jacobian", "batch_jacobian"}
 WARNINGS_MODULES = {"warnings", "_py_warnings"}
-"""Names of Python's warnings module (Python 3.14 moved its code to ``_py_warnings``)."""
+"""Names of the module `warnings` (Python 3.14 moved its code to ``_py_warnings``)."""
 
 
 class Unused(RuntimeWarning):
@@ -27,7 +27,7 @@ class Unused(RuntimeWarning):
 
 
 RESET_FILTER = "default", None, Unused, None, 0
-"""That filter in the form in which `warnings` stores it."""
+"""A filter for `Unused`, in the form in which `warnings` stores it."""
 
 
 class FloatingPointWarnings:
@@ -81,7 +81,7 @@ class FloatingPointWarnings:
             self._before(message, category, filename, lineno, *rest)
 
     def _gather(self, frame: FrameType | None, message: Any, category: Any, lineno: int) -> bool:
-        """Gather a warning; return False if it is not NumPy's or not about this cell."""
+        """Gather a warning of NumPy about this cell; return False for any other warning."""
         match = MESSAGE.fullmatch(str(message))
         if match is None or not issubclass(category, RuntimeWarning):
             return False

@@ -418,7 +418,7 @@ class TapeMagics(Magics):
 
 
 def fill_request(options: Any, **values: Any) -> ReportRequest:
-    """Return a request in which every option of a magic fills the field of its name, and `values` fill others."""
+    """Build a request: each option of a magic fills the field of its name, and `values` fill further fields."""
     names = {field.name for field in fields(ReportRequest)}
     option_values = {name: value for name, value in vars(options).items() if name in names}
     return ReportRequest(**option_values | values)

@@ -27,7 +27,7 @@ from tapemagic.report.failure.operands import UNKNOWN, Names, written
 def why_none_at(
     place: Place, node: ast.expr, namespace: Mapping[str, Any], session: Session
 ) -> str:
-    """Explain why the value of an expression is None.
+    """Explain why an expression has the value None: its gradient is missing.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class SavedState:
 
 
 def save_state(name: str, value: Any) -> SavedState | None:  # noqa: PLR0912 -- one branch for each type
-    """Save the state of an object; return None if it has none that is handled here."""
+    """Save the state of an object; return None for objects whose state is not handled here."""
     match value:
         case Variable():
             return SavedState(name, unwrap(value), partial(reset, value))

@@ -28,11 +28,11 @@ class Option:
     help : str
         A sentence, with the default.
     metavar : str
-        Placeholder of its value; empty for a flag.
+        Placeholder of its value, or "" for a flag.
     default : object
         Default of an option with a value.
     nargs : str
-        As in argparse; empty for exactly one.
+        As in argparse, or "" for exactly one value.
     """
 
     names: tuple[str, ...]

@@ -271,7 +271,7 @@ class PlotRuns:
 
 @contextmanager
 def isolated_figures() -> Iterator[None]:
-    """Redirect pyplot to a new figure, so that runs leave the current figure alone."""
+    """Redirect pyplot to a new figure, so that runs don't draw into the current figure."""
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     if pyplot is None or not pyplot.get_fignums():
         yield

@@ -187,7 +187,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
 
 
 def _written_items(value: ast.expr) -> list[ast.expr] | None:
-    """Return the items of a list, tuple or dict display; None for other expressions, or if an item is unpacked."""
+    """Return the items of a list, tuple or dict display, or None for other expressions and unpacked items."""
     match value:
         case ast.List(parts) | ast.Tuple(parts) if not any(
             isinstance(part, ast.Starred) for part in parts

@@ -50,7 +50,7 @@ class Session:
     bindings : dict of str to list of (int, int or None)
         The ids of the tensors that each name was bound to, with lines, oldest first.
     tape_name : str
-        The tape's name in the notebook; empty if it has no name.
+        The tape's name in the notebook, or "" if it has no name.
     lists : dict of str to str
         The types of lists and tuples that were replaced by tensors to be watched, by name.
     targets : sequence of (name, tensor)

@@ -39,7 +39,7 @@ class SliderRequest:
 
 
 def parse_sliders(words: Sequence[str]) -> list[SliderRequest]:
-    """Parse the names and ranges in words, which may contain commas.
+    """Parse the names and ranges after --what-if, which may be separated by commas.
 
     Raises
     ------

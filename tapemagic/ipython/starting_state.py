@@ -162,7 +162,7 @@ class Contents:
         ]
 
     def _save(self, name: str, value: Any) -> list[Any]:
-        """Keep the contents of an object; what is in it and may have contents."""
+        """Save the contents of an object; return the objects inside it that may have contents themselves."""
         if id(value) in self._objects or type(value) in IMMUTABLE_TYPES:
             return []
         self._objects[id(value)] = value
@@ -227,7 +227,7 @@ class CellStart:
     def ran(self) -> None:
         """Record which names the first run changed."""
         self._originals = changed(self._before, self._namespace)
-        # The namespace's old values need not stay alive.
+        # The namespace's old values may be freed.
         self._before = {}
 
     def rewind(self) -> None:
@@ -303,7 +303,7 @@ class NotebookState:
         self.contents = Contents(namespace, names, like)
 
     def without_unused_names(self) -> Self:
-        """Itself without the names that the cell does not use, whose values need not stay."""
+        """Drop the names that the cell does not use, so that their values can be freed; return this state."""
         self.names = {}
         return self
 

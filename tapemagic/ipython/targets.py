@@ -53,7 +53,7 @@ def choose_targets(session: Session, value: Any, target_names: Sequence[str]) ->
             return _limited(_named_results(session, values), is_value=True)
     if losses:
         return _limited(losses)
-    # First everything that is no gradient or optimizer step, then also these.
+    # First the values that are neither gradients nor optimizer steps, then those as well.
     candidates = (
         _in_result(session, value, roles)
         or _last_assigned(session, roles)
@@ -222,7 +222,7 @@ def _why_none_computed(session: Session, value: Any) -> str:
 
 
 def _constant_instead(session: Session, value: Any) -> str:
-    """The end of a sentence on what the cell's last value is, if it is watched itself or came out of a branch."""
+    """Return the end of a sentence that explains why the cell's last value is a watched value or a constant."""
     name, last = next(iter(reversed(session.history)), ("", None))
     if session.cell.last and value is not None:
         name, last = session.cell.last[0], value

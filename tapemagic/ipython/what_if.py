@@ -259,15 +259,15 @@ class WhatIf:
         Parameters
         ----------
         message : object
-            ``{"what_if": {"a": 1.5, "w": [1.0, 2.0]}}``: all values in the place of the program's. Names that are not
-            there get those of the program.
+            ``{"what_if": {"a": 1.5, "w": [1.0, 2.0]}}``: all values that replace the program's. Other names
+            keep the values of the program.
         report : TapeReport
             Modified in place. If the cell fails, report and notebook stay unchanged.
 
         Returns
         -------
         Content or None
-            Everything that the report shows now; None if the message is invalid.
+            Everything that the report shows now, or None if the message is invalid.
         """
         moved = self._read(message)
         if moved is None:
@@ -408,7 +408,7 @@ def _result(session: Session, value: Any) -> dict[str, Any]:
 
 def _digest(value: Any) -> Any:
     """Return a key that is equal for equal values; for a Dask array, the name of its graph."""
-    # Hashing needs the bytes, and a Dask array has none; Dask names a graph by what it computes.
+    # Hashing needs the bytes, which a Dask array does not have; Dask names a graph by its computation.
     if is_lazy(value):
         return token(value)
     array = np.asarray(value)

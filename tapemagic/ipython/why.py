@@ -63,7 +63,7 @@ def parse(line: str) -> tuple[ast.expr, ast.expr]:
     Raises
     ------
     UsageError
-        If there are not two, or if one is not a name, an attribute or a subscript.
+        Unless the line contains two names, attributes or subscripts.
 
     Examples
     --------

@@ -178,7 +178,7 @@ class LazyArray(ArrayMethods):
 
     @property
     def computed(self) -> Any:
-        """Numbers for display; None unless they are in memory and small."""
+        """Numbers for display, or None unless they are in memory and small."""
         if (
             self._numbers is None
             and self.location == "in memory"
@@ -239,7 +239,7 @@ class LazyArray(ArrayMethods):
         # The tensor's own handler takes over then, so that the operation is recorded.
         if any(isinstance(x, Traced) for x in inputs):
             return NotImplemented
-        # Rules write into arrays of their own by out=. A lazy array is rebound instead, as nothing is in memory;
+        # Rules write into their own arrays by out=. A lazy array is rebound instead, as nothing is in memory;
         # a NumPy array cannot receive numbers that are not computed.
         out = kwargs.pop("out", None)
         if out is not None and any(type(x) is not LazyArray for x in out):
@@ -291,7 +291,7 @@ class LazyArray(ArrayMethods):
         array = self._value
         return f"dask.array<shape={array.shape}, dtype={array.dtype}, chunksize={array.chunksize}>"
 
-    # Comparison is element-wise, as for NumPy arrays, so equal hashes would mean nothing.
+    # Comparison is element-wise, as for NumPy arrays, so a dict could not compare keys.
     __hash__ = None  # type: ignore[assignment]
 
     def __dask_graph__(self) -> Any:

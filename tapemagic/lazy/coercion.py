@@ -34,7 +34,7 @@ def lazy_array(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
         return value.copy() if dtype is None else _cast(value, dtype)
     if not isinstance(value, da.Array):
         raise NotNumbersError(f"a tensor cannot hold {shown(value)}: {_instead(value)}")
-    # Dask arrays with query planning carry an expression in place of a graph, which all of lazy/ works on.
+    # Dask arrays with query planning carry an expression instead of a graph, which all of lazy/ works on.
     if hasattr(value, "expr"):
         raise UnsupportedArgumentError(
             "a tensor does not hold arrays of Dask's experimental query planning: set array.query-planning to False "

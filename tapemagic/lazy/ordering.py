@@ -114,7 +114,7 @@ def _layer_after(layer: Any, gate: str) -> Any:
 
 
 def _tasks_after(layer: Any, gate: str) -> Iterator[tuple[Any, Any]]:
-    """Yield tasks that wait for a gate; plain values and futures get a task of their own that waits."""
+    """Yield tasks that wait for a gate; plain values and futures get a separate task that waits."""
     for key, task in layer.items():
         waits = task
         if not isinstance(task, Task):

@@ -6,7 +6,7 @@ everything that needs neither other chunks nor results of other fused tasks, and
 usually one share of each sum.
 
 Fused tasks have generations. A result of several fused tasks starts the next generation if it has many chunks. If it
-has few, it is a sum, and whatever combines it with chunks starts the next generation.
+has few, it is a sum, and each task that combines it with chunks starts the next generation.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def argument(function: Any, name: str, args: Any, kwargs: Any, default: Any) -> 
 
 
 def _label(labelled: Labelled, *functions: Any) -> None:
-    """Enter functions; typed loosely, because mypy takes half a minute to join the types of NumPy's overloads."""
+    """Enter functions; typed loosely, because mypy takes half a minute to join the overloads in NumPy's type stubs."""
     ALONG.update(dict.fromkeys(functions, labelled))
 
 

@@ -130,7 +130,7 @@ class Part:
         self.number = number
 
     def __call__(self, y: Any) -> Any:
-        """The result with that number."""
+        """Return the result with this number."""
         return np.asarray(y[self.number])
 
     def __reduce__(self) -> Any:
@@ -145,17 +145,17 @@ class Result(NamedTuple):
 
 
 def parts_of(y: Any) -> list[Any]:
-    """The results of a function, one or several."""
+    """List the results of a function, whether it returns one or several."""
     return list(y) if isinstance(y, (tuple, list)) else [y]
 
 
 def is_lazy(x: Any) -> bool:
-    """Whether something is a Dask array."""
+    """Return True for a Dask array."""
     return isinstance(x, da.Array)
 
 
 def is_array(x: Any) -> bool:
-    """Whether something is an array, in memory or not."""
+    """Return True for a NumPy or Dask array."""
     return isinstance(x, (da.Array, np.ndarray))
 
 
@@ -197,7 +197,7 @@ def on_single_chunk(function: Any, args: Any, kwargs: Any) -> Any:
         raise UnsupportedArgumentError(
             f"{public_name(function)} cannot be recorded on lazy values: what it returns is not known before it is "
             "called. Write tapemagic.distributed.map_blocks(f, x), which applies a function to each chunk, or NumPy's "
-            "functions in its place"
+            "functions instead"
         )
     return blockwise(function, args, kwargs, lambda arrays: [(None,) * x.ndim for x in arrays])
 
@@ -479,7 +479,7 @@ def _results_by_trial(
 ) -> tuple[list[Result], Any]:
     """Find the shapes and dtypes of the results of a function from two trials.
 
-    The second trial gives each labelled axis a length of its own: an axis of the result whose length changes belongs to
+    The second trial gives each labelled axis a different length: an axis of the result whose length changes belongs to
     the label with this length, and an axis whose length stays is the function's own.
     """
     long = [name for name, n in sorted(lengths.items()) if n != 1]

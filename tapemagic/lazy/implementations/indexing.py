@@ -194,7 +194,7 @@ def select(x: Any, indices: Any, axis: int) -> Any:
         raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
     flat = (indices.ravel() % n if n else indices.ravel()).astype(np.intp)
     lead = (slice(None),) * axis
-    # Slices keep chunks as they are; an array of indices makes Dask build one task for each output chunk that
+    # Slices keep the chunks; an array of indices makes Dask build one task for each output chunk that
     # reads from many.
     pieces = as_slices(flat)
     if pieces is None:

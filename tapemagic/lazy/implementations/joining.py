@@ -27,7 +27,7 @@ def as_dask(x: Any) -> Any:
 def concatenate(
     arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
-    """Implement ``np.concatenate``; the other axes get the chunks of the array that has most of them."""
+    """Implement ``np.concatenate``; along each other axis, the finest chunks among the arrays win."""
     arrays = [as_dask(x) for x in arrays]
     if axis is None:
         arrays, axis = [ravel(x) for x in arrays], 0

@@ -30,7 +30,7 @@ on_last(2, norms.spectral)
 
 
 def _less_largest(x: Any, axes: tuple[int, ...]) -> Any:
-    """The elements minus the largest one along axes that are cut."""
+    """Subtract the largest element along axes of several chunks."""
     exponentials.softmax(np.zeros(1, x.dtype))  # refuses complex numbers
     return call(_below, (x, np.max(x, axis=axes, keepdims=True)), {})
 

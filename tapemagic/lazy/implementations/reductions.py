@@ -206,7 +206,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 def _method(ufunc: Any, function: Any) -> Any:
-    """Implement the method ``reduce`` of a ufunc, whose default axis is the first one."""
+    """Implement the method ``reduce`` of a ufunc, which reduces axis 0 by default."""
     parameters = set(inspect.signature(IMPLEMENTATIONS[function]).parameters)
 
     def reduce(

@@ -62,7 +62,7 @@ def labels_of(*names: str) -> Callable[[Callable[..., Labelled]], Callable[..., 
 def _stacked(
     inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]
 ) -> Labelled:
-    """Label stacks of matrices, and results stacked alike."""
+    """Label stacks of matrices, and results in the same stacks."""
     stack = inputs[0].ndim - 2
     result_labels = [leading(y.ndim, y.ndim - stack) for y in results]
     input_labels = [leading(_axes(x), 0 if k else 2) for k, x in enumerate(inputs)]
@@ -71,7 +71,7 @@ def _stacked(
 
 @labels_of("solve")
 def _solve(inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]) -> Labelled:
-    """Label stacks of matrices; a vector serves all of them."""
+    """Label stacks of matrices and right-hand sides; a 1-d right-hand side serves all matrices."""
     a, b = inputs
     core = min(_axes(b), 2)
     return [leading(a.ndim, 2), leading(_axes(b), core)], [leading(results[0].ndim, core)], []

@@ -97,7 +97,7 @@ def _place_slice(x: Any, part: slice, n: int, axis: int, cut: Any) -> Any:
 
 
 def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
-    """Return zeros of length `n` along an axis, with the chunks of `x` along the others."""
+    """Return zeros of length `n` along an axis, with the chunks of `x` along the other axes."""
     longest = max(1, *(cut or ()), *x.chunks[axis])
     own = tuple(min(longest, n - k) for k in range(0, n, longest)) or (0,)
     chunks = (*x.chunks[:axis], own, *x.chunks[axis + 1 :])
@@ -115,7 +115,7 @@ def _add_along_axis(x: Any, places: Any, n: int, axis: int) -> Any:
     if not places.size:
         return _zeros(x, n, axis, None)
     # Dask has no scatter. Values with the same index go to different layers; each layer is a gather of at most one
-    # value per element (or of a zero appended behind the values), and the layers are added.
+    # value per element (or of a zero appended after the values), and the layers are added.
     order = np.argsort(places, kind="stable")
     there = places[order]
     first = np.searchsorted(there, there)

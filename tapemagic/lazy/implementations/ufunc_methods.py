@@ -1,4 +1,4 @@
-"""``reduce``, ``accumulate`` and ``reduceat`` of ufuncs without a NumPy function for it."""
+"""``reduce``, ``accumulate`` and ``reduceat`` of ufuncs that have no NumPy function such as ``np.sum``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_method(function: Any) -> bool:
 
 
 def method(function: Any, args: Any, kwargs: Any) -> Any:
-    """Run a method of a ufunc; its default axis is the first one."""
+    """Run a method of a ufunc, along axis 0 by default."""
     x = args[0]
     if (
         function.__name__ == "reduce"

@@ -33,7 +33,7 @@ COUNTS: tuple[Any, ...] = (
 """Functions whose number of results depends on the numbers."""
 
 PLACES = frozenset({np.nonzero, np.flatnonzero, np.argwhere})
-"""Those of `COUNTS` that return indices, which np.where(mask, x, 0) often replaces."""
+"""Functions among `COUNTS` that return indices, which np.where(mask, x, 0) often replaces."""
 
 NEEDING_NUMBERS: tuple[Any, ...] = (
     np.save,

@@ -73,7 +73,7 @@ def _within(function: Any, a: Any, axis: Any = None, **options: Any) -> Any:
 
 
 def _in_two_reads(function: Any, root: bool, gaps: bool) -> Any:
-    """Implement a variance in two reads: the mean, then the mean of the squared deviations from it."""
+    """Implement a variance in two reads: the mean, then the mean squared deviation from that mean."""
 
     def spread(
         a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: Any = False, *,
@@ -93,7 +93,7 @@ def _in_two_reads(function: Any, root: bool, gaps: bool) -> Any:
                 axis=axis, dtype=dtype, ddof=ddof, where=where, mean=mean, correction=correction
             ),
         )
-        # With dtype=int NumPy truncates the mean in the middle of its own algorithm, which two reads cannot repeat.
+        # With dtype=int NumPy truncates the mean in the middle of the algorithm, which two reads cannot repeat.
         if result.kind not in "fc":
             raise _needs_one_chunk(function, result)
         if gaps:
@@ -132,7 +132,7 @@ def _needs_one_chunk(function: Any, dtype: Any) -> UnsupportedArgumentError:
 
 
 def is_in_memory(x: Any) -> bool:
-    """Return True for a NumPy array, False for a lazy one."""
+    """Return True for a NumPy array, False for a lazy array."""
     return type(x) is not LazyArray
 
 
