@@ -165,7 +165,7 @@ def _tolerance(name: str, text: str) -> float:
     # False for nan too, which a failed conversion becomes above.
     if not 0 <= value < math.inf:
         raise UsageError(
-            f"{MAGIC}: --{name} is a number from 0 on, not {text!r}: write --{name} 1e-6"
+            f"{MAGIC}: --{name} must be a number of at least 0, not {text!r}: write --{name} 1e-6"
         )
     return value
 

@@ -103,6 +103,6 @@ def _number(text: str, name: str, minimum: int, maximum: int) -> int | None:
     # Not int() alone, which accepts " 2 ", "1_0" and digits of other scripts.
     if not (re.fullmatch("[0-9]{1,9}", text) and minimum <= int(text) <= maximum):
         raise UsageError(
-            f"%tape_graph: --{name} is a whole number from {minimum} to {maximum}, not {text!r}"
+            f"%tape_graph: --{name} must be an integer from {minimum} to {maximum}, not {text!r}"
         )
     return int(text)

@@ -118,7 +118,7 @@ def order_of(text: str, magic: str = "%%tape") -> int:
     # Not int(text): that would accept "٣", " 2 " and "1_0".
     if text not in {*"123456789"}:
         raise UsageError(
-            f"{magic}: the order is a whole number from 1 to 9, not {text!r}: write -o 2"
+            f"{magic}: the order must be an integer from 1 to 9, not {text!r}: write -o 2"
         )
     return int(text)
 
@@ -151,7 +151,7 @@ def check_names(cell: Cell, watch: list[str], targets: list[str]) -> None:
     for name in [*watch, *targets]:
         if not is_name(name):
             raise UsageError(
-                f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y"
+                f"%%tape: {name!r} isn't a variable name: write names apart, as in %%tape x y"
             )
         if name not in cell.namespace and name not in cell.assigned:
             advice = f"write {name} = 3.0 in the cell, or in a cell above"

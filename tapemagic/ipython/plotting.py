@@ -73,7 +73,7 @@ def parse_range(text: str) -> Range:
     match = RANGE.fullmatch(text)
     name = normalize(match[1]) if match else ""
     if match is None or not is_name(name):
-        raise _error(f"{shown!r} is no name with a range: write it without spaces, as in x=-6:6")
+        raise _error(f"{shown!r} isn't a name with a range: write it without spaces, as in x=-6:6")
     try:
         low, high = float(match[2]), float(match[3])
     except ValueError:
@@ -83,7 +83,7 @@ def parse_range(text: str) -> Range:
             f"the range in {shown!r} has no end: write two finite numbers, as in {name}=-6:6"
         )
     if low > high:
-        raise _error(f"the range in {shown!r} is turned round: write {name}={match[3]}:{match[2]}")
+        raise _error(f"the range in {shown!r} is reversed: write {name}={match[3]}:{match[2]}")
     if high - low <= MIN_RELATIVE_WIDTH * max(abs(low), abs(high)):
         raise _error(f"the range in {shown!r} is too narrow: write one such as {name}=-6:6")
     return Range(name, low, high)
@@ -118,7 +118,7 @@ class PlotRuns:
         name, namespace = plot_range.name, cell.namespace
         if name in cell.looped:
             raise _error(
-                f"the loop gives {name} a value in every turn: give what the plot changes a name of its own in front "
+                f"the loop assigns {name} in every iteration: give what the plot changes a name of its own in front "
                 "of the loop"
             )
         # A name that the cell assigns before it reads it gets its number at that assignment, else before the run.

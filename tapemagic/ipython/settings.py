@@ -35,7 +35,7 @@ class WholeNumber(Setting[int]):
     ...     digits = WholeNumber(6, 1, 17)
     >>> Example(digits=18)
     Traceback (most recent call last):
-    traitlets.traitlets.TraitError: digits is a whole number from 1 to 17, not 18
+    traitlets.traitlets.TraitError: digits must be an integer from 1 to 17, not 18
     """
 
     def __init__(self, default: int, minimum: int, maximum: int, help: str = "") -> None:  # noqa: A002 -- as in traitlets
@@ -48,7 +48,7 @@ class WholeNumber(Setting[int]):
         if type(value) is int and self._minimum <= value <= self._maximum:
             return value
         raise TraitError(
-            f"{self.name} is a whole number from {self._minimum} to {self._maximum}, not {value!r}"
+            f"{self.name} must be an integer from {self._minimum} to {self._maximum}, not {value!r}"
         )
 
 

@@ -64,7 +64,7 @@ def _parse_slider(word: str) -> SliderRequest:
     match = WORD.fullmatch(word)
     name = normalize(match[1]) if match else ""
     if match is None or not is_name(name):
-        raise _error(f"{shown!r} is no name with a range: write it without spaces, as in a=-3:3")
+        raise _error(f"{shown!r} isn't a name with a range: write it without spaces, as in a=-3:3")
     if match[2] is None:
         return SliderRequest(name)
     try:
@@ -78,7 +78,7 @@ def _parse_slider(word: str) -> SliderRequest:
             f"the range in {shown!r} has no end: write two finite numbers, as in {name}=-3:3"
         )
     if low > high:
-        raise _error(f"the range in {shown!r} is turned round: write {name}={match[3]}:{match[2]}")
+        raise _error(f"the range in {shown!r} is reversed: write {name}={match[3]}:{match[2]}")
     if low == high:
         raise _error(f"the range in {shown!r} holds one number alone: write two, as in {name}=-3:3")
     return SliderRequest(name, (low, high))

@@ -121,7 +121,7 @@ class WhatIf:
         cell = self._cell
         if name in cell.looped:
             raise UsageError(
-                f"%%tape --what-if: the loop gives {name} a value in every turn: give what the slider changes a name "
+                f"%%tape --what-if: the loop assigns {name} in every iteration: give what the slider changes a name "
                 "of its own in front of the loop"
             )
         has_value = name in cell.namespace

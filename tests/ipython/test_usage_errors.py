@@ -27,7 +27,7 @@ times = []
     [
         ("x q", "no variable 'q' in the notebook, and the cell does not assign one: write q = 3.0"),
         ("x -t q", "the cell does not assign one: -t names values that the cell computes"),
-        ("x=3", "'x=3' is no name of a variable: write names apart, as in %%tape x y"),
+        ("x=3", "'x=3' isn't a variable name: write names apart, as in %%tape x y"),
         ("x for", "'for' is no name of a variable"),
         ("x # why", "'#' is no name of a variable"),
         ("x --hesian", "%%tape: there is no option --hesian: the nearest is --hessian"),
@@ -42,8 +42,8 @@ times = []
             "'text' stands behind the options: write the names to watch in front of them",
         ),
         ("x 'y", "No closing quotation"),
-        ("x -o 0", "the order is a whole number from 1 to 9, not '0': write -o 2"),
-        ("x -o abc", "the order is a whole number from 1 to 9, not 'abc'"),
+        ("x -o 0", "the order must be an integer from 1 to 9, not '0': write -o 2"),
+        ("x -o abc", "the order must be an integer from 1 to 9, not 'abc'"),
         ("x -o -1", "not '-1'"),
         ("x -o 2.0", "not '2.0'"),
         ("x -o 10", "not '10'"),
@@ -128,7 +128,7 @@ def test_awaiting_in_a_function(run: Run) -> None:
         ("-o 2 --hessian x**2", "%tape has no option --hessian"),
         ("--no-auto-watch x**2", "%tape has no option --no-auto-watch"),
         ("--what-if x x**2", "%tape has no option --what-if"),
-        ("-o 0 x**2", "%tape: the order is a whole number from 1 to 9, not '0'"),
+        ("-o 0 x**2", "%tape: the order must be an integer from 1 to 9, not '0'"),
         ("await x", "'await'"),
     ],
 )
