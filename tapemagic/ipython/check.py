@@ -178,7 +178,7 @@ def _array(request: Request, shell: InteractiveShell) -> Any:
         tree = ast.parse(expression, mode="eval")
     except SyntaxError:
         raise UsageError(
-            f"{MAGIC}: {expression!r} is no expression: "
+            f"{MAGIC}: {expression!r} isn't an expression: "
             f"write your derivative, then a target and a source, {EXAMPLE}"
         ) from None
     try:

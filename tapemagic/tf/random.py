@@ -16,28 +16,17 @@ from tapemagic.tf.core.dtype import as_dtype, float32, int32, int64
 from tapemagic.tf.core.missing import missing
 
 __all__ = [
-    "Generator",
-    "categorical",
-    "gamma",
-    "get_global_generator",
-    "normal",
-    "poisson",
-    "set_global_generator",
-    "set_seed",
-    "shuffle",
-    "stateless_normal",
-    "stateless_truncated_normal",
-    "stateless_uniform",
-    "truncated_normal",
-    "uniform",
-]
+    "Generator", "categorical", "gamma", "get_global_generator", "normal", "poisson",
+    "set_global_generator", "set_seed", "shuffle", "stateless_normal", "stateless_truncated_normal",
+    "stateless_uniform", "truncated_normal", "uniform",
+]  # fmt: skip
 
 
 def _tell_draw() -> None:
     """End a running trace, because a program would repeat the random numbers drawn while tracing."""
     trace = tracer()
     if trace is not None:
-        trace.leave("a random number: draw it before the call, and pass it as an argument")
+        trace.mark_exit("a random number: draw it before the call, and pass it as an argument")
 
 
 class _State:

@@ -555,7 +555,7 @@ def test_an_object_as_argument() -> None:
 
 @pytest.mark.parametrize("bad", [0, -1, 2.0, "8", True, None])
 def test_bad_max_programs(bad: Any) -> None:
-    """It must be an integer from 1 on."""
+    """It is a whole number from 1 on."""
     with pytest.raises(OptionError, match="write max_programs=8"):
         tm.function(lambda x: x, max_programs=bad)
 

@@ -50,7 +50,7 @@ def print(
         # A program replays NumPy calls only, so the file would be written once, while tracing.
         trace = tracer()
         if trace is not None:
-            trace.leave("tf.print to a file: do that after the call")
+            trace.mark_exit("tf.print to a file: do that after the call")
         with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:  # noqa: PTH123
             file.write(words)
         return
