@@ -319,10 +319,7 @@ def trigamma(x: Any) -> Any:
 
 def refusals() -> list[Any]:
     """Arguments without a derivative."""
-    tracked = (
-        UnsupportedArgumentError,
-        r"has no derivative in '{}': pass it as a plain value".format,
-    )
+    tracked = (UnsupportedArgumentError, r"has no derivative in '{}': pass it as a plain value".format)
     return [
         *(
             refused(f, None, inputs, tracked[0], tracked[1](name))
