@@ -228,6 +228,17 @@ def encode(value: Any) -> Any:
     return value
 
 
+def recorded(
+    tf: Any, function: Callable[..., Any], *sources: Any, **options: bool
+) -> tuple[Any, ...]:
+    """A tape that has recorded a function of watched sources, the sources, and the value."""
+    with tf.GradientTape(**options) as tape:
+        for source in sources:
+            tape.watch(source)
+        y = function(*sources)
+    return tape, *sources, y
+
+
 def signature(function: Callable[..., Any]) -> list[str]:
     """The parameters of a function with their defaults."""
     parameters = inspect.signature(function).parameters.values()
