@@ -26,21 +26,12 @@ from scipy import stats
 import tapemagic as tm
 from tapemagic import nn, tf
 from tapemagic.programs.function import Function
-
-Case = tuple[Callable[[Any], Any], list[Callable[[], Any]]]
+from tests.programs.running import Case, putting, setting
 
 FOLDER = tempfile.TemporaryDirectory()
 
 rate = 0.5
 count = 0
-
-
-def putting(owner: Any, key: Any, value: Any) -> Callable[[], Any]:
-    return lambda: owner.__setitem__(key, value)
-
-
-def setting(owner: Any, name: str, value: Any) -> Callable[[], Any]:
-    return lambda: setattr(owner, name, value)
 
 
 def set_rate(value: float) -> None:

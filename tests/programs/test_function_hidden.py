@@ -1,7 +1,7 @@
 """What a function under tm.function reads without naming it: seen, or the function stays eager and says why."""
 
 # The functions are those of users, as they come.
-# ruff: noqa: B009, PT031, UP030, UP031, UP032
+# ruff: noqa: D103, B009, PT031, UP030, UP031, UP032
 
 from __future__ import annotations
 
@@ -23,11 +23,9 @@ import pytest
 import tapemagic as tm
 from tapemagic.errors import EagerWarning
 from tapemagic.programs.function import Function
-from tests.programs.running import changes_are_seen, numbers_stay_right
+from tests.programs.running import Case, changes_are_seen, numbers_stay_right, putting, setting
 
 x = tm.constant([1.0, 2.0, 3.0])
-Change = Callable[[], Any]
-Case = tuple[Any, ...]
 
 
 class Model:
@@ -43,18 +41,7 @@ class Model:
         return self.k * given * by
 
 
-def setting(owner: Any, name: str, value: Any) -> Change:
-    """A change of an attribute."""
-    return lambda: setattr(owner, name, value)
-
-
-def putting(owner: Any, key: Any, value: Any) -> Change:
-    """A change of an entry."""
-    return lambda: owner.__setitem__(key, value)
-
-
 def methods_of_a_dict() -> Case:
-    """Bound methods that were kept."""
     table = {"lr": 1.0}
     get, item, count = table.get, table.__getitem__, table.__len__
     return (
@@ -65,14 +52,12 @@ def methods_of_a_dict() -> Case:
 
 
 def a_method_of_a_list() -> Case:
-    """An element by it."""
     numbers = [1.0, 2.0]
     item = numbers.__getitem__
     return lambda x: x * item(0), putting(numbers, 0, 9.0)
 
 
 def a_method_of_a_tuple() -> Case:
-    """An array in a tuple, which is read by a name, too."""
     array = np.ones(3)
     pair = (array, (2.0, array))
     item = pair.__getitem__
@@ -83,7 +68,6 @@ def a_method_of_a_tuple() -> Case:
 
 
 def methods_of_objects() -> Case:
-    """Those that read any attribute."""
     one, two, three = Model(), Model(), Model()
     get = one.__getattribute__
     return (
@@ -95,7 +79,6 @@ def methods_of_objects() -> Case:
 
 
 def methods_of_an_array() -> Case:
-    """Numbers that are computed from its own."""
     a, b, c = np.ones(3), np.array(2.0), np.eye(3)
     total, item, times, matmul = a.sum, b.item, a.__mul__, c.__matmul__
     return (
@@ -107,7 +90,6 @@ def methods_of_an_array() -> Case:
 
 
 def an_array_and_its_method() -> Case:
-    """The array is read by its name, too, before and after."""
     a, b = np.ones(3), np.ones(3)
     of_a, of_b = a.sum, b.sum
     return (
@@ -118,7 +100,6 @@ def an_array_and_its_method() -> Case:
 
 
 def an_array_and_a_partial_function() -> Case:
-    """The same for a partial function, a method and a slot."""
     a, b, c, d = np.ones(3), np.ones(3), np.ones(3), np.ones(3)
 
     class Slots:
@@ -138,8 +119,6 @@ def an_array_and_a_partial_function() -> Case:
 
 
 def a_tensor_and_a_slot() -> Case:
-    """Both are given another one."""
-
     class Slots:
         __slots__ = ("a",)
 
@@ -156,15 +135,12 @@ def a_tensor_and_a_slot() -> Case:
 
 
 def a_function_by_its_method() -> Case:
-    """The closure of a function that is called by ``__call__``."""
     state = {"k": 2.0}
     call = (lambda: state["k"]).__call__
     return lambda x: x * call(), putting(state, "k", 9.0)
 
 
 def a_slot_by_its_descriptor() -> Case:
-    """The name of a slot is that of its descriptor."""
-
     class Slots:
         __slots__ = ("k",)
 
@@ -177,7 +153,6 @@ def a_slot_by_its_descriptor() -> Case:
 
 
 def other_names_for_getattr() -> Case:
-    """It is known by what it is."""
     one, two, three = Model(), Model(), Model()
     read, part = getattr, functools.partial(getattr, two, "k")
     return (
@@ -189,7 +164,6 @@ def other_names_for_getattr() -> Case:
 
 
 def attrgetters() -> Case:
-    """Names in objects of the module operator."""
     one, two, three = Model(), Model(), Model()
     two.j = Model()
     read = operator.attrgetter("j.k")
@@ -212,8 +186,6 @@ def attrgetters() -> Case:
 
 
 def methodcallers() -> Case:
-    """A method by its name, and what it is given."""
-
     class Derived(Model):
         pass
 
@@ -240,7 +212,6 @@ def methodcallers() -> Case:
 
 
 def formats() -> Case:
-    """Names in the fields of a format: in the code, around it, and in a bound method."""
     one, two, three = Model(), Model(), Model(1)
     text, bound = "{0.k}", "{0.k:.{width.k}f}".format
     two.j = [Model(4.0)]
@@ -259,8 +230,6 @@ def formats() -> Case:
 
 
 def attributes_as_a_dict() -> Case:
-    """All fields of a dataclass."""
-
     @dataclasses.dataclass
     class Settings:
         first: float = 2.0
@@ -275,7 +244,6 @@ def attributes_as_a_dict() -> Case:
 
 
 def members_of_an_enum() -> Case:
-    """A method of a member that is an attribute, and an attribute of the member."""
     state = {"k": 2.0}
 
     class Mode(enum.Enum):
@@ -294,7 +262,6 @@ def members_of_an_enum() -> Case:
 
 
 def modules() -> Case:
-    """Names that a module makes up, and one that is not there."""
     state = {"k": 2.0}
     made, empty = types.ModuleType("made"), types.ModuleType("empty")
 
@@ -313,8 +280,6 @@ def modules() -> Case:
 
 
 def attributes_of_functions() -> Case:
-    """One that is not there."""
-
     def helper() -> None:
         pass
 
@@ -322,7 +287,6 @@ def attributes_of_functions() -> Case:
 
 
 def names_among_the_built_in_ones() -> Case:
-    """What someone has put there, as some libraries do."""
     vars(builtins)["k_of_test"] = 2.0
     scope = {"__builtins__": builtins}
     f = eval("lambda x: x * k_of_test", scope)  # noqa: S307
@@ -330,15 +294,9 @@ def names_among_the_built_in_ones() -> Case:
 
 
 CASES = (
-    an_array_and_a_partial_function,
-    a_tensor_and_a_slot,
-    other_names_for_getattr,
-    attributes_as_a_dict,
-    members_of_an_enum,
-    modules,
-    attributes_of_functions,
-    names_among_the_built_in_ones,
-)
+    an_array_and_a_partial_function, a_tensor_and_a_slot, other_names_for_getattr, attributes_as_a_dict,
+    members_of_an_enum, modules, attributes_of_functions, names_among_the_built_in_ones,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -11,7 +11,6 @@ import functools
 import threading
 import types
 from collections import deque
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,19 +19,9 @@ import pytest
 import tapemagic as tm
 from tapemagic.errors import EagerWarning
 from tests.programs import reach
+from tests.programs.running import Change, changes_are_seen, putting, setting
 
 x = tm.constant([1.0, 2.0, 3.0])
-Change = Callable[[], Any]
-
-
-def setting(owner: Any, name: str, value: Any) -> Change:
-    """A change of an attribute."""
-    return lambda: setattr(owner, name, value)
-
-
-def putting(owner: Any, key: Any, value: Any) -> Change:
-    """A change of an entry."""
-    return lambda: owner.__setitem__(key, value)
 
 
 class Base:
@@ -153,18 +142,7 @@ def cases() -> dict[str, tuple[Any, ...]]:
 @pytest.mark.parametrize("name", cases())
 def test_changes_are_seen(name: str) -> None:
     """A program is made, and no value is stale."""
-    f, *changes = cases()[name]
-    g = tm.function(f)
-    for _ in range(3):
-        assert np.array_equal(f(x), g(x))
-    assert g.programs
-
-    for change in changes:
-        change()
-        for _ in range(3):
-            assert np.array_equal(f(x), g(x)), name
-
-    assert not g.why_eager
+    changes_are_seen(*cases()[name], x=x)
 
 
 def test_classes_modules_and_partial_functions_as_arguments() -> None:
