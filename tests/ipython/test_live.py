@@ -42,20 +42,8 @@ def fields(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "Content",
-        "Face",
-        "View",
-        "Value",
-        "Operation",
-        "Frame",
-        "Step",
-        "Control",
-        "Check",
-        "QueryError",
-    ],
-)
+    "name", ["Content", "Face", "View", "Value", "Operation", "Frame", "Step", "Control", "Check", "QueryError"]
+)  # fmt: skip
 def test_python_and_typescript_state_the_same_fields(name: str) -> None:
     """Neither writes, nor reads, a field that the other does not know."""
     parts = (content_module, graph_live, gradients_live, answers_module)
