@@ -340,7 +340,7 @@ UNCONNECTED: dict[str, Case] = {
         lambda u: u.tape.gradient(u.y, u.w, None, DEEP),
         OptionError,
         "Unknown value for unconnected_gradients: <list>; write 'none' or 'zero'",
-    ),
+    )
 }
 
 NEVER_ENTERED = "this GradientTape was never entered, and has recorded nothing: enter it first, with 'with tape:'"
@@ -532,14 +532,14 @@ CLOSED: Table = {
             lambda u: u.tape.stop_recording().__enter__(),
             TapeStateError,
             "Tape is not recording: stop_recording() belongs inside its 'with' block",
-        ),
+        )
     },
     "GradientTape.reset": {
         "after the block": (
             lambda u: u.tape.reset(),
             TapeStateError,
             "Tape is not recording: reset() belongs inside its 'with' block",
-        ),
+        )
     },
 }
 """What is wrong of a tape that is not recording."""
@@ -573,20 +573,16 @@ ROW_BY_ROW = (
 
 NOT_PERSISTENT: Table = {
     "GradientTape.jacobian": {
-        "row by row": (
-            lambda u: u.tape.jacobian(u.y, u.w, experimental_use_pfor=False),
-            ConsumedTapeError,
-            ROW_BY_ROW,
-        ),
+        "row by row": (lambda u: u.tape.jacobian(u.y, u.w, experimental_use_pfor=False), ConsumedTapeError, ROW_BY_ROW)
     },
     "GradientTape.batch_jacobian": {
         "row by row": (
             lambda u: u.tape.batch_jacobian(u.b, u.m, experimental_use_pfor=False),
             ConsumedTapeError,
             ROW_BY_ROW,
-        ),
+        )
     },
-}
+}  # fmt: skip
 """What is wrong of a tape that is not persistent."""
 
 TWICE = (
@@ -678,11 +674,7 @@ def _made(make: Any) -> dict[str, Case]:
             DtypeError,
             "-1 does not fit into uint8: its range is 0 to 255",
         ),
-        "infinity as an integer": (
-            lambda _: make([np.inf], dtype=int),
-            DtypeError,
-            "inf does not fit into int64",
-        ),
+        "infinity as an integer": (lambda _: make([np.inf], dtype=int), DtypeError, "inf does not fit into int64"),
         "an integer too large for a float": (
             lambda _: make(10**400, dtype=float),
             NotNumbersError,
@@ -710,7 +702,7 @@ def _made(make: Any) -> dict[str, Case]:
             "<list> isn't an array, because its rows differ in length or depth",
         ),
         "something that cannot be shown": (lambda _: make(Mute()), NotNumbersError, "as <Mute>:"),
-    }
+    }  # fmt: skip
 
 
 LAID_OUT = "pass a tuple of integers with as many elements, or a single number to fill it with"
@@ -1090,16 +1082,8 @@ def _of_arguments(f: Any) -> dict[str, Case]:
         "None": (lambda _: f(square)(None), NotNumbersError, _argument("None of type NoneType")),
         "a set": (lambda _: f(square)({1.0}), NotNumbersError, _argument("{1.0} of type set")),
         "objects": (lambda _: f(square)(OBJECTS), NotNumbersError, "dtype=object) of type ndarray"),
-        "ragged": (
-            lambda _: f(square)(RAGGED),
-            NotNumbersError,
-            _argument("[[1.0], [2.0, 3.0]] of type list"),
-        ),
-        "None beside a tensor": (
-            lambda u: f(square)([u.c, None]),
-            NotNumbersError,
-            _argument("None of type NoneType"),
-        ),
+        "ragged": (lambda _: f(square)(RAGGED), NotNumbersError, _argument("[[1.0], [2.0, 3.0]] of type list")),
+        "None beside a tensor": (lambda u: f(square)([u.c, None]), NotNumbersError, _argument("None of type NoneType")),
         "names and positions": (
             lambda u: f(np.multiply, [0, "y"])(u.c, u.c),
             OptionError,
@@ -1138,7 +1122,7 @@ def _of_arguments(f: Any) -> dict[str, Case]:
             OptionError,
             "params is empty: name at least one argument, or leave it out for all",
         ),
-    }
+    }  # fmt: skip
 
 
 def _weighed(f: Any) -> dict[str, Case]:
@@ -1214,11 +1198,7 @@ def _transformed(f: Any) -> dict[str, Case]:
         "a set": (lambda _: f(square)({1.0}), NotNumbersError, _argument("{1.0} of type set")),
         "a generator": (lambda _: f(square)(generated()), NotNumbersError, "of type generator"),
         "objects": (lambda _: f(square)(OBJECTS), NotNumbersError, "dtype=object) of type ndarray"),
-        "a whole number": (
-            lambda _: f(square)(3),
-            NotATensorError,
-            f"argument 0 of square holds int64, {WHOLE} 3.0",
-        ),
+        "a whole number": (lambda _: f(square)(3), NotATensorError, f"argument 0 of square holds int64, {WHOLE} 3.0"),
         "whole numbers": (
             lambda _: f(square)(np.array([1, 2])),
             NotATensorError,
@@ -1265,7 +1245,7 @@ def _transformed(f: Any) -> dict[str, Case]:
             "a dict of tensors contains itself, or is nested too deeply",
         ),
         "argnums empty": (lambda u: f(square, ())(u.c), OptionError, "argnums is empty: name at"),
-    }
+    }  # fmt: skip
 
 
 def _by_keyword(f: Any) -> dict[str, Case]:
@@ -1274,7 +1254,7 @@ def _by_keyword(f: Any) -> dict[str, Case]:
             lambda u: f(square)(x=u.c),
             OptionError,
             "argnums has the position 0, but square received 0 arguments by position",
-        ),
+        )
     }
 
 

@@ -218,10 +218,8 @@ def test_transposed_is_tensorflows(key: Any) -> None:
     lengths, places, strides, padding = key
     shape = (2, *lengths, 2)
     found, numbers = sums(
-        lambda x, k: conv2d_transpose(x, k, shape, strides, PADDING[padding]),
-        (2, *places, 3),
-        (3, 2, 2, 3),
-    )
+        lambda x, k: conv2d_transpose(x, k, shape, strides, PADDING[padding]), (2, *places, 3), (3, 2, 2, 3)
+    )  # fmt: skip
 
     assert shape == found
     assert TRANSPOSED[key] == numbers

@@ -407,13 +407,8 @@ def loaded_by(statement: str) -> set[str]:
     """The modules that a fresh interpreter has after a statement, and had not before it."""
     code = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
     run = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=PACKAGE.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+        [sys.executable, "-c", code], cwd=PACKAGE.parent, capture_output=True, text=True, check=True, timeout=60
+    )  # fmt: skip
     return set(run.stdout.split())
 
 

@@ -66,25 +66,14 @@ def check(folder: Path, notebook: str) -> subprocess.CompletedProcess[str]:
     installed = metadata.entry_points(group="pytest11", name="tapemagic")
     options = [] if installed else ["-p", "tapemagic.nbval"]
     return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-rpf",
-            "--nbval",
-            *options,
-            "-p",
-            "no:cacheprovider",
-            str(folder),
-        ],
+        [sys.executable, "-m", "pytest", "-q", "-rpf", "--nbval", *options, "-p", "no:cacheprovider", str(folder)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": PATHS, "IPYTHONDIR": str(folder / "ipython")},
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
-    )
+    )  # fmt: skip
 
 
 def changed(kind: str, pattern: str, new: str) -> Callable[[Any], None]:

@@ -10,15 +10,7 @@ import numpy as np
 import pytest
 
 from tapemagic import GradientTape, constant
-from tapemagic.engine.operations.activations import (
-    elu,
-    gelu,
-    leaky_relu,
-    relu,
-    relu6,
-    selu,
-    silu,
-)
+from tapemagic.engine.operations.activations import elu, gelu, leaky_relu, relu, relu6, selu, silu
 from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.errorfunction import BLOCK_SIZE, erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax

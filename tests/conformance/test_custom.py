@@ -683,8 +683,7 @@ def test_recompute_second_order(tf: Any) -> Any:
 
 
 @differs(
-    tensorflow=raises("NotImplementedError"),
-    tapemagic=[54.0, 6.0, [270.0, 36.0], [36.0, 2.0]],
+    tensorflow=raises("NotImplementedError"), tapemagic=[54.0, 6.0, [270.0, 36.0], [36.0, 2.0]]
 )
 def test_recompute_second_order_everywhere(tf: Any) -> Any:
     """recompute_grad: and where upstream and variables depend on them (refused in TensorFlow)."""

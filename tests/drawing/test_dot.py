@@ -200,8 +200,7 @@ def test_one_operation_that_reads_a_value_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frames", "expected"),
-    [((0,), 0), ((1,), 1), ((0, 1), 0), ((1, 2), None), ((0, None), None)],
+    ("frames", "expected"), [((0,), 0), ((1,), 1), ((0, 1), 0), ((1, 2), None), ((0, None), None)]
 )
 def test_the_frame_of_what_is_read(frames: tuple[int | None, ...], expected: int | None) -> None:
     """It is the innermost around all operations that read it; a result is where it was made."""

@@ -61,13 +61,7 @@ def test_a_polynomial(plotted: Plotted) -> None:
     """A cube has four curves that are not zero, and a constant one that is."""
     plot = plotted("%%tape --plot x=-6:6 -o 4\nx = 1.0\ny = x**3")
 
-    formulas = (
-        lambda x: x**3,
-        lambda x: 3 * x**2,
-        lambda x: 6 * x,
-        lambda _: 6.0,
-        lambda _: 0.0,
-    )
+    formulas = (lambda x: x**3, lambda x: 3 * x**2, lambda x: 6 * x, lambda _: 6.0, lambda _: 0.0)
     for curve, formula in zip(plot.curves, formulas, strict=True):
         assert_close(curve, plot, formula)
 

@@ -76,10 +76,7 @@ def observed(folder: Any) -> dict[str, tuple[Callable[[Any], Any], Callable[[], 
     path = str(folder / "numbers.npy")
     np.save(path, np.ones(2))
     return {
-        "os.environ": (
-            lambda x: x * float(os.environ["TEST_SCALE"]),
-            lambda: os.environ.update(TEST_SCALE="3"),
-        ),
+        "os.environ": (lambda x: x * float(os.environ["TEST_SCALE"]), lambda: os.environ.update(TEST_SCALE="3")),
         "files": (lambda x: x * np.load(path), lambda: np.save(path, np.zeros(2))),
         "folders": (
             lambda x: x * len(list(folder.iterdir())),
@@ -89,11 +86,8 @@ def observed(folder: Any) -> dict[str, tuple[Callable[[Any], Any], Callable[[], 
             lambda x: x * sys.getrecursionlimit(),
             lambda: sys.setrecursionlimit(sys.getrecursionlimit() + 1),
         ),
-        "settings": (
-            lambda x: x * float(np.geterr()["under"] == "raise"),
-            lambda: np.seterr(under="raise"),
-        ),
-    }
+        "settings": (lambda x: x * float(np.geterr()["under"] == "raise"), lambda: np.seterr(under="raise")),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("k", range(5))

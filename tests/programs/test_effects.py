@@ -140,8 +140,7 @@ def test_other_dates_and_texts_are_constants(f: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "f",
-    [lambda x: x * threading.active_count(), lambda x: x * len(threading.enumerate())],
+    "f", [lambda x: x * threading.active_count(), lambda x: x * len(threading.enumerate())]
 )
 def test_the_number_of_threads_is_none_of_the_function_s(f: Any) -> None:
     """It is another one as soon as a thread is started."""

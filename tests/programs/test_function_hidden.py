@@ -92,11 +92,7 @@ def methods_of_an_array() -> Case:
 def an_array_and_its_method() -> Case:
     a, b = np.ones(3), np.ones(3)
     of_a, of_b = a.sum, b.sum
-    return (
-        lambda x: x * a * of_a() * of_b() * b,
-        putting(a, 0, 5.0),
-        putting(b, 0, 5.0),
-    )
+    return (lambda x: x * a * of_a() * of_b() * b, putting(a, 0, 5.0), putting(b, 0, 5.0))
 
 
 def an_array_and_a_partial_function() -> Case:
@@ -173,16 +169,13 @@ def attrgetters() -> Case:
 
     settings, of_class = Settings(), operator.attrgetter("of_class")
     return (
-        lambda x: (
-            x * operator.attrgetter("k")(one) * read(two) * hidden_getter("k")(three)
-            + of_class(settings)
-        ),
+        lambda x: x * operator.attrgetter("k")(one) * read(two) * hidden_getter("k")(three) + of_class(settings),
         setting(one, "k", 3.0),
         setting(two.j, "k", 4.0),
         setting(two, "j", Model(5.0)),
         setting(three, "k", 6.0),
         setting(Settings, "of_class", 7.0),
-    )
+    )  # fmt: skip
 
 
 def methodcallers() -> Case:
@@ -217,16 +210,13 @@ def formats() -> Case:
     two.j = [Model(4.0)]
     return (
         lambda x: (
-            x
-            * float("{0.k:.0f}{1.j[0].k}".format(one, two))
-            * float(text.format(two))
-            * float(bound(two, width=three))
+            x * float("{0.k:.0f}{1.j[0].k}".format(one, two)) * float(text.format(two)) * float(bound(two, width=three))
         ),
         setting(one, "k", 3.0),
         setting(two, "k", 5.25),
         setting(two.j[0], "k", 6.0),
         setting(three, "k", 0),
-    )
+    )  # fmt: skip
 
 
 def attributes_as_a_dict() -> Case:

@@ -143,10 +143,7 @@ def test_a_source_that_nobody_watched() -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (
-            lambda a: 2 * a,
-            "it is zero, because y is linear in a near this point",
-        ),
+        (lambda a: 2 * a, "it is zero, because y is linear in a near this point"),
         (lambda a: np.maximum(a, 0.0), "it is zero, because y is linear in a near this point"),
     ],
 )

@@ -142,8 +142,7 @@ def test_a_page_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(text.encode()) < saved_page.PAGE
     assert "This report needs a browser with scripts." in text
     assert re.search(
-        r"Omitted to keep this page small and quick to make: \d of \d values in full",
-        text,
+        r"Omitted to keep this page small and quick to make: \d of \d values in full", text
     )
 
 

@@ -51,13 +51,7 @@ def test_dead_code() -> None:
 
     found = passed(f, by=without_dead_code, x=np.eye(2))
 
-    assert found == [
-        "a = inv(x)",
-        "b = argmax(x)",
-        "c = getitem(x, b)",
-        "d = exp(x)",
-        "return d",
-    ]
+    assert found == ["a = inv(x)", "b = argmax(x)", "c = getitem(x, b)", "d = exp(x)", "return d"]
 
 
 def test_common_subexpressions() -> None:
