@@ -454,17 +454,11 @@ def test_examples(module: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "floor", "text"),
     [
-        (2.0, 0.0, "2"),
-        (-0.0, 0.0, "0"),
-        (1 / 3, 0.0, "0.333333"),
-        (1e-12, 1e-9, "0"),
-        (1e-12, math.inf, "1e-12"),
-        (math.nan, math.nan, "nan"),
-        (1 + 2j, 0.0, "1+2j"),
-        (1 / 3 - 1e-12j, 1e-9, "0.333333+0j"),
-        (-2.5j, 0.0, "0-2.5j"),
+        (2.0, 0.0, "2"), (-0.0, 0.0, "0"), (1 / 3, 0.0, "0.333333"), (1e-12, 1e-9, "0"),
+        (1e-12, math.inf, "1e-12"), (math.nan, math.nan, "nan"), (1 + 2j, 0.0, "1+2j"),
+        (1 / 3 - 1e-12j, 1e-9, "0.333333+0j"), (-2.5j, 0.0, "0-2.5j"),
     ],
-)
+)  # fmt: skip
 def test_digits(value: Any, floor: float, text: str) -> None:
     """Six significant digits, and no rounding errors."""
     assert text == gradreport.digits(value, floor)

@@ -26,22 +26,9 @@ Program = Callable[[Any], Any]
 Test = Callable[[], None]
 
 SECTIONS = (
-    "differences",
-    "signatures",
-    "lifecycle",
-    "watching",
-    "gradient",
-    "targets",
-    "output_gradients",
-    "recording",
-    "nesting",
-    "variable",
-    "tensor",
-    "dtypes",
-    "jacobian",
-    "custom",
-    "functional",
-)
+    "differences", "signatures", "lifecycle", "watching", "gradient", "targets", "output_gradients",
+    "recording", "nesting", "variable", "tensor", "dtypes", "jacobian", "custom", "functional",
+)  # fmt: skip
 """The modules of this folder that hold programs: ``test_<section>.py``."""
 
 STORED = Path(__file__).with_name("tf_expected.json")

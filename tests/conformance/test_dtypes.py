@@ -22,16 +22,8 @@ def test_defaults(tf: Any) -> Any:
 def test_arrays_keep_their_dtype(tf: Any) -> Any:
     """ndarray dtype kept (float64 stays)."""
     kinds = [
-        "float16",
-        "float32",
-        "float64",
-        "int8",
-        "int32",
-        "int64",
-        "complex64",
-        "complex128",
-        "bool",
-    ]
+        "float16", "float32", "float64", "int8", "int32", "int64", "complex64", "complex128", "bool",
+    ]  # fmt: skip
     return [tf.literal(np.ones(1, kind)).dtype.name for kind in kinds]
 
 

@@ -33,18 +33,9 @@ from tests.report.recordings import chain, findings_of, product, record, regress
 STORED = Path(__file__).parent / "stored"
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = [
-    '<b>"x|y{}\\',
-    "back\\nslash\\",
-    "{a|b}|<port> c",
-    "&lt;&amp;&",
-    "<TABLE></TABLE>",
-    "%d \\N \\G $x",
-    "tab\tnew\nline\x00\x1b",
-    "' onload='alert(1)",
-    "</script></svg>",
-    "é×−₁ 変数",
-    " ",
-]
+    '<b>"x|y{}\\', "back\\nslash\\", "{a|b}|<port> c", "&lt;&amp;&", "<TABLE></TABLE>", "%d \\N \\G $x",
+    "tab\tnew\nline\x00\x1b", "' onload='alert(1)", "</script></svg>", "é×−₁ 変数", " ",
+]  # fmt: skip
 
 
 def source(found: Findings) -> str:

@@ -46,23 +46,12 @@ def cell(run: Run) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "2 * x y x",
-        "2*x, y, x",
-        "2*x,y,x",
-        "[2, 4, 6] y x",
-        "[2.0, 4.0, 6.0], y x",
-        "2, 4, 6, y, x",
-        "by_hand(x) y x",
-        "np.array([2, 4, 6], np.uint8) y x",
-        "2 * x.numpy() y x",
-        "[2 * x[i] for i in range(n)] y x",
-        "x**2 m x",
-        "X.T @ p / 2 loss w",
-        "p.sum(0) / 2 loss b",
-        "1 y y",
+        "2 * x y x", "2*x, y, x", "2*x,y,x", "[2, 4, 6] y x", "[2.0, 4.0, 6.0], y x", "2, 4, 6, y, x",
+        "by_hand(x) y x", "np.array([2, 4, 6], np.uint8) y x", "2 * x.numpy() y x",
+        "[2 * x[i] for i in range(n)] y x", "x**2 m x", "X.T @ p / 2 loss w", "p.sum(0) / 2 loss b", "1 y y",
         "True y y",
     ],
-)
+)  # fmt: skip
 def test_agreement(run: Run, line: str) -> None:
     """Whatever is made of numbers will do; spaces and commas too."""
     report = run(f"%check_gradient {line}")

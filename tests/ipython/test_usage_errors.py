@@ -78,15 +78,10 @@ def test_refused(
 @pytest.mark.parametrize(
     "cell",
     [
-        "await f()",
-        "y = await f()",
-        "async for i in f():\n    pass",
-        "async with f():\n    pass",
-        "[i async for i in f()]",
-        "[await i for i in f()]",
-        "if x:\n    z = (await f()) + 1",
+        "await f()", "y = await f()", "async for i in f():\n    pass", "async with f():\n    pass",
+        "[i async for i in f()]", "[await i for i in f()]", "if x:\n    z = (await f()) + 1",
     ],
-)
+)  # fmt: skip
 def test_await(run: Run, refused: Refused, cell: str) -> None:
     """Awaiting at the top level of the cell is refused, wherever it hides."""
     run(SETUP)

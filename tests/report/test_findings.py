@@ -82,17 +82,11 @@ def test_mixed_symbol() -> None:
 @pytest.mark.parametrize(
     ("target", "source", "order", "expected"),
     [
-        (1.0, 1.0, 3, ""),
-        (1.0, [1.0], 3, ""),
-        ([[1.0]], [1.0], 2, ""),
-        (1.0, [1.0, 2.0], 1, ""),
-        (1.0, [1.0, 2.0], 2, "dy/dx"),
-        (1.0, [1.0, 2.0], 3, "d²y/dx²"),
-        ([1.0, 2.0], 1.0, 1, "y"),
-        ([1.0, 2.0], 1.0, 2, "y"),
-        ([1.0, 2.0], [1.0, 2.0], 2, "dy/dx"),
+        (1.0, 1.0, 3, ""), (1.0, [1.0], 3, ""), ([[1.0]], [1.0], 2, ""), (1.0, [1.0, 2.0], 1, ""),
+        (1.0, [1.0, 2.0], 2, "dy/dx"), (1.0, [1.0, 2.0], 3, "d²y/dx²"), ([1.0, 2.0], 1.0, 1, "y"),
+        ([1.0, 2.0], 1.0, 2, "y"), ([1.0, 2.0], [1.0, 2.0], 2, "dy/dx"),
     ],
-)
+)  # fmt: skip
 def test_summed(target: Any, source: Any, order: int, expected: str) -> None:
     """A gradient is that of a sum if its target is an array: the first one's, or the derivative before."""
     assert expected == name_of_sum(("y", tm.constant(target)), ("x", tm.constant(source)), order)

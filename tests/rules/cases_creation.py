@@ -27,13 +27,8 @@ POSITIVE_PAIRS = (
     (positive(0), positive()),
 )
 FORMS: tuple[dict[str, Any], ...] = (
-    {},
-    {"num": 1},
-    {"num": 0},
-    {"num": 4},
-    {"num": 4, "endpoint": False},
-    {"num": 1, "endpoint": False},
-)
+    {}, {"num": 1}, {"num": 0}, {"num": 4}, {"num": 4, "endpoint": False}, {"num": 1, "endpoint": False},
+)  # fmt: skip
 
 
 def shapes(function: Any, pairs: Any) -> list[Any]:

@@ -23,17 +23,8 @@ DIFF = [
     *(
         case(np.diff, partial(np.diff, n=n, axis=axis), normal(*shape), label=f"{shape} {n} {axis}")
         for shape, n, axis in (
-            ((5,), 1, -1),
-            ((5,), 2, 0),
-            ((5,), 3, -1),
-            ((5,), 0, -1),
-            ((2,), 4, -1),
-            ((1,), 1, -1),
-            ((0,), 1, -1),
-            ((3, 4), 1, 0),
-            ((3, 4), 2, 1),
-            (CUBE, 1, 1),
-            (CUBE, 2, -2),
+            ((5,), 1, -1), ((5,), 2, 0), ((5,), 3, -1), ((5,), 0, -1), ((2,), 4, -1), ((1,), 1, -1),
+            ((0,), 1, -1), ((3, 4), 1, 0), ((3, 4), 2, 1), (CUBE, 1, 1), (CUBE, 2, -2),
         )
     ),
     case(np.diff, None, complexes(4), label="complex"),
@@ -73,7 +64,7 @@ DIFF = [
     case(np.ediff1d, None, normal(4), normal(2), normal(), label="ends"),
     case(np.ediff1d, lambda a: np.ediff1d(a, to_end=[7.0, 8.0]), normal(4), label="plain end"),
     case(np.ediff1d, lambda a: np.ediff1d(a, to_begin=7), normal(4), label="plain begin"),
-]
+]  # fmt: skip
 
 GRADIENT = [
     *(
@@ -138,14 +129,8 @@ TRAPEZOID = [
             label=f"dx {shape} {widths} {axis}",
         )
         for shape, widths, axis in (
-            ((3,), (2,), -1),
-            ((2,), (3,), -1),
-            ((3, 2), (2,), 0),
-            ((4, 2), (3, 1), 0),
-            ((4, 2), (3, 1), -2),
-            ((3, 4), (2, 3, 3), -1),
-            (CUBE, (3, 1), 1),
-            ((1,), (0,), -1),
+            ((3,), (2,), -1), ((2,), (3,), -1), ((3, 2), (2,), 0), ((4, 2), (3, 1), 0), ((4, 2), (3, 1), -2),
+            ((3, 4), (2, 3, 3), -1), (CUBE, (3, 1), 1), ((1,), (0,), -1),
         )
     ),
     case(np.trapezoid, lambda y: np.trapezoid(y, dx=[0.5, 2.0]), normal(3), label="a list of dx"),
@@ -163,7 +148,7 @@ TRAPEZOID = [
     case(np.trapezoid, None, normal(1), normal(1), label="one x"),
     case(np.trapezoid, None, normal(0), normal(0), label="no x"),
     case(np.trapezoid, lambda x: np.trapezoid(x**2, x), growing(4), label="of itself"),
-]
+]  # fmt: skip
 
 KNOTS = np.array([-1.0, 0.2, 0.5, 2.0])
 INSIDE = np.array([-0.7, 1.1, 0.3, 0.35, -0.1])

@@ -51,46 +51,16 @@ def parts(z: Any) -> Any:
 # -- smooth around their inputs --------------------------------------------------------------------
 
 UNARY: list[tuple[Any, Callable[..., Any]]] = [
-    (np.negative, normal),
-    (np.positive, normal),
-    (np.absolute, off_zero),
-    (np.fabs, off_zero),
-    (np.sign, off_zero),
-    (np.square, normal),
-    (np.sqrt, positive),
-    (np.cbrt, off_zero),
-    (np.reciprocal, off_zero),
-    (np.exp, normal),
-    (np.exp2, normal),
-    (np.expm1, normal),
-    (np.log, positive),
-    (np.log2, positive),
-    (np.log10, positive),
-    (np.log1p, positive),
-    (np.sin, normal),
-    (np.cos, normal),
-    (np.tan, inside),
-    (np.arcsin, inside),
-    (np.arccos, inside),
-    (np.arctan, normal),
-    (np.sinh, normal),
-    (np.cosh, normal),
-    (np.tanh, normal),
-    (np.arcsinh, normal),
-    (np.arccosh, beyond_one),
-    (np.arctanh, inside),
-    (np.deg2rad, normal),
-    (np.rad2deg, normal),
-    (np.degrees, normal),
-    (np.radians, normal),
-    (np.sinc, normal),
-    (np.real, normal),
-    (np.imag, normal),
-    (np.conjugate, normal),
-    (np.angle, off_zero),
-    (np.real_if_close, normal),
-    (np.nan_to_num, normal),
-]
+    (np.negative, normal), (np.positive, normal), (np.absolute, off_zero), (np.fabs, off_zero),
+    (np.sign, off_zero), (np.square, normal), (np.sqrt, positive), (np.cbrt, off_zero),
+    (np.reciprocal, off_zero), (np.exp, normal), (np.exp2, normal), (np.expm1, normal), (np.log, positive),
+    (np.log2, positive), (np.log10, positive), (np.log1p, positive), (np.sin, normal), (np.cos, normal),
+    (np.tan, inside), (np.arcsin, inside), (np.arccos, inside), (np.arctan, normal), (np.sinh, normal),
+    (np.cosh, normal), (np.tanh, normal), (np.arcsinh, normal), (np.arccosh, beyond_one), (np.arctanh, inside),
+    (np.deg2rad, normal), (np.rad2deg, normal), (np.degrees, normal), (np.radians, normal), (np.sinc, normal),
+    (np.real, normal), (np.imag, normal), (np.conjugate, normal), (np.angle, off_zero),
+    (np.real_if_close, normal), (np.nan_to_num, normal),
+]  # fmt: skip
 
 COMPLEX: list[Any] = [
     np.negative, np.positive, np.absolute, np.sign, np.square, np.sqrt, np.reciprocal,
@@ -101,19 +71,11 @@ COMPLEX: list[Any] = [
 ]  # fmt: skip
 
 BINARY: list[tuple[Any, Callable[..., Any], Callable[..., Any]]] = [
-    (np.add, normal, normal),
-    (np.subtract, normal, normal),
-    (np.multiply, normal, normal),
-    (np.divide, normal, off_zero),
-    (np.power, positive, normal),
-    (np.float_power, positive, normal),
-    (np.copysign, off_zero, off_zero),
-    (np.heaviside, off_zero, normal),
-    (np.logaddexp, normal, normal),
-    (np.logaddexp2, normal, normal),
-    (np.hypot, off_zero, normal),
-    (np.arctan2, off_zero, off_zero),
-]
+    (np.add, normal, normal), (np.subtract, normal, normal), (np.multiply, normal, normal),
+    (np.divide, normal, off_zero), (np.power, positive, normal), (np.float_power, positive, normal),
+    (np.copysign, off_zero, off_zero), (np.heaviside, off_zero, normal), (np.logaddexp, normal, normal),
+    (np.logaddexp2, normal, normal), (np.hypot, off_zero, normal), (np.arctan2, off_zero, off_zero),
+]  # fmt: skip
 
 ORDERED = [np.maximum, np.minimum, np.fmax, np.fmin]
 
@@ -416,14 +378,10 @@ OF_TWO_WHOLE: list[Any] = [
 ]  # fmt: skip
 
 OPERATORS: list[tuple[Any, Any]] = [
-    (np.less, operator.lt),
-    (np.less_equal, operator.le),
-    (np.greater, operator.gt),
-    (np.greater_equal, operator.ge),
-    (np.equal, operator.eq),
-    (np.not_equal, operator.ne),
+    (np.less, operator.lt), (np.less_equal, operator.le), (np.greater, operator.gt),
+    (np.greater_equal, operator.ge), (np.equal, operator.eq), (np.not_equal, operator.ne),
     (np.floor_divide, operator.floordiv),
-]
+]  # fmt: skip
 
 PLAIN = [
     *(plain(f, None, NUMBERS) for f in OF_ONE),

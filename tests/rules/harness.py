@@ -15,15 +15,9 @@ import numpy as np
 from tapemagic import GradientTape
 
 BROADCAST = (
-    ((), ()),
-    ((3,), (3,)),
-    ((3,), ()),
-    ((), (3,)),
-    ((2, 3), (3,)),
-    ((3,), (2, 3)),
-    ((2, 1), (1, 3)),
+    ((), ()), ((3,), (3,)), ((3,), ()), ((), (3,)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)),
     ((0,), (1,)),
-)
+)  # fmt: skip
 """Pairs of shapes that broadcast against each other."""
 
 KINDS = ("CASES", "SPECIAL", "PLAIN", "REFUSED")
