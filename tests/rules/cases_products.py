@@ -57,29 +57,13 @@ def has_plane_vectors() -> bool:
 
 
 MATMUL = [
-    pair(np.matmul, (3,), (3,)),
-    pair(np.matmul, (3,), (3, 2)),
-    pair(np.matmul, (2, 3), (3,)),
-    pair(np.matmul, (2, 3), (3, 4)),
-    pair(np.matmul, (1, 3), (3, 1)),
-    pair(np.matmul, (20, 30), (30, 10)),
-    pair(np.matmul, (3,), (5, 3, 2)),
-    pair(np.matmul, (5, 2, 3), (3,)),
-    pair(np.matmul, (4, 5, 2, 3), (3,)),
-    pair(np.matmul, (5, 2, 3), (3, 4)),
-    pair(np.matmul, (6, 5, 2, 3), (3, 4)),
-    pair(np.matmul, (2, 3), (5, 3, 4)),
-    pair(np.matmul, (5, 2, 3), (5, 3, 4)),
-    pair(np.matmul, (5, 2, 3), (1, 3, 4)),
-    pair(np.matmul, (1, 2, 3), (5, 3, 4)),
-    pair(np.matmul, (5, 1, 2, 3), (4, 3, 2)),
-    pair(np.matmul, (4, 2, 3), (5, 1, 3, 2)),
-    pair(np.matmul, (0, 3), (3, 2)),
-    pair(np.matmul, (2, 0), (0, 3)),
-    pair(np.matmul, (0,), (0,)),
-    pair(np.matmul, (0, 2, 3), (3, 4)),
-    pair(np.matmul, (2, 0, 3), (3,)),
-    pair(np.matmul, (0, 2, 3), (0, 3, 4)),
+    *(pair(np.matmul, *shapes) for shapes in (
+        ((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((1, 3), (3, 1)), ((20, 30), (30, 10)),
+        ((3,), (5, 3, 2)), ((5, 2, 3), (3,)), ((4, 5, 2, 3), (3,)), ((5, 2, 3), (3, 4)), ((6, 5, 2, 3), (3, 4)),
+        ((2, 3), (5, 3, 4)), ((5, 2, 3), (5, 3, 4)), ((5, 2, 3), (1, 3, 4)), ((1, 2, 3), (5, 3, 4)),
+        ((5, 1, 2, 3), (4, 3, 2)), ((4, 2, 3), (5, 1, 3, 2)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0,), (0,)),
+        ((0, 2, 3), (3, 4)), ((2, 0, 3), (3,)), ((0, 2, 3), (0, 3, 4)),
+    )),
     complex_pair(np.matmul, (2, 3), (3, 4)),
     complex_pair(np.matmul, (5, 2, 3), (3,)),
     case(np.matmul, None, normal(2, 3), complexes(3, 2), label="real complex"),
@@ -90,39 +74,25 @@ MATMUL = [
     case(np.matmul, lambda x: x @ np.arange(6).reshape(3, 2), normal(2, 3), label="whole numbers right"),
     case(np.matmul, lambda x: np.matmul(x, [1.0, 2.0, 3.0]), normal(2, 3), label="list right"),
     case(np.matmul, lambda x: np.matmul(((1, 2), (3, 4)), x), normal(2, 3), label="tuples left"),
-]
+]  # fmt: skip
 
 DOT = [
-    pair(np.dot, (), ()),
-    pair(np.dot, (), (2, 3)),
-    pair(np.dot, (2, 3), ()),
-    pair(np.dot, (3,), (3,)),
-    pair(np.dot, (3,), (3, 2)),
-    pair(np.dot, (2, 3), (3,)),
-    pair(np.dot, (2, 3), (3, 4)),
-    pair(np.dot, (5, 2, 3), (3,)),
-    pair(np.dot, (5, 2, 3), (3, 4)),
-    pair(np.dot, (3,), (5, 3, 2)),
-    pair(np.dot, (2, 3), (5, 3, 4)),
-    pair(np.dot, (4, 2, 3), (5, 3, 2)),
-    pair(np.dot, (2, 3), (2, 4, 3, 5)),
-    pair(np.dot, (0,), (0,)),
-    pair(np.dot, (2, 0), (0, 3)),
-    pair(np.dot, (2, 0), (4, 0, 3)),
+    *(pair(np.dot, *shapes) for shapes in (
+        ((), ()), ((), (2, 3)), ((2, 3), ()), ((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 4)),
+        ((5, 2, 3), (3,)), ((5, 2, 3), (3, 4)), ((3,), (5, 3, 2)), ((2, 3), (5, 3, 4)), ((4, 2, 3), (5, 3, 2)),
+        ((2, 3), (2, 4, 3, 5)), ((0,), (0,)), ((2, 0), (0, 3)), ((2, 0), (4, 0, 3)),
+    )),
     complex_pair(np.dot, (2, 3), (5, 3, 4)),
     case(np.dot, lambda x: x.dot(x), normal(3), label="method"),
     case(np.dot, lambda x: np.dot(x, 2.0), normal(2, 3), label="number right"),
     case(np.dot, lambda x: np.dot(2, x), normal(2, 3), label="number left"),
     case(np.dot, lambda x: np.dot([1.0, 2.0], x), normal(2, 3), label="list left"),
-]
+]  # fmt: skip
 
 VECTORS = [
-    pair(np.vdot, (), ()),
-    pair(np.vdot, (3,), (3,)),
-    pair(np.vdot, (2, 3), (2, 3)),
-    pair(np.vdot, (2, 3), (6,)),
-    pair(np.vdot, (3, 2), (2, 1, 3)),
-    pair(np.vdot, (0,), (0,)),
+    *(pair(np.vdot, *shapes) for shapes in (
+        ((), ()), ((3,), (3,)), ((2, 3), (2, 3)), ((2, 3), (6,)), ((3, 2), (2, 1, 3)), ((0,), (0,)),
+    )),
     complex_pair(np.vdot, (3,), (3,)),
     complex_pair(np.vdot, (2, 3), (3, 2)),
     case(np.vdot, None, complexes(3), normal(3), label="complex real"),
@@ -130,35 +100,23 @@ VECTORS = [
     case(np.vdot, lambda x: np.vdot(2.0, x), normal(), label="number left"),
     case(np.vdot, lambda x: np.vdot(x, 2.0), normal(), label="number right"),
     case(np.vdot, lambda x: np.vdot(x, x), complexes(3), label="squared length"),
-    pair(np.inner, (), ()),
-    pair(np.inner, (), (2, 3)),
-    pair(np.inner, (3,), ()),
-    pair(np.inner, (3,), (3,)),
-    pair(np.inner, (2, 3), (3,)),
-    pair(np.inner, (3,), (2, 3)),
-    pair(np.inner, (2, 3), (4, 3)),
-    pair(np.inner, (5, 2, 3), (4, 3)),
-    pair(np.inner, (2, 3), (5, 4, 3)),
-    pair(np.inner, (2, 0), (3, 0)),
+    *(pair(np.inner, *shapes) for shapes in (
+        ((), ()), ((), (2, 3)), ((3,), ()), ((3,), (3,)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 3), (4, 3)),
+        ((5, 2, 3), (4, 3)), ((2, 3), (5, 4, 3)), ((2, 0), (3, 0)),
+    )),
     complex_pair(np.inner, (2, 3), (4, 3)),
     case(np.inner, lambda x: np.inner(x, 2.0), normal(2, 3), label="number right"),
     case(np.inner, lambda x: np.inner(2.0, x), normal(2, 3), label="number left"),
-    pair(np.outer, (), ()),
-    pair(np.outer, (3,), (2,)),
-    pair(np.outer, (3,), ()),
-    pair(np.outer, (2, 3), (4,)),
-    pair(np.outer, (3,), (2, 2)),
-    pair(np.outer, (2, 1, 2), (3, 1)),
-    pair(np.outer, (0,), (2,)),
-    pair(np.outer, (2,), (0, 3)),
+    *(pair(np.outer, *shapes) for shapes in (
+        ((), ()), ((3,), (2,)), ((3,), ()), ((2, 3), (4,)), ((3,), (2, 2)), ((2, 1, 2), (3, 1)), ((0,), (2,)),
+        ((2,), (0, 3)),
+    )),
     complex_pair(np.outer, (3,), (2,)),
     case(np.outer, lambda x: np.outer(x, 2.0), normal(3), label="number right"),
     case(np.outer, lambda x: np.outer(2.0, x), normal(3), label="number left"),
-    pair(np.vecdot, (3,), (3,)),
-    pair(np.vecdot, (2, 3), (3,)),
-    pair(np.vecdot, (3,), (2, 3)),
-    pair(np.vecdot, (4, 1, 3), (2, 3)),
-    pair(np.vecdot, (2, 0), (2, 0)),
+    *(pair(np.vecdot, *shapes) for shapes in (
+        ((3,), (3,)), ((2, 3), (3,)), ((3,), (2, 3)), ((4, 1, 3), (2, 3)), ((2, 0), (2, 0)),
+    )),
     pair(np.vecdot, (3, 2), (3, 2), axis=0),
     pair(np.vecdot, (3, 2), (3, 1), axis=0),
     pair(np.vecdot, (5, 3, 2), (3, 2), axis=-2),
@@ -169,25 +127,21 @@ VECTORS = [
     complex_pair(np.vecdot, (2, 3), (3,)),
     complex_pair(np.vecdot, (3, 2), (3, 2), axis=0),
     case(np.vecdot, None, complexes(3), normal(3), label="complex real"),
-]
+]  # fmt: skip
 
 if hasattr(np, "matvec"):
     VECTORS += [
-        pair(np.matvec, (2, 3), (3,)),
-        pair(np.matvec, (2, 3), (5, 3)),
-        pair(np.matvec, (5, 2, 3), (3,)),
-        pair(np.matvec, (5, 2, 3), (5, 3)),
-        pair(np.matvec, (4, 1, 2, 3), (5, 3)),
-        pair(np.matvec, (2, 0), (0,)),
+        *(pair(np.matvec, *shapes) for shapes in (
+            ((2, 3), (3,)), ((2, 3), (5, 3)), ((5, 2, 3), (3,)), ((5, 2, 3), (5, 3)), ((4, 1, 2, 3), (5, 3)),
+            ((2, 0), (0,)),
+        )),
         complex_pair(np.matvec, (5, 2, 3), (5, 3)),
-        pair(np.vecmat, (3,), (3, 2)),
-        pair(np.vecmat, (5, 3), (3, 2)),
-        pair(np.vecmat, (3,), (5, 3, 2)),
-        pair(np.vecmat, (5, 3), (5, 3, 2)),
-        pair(np.vecmat, (4, 1, 3), (5, 3, 2)),
-        pair(np.vecmat, (0,), (0, 2)),
+        *(pair(np.vecmat, *shapes) for shapes in (
+            ((3,), (3, 2)), ((5, 3), (3, 2)), ((3,), (5, 3, 2)), ((5, 3), (5, 3, 2)), ((4, 1, 3), (5, 3, 2)),
+            ((0,), (0, 2)),
+        )),
         complex_pair(np.vecmat, (5, 3), (5, 3, 2)),
-    ]
+    ]  # fmt: skip
 
 TENSORDOT = [
     pair(np.tensordot, (2, 3, 4), (3, 4, 5)),
@@ -293,29 +247,20 @@ EINSUM = [
 ]
 
 KRON = [
-    pair(np.kron, (), ()),
-    pair(np.kron, (), (2, 3)),
-    pair(np.kron, (3,), ()),
-    pair(np.kron, (3,), (2,)),
-    pair(np.kron, (2, 3), (3, 2)),
-    pair(np.kron, (2, 3), (4,)),
-    pair(np.kron, (4,), (2, 3)),
-    pair(np.kron, (2, 2, 3), (3, 2)),
-    pair(np.kron, (0,), (2,)),
-    pair(np.kron, (2, 3), (0, 2)),
+    *(pair(np.kron, *shapes) for shapes in (
+        ((), ()), ((), (2, 3)), ((3,), ()), ((3,), (2,)), ((2, 3), (3, 2)), ((2, 3), (4,)), ((4,), (2, 3)),
+        ((2, 2, 3), (3, 2)), ((0,), (2,)), ((2, 3), (0, 2)),
+    )),
     complex_pair(np.kron, (2, 2), (2, 3)),
     case(np.kron, lambda x: np.kron(x, x), normal(2, 2), label="with itself"),
     case(np.kron, lambda x: np.kron(2.0, x), normal(3), label="number left"),
     case(np.kron, lambda x: np.kron(x, np.eye(2, dtype=int)), normal(2, 3), label="whole numbers right"),
-]
+]  # fmt: skip
 
 CROSS = [
-    pair(np.cross, (3,), (3,)),
-    pair(np.cross, (4, 3), (4, 3)),
-    pair(np.cross, (4, 3), (3,)),
-    pair(np.cross, (3,), (4, 3)),
-    pair(np.cross, (2, 1, 3), (4, 3)),
-    pair(np.cross, (0, 3), (3,)),
+    *(pair(np.cross, *shapes) for shapes in (
+        ((3,), (3,)), ((4, 3), (4, 3)), ((4, 3), (3,)), ((3,), (4, 3)), ((2, 1, 3), (4, 3)), ((0, 3), (3,)),
+    )),
     pair(np.cross, (3, 4), (4, 3), axisa=0),
     pair(np.cross, (4, 3), (3, 4), axisb=0),
     pair(np.cross, (4, 3), (4, 3), axisc=0),
@@ -327,7 +272,7 @@ CROSS = [
     complex_pair(np.cross, (4, 3), (3,)),
     case(np.cross, lambda x: np.cross(x, 2.0 * x + matrix(3)), normal(3), label="given twice"),
     case(np.cross, lambda x: np.cross([1, 2, 3], x), normal(4, 3), label="list left"),
-]
+]  # fmt: skip
 
 if has_plane_vectors():
     CROSS += [
