@@ -61,13 +61,7 @@ def test_a_polynomial(plotted: Plotted) -> None:
     """A cube has four curves that are not zero, and a constant one that is."""
     plot = plotted("%%tape --plot x=-6:6 -o 4\nx = 1.0\ny = x**3")
 
-    formulas = (
-        lambda x: x**3,
-        lambda x: 3 * x**2,
-        lambda x: 6 * x,
-        lambda _: 6.0,
-        lambda _: 0.0,
-    )
+    formulas = (lambda x: x**3, lambda x: 3 * x**2, lambda x: 6 * x, lambda _: 6.0, lambda _: 0.0)
     for curve, formula in zip(plot.curves, formulas, strict=True):
         assert_close(curve, plot, formula)
 
@@ -230,19 +224,13 @@ def test_an_expression_as_the_target(plotted: Plotted) -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        (
-            "x = 1\ny = 2.0 * x",
-            "x = 1 is an integer, and only real numbers have derivatives: write x = 1.0",
-        ),
+        ("x = 1\ny = 2.0 * x", "x = 1 is an integer, and only real numbers have derivatives: write x = 1.0"),
         ("x = np.zeros(3)\ny = np.sum(x)", "x is an array of shape 3, and a plot needs one number"),
-        (
-            "if False:\n    x = 1.0\nz = tm.Variable(1.0)\ny = z * z",
-            "the line that assigns x did not run",
-        ),
+        ("if False:\n    x = 1.0\nz = tm.Variable(1.0)\ny = z * z", "the line that assigns x did not run"),
         ("x = 1.0 + 1j\ny = x * x", "x is of dtype complex128"),
         ("x = 1.0\nprint(3)", "there is nothing to differentiate"),
     ],
-)
+)  # fmt: skip
 def test_nothing_to_plot(run: Run, cell: str, words: str) -> None:
     """A value of the cell that cannot be plotted over is told in the place of the plot."""
     report = run(f"%%tape --plot x=-1:1\n{cell}")

@@ -394,10 +394,7 @@ def test_ranges(show: Show, value: str, low: float, high: float, step: float) ->
     [
         ("a", "a = 2 is an integer: write a = 2.0"),
         ("b", "b = True is True or False: a slider needs a number, such as b = 1.0"),
-        (
-            "c",
-            "c is complex: give its real and imaginary part a name each, as in re, im = 1.0, 2.0",
-        ),
+        ("c", "c is complex: give its real and imaginary part a name each, as in re, im = 1.0, 2.0"),
         ("empty", "empty is an array without entries: give it some"),
         ("big", "big has 25 entries, and sliders are for at most 24"),
         ("whole", "whole is an array of int64: sliders need real numbers"),
@@ -422,7 +419,7 @@ def test_ranges(show: Show, value: str, low: float, high: float, step: float) ->
         ("y", "y is computed from what is watched, and a slider would cut it off"),
         ("never", "the line that assigns never did not run: write never = 1.0 in front"),
     ],
-)
+)  # fmt: skip
 def test_bad_input(run: Run, refused: Refused, words: str, message: str) -> None:
     """One line says what to write; the notebook is as it was."""
     run(
