@@ -159,12 +159,12 @@ class TapeReport:
         if content is not None and self._view is not None:
             self._view.renew(content, self._answers)
 
-    def replace_contents(self, other: TapeReport) -> None:
+    def replace_contents(self, newer: TapeReport) -> None:
         """Show what another report on the same cell shows, in the same widget."""
         # The displayed widget and its sliders belong to this object, whichever run it shows.
         kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
         self.__dict__.clear()
-        self.__dict__.update(other.__dict__ | kept)
+        self.__dict__.update(newer.__dict__ | kept)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the report to one HTML page, on which steps, selection and opening work without a notebook, offline.
@@ -209,9 +209,9 @@ class TapeReport:
             static = html.assembled(self.findings, html.parts(self._faces), value)
             targets = ", ".join(self.findings.targets)
             title = f"tapemagic report: {targets}" if targets else "tapemagic report"
-            known = {} if self._view is None else self._view.given
+            cached = {} if self._view is None else self._view.answered
             themed = themed_page(static, self._style.theme)
-            return page(title, self.content(), self._answers, known, themed)
+            return page(title, self.content(), self._answers, cached, themed)
 
     def show(self) -> Path | None:
         """Show the report: in a notebook as a widget, elsewhere as a page in the browser.

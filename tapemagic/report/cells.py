@@ -18,8 +18,8 @@ LEAST_SIDE = 8
 """The smallest side of an image."""
 
 
-def block_means(array: Any, most: tuple[int, ...]) -> Any:
-    """Means of blocks of an array, with at most `most` blocks along its axes, or nan where a block has a nan.
+def block_means(array: Any, max_cells: tuple[int, ...]) -> Any:
+    """Means of blocks of an array, with at most `max_cells` blocks along its axes, or nan where a block has a nan.
 
     Examples
     --------
@@ -28,9 +28,9 @@ def block_means(array: Any, most: tuple[int, ...]) -> Any:
     """
     cells = np.abs(array) if array.dtype.kind == "c" else array
     # The axis that shrinks most comes first, so that the later ones have less to do.
-    for axis in sorted(range(array.ndim), key=lambda axis: -array.shape[axis] / most[axis]):
+    for axis in sorted(range(array.ndim), key=lambda axis: -array.shape[axis] / max_cells[axis]):
         size = array.shape[axis]
-        block = -(-size // most[axis])
+        block = -(-size // max_cells[axis])
         if block > 1:
             starts = np.arange(0, size, block)
             counts = np.diff(starts, append=size).reshape(
@@ -63,8 +63,8 @@ def is_image_shape(shape: tuple[int, ...]) -> bool:
 
 def colours(image: Any) -> tuple[tuple[str, ...], ...]:
     """The colours of an image as #rrggbb; a transparent one lies on white."""
-    whole = 255 if image.dtype.kind == "u" else 1
-    pixels = block_means(image, (PIXELS, PIXELS, image.shape[-1])) / whole
+    white = 255 if image.dtype.kind == "u" else 1
+    pixels = block_means(image, (PIXELS, PIXELS, image.shape[-1])) / white
     if image.shape[-1] == 4:
         pixels = pixels[..., :3] * pixels[..., 3:] + 1 - pixels[..., 3:]
     levels = np.rint(np.broadcast_to(pixels, (*pixels.shape[:2], 3)) * 255).astype(int).tolist()
@@ -84,9 +84,9 @@ def slice_shown(shape: tuple[int, ...]) -> tuple[Any, str]:
     sides = "×".join(map(str, shape[:-2]))
     if is_image_shape(shape):
         first = (0,) * (len(shape) - 3)
-        whole = "×".join(map(str, shape))
+        all_sides = "×".join(map(str, shape))
         index = ", ".join(["0"] * len(first) + [":", ":", "0"])
-        return (*first, slice(None), slice(None), 0), f"[{index}] of {whole}"
+        return (*first, slice(None), slice(None), 0), f"[{index}] of {all_sides}"
     if len(shape) <= 2 or all(size == 1 for size in shape[:-2]):
         return (0,) * (len(shape) - 2), ""
     return (0,) * (len(shape) - 2), f"[{', '.join(['0'] * (len(shape) - 2))}] of {sides}"

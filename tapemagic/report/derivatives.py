@@ -58,16 +58,16 @@ def differentiate(
 ) -> GradientTable:
     """The derivatives of all orders up to `order`; those below the last are recorded on the observer."""
     table = GradientTable()
-    wanted = [value for _, value in sources]
+    values = [value for _, value in sources]
     for level in range(1, order + 1):
         table.begins.append(len(observer.records))
         with observer if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
-                keys = [(t, s, level) for s in range(len(wanted))]
+                keys = [(t, s, level) for s in range(len(values))]
                 if level == 1:
-                    take_gradients(observer, table, target, wanted, keys)
+                    take_gradients(observer, table, target, values, keys)
                     continue
-                for key, x in zip(keys, wanted, strict=True):
+                for key, x in zip(keys, values, strict=True):
                     below = table.gradients[t, key[1], level - 1]
                     if below is None:
                         table.gradients[key] = None

@@ -181,18 +181,18 @@ class Details:
                 raise KeyError(f"there is no value {clipped(key, 40)!r} in this recording")
             requested.append(self._keyed[key])
         with np.errstate(all="ignore"):
-            numbers = {one.number for one in requested if one.number is not None}
+            numbers = {value.number for value in requested if value.number is not None}
             arrays = _arrays(subject, numbers, subject.shared(KeyMaker))
             gradients = _gradients(subject, numbers)
             return {
-                one.key: ValueDetails(
-                    one.name,
-                    _entries(one.value if one.number is None else arrays.get(one.number)),
-                    None if one.number is None else gradients.get(one.number),
-                    goal_of(subject, subject.levels.get(one.number or 0, 0)),
-                    one.number is not None,
+                value.key: ValueDetails(
+                    value.name,
+                    _entries(value.value if value.number is None else arrays.get(value.number)),
+                    None if value.number is None else gradients.get(value.number),
+                    goal_of(subject, subject.levels.get(value.number or 0, 0)),
+                    value.number is not None,
                 )
-                for one in requested
+                for value in requested
             }
 
     def check(self) -> tuple[Derivative, ...]:
@@ -252,11 +252,15 @@ def _arrays(subject: Subject, numbers: set[int], keys: KeyMaker) -> dict[int, An
 
 def _gradients(subject: Subject, numbers: set[int]) -> dict[int, Entries]:
     """The gradients with respect to values on the tape in full, by id."""
-    known = subject.adjoints
+    adjoints = subject.adjoints
     # Small gradients are kept as arrays; those kept as summaries take another sweep, once for all keys.
-    gradients = {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.ndarray)}
-    gradients |= {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.generic)}
-    left = {i for i in numbers if i in known} - gradients.keys()
+    gradients = {
+        i: entries_of(adjoints[i]) for i in numbers if isinstance(adjoints.get(i), np.ndarray)
+    }
+    gradients |= {
+        i: entries_of(adjoints[i]) for i in numbers if isinstance(adjoints.get(i), np.generic)
+    }
+    left = {i for i in numbers if i in adjoints} - gradients.keys()
     if left:
         targets = [x for _, x in subject.targets]
         gradients |= full_adjoints(

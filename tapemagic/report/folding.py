@@ -120,28 +120,28 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
             if not entry.call:
                 entries.append(entry)
                 continue
-            made = folded[entry.call]
+            inner = folded[entry.call]
             if _is_transparent(entry.call, calls):
                 kind: Repeats = "generator" if calls[entry.call].name == "<genexpr>" else ""
                 entries += [
                     _Entry(
                         entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines, x.layer
                     )
-                    for x in made
+                    for x in inner
                 ]
             else:
-                entries.append(_entry_of_call(entry, made, snapshot.origins))
+                entries.append(_entry_of_call(entry, inner, snapshot.origins))
         folded[number] = _folded(entries, _loops(code), code)
     return _block("cell", folded[0])
 
 
-def _entry_of_call(entry: _Entry, made: Sequence[_Entry], origins: Origins) -> _Entry:
+def _entry_of_call(entry: _Entry, entries: Sequence[_Entry], origins: Origins) -> _Entry:
     """A call with the parts of what it ran in a block."""
     name, _, site, scope = origins.calls[entry.call]
     if scope is None:
-        return entry._replace(part=_block("call", made, name))
+        return entry._replace(part=_block("call", entries, name))
     around = origins.layer_around(site.call)
-    block = _block("layer", made, name.removeprefix(f"{around}/") if around else name)
+    block = _block("layer", entries, name.removeprefix(f"{around}/") if around else name)
     block = replace(block, scope=scope, lines=block.lines or entry.lines)
     return entry._replace(part=block, lines=entry.lines or block.lines, layer=name)
 
@@ -157,7 +157,7 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
         while call not in placed:
             placed.add(call)
             line, outer, offset, run = calls[call].site
-            entries[outer].append(_Entry(offset, run, None, call, lines=_one(line)))
+            entries[outer].append(_Entry(offset, run, None, call, lines=_one_line(line)))
             call = outer
 
     def place_of(position: int) -> tuple[Any, ...]:
@@ -169,7 +169,7 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
     for (_, call, offset, run, order), group in groupby(positions, place_of):
         place(call)
         members = tuple(group)
-        lines = _one(sites[members[0]][0])
+        lines = _one_line(sites[members[0]][0])
         # Operations of one reverse sweep arrive together, because a sweep runs at one instruction.
         if order:
             block = Block("derivative", members, order=order, lines=lines)
@@ -181,7 +181,7 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
     return entries
 
 
-def _one(line: int | None) -> tuple[int, int] | None:
+def _one_line(line: int | None) -> tuple[int, int] | None:
     return None if line is None else (line, line)
 
 
@@ -264,12 +264,12 @@ def _repeated(entries: list[_Entry]) -> list[_Entry]:
     return entries if len(iterations) < SEVERAL else [_loop(iterations)]
 
 
-def _loop(turns: Sequence[Sequence[_Entry]]) -> _Entry:
+def _loop(groups: Sequence[Sequence[_Entry]]) -> _Entry:
     """The iterations of a loop as one block."""
-    block = _block("loop", [entry for turn in turns for entry in turn])
-    iterations = tuple(_block("iteration", turn) for turn in turns)
+    block = _block("loop", [entry for group in groups for entry in group])
+    iterations = tuple(_block("iteration", group) for group in groups)
     loop = replace(block, parts=iterations)
-    return turns[0][0]._replace(part=loop, call=0, lines=block.lines, layer="")
+    return groups[0][0]._replace(part=loop, call=0, lines=block.lines, layer="")
 
 
 def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
@@ -294,12 +294,12 @@ def _looped(
             iterations.append([])
         iterations[-1].append(entry)
         last = entry
-    folded = [_folded(turn, inner, code) for turn in iterations]
+    folded = [_folded(iteration, inner, code) for iteration in iterations]
     if len(folded) == 1:
         return folded[0]
     # The layers of a Sequential are called in a loop, but a reader knows them one by one.
     if _is_stack(folded):
-        return [entry for turn in folded for entry in turn]
+        return [entry for iteration in folded for entry in iteration]
     block = _loop(folded)
     if code and origin_of(code.co_filename) != "":  # the loop of a layer is on no line of the cell
         block = block._replace(part=replace(block.part, lines=None))  # type: ignore[type-var]
@@ -308,7 +308,7 @@ def _looped(
 
 def _is_stack(iterations: Sequence[Sequence[_Entry]]) -> bool:
     """Return True if a loop calls a layer in each iteration, and no layer in two of them."""
-    layers = [{entry.layer for entry in turn if entry.layer} for turn in iterations]
+    layers = [{entry.layer for entry in iteration if entry.layer} for iteration in iterations]
     return all(layers) and sum(map(len, layers)) == len(set().union(*layers))
 
 

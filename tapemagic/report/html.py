@@ -46,14 +46,14 @@ class Faces(Mapping[str, str]):
         self._findings = findings
         self.pictures = pictures
         self._tabs = {tab.title: tab for tab in TABS}
-        self._made: dict[str, str] = {}
+        self._html: dict[str, str] = {}
 
     def __getitem__(self, title: str) -> str:
-        if title not in self._made:
+        if title not in self._html:
             tab = self._tabs[title]
             picture = [getattr(self.pictures, tab.picture)] if tab.picture else []
-            self._made[title] = tab.show.html(self._findings, *picture)
-        return self._made[title]
+            self._html[title] = tab.show.html(self._findings, *picture)
+        return self._html[title]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tabs)

@@ -163,8 +163,8 @@ class Subject:
         numbered = (name for k in count(1) if (name := f"{letter}{k}") not in taken)
         tracked, records = self.snapshot.tracked, self.snapshot.records
         for position in self.positions:
-            _, _, ids, _, _, made = records[position]
-            for i in (*ids, *(made if made.__class__ is tuple else (made,))):
+            _, _, ids, _, _, output_ids = records[position]
+            for i in (*ids, *(output_ids if output_ids.__class__ is tuple else (output_ids,))):
                 if i in tracked and not symbols.get(i):
                     symbols[i] = next(numbered)
         return symbols
@@ -220,9 +220,9 @@ class Subject:
             The kind of cell and its position: equal keys mean equal cells.
         write : callable
         """
-        known = self._written
-        if key not in known:
-            if len(known) >= MOST_WRITTEN:
-                known.clear()
-            known[key] = write()
-        return cast(T, known[key])
+        cache = self._written
+        if key not in cache:
+            if len(cache) >= MOST_WRITTEN:
+                cache.clear()
+            cache[key] = write()
+        return cast(T, cache[key])

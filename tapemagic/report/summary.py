@@ -47,8 +47,8 @@ PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
 Summaries: TypeAlias = "dict[int, tuple[weakref.ref[Any], Summary]]"
 """The summaries of arrays, by the identity of the array."""
 
-_known: ContextVar[Summaries | None]
-_known = ContextVar("summaries of arrays, by identity", default=None)
+_current_summaries: ContextVar[Summaries | None]
+_current_summaries = ContextVar("summaries of arrays, by identity", default=None)
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,8 @@ class Summary:
             return []
         if self.dtype == "bool":
             return [f"{round(self.mean * self.size):,} of {self.size:,} True"]
-        whole = self.dtype.startswith(("int", "uint"))
-        low, high = (format_number(int(x) if whole else x) for x in (self.low, self.high))
+        is_integer = self.dtype.startswith(("int", "uint"))
+        low, high = (format_number(int(x) if is_integer else x) for x in (self.low, self.high))
         what = "absolute values " if self.absolute else ""
         if low == high:
             return [f"{what}all {'' if self.low == self.high else 'about '}{low}"]
@@ -203,8 +203,8 @@ class Summary:
         For a Dask array without numbers, this is the shape, the dtype and the chunks.
         """
         if self.state:
-            known = [format_size(self.shape) if self.shape else "", self.dtype, self.chunks]
-            return ", ".join(filter(None, [*known, self.state]))
+            facts = [format_size(self.shape) if self.shape else "", self.dtype, self.chunks]
+            return ", ".join(filter(None, [*facts, self.state]))
         if not self.size:
             return self.text
         if self.kind in ("number", "table"):
@@ -225,15 +225,15 @@ def summarise(value: Any) -> Summary:
     """
     if isinstance(value, Summary):
         return value
-    known = _known.get()
+    summaries = _current_summaries.get()
     # Numbers are summarized at once; only arrays are worth remembering.
-    if known is None or not isinstance(value, np.ndarray):
+    if summaries is None or not isinstance(value, np.ndarray):
         return _summary(value)
-    reference, summary = known.get(id(value), (None, None))
+    reference, summary = summaries.get(id(value), (None, None))
     # An id may have been reused by another array; the weak reference tells.
     if summary is None or reference is None or reference() is not value:
         summary = _summary(value)
-        known[id(value)] = (weakref.ref(value), summary)
+        summaries[id(value)] = (weakref.ref(value), summary)
     return summary
 
 
@@ -244,15 +244,15 @@ def shared_summaries(kept: Summaries | None = None) -> Iterator[None]:
     Summaries in `kept` are known already, and those that are made in the block are added to it.
     """
     kept = {} if kept is None else kept
-    if (around := _known.get()) is not None:
+    if (around := _current_summaries.get()) is not None:
         yield
         kept.update(around)
         return
-    token = _known.set(kept)
+    token = _current_summaries.set(kept)
     try:
         yield
     finally:
-        _known.reset(token)
+        _current_summaries.reset(token)
 
 
 def _summary(value: Any) -> Summary:
@@ -269,12 +269,12 @@ def _summary(value: Any) -> Summary:
 
 def _of_lazy(value: Any) -> Summary:
     """The summary of a Dask array: of its numbers, where they were computed."""
-    chunks, known = format_chunks(value), with_numbers(value)
-    if is_lazy(known):
+    chunks, computed = format_chunks(value), with_numbers(value)
+    if is_lazy(computed):
         state, shape, dtype = format_state(value), tuple(value.shape), str(value.dtype)
         text = ", ".join(filter(None, [format_size(shape) if shape else "", state]))
         return Summary(shape, dtype, text, state, _kind(shape), state=state, chunks=chunks)
-    return replace(_summary(known), chunks="" if chunks == ONE_CHUNK else chunks)
+    return replace(_summary(computed), chunks="" if chunks == ONE_CHUNK else chunks)
 
 
 def _unpictured(value: Any) -> Summary:

@@ -29,10 +29,10 @@ def share_numbers(subject: Subject, entries: Iterable[Any] = ()) -> None:
     """Give the numbers that the program computed of a lazy value to those that are the same, such as a gradient."""
     lazy = [*_lazy_values(subject), *entries]
     # Dask gives equal computations equal tokens: the gradient of a sum, say, is the array that it was computed from.
-    known = {token(x): x.computed for x in lazy if not is_pending(x)}
-    for x in lazy if known else ():
-        if is_pending(x) and token(x) in known:
-            x.keep(known[token(x)])
+    computed = {token(x): x.computed for x in lazy if not is_pending(x)}
+    for x in lazy if computed else ():
+        if is_pending(x) and token(x) in computed:
+            x.keep(computed[token(x)])
 
 
 def _lazy_values(subject: Subject) -> Iterator[Any]:

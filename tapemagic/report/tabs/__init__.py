@@ -157,6 +157,6 @@ def in_text() -> list[Tab]:
     ordered = [tab for tab in TABS if not tab.text_after]
     for tab in TABS:
         if tab.text_after:
-            names = [other.name for other in ordered]
+            names = [earlier.name for earlier in ordered]
             ordered.insert(names.index(tab.text_after) + 1, tab)
     return ordered

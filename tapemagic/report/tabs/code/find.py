@@ -104,8 +104,8 @@ def _source(subject: Subject) -> SourceText:
     names = [name for name, _ in subject.targets]
     name = names[0] if len(names) == 1 else "targets"
     notes["brief"] = len(names) == 1
-    asked = [name for name, _ in subject.sources]
-    notes["summary"] = summary(names, asked, subject.order, is_sum(groups))
+    source_names = [name for name, _ in subject.sources]
+    notes["summary"] = summary(names, source_names, subject.order, is_sum(groups))
     return text_of(
         recorded_program(
             contents, groups, sources, subject.order, words, name_of(name, subject.order), notes

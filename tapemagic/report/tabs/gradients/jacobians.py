@@ -119,11 +119,11 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Pendin
         elsewhere = lazily if is_lazy(unwrap(goal)) else JACOBIAN_OF_GRADIENT
         second = _HessianBlocks(tape, sources, gradients, elsewhere)
         if axis_of(*sources).size <= MAX_SHOWN or len(sources) > MAX_BLOCK_SOURCES:
-            return [second.whole(blank)]
-        first, *others = combinations_with_replacement(range(len(sources)), 2)
+            return [second.one_matrix(blank)]
+        first, *rest = combinations_with_replacement(range(len(sources)), 2)
         return [
             second.block(blank, *first),
-            *(second.block(replace(blank, notes=()), i, j) for i, j in others),
+            *(second.block(replace(blank, notes=()), i, j) for i, j in rest),
         ]
     except Exception as error:  # noqa: BLE001 -- a rule may call anything
         return [PendingMatrix(_failed(blank, error, goal))]
@@ -141,7 +141,7 @@ class _HessianBlocks:
     gradients: Sequence[Any]
     elsewhere: str
 
-    def whole(self, blank: Matrix) -> PendingMatrix:
+    def one_matrix(self, blank: Matrix) -> PendingMatrix:
         """The Hessian as one matrix, with the elements of all sources."""
         every, count = axis_of(*self.sources), len(self.sources)
         if problem := _too_large(every.size**2, sum(map(self._work, range(count)))):
@@ -236,8 +236,8 @@ def _work(tape: Tape, target: Any) -> int:
 def _too_large(entries: int, work: int) -> str:
     """Return the reason why a matrix is too large to compute, or '' if it isn't."""
     if entries > MAX_ENTRIES:
-        most = f"{MAX_ENTRIES:,}"
-        return f"not computed, since it has {entries:,} entries, and a report takes on {most}"
+        limit = f"{MAX_ENTRIES:,}"
+        return f"not computed, since it has {entries:,} entries, and a report takes on {limit}"
     if work > MAX_WORK:
         return f"not computed, since its sweep would pass {work:,} numbers, and a report takes on {MAX_WORK:,}"
     return ""

@@ -69,12 +69,14 @@ def outcome(rows: tuple[Derivative, ...]) -> str:
         which = "The gradient" if unknown == 1 else f"None of the {unknown:,} gradients"
         return f"{which} could {'not ' * (unknown == 1)}be checked by finite differences."
     if not differs:
-        one = "One gradient matches" if unknown else "The gradient matches"
-        words = one if agrees == 1 else f"{'' if unknown else 'All '}{agrees:,} gradients match"
+        single = "One gradient matches" if unknown else "The gradient matches"
+        words = single if agrees == 1 else f"{'' if unknown else 'All '}{agrees:,} gradients match"
         words += " finite differences"
     elif not agrees:
-        one = "One gradient differs" if unknown else "The gradient differs"
-        words = one if differs == 1 else f"{'' if unknown else 'All '}{differs:,} gradients differ"
+        single = "One gradient differs" if unknown else "The gradient differs"
+        words = (
+            single if differs == 1 else f"{'' if unknown else 'All '}{differs:,} gradients differ"
+        )
         words += " from finite differences"
     else:
         words = f"Of {compared:,} gradients, {agrees:,} match{'es' * (agrees == 1)} finite differences, and "

@@ -133,7 +133,7 @@ def axis_of(*named: tuple[str, Any]) -> MatrixAxis:
 def with_entries(matrix: Matrix, table: Any, down: MatrixAxis, across: MatrixAxis) -> Matrix:
     """The matrix with its entries as text, and a heat map if it is large; a zero has no sign."""
     rows, columns = _shown_positions(down.size), _shown_positions(across.size)
-    whole = None not in rows and None not in columns
+    is_complete = None not in rows and None not in columns
     cells = tuple(
         tuple(GAP if i is None or j is None else format_number(table[i, j] + 0) for j in columns)
         for i in rows
@@ -143,8 +143,8 @@ def with_entries(matrix: Matrix, table: Any, down: MatrixAxis, across: MatrixAxi
         rows=_labels(down, rows),
         columns=_labels(across, columns),
         cells=cells if table.size else (),
-        extent="" if whole else format_entries(table),
-        heat=None if whole or not table.size else _heat(table),
+        extent="" if is_complete else format_entries(table),
+        heat=None if is_complete or not table.size else _heat(table),
     )
 
 

@@ -74,9 +74,9 @@ class OwnGradient:
 
     def __str__(self) -> str:
         """The gradient as an equation, with its origin."""
-        given = f"{self.name} = {self.symbol}" if self.name else self.symbol
+        left = f"{self.name} = {self.symbol}" if self.name else self.symbol
         reason = f": {self.reason}" if self.text is None else ""
-        return f"{given} = {self.text}, {self.origin}{reason}"
+        return f"{left} = {self.text}, {self.origin}{reason}"
 
 
 def own_gradients(subject: Subject) -> tuple[OwnGradient, ...]:
@@ -96,9 +96,9 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
     """A row for each source of a call."""
     written = written_call(call)
     namespace = subject.context.program.namespace
-    known = {**subject.known_names, **_held(call, namespace)}
-    targets = _names(written.target, call.targets, known, "the target", namespace)
-    sources = _names(written.sources, call.sources, known, "a source", namespace)
+    names = {**subject.known_names, **_namespace_names(call, namespace)}
+    targets = _names(written.target, call.targets, names, "the target", namespace)
+    sources = _names(written.sources, call.sources, names, "a source", namespace)
     target = targets[0] if len(targets) == 1 else f"({' + '.join(targets)})"
     if len(target) > 2 * LONGEST:
         target = "the target" if len(targets) == 1 else "the targets"
@@ -108,7 +108,7 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
         remark = f"the gradient of the sum of {arrays[0]}" if arrays else ""
     results = _results(written.results, len(sources))
     for name, source, x, value in zip(results, sources, call.sources, call.results, strict=True):
-        reason = "" if value is not None else _reason(call, targets, source, x, written.tape, known)
+        reason = "" if value is not None else _reason(call, targets, source, x, written.tape, names)
         text = None if value is None else format_value(unwrap(value))
         yield OwnGradient(
             name,
@@ -141,7 +141,7 @@ def _reason(
     return next(reasons)
 
 
-def _held(call: GradientCall, namespace: Any) -> dict[int, str]:
+def _namespace_names(call: GradientCall, namespace: Any) -> dict[int, str]:
     """The names in the notebook of targets and sources, by id."""
     numbers = {id_of(x) for x in (*call.targets, *call.sources)}
     names: dict[int, str] = {}
@@ -181,15 +181,15 @@ def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) ->
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or _end(node) != end:
             continue
-        given = dict(zip(("target", "sources"), node.args, strict=False))
-        given |= {word.arg or "": word.value for word in node.keywords}
-        given.setdefault("sources", given.get("source", given.get("sources")))  # type: ignore[arg-type]
+        arguments = dict(zip(("target", "sources"), node.args, strict=False))
+        arguments |= {word.arg or "": word.value for word in node.keywords}
+        arguments.setdefault("sources", arguments.get("source", arguments.get("sources")))  # type: ignore[arg-type]
         owner = getattr(node.func, "value", None)
         tape = ast.unparse(owner) if owner is not None else ""
         call = WrittenCall(
             tape if len(tape) <= LONGEST else "",
-            given.get("target"),
-            given.get("sources"),
+            arguments.get("target"),
+            arguments.get("sources"),
             line=line,
         )
     for statement in ast.walk(tree):
@@ -220,7 +220,7 @@ def _results(bound: ast.expr | None, count: int) -> Sequence[str]:
 def _names(
     node: ast.expr | None,
     values: Sequence[Any],
-    known: Mapping[int, str],
+    names_by_id: Mapping[int, str],
     default: str,
     namespace: Mapping[str, Any],
 ) -> Sequence[str]:
@@ -234,16 +234,16 @@ def _names(
     elif isinstance(node, ast.Dict):  # whose values a tape takes in the order of its keys
         elements = []
     if len(elements) != len(values) or any(isinstance(x, ast.Starred) for x in elements):
-        whole = _short(node)
+        container = _short(node)
         return [
-            known.get(id_of(x)) or (f"{whole}[{i}]" if whole else default)
+            names_by_id.get(id_of(x)) or (f"{container}[{i}]" if container else default)
             for i, x in enumerate(values)
         ]
     names = []
     for element, x in zip(elements, values, strict=True):
-        written, other = _short(element), known.get(id_of(x), "")
+        written, named = _short(element), names_by_id.get(id_of(x), "")
         is_other = isinstance(element, ast.Name) and namespace.get(written) is not x
-        names.append((other if is_other else written) or written or other or default)
+        names.append((named if is_other else written) or written or named or default)
     return names
 
 

@@ -139,8 +139,8 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
     steps: list[Step | Renaming] = []
     made_by: dict[int, list[int]] = {}
     for raw in reversed(snapshot.records):
-        made = several(raw[-1])
-        if needed.isdisjoint(made):
+        output_ids = several(raw[-1])
+        if needed.isdisjoint(output_ids):
             continue
         record = Record._make(raw)
         if _call(record) is not None:
@@ -160,13 +160,13 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
 
 def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
     """Return, for each input of an operation, True if the tape passes a gradient to this input."""
-    operation, made = record.operation, several(record.output_id)[0]
+    operation, first_output = record.operation, several(record.output_id)[0]
     count = len(record.ids)
     rules = (operation.rules or (operation.joint_rule,) * count) + (None,) * count
     return tuple(
         is_id(i)
         and snapshot.tracks(i)
-        and snapshot.tracked[i] <= made
+        and snapshot.tracked[i] <= first_output
         and rule not in (None, no_derivative)
         for i, rule in zip(record.ids, rules, strict=False)
     )
@@ -189,8 +189,8 @@ def _results_by_array(snapshot: Snapshot) -> dict[int, list[int]]:
 def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tuple[int, int], ...]:
     """The ids of the results of a call, each with that of the same array computed inside, if all are known."""
     pairs = []
-    start, given = _call(record).start_time, zip(record.values, record.ids, strict=True)
-    inputs = {id(x): i for x, i in given if is_id(i)}
+    start, pairs_in = _call(record).start_time, zip(record.values, record.ids, strict=True)
+    inputs = {id(x): i for x, i in pairs_in if is_id(i)}
     for y, new in zip(several(record.output), several(record.output_id), strict=True):
         inside = [i for i in made_by[id(y)] if start < i < several(record.output_id)[0]]
         if not inside and id(y) not in inputs:
@@ -210,8 +210,8 @@ def _require_same(record: Record) -> None:
         raise ReplayError(f"repeating {record.name} failed with {problem}") from None
     for y, old in zip(results, several(record.output), strict=True):
         rtol = SAME.get(str(old.dtype), SAME_DOUBLE)
-        most = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
-        if not np.allclose(y, double(old), rtol, rtol * most, equal_nan=True):
+        largest = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
+        if not np.allclose(y, double(old), rtol, rtol * largest, equal_nan=True):
             raise ReplayError(f"{record.name} returned a different result when it was repeated")
 
 

@@ -38,22 +38,22 @@ class ConstantNames:
     """
 
     def __init__(self, subject: Subject) -> None:
-        whole, versions = subject.whole, subject.split.versions
-        self._given = subject.given_to_layers
+        snapshot, versions = subject.whole, subject.split.versions
+        self._layer_inputs = subject.given_to_layers
         both = [*subject.sources, *subject.targets]
         self.untracked: dict[int, tuple[str, Role]] = {
             id(unwrap(x)): (name, subject.roles.get(id_of(x), "watched"))
             for name, x in both
-            if id_of(x) not in versions and not whole.tracks(id_of(x))
+            if id_of(x) not in versions and not snapshot.tracks(id_of(x))
         }
         self._arrays = [
             (name, unwrap(value) if isinstance(value, Traced) else value)
             for name, value in subject.context.named
-            if not (isinstance(value, Traced) and whole.tracks(id_of(value)))
+            if not (isinstance(value, Traced) and snapshot.tracks(id_of(value)))
         ]
         self._seeds = {
             id(array): _seed_name(subject.known_names.get(i, ""), array)
-            for array, i in whole.origins.seeds
+            for array, i in snapshot.origins.seeds
         }
 
     def of(self, value: Any) -> tuple[str, Role]:
@@ -75,7 +75,7 @@ class ConstantNames:
         same = [name for name, array in self._arrays if array is value]
         if same:
             return same[0] if np.shape(value) or len(same) == 1 else ""
-        is_given = id(value) in self._given
+        is_given = id(value) in self._layer_inputs
         equal = {
             id(array): name
             for name, array in reversed(self._arrays)
@@ -111,7 +111,7 @@ def _equal_when_cast(array: Any, value: Any) -> bool:
     return both_real and _equal(array.astype(value.dtype), value)
 
 
-MOST_SHAPES = 3
+MAX_SHAPES = 3
 """The number of shapes that are written of several inputs or outputs."""
 LONGEST_KIND = 32
 """The most characters of the name of a class."""
@@ -169,8 +169,8 @@ def layer_call(name: str, scope: Scope) -> LayerCall:
 
 
 def _listed(shapes: Sequence[Shape]) -> str:
-    shown = [str(shape) for shape in shapes[:MOST_SHAPES]]
-    return ", ".join([*shown, *["…"] * (len(shapes) > MOST_SHAPES)])
+    shown = [str(shape) for shape in shapes[:MAX_SHAPES]]
+    return ", ".join([*shown, *["…"] * (len(shapes) > MAX_SHAPES)])
 
 
 def inner_variables(subject: Subject, planned: Plan) -> set[int]:
@@ -259,7 +259,7 @@ class Development:
 
 def carried(subject: Subject, developed: Sequence[Development]) -> tuple[LoopVariable, ...]:
     """The series of the values that a folded loop carries."""
-    return tuple(_series(one, subject) for one in developed)
+    return tuple(_series(variable, subject) for variable in developed)
 
 
 def developments(subject: Subject, fold: Fold) -> list[Development]:
@@ -298,7 +298,7 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Deve
             ids = [row.output_ids[0] for row in rows]
             developed.append(Development(name, [row.output for row in rows], ids))
     goals = {name for name, _ in subject.targets}
-    return sorted(developed, key=lambda one: (one.name not in goals, not one.name))
+    return sorted(developed, key=lambda variable: (variable.name not in goals, not variable.name))
 
 
 def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
@@ -315,8 +315,10 @@ def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
         for p in positions:
             used |= {slots[i][1] for i in records[p].ids if i in slots and slots[i][0] != k}
     for slot, p in enumerate(iterations[-1]):
-        made = records[p].output_id
-        if made in subject.roles or (made in subject.names and not np.ndim(records[p].output)):
+        result_id = records[p].output_id
+        if result_id in subject.roles or (
+            result_id in subject.names and not np.ndim(records[p].output)
+        ):
             used.add(slot)
     return sorted(used)
 
@@ -339,8 +341,10 @@ def _row(
         same = records[positions[slot]]
         if same.number == model.number and _stem(subject, same) == name:
             return same
-    made = (records[p] for p in reversed(positions))
-    return next((record for record in made if name and _stem(subject, record) == name), None)
+    newest_first = (records[p] for p in reversed(positions))
+    return next(
+        (record for record in newest_first if name and _stem(subject, record) == name), None
+    )
 
 
 def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Development]:
@@ -355,10 +359,10 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[De
                 if i in variable_of:
                     points.setdefault(variable_of[i], {}).setdefault(k, (value, i))
     developed = []
-    for i, known in points.items():
-        if len(known) < 2:
+    for i, point_of in points.items():
+        if len(point_of) < 2:
             continue
-        read = [known.get(k) for k in range(len(iterations))]
+        read = [point_of.get(k) for k in range(len(iterations))]
         values = [None if point is None else point[0] for point in read]
         ids = [None if point is None else point[1] for point in read]
         name = without_subscript(subject.known_names.get(i, ""))

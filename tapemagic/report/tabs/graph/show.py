@@ -84,9 +84,9 @@ def signs(graph: Graph) -> list[str]:
     """Explain the numbers on arrows, the boxes of layers, and on small pictures of arrays."""
     words = []
     if any(step.layer for step in graph.steps):
-        said = "Box of a layer or loss: name, class, number of a layer's parameters, and input shapes → output shapes"
+        about = "Box of a layer or loss: name, class, number of a layer's parameters, and input shapes → output shapes"
         words.append(
-            said if _shows_variables_of_layers(graph) else f"{said}; its variables are inside"
+            about if _shows_variables_of_layers(graph) else f"{about}; its variables are inside"
         )
     if has_room_for_labels(graph) and any(map(edge_labels, graph.steps)):
         words.append("Number on an arrow: the local derivative")
@@ -205,7 +205,7 @@ def developments(graph: Graph) -> list[str]:
     return [
         f"{step.name}: {'; '.join(words)}"
         for step in graph.steps
-        if (words := [said for carried in step.carried for said in captions(carried)])
+        if (words := [words_of for carried in step.carried for words_of in captions(carried)])
     ]
 
 

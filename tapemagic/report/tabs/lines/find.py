@@ -94,12 +94,12 @@ def find(subject: Subject) -> tuple[SourceLine, ...]:
     if len(lines) > MAX_LINES:
         half = MAX_LINES // 2
         numbers = [*numbers[:half], *numbers[-half:]]  # type: ignore[assignment]
-    made = _LineValues(subject, set(numbers))
+    results = _LineValues(subject, set(numbers))
     return tuple(
         SourceLine(
             number,
             clipped(lines[number - 1], LONGEST),
-            tuple(made.on(number)),
+            tuple(results.on(number)),
             number == subject.context.stopped,
         )
         for number in numbers
@@ -223,26 +223,26 @@ class _LineValues:
         return {line: runs[key] for line, key in last.items()}
 
     @cached_property
-    def _wanted(self) -> set[int]:
+    def _shown_ids(self) -> set[int]:
         """The ids of the values that are shown: of each line the first and the last."""
         bound = [ids for names in self._names.values() for ids in names.values()]
-        wanted = {i for ids in bound for i in (ids[0], ids[-1]) if i > 0}
+        shown = {i for ids in bound for i in (ids[0], ids[-1]) if i > 0}
         records = self.subject.records
         for results in self._results.values():
-            wanted.update(several(records[results.first].output_id))
-            wanted.update(several(records[results.last].output_id))
-        return wanted
+            shown.update(several(records[results.first].output_id))
+            shown.update(several(records[results.last].output_id))
+        return shown
 
     @cached_property
     def _values(self) -> Mapping[int, Any]:
         """The values that are shown, by id."""
         values_by_id: dict[int, Any] = {}
-        wanted, subject = self._wanted, self.subject
-        for _, values, ids, _, output, made in subject.whole.records[: subject.operations]:
-            if not wanted.isdisjoint(ids):
+        shown_ids, subject = self._shown_ids, self.subject
+        for _, values, ids, _, output, output_ids in subject.whole.records[: subject.operations]:
+            if not shown_ids.isdisjoint(ids):
                 values_by_id.update(zip(ids, values, strict=True))
-            if not wanted.isdisjoint(several(made)):
-                values_by_id.update(zip(several(made), several(output), strict=True))
+            if not shown_ids.isdisjoint(several(output_ids)):
+                values_by_id.update(zip(several(output_ids), several(output), strict=True))
         for _, value in [*subject.context.named, *subject.sources, *subject.targets]:
             if isinstance(value, Traced):
                 values_by_id[id_of(value)] = unwrap(value)

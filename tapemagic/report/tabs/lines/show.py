@@ -59,7 +59,11 @@ def rows_of(findings: Findings) -> list[Row]:
             rows.append(Row(source=f"… {more:,} more lines"))
         source = _source(line)
         cells = [
-            Row(value=_made(value), gradient=printable(value.gradient), bad=not value.is_finite)
+            Row(
+                value=_value_text(value),
+                gradient=printable(value.gradient),
+                bad=not value.is_finite,
+            )
             for value in line.values
         ]
         if not cells or len(source) > WIDEST:
@@ -98,15 +102,15 @@ def _heading(findings: Findings) -> str:
     goal = ", ".join(findings.targets)
     if not goal:
         return ""
-    many = len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1])
-    return printable(f"gradient of {'the sum of ' * many}{goal}")
+    is_sum = len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1])
+    return printable(f"gradient of {'the sum of ' * is_sum}{goal}")
 
 
 def _source(line: SourceLine) -> str:
     return printable(line.text.expandtabs(4)) + "  ← stopped here" * line.stopped
 
 
-def _made(value: LineValue) -> str:
+def _value_text(value: LineValue) -> str:
     """The name of a value, the value, and how often the line ran."""
     if value.runs == 1:
         return printable(f"{value.symbol} = {value.value}")

@@ -489,7 +489,7 @@ ROOM = 60
 ROOM_OF_DERIVATIVE = 24
 """The number of rows for a derivative of the report (not of the cell)."""
 
-FEW = 40
+MAX_WITH_OPEN_DERIVATIVES = 40
 """The largest number of operations of a cell whose own derivatives are shown."""
 
 
@@ -542,7 +542,7 @@ def _part(subject: Subject, order: int, positions: Sequence[int]) -> TracePart:
         parts = tuple(
             part for part in subject.tree.parts if _first_position(part) < subject.operations
         )
-    lines = laid_out(Block("cell", parts), room, len(positions) <= FEW)
+    lines = laid_out(Block("cell", parts), room, len(positions) <= MAX_WITH_OPEN_DERIVATIVES)
     return part_of(subject, order, Table(subject, lines, order), len(positions))
 
 

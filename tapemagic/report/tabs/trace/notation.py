@@ -357,7 +357,7 @@ class Symbols:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._constants = ConstantNames(subject)
-        self._known: dict[int, str] = {}
+        self._constant_names: dict[int, str] = {}
 
     def of(self, value: Any, i: int) -> Symbol:
         """Return the symbol of a value: its name, its number, or its shape."""
@@ -366,9 +366,9 @@ class Symbols:
         if value is None:
             return Symbol("None", r"\text{None}")
         # Constants have no id on the tape. They live as long as the recording, so `id` is unique.
-        if id(value) not in self._known:
-            self._known[id(value)] = self._constants.of(value)[0]
-        name = self._known[id(value)]
+        if id(value) not in self._constant_names:
+            self._constant_names[id(value)] = self._constants.of(value)[0]
+        name = self._constant_names[id(value)]
         return symbol_of(name) if name else number_symbol(value)
 
 

@@ -307,11 +307,11 @@ def equation(*parts: str) -> str:
     >>> equation("y", "2 · 3", "2 · 3", "6")
     'y = 2 · 3 = 6'
     """
-    found: list[str] = []
+    distinct: list[str] = []
     for part in filter(None, parts):
-        if not found or part != found[-1]:
-            found.append(part)
-    return " = ".join(found)
+        if not distinct or part != distinct[-1]:
+            distinct.append(part)
+    return " = ".join(distinct)
 
 
 class ReverseSweep:

@@ -127,7 +127,7 @@ def find(subject: Subject) -> Training | None:
         steps[-1].line,
         series_of(heading, losses),
         tuple(
-            series_of(symbols[x.name], [_known(x.gradients.get(k)) for k in range(len(steps))])
+            series_of(symbols[x.name], [_or_nan(x.gradients.get(k)) for k in range(len(steps))])
             for x in shown
             if x.gradients
         ),
@@ -205,18 +205,18 @@ def _losses(subject: Subject) -> list[GradientStep]:
     latest: dict[int, Any] = {}
     versions: dict[int, tuple[int, Any]] = {}
     steps = []
-    for p, (_, values, ids, _, output, made) in enumerate(records):
+    for p, (_, values, ids, _, output, output_id) in enumerate(records):
         latest.update((i, value) for i, value in zip(ids, values, strict=True) if i in variables)
-        if not latest or isinstance(made, tuple):
+        if not latest or isinstance(output_id, tuple):
             continue
-        if places[p] == places[last] and snapshot.order_of(made) == 0:
+        if places[p] == places[last] and snapshot.order_of(output_id) == 0:
             for i, value in latest.items():
                 version, before = versions.get(i, (0, value))
                 is_same = before is value or np.array_equal(before, value)
                 versions[i] = version + (not is_same), value
             steps.append(
                 GradientStep(
-                    (made,),
+                    (output_id,),
                     output if is_lazy(output) else np.sum(output).item(),
                     output.size != 1,
                     sites[p][0],
@@ -279,7 +279,7 @@ def _real(value: complex) -> float:
     return float(abs(value) if np.iscomplexobj(value) else value.real)
 
 
-def _known(value: float | None) -> float:
+def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
@@ -302,9 +302,9 @@ def _text(numbers: Mapping[int, float | None], step: int) -> str:
 
 def _flags(name: str, steps: int, courses: Sequence[_Course]) -> Iterator[str]:
     """Sentences on what looks wrong with gradients and Variables."""
-    asked = {derivative_symbol(name, x.name, 1): x.gradients for x in courses if x.gradients}
-    flags = [flag for symbol, sizes in asked.items() for flag in gradient_flags(symbol, sizes)]
-    flags += weak_gradients(asked)
+    gradients = {derivative_symbol(name, x.name, 1): x.gradients for x in courses if x.gradients}
+    flags = [flag for symbol, sizes in gradients.items() for flag in gradient_flags(symbol, sizes)]
+    flags += weak_gradients(gradients)
     yield from flags[:MAX_FLAGS]
     if len(flags) > MAX_FLAGS:
         yield f"{len(flags) - MAX_FLAGS:,} more notes on gradients are not shown"

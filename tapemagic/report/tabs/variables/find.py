@@ -62,8 +62,8 @@ class NamedValue:
 def find(subject: Subject) -> tuple[NamedValue, ...]:
     """A row for every named value, oldest first; a watched value with several names has one row."""
     snapshot, context = subject.whole, subject.context
-    made = (record[-1] for record in snapshot.records)
-    lines: dict[Any, int | None] = dict(zip(made, snapshot.origins.lines, strict=True))
+    output_ids = (record[-1] for record in snapshot.records)
+    lines: dict[Any, int | None] = dict(zip(output_ids, snapshot.origins.lines, strict=True))
     rows: dict[str | int, NamedValue] = {}
     for name, value in dict([*subject.sources, *context.named, *subject.targets]).items():
         number = id_of(value) if isinstance(value, Traced) else 0
