@@ -972,7 +972,7 @@ CUSTOM: Table = {
         "no programs": (
             lambda _: tm.function(square, max_programs=0),
             OptionError,
-            "max_programs is a whole number from 1 on, not 0: write max_programs=8",
+            "max_programs must be a positive integer, not 0: write max_programs=8",
         ),
         "a source before there is one": (
             lambda u: tm.function(square).source(u.c),

@@ -343,7 +343,7 @@ def test_the_layer_of_a_nan(run: Run) -> None:
     with np.errstate(invalid="ignore"):
         report = run("%%tape\ny = np.sum(log(model(X) - 9.0))")
 
-    assert "y is nan since log in logarithm on line 2 is nan: " in str(report)
+    assert "y is nan because log in logarithm on line 2 is nan (" in str(report)
 
 
 def test_fit(run: Run) -> None:
