@@ -11,6 +11,7 @@ from tapemagic.drawing.styles import BAD, QUIET, SMALL
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import format_shape, format_size, printable
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import explained, tooltip
 from tapemagic.report.tabs.gradients.find import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 
@@ -45,7 +46,8 @@ def html(findings: Findings) -> str:
         groups = [rows]
     tables = [_table(group, {id(entry) for entry in pictured}) for group in groups if group]
     notes = [*_notes(findings), *legend(entry.value for entry in pictured)]
-    parts = [*tables, *(element("div", SMALL, escape_text(note)) for note in notes)]
+    shown = (explained(escape_text(note), "finite differences") for note in notes)
+    parts = [*tables, *(element("div", SMALL, note) for note in shown)]
     return "".join(parts) + own(findings.own_gradients) + matrices.html(findings.matrices)
 
 
@@ -112,7 +114,7 @@ def _remarks(derivative: Derivative) -> list[str]:
 
 def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
     """The gradients of one target as a table."""
-    head = ("gradient", "shape", "value", "remarks")
+    head = (tooltip("gradient", "gradient"), "shape", "value", "remarks")
     body = [_cells(entry, id(entry) in pictured) for entry in rows]
     count = 4 if any(cells[3] for cells in body) else 3
     return listing(head[:count], [cells[:count] for cells in body], (0, 2, 3))

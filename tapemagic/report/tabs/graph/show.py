@@ -18,6 +18,7 @@ from tapemagic.drawing.svg import Drawing, fitted
 from tapemagic.explain.advice import listed
 from tapemagic.explain.formatting import bracketed, printable, subscript
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import explained
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 
 CHAIN_RULE = (
@@ -68,7 +69,8 @@ def caption(findings: Findings, live: bool = False) -> str:
     words = ". ".join(
         [words, *signs(findings.graph), *changes(findings), *omissions(findings, live)]
     )
-    return element("div", SMALL, f"{escape_text(words)}.")
+    html = explained(escape_text(words), "gradient", "local derivative", "fold")
+    return element("div", SMALL, f"{html}.")
 
 
 def shows_none(graph: Graph) -> bool:

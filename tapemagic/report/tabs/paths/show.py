@@ -7,6 +7,7 @@ from tapemagic.drawing.styles import QUIET, SMALL
 from tapemagic.explain.contributions import percentage
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import explained
 from tapemagic.report.tabs.paths.find import GradientPath, GradientPaths, PathFindings
 
 HEADINGS = ("path", "local derivatives, multiplied")
@@ -39,7 +40,13 @@ def html(findings: Findings) -> str:
     if paths is None:
         return ""
     notes = [WHAT, *[ARRAYS] * any(gradient.is_norm for gradient in paths.gradients)]
-    parts = [element("div", SMALL, escape_text(" ".join(notes)))]
+    parts = [
+        element(
+            "div",
+            SMALL,
+            explained(escape_text(" ".join(notes)), "source", "target", "local derivative"),
+        )
+    ]
     for gradient in paths.gradients:
         parts.append(element("div", "margin:6px 0 2px", escape_text(title(gradient))))
         if gradient.paths:

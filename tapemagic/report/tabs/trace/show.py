@@ -9,6 +9,7 @@ from tapemagic.drawing.elements import element, escape_text, listing
 from tapemagic.drawing.styles import BAD, CODE, QUIET
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import tooltip
 from tapemagic.report.tabs.trace.find import Trace, TracePart, TraceRow
 from tapemagic.report.tabs.trace.sweep import AdjointStep
 
@@ -103,7 +104,8 @@ def _width(words: str) -> int:
 
 def _table(part: TracePart, number: str = "") -> str:
     """Return one part of the table; with a number, rows and adjoints have names for scripts."""
-    heads = [escape_text(words) for words in headings(part)]
+    left, right = map(escape_text, headings(part))
+    heads = [tooltip("forward pass", left), right and tooltip("backward pass", right)]
     names = [f"{number}.{k}" if number else "" for k in range(len(part.rows))]
     marks = [f' data-r="{name}"' for name in names if name]
     return listing(heads, map(_cells, part.rows, names), (0, 1), TABLE, marks)

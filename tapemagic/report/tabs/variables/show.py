@@ -10,6 +10,7 @@ from tapemagic.drawing.styles import QUIET, SMALL, TARGET, WATCHED
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import clipped, format_shape, printable
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import explained, tooltip
 from tapemagic.report.summary import Summary
 from tapemagic.report.tabs.variables.find import NamedValue, not_finite
 
@@ -41,12 +42,20 @@ def html(findings: Findings) -> str:
         return ""
     rows = shown(findings.variables)
     values_bad, gradients_bad = not_finite(rows)
+    # Only the first row of each role has the tooltip: notebooks store every byte.
+    first_of_role = {row.role: k for k, row in reversed(list(enumerate(rows)))}
     lines = [
-        _html_cells(row, k < MAX_PICTURED, row.index in values_bad, row.index in gradients_bad)
+        _html_cells(
+            row,
+            k < MAX_PICTURED,
+            row.index in values_bad,
+            row.index in gradients_bad,
+            first_of_role[row.role] == k,
+        )
         for k, row in enumerate(rows)
     ]
     head, *body = _without_gradients(
-        [tuple(map(escape_text, headings(findings))), *lines], findings
+        [tuple(explained(escape_text(x), "gradient") for x in headings(findings)), *lines], findings
     )
     notes = _more(findings)
     notes += legend(x for row in rows[:MAX_PICTURED] for x in (row.value, row.gradient))
@@ -96,14 +105,17 @@ def _cells(row: NamedValue) -> tuple[str, ...]:
 
 
 def _html_cells(
-    row: NamedValue, pictured: bool, bad_value: bool, bad_gradient: bool
+    row: NamedValue, pictured: bool, bad_value: bool, bad_gradient: bool, has_tooltip: bool
 ) -> tuple[str, ...]:
     """A row of the table as HTML."""
     name, role, shape, dtype = map(escape_text, _first(row))
+    role = element("span", ROLES[row.role], role) if ROLES[row.role] else role
+    if has_tooltip:
+        role = tooltip("Variable" if row.role == "variable" else row.role, role)
     before, after = (escape_text(f"{row.reads} when used, "), " now") if row.reads else ("", "")
     return (
         f"<code>{name}</code>",
-        element("span", ROLES[row.role], role) if ROLES[row.role] else role,
+        role,
         shape,
         dtype,
         before + values.html(row.value, pictured, bad_value) + after,
