@@ -47,6 +47,7 @@ def full_adjoints(
         i: gradient
         for level, goal in enumerate(goals_of(targets, table, order))
         for i, gradient in gradients_of_all(snapshot, goal, keep, ids).items()
+        # A sweep from derivatives also passes through values of lower orders, whose adjoints come from another sweep.
         if level_of.get(i, 0) == level
     }
 
@@ -61,7 +62,8 @@ def goals_of(targets: Sequence[Traced], table: GradientTable, order: int) -> lis
 
 
 def levels(snapshot: Snapshot, table: GradientTable) -> Mapping[int, int]:
-    """The levels of values by id, that of the goals of which they have the gradients; those of level 0 are left out."""
+    """Return the level of each value by id: the order of the goals whose gradients it helps compute, if not 0."""
+    # Most records are those of the cell, at level 0, which readers of this mapping take as the default.
     first = table.begins[0] if table.begins else len(snapshot.records)
     return {
         i: table.level(position)
@@ -92,7 +94,7 @@ def gradients_of_all(
     # One sweep serves all values: the listener sees each gradient just before the sweep consumes it.
     try:
         rest = observe_sweep(records, tracked, goals, hear)
-    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
+    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients shows the error
         return gradients_by_id
     gradients_by_id.update(
         (i, keep(_as_returned(rest[i]))) for i in tracked.keys() & rest.keys() if i in ids
@@ -101,7 +103,7 @@ def gradients_of_all(
 
 
 def _as_returned(g: Any) -> Any:
-    """A gradient as the tape gives it: conjugated if complex, without negative zeros."""
+    """Return a gradient as `tape.gradient` does: conjugated if complex, without negative zeros."""
     # The sweep carries the conjugates of complex gradients; adding 0 turns -0.0 into 0.0.
     return np.conjugate(g) + g.dtype.type(0) if g.dtype.kind == "c" else g
 

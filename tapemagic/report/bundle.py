@@ -103,7 +103,7 @@ class TapeReport:
 
     @cached_property
     def _faces(self) -> html.Faces:
-        """The faces as static HTML, from which page, LaTeX and widget are made."""
+        """The tabs as static HTML, which the page, the LaTeX and the widget show."""
         return html.Faces(self.findings, html.Pictures(self.drawing, self.curves))
 
     def __repr__(self) -> str:
@@ -117,6 +117,7 @@ class TapeReport:
 
     @without_garbage_collection()
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
+        # The text comes first: it needs no drawing, so it is there even if the drawing fails.
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
             with significant_digits(self._style.digits):
@@ -128,12 +129,13 @@ class TapeReport:
         # Without the traceback: where in the drawing it was interrupted says nothing to a reader.
         except KeyboardInterrupt:
             raise KeyboardInterrupt(INTERRUPTED) from None
-        except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
+        except Exception as error:  # noqa: BLE001 -- if drawing fails, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
 
     def _widget(self, beside: Iterable[str]) -> dict[str, Any]:
         """Return the MIME bundle of the widget, which all displays of a report share."""
+        # Imported late: text and saved pages do without anywidget and traitlets.
         from tapemagic.report.live.widget import ReportWidget, view
 
         if self._view is None:
@@ -167,7 +169,7 @@ class TapeReport:
         self.__dict__.update(newer.__dict__ | kept)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report to one HTML page, on which steps, selection and opening work without a notebook, offline.
+        """Write the report to one HTML page, which works offline and without a notebook.
 
         Parameters
         ----------
@@ -229,6 +231,7 @@ class TapeReport:
         if hasattr(get_ipython(), "kernel"):
             display(self)  # type: ignore[no-untyped-call]
             return None
+        # Never deleted by this process: the browser may read the page after it has ended.
         folder = Path(tempfile.mkdtemp(prefix="tapemagic-"))
         path = self.save(folder / "report.html")
         if not webbrowser.open(path.as_uri()):

@@ -43,6 +43,7 @@ def block_means(array: Any, max_cells: tuple[int, ...]) -> Any:
 
 def rounded(cells: Any) -> Cells:
     """A matrix as tuples of numbers with six significant digits."""
+    # A picture needs no more digits, and notebooks would store them all.
     return tuple(tuple(float(f"{x:.6g}") for x in row) for row in cells.tolist())
 
 
@@ -63,10 +64,13 @@ def is_image_shape(shape: tuple[int, ...]) -> bool:
 
 def colours(image: Any) -> tuple[tuple[str, ...], ...]:
     """The colours of an image as #rrggbb; a transparent one lies on white."""
+    # Integers are brightnesses up to 255, floats up to 1, as in Matplotlib.
     white = 255 if image.dtype.kind == "u" else 1
     pixels = block_means(image, (PIXELS, PIXELS, image.shape[-1])) / white
     if image.shape[-1] == 4:
+        # Alpha compositing over white, whose three channels are 1.
         pixels = pixels[..., :3] * pixels[..., 3:] + 1 - pixels[..., 3:]
+    # A gray image has one channel: red, green and blue are equal.
     levels = np.rint(np.broadcast_to(pixels, (*pixels.shape[:2], 3)) * 255).astype(int).tolist()
     return tuple(tuple("#{:02x}{:02x}{:02x}".format(*pixel) for pixel in row) for row in levels)
 

@@ -72,7 +72,7 @@ class NotKeptError(Exception):
 
 
 class Details:
-    """The answers of a recording to what is asked after its report was made.
+    """Answers questions about a recording after its report was made.
 
     It keeps the recording until `close`, or `keep_if_small` where the recording holds more than `MOST_KEPT` bytes.
 
@@ -177,6 +177,7 @@ class Details:
         subject = self._kept()
         requested = []
         for key in keys:
+            # Keys come from a browser, so any string may arrive.
             if key not in self._keyed:
                 raise KeyError(f"there is no value {clipped(key, 40)!r} in this recording")
             requested.append(self._keyed[key])
@@ -208,10 +209,10 @@ class Details:
 
 
 def _weight(subject: Subject) -> int:
-    """The bytes that a recording holds; about, and no more than it needs to know that they are too many."""
+    """Estimate the bytes that a recording holds, exactly enough to compare them with `MOST_KEPT`."""
     records = subject.whole.records
     size = RECORD * len(records)
-    # Records alone can be too many; counting the bytes of their arrays would take long.
+    # The records may be too many without their arrays; counting the bytes of their arrays would take long.
     if size > MOST_KEPT:
         return size
     named = [unwrap(x) if isinstance(x, Tensor) else x for _, x in subject.context.named]

@@ -1,4 +1,4 @@
-"""Selection of the records that a graph shows: hidden are dead ends that are side effects of other operations."""
+"""Selects the records that a graph shows: without dead ends that are side effects of other operations."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ def drawn_positions(
         incidental = open_calls or (number in READS and output_ids[0] not in named)
         if params and "call" in params:
             open_calls.append(params["call"].start_time)
+        # A result that nothing reads is a dead end of the program itself, and is drawn. A result that only hidden
+        # operations read, or only as an input that isn't drawn, is hidden, too.
         is_hidden = incidental or not used.isdisjoint(output_ids)
         if not (is_hidden and needed.isdisjoint(output_ids)):
             input_ids = [i for value, i in zip(values, ids, strict=True) if value is not None]

@@ -15,6 +15,7 @@ from tapemagic.report.summary import PLAIN, Summary, summarise
 
 MAX_ENTRIES = 1000
 """The largest number of entries that are all written out."""
+# Ten, so that the labels of a row and a column (20 and +3) add up to the index of an entry.
 WIDE = 10
 """The number of entries of a vector in a row."""
 END = 3
@@ -99,6 +100,7 @@ def entries_of(value: Any) -> Entries:
 
 def _exact(entry: Any) -> str:
     """A number with all its digits, which Python reads back as the same number."""
+    # str, because repr of a NumPy scalar has the name of its type since NumPy 2 (NEP 51).
     return str(entry)
 
 

@@ -12,6 +12,7 @@ from tapemagic.drawing.styles import NAME
 from tapemagic.explain.formatting import printable
 from tapemagic.report.glossary import tooltip
 
+# Text and HTML share this sentence; the HTML gives its terms tooltips.
 WITHOUT = " runs without a program: "
 STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 

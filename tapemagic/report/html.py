@@ -49,6 +49,7 @@ class Faces(Mapping[str, str]):
         self._html: dict[str, str] = {}
 
     def __getitem__(self, title: str) -> str:
+        # Page, LaTeX and widget share the tabs, and some take long to draw.
         if title not in self._html:
             tab = self._tabs[title]
             picture = [getattr(self.pictures, tab.picture)] if tab.picture else []
@@ -95,6 +96,7 @@ def section(title: str, face: str) -> str:
     """A face under its heading; the long ones can be closed."""
     if not face:
         return element("div", SMALL, limits.omission_note(title))
+    # <details> opens and closes without scripts, which notebooks remove from stored HTML.
     if any(tab.is_long for tab in TABS if tab.title == title):
         return f"<details open>{element('summary', TITLE, escape(title))}{face}</details>"
     return element("div", TITLE, escape(title)) + face

@@ -16,6 +16,7 @@ MAX_NODES = 60
 """The nodes that the graph of a report has room for, unless the request says otherwise."""
 
 
+# A protocol, because the object comes from a layer above, which `report` must not import.
 class Compute(Protocol):
     """Computes the lazy values of a report.
 

@@ -27,7 +27,7 @@ class Statistics:
     nan, inf : int
         The number of entries that are not a number, and of infinite ones.
     norm : float or None
-        The square root of the sum of squares of all entries; None for an empty array.
+        The square root of the sum of squares of all entries, or None for an empty array.
     """
 
     low: float | None = None

@@ -47,6 +47,7 @@ PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
 Summaries: TypeAlias = "dict[int, tuple[weakref.ref[Any], Summary]]"
 """The summaries of arrays, by the identity of the array."""
 
+# A context variable, so that threads that make reports at the same time don't share summaries.
 _current_summaries: ContextVar[Summaries | None]
 _current_summaries = ContextVar("summaries of arrays, by identity", default=None)
 
@@ -239,11 +240,12 @@ def summarise(value: Any) -> Summary:
 
 @contextmanager
 def shared_summaries(kept: Summaries | None = None) -> Iterator[None]:
-    """Summarize every array once inside this block; arrays must not change in it.
+    """Summarize every array only once inside this block, in which arrays must not change.
 
-    Summaries in `kept` are known already, and those that are made in the block are added to it.
+    `kept` may hold summaries from before; new summaries are added to it.
     """
     kept = {} if kept is None else kept
+    # Inside another block, its summaries are used; a second dict would summarize the same arrays again.
     if (around := _current_summaries.get()) is not None:
         yield
         kept.update(around)
@@ -268,7 +270,7 @@ def _summary(value: Any) -> Summary:
 
 
 def _of_lazy(value: Any) -> Summary:
-    """The summary of a Dask array: of its numbers, where they were computed."""
+    """Summarize a Dask array, or its numbers if they were computed."""
     chunks, computed = format_chunks(value), with_numbers(value)
     if is_lazy(computed):
         state, shape, dtype = format_state(value), tuple(value.shape), str(value.dtype)
@@ -278,7 +280,7 @@ def _of_lazy(value: Any) -> Summary:
 
 
 def _unpictured(value: Any) -> Summary:
-    """The summary of a value without numbers that could be drawn: not kept, masked, or of another kind."""
+    """Summarize a value that has no picture, such as a masked array or an array that the tape dropped."""
     shape, entries = np.shape(value), format_entries(value)
     return Summary(shape, dtype_name(value), _text(shape, entries), entries, _kind(shape))
 
@@ -313,7 +315,8 @@ def _text(shape: tuple[int, ...], entries: str) -> str:
 
 
 def _numbers(value: Any) -> Any:
-    """A value as a plain array of numbers, or None without numbers, or with masked or unknown ones."""
+    """Return a value as a plain array of numbers, or None if it has masked, unknown or no numbers."""
+    # np.asarray would drop the mask, and count the numbers below it.
     if isinstance(value, np.ma.MaskedArray) or not isinstance(value, PLAIN):
         return None
     array = np.asarray(value)
@@ -321,7 +324,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _pictured(plain: Summary, array: Any) -> Summary:
-    """The summary with the parts of its picture."""
+    """Add the cells or colors of the picture to a summary."""
     shape = array.shape
     if not shape:
         return plain
@@ -332,6 +335,7 @@ def _pictured(plain: Summary, array: Any) -> Summary:
         return replace(
             plain, kind="table", rows=tuple(tuple(map(format_number, row)) for row in table)
         )
+    # The activations of a layer may have the shape of an image, but are seldom all between 0 and 1.
     if is_image_shape(shape) and _is_bright(array, plain.statistics):
         part = f"[0] of {shape[0]}" if len(shape) == 4 and shape[0] > 1 else ""
         return replace(

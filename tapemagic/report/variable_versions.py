@@ -90,12 +90,14 @@ def _renumbered(
     values: Sequence[Any], ids: Sequence[int], new: Mapping[int, Mapping[int, int]]
 ) -> tuple[int, ...]:
     pairs = zip(values, ids, strict=True)
+    # An operation that isn't shown may have read a value that got no id: it keeps the id of the variable.
     return tuple(new[i].get(id(value), i) if i in new else i for value, i in pairs)
 
 
 def format_reads(value: Any, read: Sequence[Any]) -> str:
-    """The values of a variable that were read, if it has changed since: ``5.0, 4.0``; else empty."""
+    """Return the values that were read of a variable, as ``5.0, 4.0``, or '' if it hasn't changed since."""
     current = format_value(value)
+    # As text: after a change below the last digit shown, both numbers would look the same.
     if all(x is value or format_value(x) == current for x in read):
         return ""
     max_shown = MAX_SHOWN if np.size(value) <= SHOWN else MAX_SHOWN_ARRAYS

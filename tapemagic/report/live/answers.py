@@ -65,6 +65,7 @@ class Answers:
                 if question == "check":
                     return self.check()
             return QueryError(error=f"There is no answer to {clipped(printable(question), 40)!r}.")
+        # Interrupting the kernel ends this answer, and must not leave the front end waiting.
         except KeyboardInterrupt:
             return QueryError(error="The answer was interrupted.")
         # json.loads raises it for "[[[[...".

@@ -92,6 +92,7 @@ def _table(part: Part, shape: tuple[int, ...], words: str) -> str:
     )
     table = f"{caption}<tr>{corner}{head}</tr>{rows}"
     label = f' aria-label="{escape(printable(f"{words} {title}{axes}"))}"'
+    # Focusable, because a keyboard can scroll only an element with the focus.
     box = f'<div style="overflow:auto;max-height:40vh" tabindex=0 role=region{label}>'
     return f"{box}<table cellpadding=3{attribute(TABLE)}>{table}</table></div>"
 

@@ -91,6 +91,7 @@ class Precomputed:
     def _add_answer(self, question: str) -> Any:
         """Add and return the answer to a question, or None for an error or a lack of room."""
         if question in self.packed:
+            # Not None, which would tell the caller that there is no more room.
             return {}
         answer = self.answers.answer(question)
         if _is_error(answer) or not self._add(question, packed(answer)):
@@ -98,6 +99,7 @@ class Precomputed:
         return answer
 
     def _add(self, question: str, text: str) -> bool:
+        # 8 for the quotation marks of both, a colon, a comma and two spaces, as json.dumps writes them.
         size = len(question) + len(text) + 8
         if size > self.room:
             return False

@@ -15,7 +15,9 @@ from tapemagic.report.live.content import Content, Control
 LONGEST = 2000
 """The number of characters of what a cell printed that are shown: the last ones."""
 
+# Control sequences (ECMA-48) that set colors and move the cursor of a terminal.
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# A carriage return goes to the start of the line, which progress bars then overwrite.
 OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 PRINTED = f"{NAME}-wrap;{SMALL};max-height:12em;overflow:auto"
 

@@ -113,6 +113,7 @@ def _script() -> str:
     export = EXPORT.search(ESM)
     if export is None:
         raise RuntimeError("the front end does not end with its export")
+    # A script in a page has no importer: it calls its `render` itself.
     script = ESM[: export.start()] + START % export[1]
     # In an HTML script element, "</script" and "<!--" end or change parsing, even inside of strings.
     return re.sub("<(?=/script|!--)", "\\\\x3c", script, flags=re.IGNORECASE)
@@ -142,6 +143,7 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
             raise SaveError(
                 f"cannot save to {name!r}: this is no ordinary file; write another path"
             )
+        # Renaming needs only a writable folder, so it would replace a write-protected file.
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(EACCES, "the file is write-protected")
         if not target.parent.is_dir():
@@ -162,6 +164,7 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
 
 def _write(page: str, target: Path) -> None:
     """Write a temporary file, then rename it, so that half a page is never read."""
+    # In the same folder: renaming is atomic only inside of one file system.
     beside = target.with_name(f".{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:

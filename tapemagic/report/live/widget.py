@@ -110,6 +110,7 @@ class ReportWidget(anywidget.AnyWidget):
     def close(self) -> None:
         """Close the widget and its layout, and let go of the recording."""
         self._source, self._what_if = None, None
+        # ipywidgets keeps every open widget alive, and the layout is a separate widget.
         self.layout.close()
         super().close()
 

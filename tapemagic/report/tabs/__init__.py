@@ -82,6 +82,7 @@ def _module(name: str, part: str) -> Any:
     return import_module(f"{__name__}.{name}.{part}")
 
 
+# The importance: tabs that repeat the numbers of other tabs are omitted first, the gradients last.
 TABS = (
     Tab("variables", "Variables", 5, if_empty=NOTHING_RECORDED),
     Tab(

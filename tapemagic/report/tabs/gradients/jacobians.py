@@ -87,6 +87,7 @@ def hessians(
         # Sources without a gradient have no second derivatives: each gets a matrix with its reason.
         connected = [source for source, reason in zip(sources, why, strict=True) if not reason]
         if connected:
+            # A fork, because recording the gradients must add no records to the observer.
             matrices += _hessian(observer.fork(), target, connected)
         matrices += [
             PendingMatrix(Matrix("hessian", target[0], (x, x), source.shape * 2, reason=reason))
@@ -113,6 +114,7 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Pendin
     entries = sum(x.size for _, x in sources)
     blank = Matrix("hessian", y, (names, names), (entries, entries), notes=notes)
     try:
+        # `silence` stops all tapes that are open; this one is opened inside it.
         with silence(), tape:
             gradients = tape.gradient(goal, [x for _, x in sources])
         lazily = f"tape.jacobian {OF_GRADIENT}, {LAZILY}"
@@ -223,6 +225,7 @@ def _failed(matrix: Matrix, error: Exception, target: Any) -> Matrix:
 
 def _work(tape: Tape, target: Any) -> int:
     """The number of elements that the reverse sweep of a Jacobian computes."""
+    # Only operations that lead to the target are swept, once for each row of the Jacobian.
     needed, count = {id_of(target)}, 0
     for _, _, ids, _, output, output_id in reversed(tape.records):
         several = output_id.__class__ is tuple

@@ -20,7 +20,7 @@ class Check(TypedDict):
 
 
 def html(_screen: Screen, static: Callable[[], str]) -> str | None:
-    """The table as it is on the static page, or None if there is nothing to differentiate."""
+    """Return the table of the static page, or None if there is nothing to differentiate."""
     return static() or None
 
 
@@ -48,6 +48,7 @@ def sign(rows: tuple[Derivative, ...]) -> str:
     outcomes = {row.check.outcome for row in rows if row.check is not None}
     if "differs" in outcomes:
         return "✗"
+    # A match says nothing about a part that wasn't recorded, so an incomplete gradient gets no ✓.
     return "✓" if "agrees" in outcomes and not _incomplete(rows) else ""
 
 

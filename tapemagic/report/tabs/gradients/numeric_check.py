@@ -105,6 +105,7 @@ COPIES = 12
 
 # With step 1e-3, the formula of 6th order is exact to about 2e-13 of the function's values: their rounding, 2e-16,
 # divided by the step. The recorded gradient carries the rounding of its own dtype, hence the coarser limits below.
+# tests/report/test_checks.py checks right and wrong gradients of every dtype against these limits.
 TOLERANCE = 1e-7
 TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
 """The relative difference that counts as none, in double precision and below."""
@@ -192,6 +193,7 @@ def _chosen(replay: Replay, work: float) -> list[int]:
     elements = sum(y.size for record in operations for y in several(record.output))
     cost = elements + OVERHEAD * len(operations) + COPIES * size
     count = int(min(max(work / (len(CENTRAL) * cost), 1), MAX_COMPARED, size))
+    # Evenly spread, not random: a cell that runs again must give the same report, as nbval checks.
     return sorted(set(np.linspace(0, size - 1, count).round().astype(int).tolist()))
 
 

@@ -138,6 +138,7 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
     needed: set[int] = {target}
     steps: list[Step | Renaming] = []
     made_by: dict[int, list[int]] = {}
+    # Backwards, so that operations that don't lead to the target are skipped.
     for raw in reversed(snapshot.records):
         output_ids = several(raw[-1])
         if needed.isdisjoint(output_ids):
@@ -162,6 +163,7 @@ def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
     """Return, for each input of an operation, True if the tape passes a gradient to this input."""
     operation, first_output = record.operation, several(record.output_id)[0]
     count = len(record.ids)
+    # An operation may have more inputs than rules: it passes no gradient to the others.
     rules = (operation.rules or (operation.joint_rule,) * count) + (None,) * count
     return tuple(
         is_id(i)
@@ -173,7 +175,7 @@ def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
 
 
 def _call(record: Record) -> Any:
-    """Return the call with a custom gradient that a record represents, or None."""
+    """Return the call of a function with a custom gradient, or None for another record."""
     return (record.params or {}).get("call")
 
 
@@ -192,6 +194,7 @@ def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tup
     start, pairs_in = _call(record).start_time, zip(record.values, record.ids, strict=True)
     inputs = {id(x): i for x, i in pairs_in if is_id(i)}
     for y, new in zip(several(record.output), several(record.output_id), strict=True):
+        # Ids rise in time, so those after the start of the call and before its results were made inside it.
         inside = [i for i in made_by[id(y)] if start < i < several(record.output_id)[0]]
         if not inside and id(y) not in inputs:
             return ()
@@ -211,6 +214,7 @@ def _require_same(record: Record) -> None:
     for y, old in zip(results, several(record.output), strict=True):
         rtol = SAME.get(str(old.dtype), SAME_DOUBLE)
         largest = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
+        # Also relative to the largest entry: entries near zero carry its rounding error.
         if not np.allclose(y, double(old), rtol, rtol * largest, equal_nan=True):
             raise ReplayError(f"{record.name} returned a different result when it was repeated")
 

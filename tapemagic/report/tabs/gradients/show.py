@@ -42,6 +42,7 @@ def html(findings: Findings) -> str:
     rows = rows_of(findings)[:MAX_ROWS]
     pictured = rows[:MAX_PICTURED]
     groups = [list(group) for _, group in groupby(rows, lambda entry: entry.target)]
+    # Targets with one gradient each share a table, or each row would have headings.
     if all(len(group) == 1 for group in groups):
         groups = [rows]
     tables = [_table(group, {id(entry) for entry in pictured}) for group in groups if group]

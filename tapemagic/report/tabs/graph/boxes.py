@@ -99,6 +99,7 @@ def _equal(array: Any, value: Any) -> bool:
     if not shape or np.shape(array) != shape or array.dtype != value.dtype:
         return False
     if is_lazy(array) or is_lazy(value):
+        # By token, because comparing numbers would compute both arrays.
         return is_lazy(array) and is_lazy(value) and token(array) == token(value)
     return isinstance(value, Absent) or np.array_equal(array, value, equal_nan=True)
 
@@ -183,6 +184,7 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
     layers = [block for fold in folds for block in _layers_in(fold)]
     if not layers:
         return set()
+    # A variable is in a box or not: all its versions count as one.
     variable_of = {new: i for i, values in subject.split.versions.items() for new in values}
     records, roles = subject.records, subject.roles
 
@@ -192,6 +194,7 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
     inner: set[int] = set().union(*(read(p) for block in layers for p in block.positions()))
     for _, what in planned.items:
         if isinstance(what, int):
+            # A variable that an operation outside of layers reads has a box, and the layer an arrow from it.
             inner -= read(what)
         elif what.scope is not None:
             inner.difference_update(i for i, _ in what.scope.arguments)
@@ -290,6 +293,7 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Deve
     ends = {name: slot for slot, name in slots.items()}
     developed = []
     for slot, name in slots.items():
+        # A name that is assigned twice in an iteration carries its last value to the next.
         if name and ends[name] != slot:
             continue
         found_rows = [_row(subject, positions, last, slot) for positions in iterations]
@@ -391,6 +395,7 @@ def size_of(norms: dict[int, float], value: Any) -> float:
         return size_of(norms, value.norm)
     if not isinstance(value, np.ndarray):
         return number_of(value)
+    # By identity: the subject keeps these arrays, so no id is used again for another one.
     if id(value) not in norms:
         norms[id(value)] = number_of(value)
     return norms[id(value)]

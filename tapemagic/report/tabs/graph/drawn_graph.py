@@ -41,7 +41,8 @@ MAX_INPUTS = 6
 MIN_INSIDE = 6
 """Maximum number of operations and folds of an opened part that is always drawn whole."""
 MAX_TIMES = 4
-"""The operations and folds, as a multiple of `max_nodes`, above which nothing more is opened."""
+"""Maximum number of operations and folds, as a multiple of `max_nodes`: a larger picture opens nothing more."""
+# Keys come from a browser: without limits, one message could keep the kernel busy for long.
 MAX_OPENED, LONGEST_KEY = 1_000, 1_000
 """The most openings at once, and the most characters of a key."""
 KEY = re.compile(r"([0-9]+(\.[0-9]+)*)?~*")
@@ -61,7 +62,7 @@ class DrawnGraph:
     steps : mapping of int to int
         The index of the step that made a value, by the value's id.
     plan : Plan
-        The operations and folds of which the steps of the graph are made, one for each, in the same order.
+        The operations and folds of the graph, one for each of its steps, in the same order.
     developments : mapping of int to sequence of Development
         The values that folded loops carry, by the indices of their steps.
     constants : mapping of int to array
@@ -77,7 +78,7 @@ class DrawnGraph:
     constants: Mapping[int, Any]
 
     def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
-        """Return the graph with marks where the first nan or infinity of each target is."""
+        """Mark the values and operations with the first nan or infinity of each target."""
         values, steps = list(self.graph.values), list(self.graph.steps)
         for fact in facts:
             record = records[fact.record]
@@ -151,6 +152,7 @@ class Drawer:
             return drawn
         inside, spare = self._inside, max(0, self.max_nodes - _connected(drawn.graph))
         while True:
+            # Each round draws half as much of every opened part, until the picture has room or the minimum is reached.
             openings = FoldOverrides(by_key, ends, inside, MAX_TIMES * self.max_nodes)
             drawn = self._drawn(view, openings, spare=spare)
             room = self.max_nodes * (1 + sum(map(bool, by_key.values())))

@@ -159,6 +159,7 @@ class KeyMaker:
     def _unconnected(self) -> Mapping[int, int]:
         """The numbers of sources and targets, by the ids of values that are in no record."""
         both = [x for _, x in (*self._subject.sources, *self._subject.targets)]
+        # Reversed, so that the first number of a value that is both a source and a target counts.
         return {id_of(x) if has_id(x) else -id(x): k for k, x in reversed(list(enumerate(both)))}
 
     def place(self, number: int) -> tuple[int, int] | None:
@@ -194,6 +195,7 @@ class KeyMaker:
             elif not constant.name:
                 keys[k] = f"c{constant.position}.{constant.slot}"
         for position, record in enumerate(self._subject.snapshot.records):
+            # Few arrays have no name, so the search usually ends long before the last record.
             if not arrays:
                 break
             for slot, value in enumerate(record[1]):
@@ -238,6 +240,7 @@ def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Ke
 
 def _number(value: Any) -> int:
     """The id of a source or target; without one, its number in a graph."""
+    # Negative, so that it can't be the id of a value on the tape.
     return id_of(value) if has_id(value) else -id(value)
 
 

@@ -1,4 +1,4 @@
-"""The building of a graph from a recording, of which a view says what is open."""
+"""Builds a graph from a recording; a plan says which parts are open."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ class GraphBuilder:
             for i, numbers in subject.split.versions.items()
             for k, new in enumerate(numbers)
         }
+        # For each variable, the last version that a fold read, and the fold: it has assigned the next version.
         self.latest: dict[int, tuple[int, int]] = {}
         self.changed: list[list[int]] = []
         self.layer_constants: dict[int, Any] = {}
@@ -120,6 +121,7 @@ class GraphBuilder:
     def derivative_label(self, order: int, first: int) -> str:
         """The name of a derivative whose first operation is known: gradient of y."""
         sweeps = self.snapshot.origins.sweeps
+        # The last sweep that began before the first operation of the derivative has made it.
         k = bisect_right(sweeps, first, key=lambda sweep: sweep[0])
         names = [self.subject.names.get(i, "") for i in sweeps[k - 1][1]] if k else []
         if names and all(names):
@@ -271,7 +273,7 @@ class GraphBuilder:
                 self.changed[by].append(layer)
 
     def fold_name(self, fold: Fold, count: int, last: int) -> str:
-        """The words in the node of a fold."""
+        """Return the label of a folded node."""
         if fold.kind == "loop":
             where = format_lines(fold.lines)
             if len(fold.parts) == fold.total:
@@ -312,10 +314,12 @@ class GraphBuilder:
             Step(index, record.name, inputs, (), line, order, 0, hidden, slopes, frame=frame),
             len(outputs),
         )
+        # Before the results get boxes: `new_value` connects each box to its producer.
         self.producer.update((i, index) for _, i in outputs)
         results = [
             self.index_of(value, i, line) for value, i in first_and_last(outputs, self.max_inputs)
         ]
+        # Formulas name every input, so they'd be wrong if some aren't drawn.
         if len(results) == 1 and not hidden:
             formulas = self.formulas(record, inputs, results[0])
             self.steps[index] = replace(self.steps[index], formulas=formulas)
@@ -344,7 +348,7 @@ class GraphBuilder:
                 if self.snapshot.tracks(i) and edge.rule is not None:
                     with suppress(
                         Exception
-                    ):  # a rule may call anything; the table of gradients tells of it
+                    ):  # a rule may call anything; the table of gradients shows the error
                         slopes.append((position, edge.slope))
         return tuple(slopes)
 
@@ -403,7 +407,7 @@ def lasting(subject: Subject) -> dict[int, Any]:
 
 
 def _picture(summary: Summary) -> Summary | None:
-    """The summary of an array of which there is a picture, with as many cells as a box has room for."""
+    """Return the summary of an array that has a picture, with only the cells that fit in a box."""
     return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
 
 
@@ -446,6 +450,7 @@ def _slope(adjoint: str) -> str:
     """
     tree = ast.parse(adjoint, mode="eval").body
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    # The adjoint of a matrix product isn't g times a factor, so without g it is no local derivative.
     matrices = any(isinstance(node, (ast.MatMult, ast.Attribute)) for node in ast.walk(tree))
     if matrices or named & SHAPING or "g" not in named:
         return ""
@@ -454,6 +459,7 @@ def _slope(adjoint: str) -> str:
     return "" if is_number else ast.unparse(slope)
 
 
+# `ast` finds the methods below by the names of its nodes.
 class _WithoutG(ast.NodeTransformer):
     """Replaces g by 1, and drops factors of 1."""
 

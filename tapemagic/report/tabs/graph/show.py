@@ -45,6 +45,7 @@ def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
         return element("div", QUIET, escape(drawing.reason)) + element("ol", CODE, steps)
     words = alternative(findings)
     svg, style = fitted(drawing, live)
+    # Inline SVG has tooltips and answers clicks; static viewers remove it, so the page has an image.
     if live:
         styled = svg.replace("<svg", f'<svg style="{style}"', 1)
         label = f'role="img" aria-label="{escape(words)}"'
@@ -102,7 +103,7 @@ def signs(graph: Graph) -> list[str]:
 
 
 def _shows_variables_of_layers(graph: Graph) -> bool:
-    """Return True if a closed layer reads variables with their own boxes, because other operations read them."""
+    """Return True if a closed layer reads a variable that has a box."""
     read = {value for step in graph.steps if step.layer for value in step.inputs}
     return any(graph.values[k].role == "variable" for k in read)
 
@@ -143,6 +144,7 @@ def changes(findings: Findings) -> list[str]:
         return []
     names = [name for name, _ in findings.tabs["graph"].changed]
     more = len(names) - MOST_CHANGED
+    # "1 more" would take as much room as the name.
     shown = names if more <= 1 else [*names[:MOST_CHANGED], f"{more:,} more"]
     name, count = findings.tabs["graph"].changed[0]
     ends = f"{name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)}"

@@ -214,6 +214,7 @@ class _Planner:
     def requested(self, key: str) -> int | None:
         """Return what a reader requested for a part, 0 for closed; None without a request, or if there is no room."""
         number = self.openings.by_key.get(key)
+        # Closing is always possible; opening stops as soon as the picture has too much.
         return None if number and len(self.items) > self.openings.max_items else number
 
     def add(
@@ -290,6 +291,7 @@ class _Planner:
     def add_loop(self, block: Block, frame: int | None, depth: int, key: str) -> None:
         iterations = [part for part in block.parts if isinstance(part, Block)]
         total, requested = len(iterations), self.requested(key)
+        # The option --iteration is about outermost loops: an inner loop may have fewer iterations.
         outermost = self.iteration if frame is None or not self.in_iteration(frame) else None
         if requested is not None:
             chosen = (
@@ -362,8 +364,9 @@ class _Planner:
     def add_ends(
         self, parts: Numbered, ends: int, frame: int | None, depth: int, within: str, key: str
     ) -> None:
-        """Add the first and the last parts of a block, and those between them as one fold, if it is not open."""
+        """Add the first and the last parts of a block, and those between them as one fold, unless it is open."""
         middle = parts[ends : len(parts) - ends]
+        # A fold of one part takes as much room as the part.
         if len(middle) < 2:
             self.add(parts, frame, depth, within)
             return
@@ -383,6 +386,7 @@ class _Planner:
 def _is_short(loop: Block) -> bool:
     if len(loop.parts) > FEW_ITERATIONS:
         return False
+    # islice stops counting early: a loop may have millions of operations.
     return sum(1 for _ in islice(loop.positions(), FEW_OPERATIONS + 1)) <= FEW_OPERATIONS
 
 

@@ -83,6 +83,7 @@ def assigned_ids(context: Context) -> Iterator[tuple[int, str, int]]:
         for place, (i, line) in enumerate(bound, start=1):
             is_last = place == len(bound)
             if line is not None:
+                # A constant has an id of 0 or less until it is watched.
                 yield line, name, watched.get(name, i) if is_last and i <= 0 else i
 
 
@@ -160,6 +161,7 @@ class _LineValues:
 
     def _gradient(self, i: int, value: Any) -> str:
         subject = self.subject
+        # Integers have no gradient, not even None.
         if not subject.targets or i in subject.levels or value.dtype.kind not in "fc":
             return ""
         if i in subject.split.versions:
@@ -173,6 +175,7 @@ class _LineValues:
         """The gradient with respect to a variable that changed: the sum of those with respect to its values."""
         gradients = [self.subject.adjoints.get(j) for j in self.subject.split.versions[i]]
         numbers = [with_numbers(g) for g in gradients if g is not None]
+        # Summaries of large gradients can't be added up.
         if any(isinstance(g, Summary) for g in numbers):
             return ""
         return text_of(sum(numbers[1:], numbers[0])) if numbers else "None"

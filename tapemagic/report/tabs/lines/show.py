@@ -77,6 +77,7 @@ def padded(rows: list[Row]) -> list[tuple[str, ...]]:
     """The cells with the spaces between them; a source wider than `WIDEST` has its own line."""
     if not rows:
         return []
+    # One very long line must not push the values of all lines out of view.
     short = [row.cells for row in rows if len(row.source) <= WIDEST]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)]
     widths[0] = max(len(row.number) for row in rows)

@@ -1,4 +1,4 @@
-"""The paths of a report: how a source reaches the target, and how much each way adds to the gradient."""
+"""The paths of a report: how a source reaches the target, and how much each path adds to the gradient."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def find(subject: Subject) -> PathFindings | None:
             gradients = [
                 paths for target in subject.targets for paths in _paths_to(subject, target)
             ]
-    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
+    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients shows the error
         return None
     if not any(1 < paths.count <= MAX_PATHS for paths in gradients):
         return None
@@ -174,10 +174,11 @@ Edges = Mapping[int, Sequence[Edge]]
 
 
 def _edges(subject: Subject, goal: int) -> tuple[Mapping[int, int], Edges]:
-    """Count the paths from every value to the target, in one pass, and return the operations along them."""
+    """Return the number of paths from every value to the target, and the operations along these paths."""
     counts: defaultdict[int, int] = defaultdict(int, {goal: 1})
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
     tracked = subject.whole.tracked
+    # Backwards: every operation that reads a value comes before the one that made it, so each count is complete.
     for plain in reversed(subject.whole.records[: subject.operations]):
         record = Record._make(plain)
         # A result of several (np.modf) ends separate paths.
@@ -212,6 +213,7 @@ def _chains(
         number, chain, g = stack.pop()
         if number in starts:
             chains[number].append((chain, np.conjugate(g) if g.dtype.kind == "c" else g))
+        # The stack returns the last edge first, so reversing keeps the order of the tape.
         for edge in reversed(edges.get(number, ())):
             if edge.source not in leading:
                 continue
@@ -227,7 +229,7 @@ def _chains(
 
 
 def _leading(starts: set[int], edges: Edges) -> set[int]:
-    """The ids of the values that lie on a path from one of some sources."""
+    """Return the ids of the values on paths that begin at `starts`."""
     leading = set(starts)
     for output_id in sorted(edges):  # ids rise in the order of the tape: inputs come before results
         if any(edge.source in leading for edge in edges[output_id]):

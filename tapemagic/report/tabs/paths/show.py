@@ -109,6 +109,7 @@ def _table(gradient: GradientPaths) -> str:
 
 def _cells(gradient: GradientPaths, path: GradientPath) -> tuple[str, ...]:
     """The local derivatives along a path with their product; of arrays, both apart."""
+    # Brackets, or the sign of a negative factor would look like a subtraction.
     slopes = " · ".join(
         f"({step.slope})" if k and step.slope.startswith("-") else step.slope
         for k, step in enumerate(path.steps)

@@ -314,6 +314,7 @@ class Table:
     @cached_property
     def inputs(self) -> dict[int, Any]:
         """The watched values that the operations of this table read, by id, and sources that no operation read."""
+        # The derivatives of the report read only values that the table of the cell shows.
         if self._order:
             return {}
         records = self._subject.records

@@ -36,6 +36,7 @@ LONGEST_NAME = 60
 MACRON, OVERLINE = "\u0304", "\u0305"
 """Combining lines above a letter: a macron, and an overline, which joins with the line above the next letter."""
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+# A name with an index, a number, a shape: these need no brackets in a product or power.
 ATOMIC = re.compile(r"bar\(.*\)|[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
 SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
 NEGATIVE = re.compile(r"-[\d.]+(e[+-]?\d+)?|-inf")
@@ -408,7 +409,7 @@ def brief(value: Any) -> str:
 
 
 def is_good(value: Any) -> bool:
-    """Return True if a value is finite, as far as its summary shows."""
+    """Return True if a value, or what its summary shows, is finite."""
     if isinstance(value, Summary):
         return not any(word in value.text for word in ("nan", "inf"))
     return is_finite(value)

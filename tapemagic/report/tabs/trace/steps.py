@@ -890,6 +890,7 @@ def steps_of(subject: Subject, drawn: DrawnGraph) -> Steps:
         walk = StepContext(subject, drawn, drawn_trace)
         forward, reverse = ForwardSteps(walk), ReverseSteps(walk)
         steps: list[TraceStep] = []
+        # The derivatives of an order are new operations, with values forward and adjoints in reverse.
         for part in range(len(trace.parts)):
             steps += forward.part(part)
             steps += reverse.part(part)

@@ -74,6 +74,7 @@ def _sentence(
     if axis is None or recently_dead is None:
         return
     always = recently_dead
+    # From the last run to the first, so that the search ends where no unit is left.
     for k, record in enumerate(records[-2::-1], 2):
         dead = _dead(record, axis)
         # If a run had other units than the last one, none of them was dead in every run.
@@ -121,6 +122,7 @@ def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int
             break
         if maker.operation.name in ("matmul", "dot") and len(maker.ids) > 1:
             left, right = (i in variables for i in maker.ids[:2])
+            # Only one factor may be a Variable: otherwise the axis of the units is unknown.
             if left != right:
                 matrix = maker.values[0 if left else 1]
                 if len(matrix.shape) == 2:
@@ -136,5 +138,6 @@ def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int
         ]
         if not same:
             break
+        # The operand with the shape of the result, since a bias has fewer elements and is broadcast.
         number = same[0]
     return -1 if len(record.output.shape) > 2 else None

@@ -98,6 +98,7 @@ class _Course:
     def largest(self) -> float:
         """The largest gradient, infinite if one is nan."""
         sizes = [g for g in self.gradients.values() if g is not None]
+        # -1 is below every size, so Variables without a gradient come last.
         return math.inf if any(map(math.isnan, sizes)) else max(sizes, default=-1.0)
 
 
@@ -157,9 +158,11 @@ def _calls(subject: Subject) -> list[GradientStep]:
     """The gradients that the program took of values other than gradients, grouped by value."""
     steps: list[GradientStep] = []
     for step in subject.whole.origins.steps:
+        # The gradient of a gradient isn't a training step, and neither is a gradient that the report took.
         if step.records > subject.operations or any(map(subject.whole.order_of, step.targets)):
             continue
         last = steps[-1] if steps else None
+        # Two calls on the same target, each for other Variables, are one step.
         if (
             last is not None
             and last.targets == step.targets
@@ -199,6 +202,7 @@ def _losses(subject: Subject) -> list[GradientStep]:
     variables = {id_of(x): x for x in snapshot.contents.variables}
     if last is None or not variables:
         return []
+    # The same instruction of the same code computes the loss in each step.
     places = [(calls[site[1]].code, site[2]) for site in sites[: subject.operations]]
     if places[last][0] is None:
         return []
@@ -212,6 +216,7 @@ def _losses(subject: Subject) -> list[GradientStep]:
         if places[p] == places[last] and snapshot.order_of(output_id) == 0:
             for i, value in latest.items():
                 version, before = versions.get(i, (0, value))
+                # By value, too: assigning an equal array doesn't change the Variable.
                 is_same = before is value or np.array_equal(before, value)
                 versions[i] = version + (not is_same), value
             steps.append(

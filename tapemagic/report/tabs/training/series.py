@@ -12,7 +12,7 @@ MAX_SERIES_POINTS = 100
 
 @dataclass(frozen=True)
 class Series:
-    """A number for each step of a loop, of which a report keeps at most `MAX_SERIES_POINTS`.
+    """A number for each step of a loop, thinned to at most `MAX_SERIES_POINTS`.
 
     Attributes
     ----------

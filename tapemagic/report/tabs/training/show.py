@@ -62,6 +62,7 @@ def notes(training: Training) -> list[str]:
 
 def _table(training: Training) -> list[tuple[str, ...]]:
     rows = [training.headings, *training.rows]
+    # Transposed, a wide table has a row for each Variable, and fits the page.
     return rows if len(training.headings) <= MAX_COLUMNS else list(zip(*rows, strict=True))
 
 

@@ -9,11 +9,11 @@ from tapemagic.explain.formatting import format_number
 
 # A loss on mini-batches often rises once or twice in a row by chance.
 MIN_RISING_STEPS = 3
-"""The number of steps at the end in each of which a loss has to grow to be said to grow."""
+"""The least number of steps at the end, all with a growing loss, that are reported."""
 
 # Less than this, and a loss that wobbles around its minimum would be reported.
 MIN_RISE_FACTOR = 1.1
-"""The factor by which it has to grow in these."""
+"""The least growth of the loss in these steps that is reported, as a factor."""
 
 TOO_LARGE = "try a smaller learning rate"
 UPHILL = f"right if you maximize it; otherwise {TOO_LARGE}, or check the sign of the step"

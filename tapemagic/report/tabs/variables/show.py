@@ -74,6 +74,7 @@ def headings(findings: Findings) -> tuple[str, ...]:
 def shown(rows: Sequence[NamedValue]) -> list[NamedValue]:
     """The rows that are shown: of many, watched values and targets first, in the order of the program."""
     rank = ("watched", "variable", "target", "computed", "constant")
+    # sorted() is stable: within a role, the first rows of the program stay.
     chosen = sorted(rows, key=lambda row: rank.index(row.role))[:MAX_ROWS]
     return sorted(chosen, key=lambda row: row.index)
 
