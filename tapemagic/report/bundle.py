@@ -44,7 +44,7 @@ class TapeReport:
     """The result of a ``%%tape`` cell, as text, HTML, graph and widget.
 
     It holds its contents as plain data, and `value`. To answer questions in the notebook it keeps the recording with
-    its arrays, if that holds no more than 64 MB (`details.MOST_KEPT`), until its cell runs again, or `close` is called.
+    its arrays, if that holds no more than 64 MB (`details.MAX_KEPT`), until its cell runs again, or `close` is called.
     So the reports of other cells keep theirs as long as ``Out`` or a variable refers to them.
 
     Attributes

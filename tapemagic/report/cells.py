@@ -14,7 +14,7 @@ CELLS = 16
 """The largest number of rows and columns of a heat-map."""
 PIXELS = 24
 """The largest number of rows and columns of an image."""
-LEAST_SIDE = 8
+MIN_SIDE = 8
 """The smallest side of an image."""
 
 
@@ -59,7 +59,7 @@ def surface(array: Any) -> Cells:
 
 def is_image_shape(shape: tuple[int, ...]) -> bool:
     """Return True if an array may be an image, or several of them: rows, columns and 1, 3 or 4 colours."""
-    return len(shape) in (3, 4) and shape[-1] in (1, 3, 4) and min(shape[-3:-1]) >= LEAST_SIDE
+    return len(shape) in (3, 4) and shape[-1] in (1, 3, 4) and min(shape[-3:-1]) >= MIN_SIDE
 
 
 def colours(image: Any) -> tuple[tuple[str, ...], ...]:

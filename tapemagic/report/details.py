@@ -34,7 +34,7 @@ from tapemagic.report.tabs.trace.steps import steps_of
 if TYPE_CHECKING:
     from tapemagic.report.tabs.code.find import Code
 
-MOST_KEPT = 64 << 20
+MAX_KEPT = 64 << 20
 """The most bytes of a recording that a report keeps to answer questions."""
 SECONDS = 5.0
 """The seconds after which no further gradient is checked by finite differences."""
@@ -74,7 +74,7 @@ class NotKeptError(Exception):
 class Details:
     """Answers questions about a recording after its report was made.
 
-    It keeps the recording until `close`, or `keep_if_small` where the recording holds more than `MOST_KEPT` bytes.
+    It keeps the recording until `close`, or `keep_if_small` where the recording holds more than `MAX_KEPT` bytes.
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ class Details:
     def keep_if_small(self) -> None:
         """Let go of a recording that is too large to be kept."""
         size = _weight(self._kept())
-        if size > MOST_KEPT:
+        if size > MAX_KEPT:
             self.close(
-                f"This recording is too large to explore ({_megabytes(size)}, limit {_megabytes(MOST_KEPT)}). Use "
+                f"This recording is too large to explore ({_megabytes(size)}, limit {_megabytes(MAX_KEPT)}). Use "
                 "%tape_graph to see more of the graph, or %tape_graph --iteration 5 for iteration 5 of its loops. To "
                 "see a value, print it."
             )
@@ -209,11 +209,11 @@ class Details:
 
 
 def _weight(subject: Subject) -> int:
-    """Estimate the bytes that a recording holds, exactly enough to compare them with `MOST_KEPT`."""
+    """Estimate the bytes that a recording holds, exactly enough to compare them with `MAX_KEPT`."""
     records = subject.whole.records
     size = RECORD * len(records)
     # The records may be too many without their arrays; counting the bytes of their arrays would take long.
-    if size > MOST_KEPT:
+    if size > MAX_KEPT:
         return size
     named = [unwrap(x) if isinstance(x, Tensor) else x for _, x in subject.context.named]
     arrays = {id(x): x.nbytes for x in named if isinstance(x, np.ndarray) and has_numbers(x)}

@@ -29,7 +29,7 @@ from tapemagic.report.variable_versions import Reads, SplitVersions, reads, spli
 
 Role = Literal["watched", "variable", "computed", "target", "constant"]
 T = TypeVar("T")
-MOST_WRITTEN = 2_000
+MAX_WRITTEN = 2_000
 """The maximum number of table cells to keep for other tables."""
 
 
@@ -229,7 +229,7 @@ class Subject:
         cache = self._written
         if key not in cache:
             # Cleared completely: to find out which cells are old would need a record of every use.
-            if len(cache) >= MOST_WRITTEN:
+            if len(cache) >= MAX_WRITTEN:
                 cache.clear()
             cache[key] = write()
         return cast(T, cache[key])

@@ -196,7 +196,7 @@ def test_nothing_to_ask() -> None:
 
 def test_a_large_recording_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """It says so, and the first layout is there all the same."""
-    monkeypatch.setattr(details_module, "MOST_KEPT", 500_000)
+    monkeypatch.setattr(details_module, "MAX_KEPT", 500_000)
 
     found, details = details_of(lambda a: np.sum(np.sin(a)), np.ones(100_000))
 

@@ -20,7 +20,7 @@ from tapemagic.report.tabs.gradients.live import Check, compared
 from tapemagic.report.tabs.graph.live import View, view_of
 
 NOT_KEPT = "The recording of this cell was not kept."
-LONGEST = 20_000
+MAX_QUESTION_LENGTH = 20_000
 """The most characters of a question."""
 
 

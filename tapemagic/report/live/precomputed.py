@@ -14,7 +14,7 @@ from tapemagic.report.live.packing import packed, unpacked
 from tapemagic.report.tabs.graph.live import View
 from tapemagic.report.tabs.graph.show import counted
 
-MOST_VIEWS = 60
+MAX_VIEWS = 60
 """The most layouts of the graph that are made in advance."""
 SECONDS = 6.0
 """The time after which no further layout is made."""
@@ -61,7 +61,7 @@ class Precomputed:
         inside: list[str] = []
         opened, choices = 0, sum(part.choices for part in parts_of(view))
         end = monotonic() + SECONDS
-        for key, number in islice(openings(view), MOST_VIEWS):
+        for key, number in islice(openings(view), MAX_VIEWS):
             # Graphviz draws each layout, and a reader waits for the page meanwhile.
             if monotonic() > end:
                 break

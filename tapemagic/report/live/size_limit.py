@@ -15,7 +15,7 @@ from tapemagic.report.tabs.graph.live import View
 
 NOTEBOOK = 240_000
 """The most bytes that a notebook stores of a report, the widget and its front end included."""
-LEAST = 20_000
+MIN_ROOM = 20_000
 """The bytes that a widget always has for its content and answers."""
 STATE = 4_000
 """The bytes that a notebook stores of a widget in addition to its content and front end."""
@@ -29,7 +29,7 @@ GRAPH, TRACE = TITLE_OF["graph"], TITLE_OF["trace"]
 
 def room_beside(texts: Iterable[str]) -> int:
     """Return the bytes left for the content and the answers of a widget, given the texts that are stored anyway."""
-    return max(LEAST, NOTEBOOK - STATE - sum(map(stored, texts)))
+    return max(MIN_ROOM, NOTEBOOK - STATE - sum(map(stored, texts)))
 
 
 def stored(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 from traitlets import Dict, Unicode
 
-from tapemagic.report.live.answers import LONGEST, Answers, QueryError
+from tapemagic.report.live.answers import MAX_QUESTION_LENGTH, Answers, QueryError
 from tapemagic.report.live.content import Content
 from tapemagic.report.live.front_end import STORED
 from tapemagic.report.live.packing import packed
@@ -122,7 +122,7 @@ def _can_be_answered(question: str) -> bool:
         question.encode()
     except UnicodeEncodeError:
         return False
-    return len(question) <= LONGEST
+    return len(question) <= MAX_QUESTION_LENGTH
 
 
 def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:

@@ -18,7 +18,7 @@ from tapemagic.explain.query import Program, Question
 from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.report.subject import Subject
 
-LONGEST = 24
+MAX_EXPRESSION_LENGTH = 24
 """Maximum number of characters of an expression that serves as a name."""
 
 
@@ -100,7 +100,7 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
     targets = _names(written.target, call.targets, names, "the target", namespace)
     sources = _names(written.sources, call.sources, names, "a source", namespace)
     target = targets[0] if len(targets) == 1 else f"({' + '.join(targets)})"
-    if len(target) > 2 * LONGEST:
+    if len(target) > 2 * MAX_EXPRESSION_LENGTH:
         target = "the target" if len(targets) == 1 else "the targets"
     remark = "weighted by output_gradients" if call.weighted else ""
     if call.method == "gradient" and not call.weighted:
@@ -187,7 +187,7 @@ def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) ->
         owner = getattr(node.func, "value", None)
         tape = ast.unparse(owner) if owner is not None else ""
         call = WrittenCall(
-            tape if len(tape) <= LONGEST else "",
+            tape if len(tape) <= MAX_EXPRESSION_LENGTH else "",
             arguments.get("target"),
             arguments.get("sources"),
             line=line,
@@ -252,4 +252,4 @@ def _short(node: ast.expr | None) -> str:
     if node is None or isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Constant):
         return ""
     text = ast.unparse(node)
-    return text if len(text) <= LONGEST else ""
+    return text if len(text) <= MAX_EXPRESSION_LENGTH else ""

@@ -15,7 +15,7 @@ from tapemagic.report.glossary import explained, tooltip
 from tapemagic.report.tabs.gradients.find import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 
-MOST_OWN = 30
+MAX_OWN = 30
 """The number of rows for gradients that the program took itself."""
 MAX_ROWS = 60
 MAX_PICTURED = 16
@@ -69,9 +69,9 @@ def rows_of(findings: Findings) -> list[Derivative]:
 
 def own_text(gradients: Sequence[OwnGradient]) -> str:
     """The gradients that the program took itself, as equations."""
-    rest = len(gradients) - MOST_OWN
+    rest = len(gradients) - MAX_OWN
     more = [f"and {rest:,} more gradients of the cell"] if rest > 0 else []
-    return "\n".join([*(printable(str(entry)) for entry in gradients[:MOST_OWN]), *more])
+    return "\n".join([*(printable(str(entry)) for entry in gradients[:MAX_OWN]), *more])
 
 
 def own(gradients: Sequence[OwnGradient]) -> str:
@@ -79,13 +79,13 @@ def own(gradients: Sequence[OwnGradient]) -> str:
     if not gradients:
         return ""
     rows = []
-    for entry in gradients[:MOST_OWN]:
+    for entry in gradients[:MAX_OWN]:
         symbol = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
         reason = element("div", QUIET, escape_text(entry.reason)) if entry.reason else ""
         origin = element("span", QUIET, escape_text(f", {entry.origin}"))
         value = "<b>None</b>" if entry.text is None else escape_text(entry.text)
         rows.append([f"<code>{escape_text(symbol)}</code>", value + origin + reason])
-    rest = len(gradients) - MOST_OWN
+    rest = len(gradients) - MAX_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
     return listing(("in the cell", "value"), rows, (0, 1)) + more
 

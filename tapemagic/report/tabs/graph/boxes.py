@@ -114,7 +114,7 @@ def _equal_when_cast(array: Any, value: Any) -> bool:
 
 MAX_SHAPES = 3
 """The number of shapes that are written of several inputs or outputs."""
-LONGEST_KIND = 32
+MAX_KIND_LENGTH = 32
 """The most characters of the name of a class."""
 
 
@@ -162,7 +162,7 @@ def layer_call(name: str, scope: Scope) -> LayerCall:
     >>> str(layer_call("dense", scope))
     'dense (Dense, 32 parameters): (4, 3) → (4, 8)'
     """
-    about = clipped(label(scope.kind), LONGEST_KIND)
+    about = clipped(label(scope.kind), MAX_KIND_LENGTH)
     if scope.parameters is not None:
         about += f", {scope.parameters:,} parameter{'s' * (scope.parameters != 1)}"
     ends = filter(None, map(_listed, (scope.inputs, scope.outputs)))

@@ -43,7 +43,7 @@ MIN_INSIDE = 6
 MAX_TIMES = 4
 """Maximum number of operations and folds, as a multiple of `max_nodes`: a larger picture opens nothing more."""
 # Keys come from a browser: without limits, one message could keep the kernel busy for long.
-MAX_OPENED, LONGEST_KEY = 1_000, 1_000
+MAX_OPENED, MAX_KEY_LENGTH = 1_000, 1_000
 """The most openings at once, and the most characters of a key."""
 KEY = re.compile(r"([0-9]+(\.[0-9]+)*)?~*")
 
@@ -241,7 +241,7 @@ def checked(opened: Any) -> Mapping[str, int]:
     if not isinstance(opened, Mapping) or len(opened) > MAX_OPENED:
         raise ValueError(f"openings are a mapping with at most {MAX_OPENED:,} keys")
     for key, number in opened.items():
-        if not (isinstance(key, str) and len(key) <= LONGEST_KEY and KEY.fullmatch(key)):
+        if not (isinstance(key, str) and len(key) <= MAX_KEY_LENGTH and KEY.fullmatch(key)):
             raise ValueError(f"{clipped(repr(key), 40)} is not a key of a part of a graph")
         # bool is a subclass of int, and JSON true would open iteration 1.
         if not isinstance(number, int) or isinstance(number, bool):

@@ -25,7 +25,7 @@ CHAIN_RULE = (
     "Gradient of a number = sum over the arrows that leave its box of (number on the arrow × gradient of the box it "
     "leads to)"
 )
-MOST_CHANGED = 4
+MAX_CHANGED = 4
 """The number of names of variables that changed in the caption."""
 FRAME = "overflow:auto"
 LIVE_FRAME = "overflow:auto;max-height:60vh"
@@ -143,9 +143,9 @@ def changes(findings: Findings) -> list[str]:
     if not findings.tabs["graph"].changed:
         return []
     names = [name for name, _ in findings.tabs["graph"].changed]
-    more = len(names) - MOST_CHANGED
+    more = len(names) - MAX_CHANGED
     # "1 more" would take as much room as the name.
-    shown = names if more <= 1 else [*names[:MOST_CHANGED], f"{more:,} more"]
+    shown = names if more <= 1 else [*names[:MAX_CHANGED], f"{more:,} more"]
     name, count = findings.tabs["graph"].changed[0]
     ends = f"{name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)}"
     example = "for example, " if len(names) > 1 else ""

@@ -21,7 +21,7 @@ from tapemagic.report.tabs.trace.notation import several, symbol_of, text_of
 from tapemagic.report.variable_versions import format_reads
 
 MAX_LINES = 120
-LONGEST = 160
+MAX_LINE_LENGTH = 160
 """The number of characters shown of a line."""
 
 MAX_NAMES = 12
@@ -99,7 +99,7 @@ def find(subject: Subject) -> tuple[SourceLine, ...]:
     return tuple(
         SourceLine(
             number,
-            clipped(lines[number - 1], LONGEST),
+            clipped(lines[number - 1], MAX_LINE_LENGTH),
             tuple(results.on(number)),
             number == subject.context.stopped,
         )

@@ -13,7 +13,7 @@ from tapemagic.report.tabs.lines.find import LineValue, SourceLine
 
 STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 BOLD = "font-weight:600"
-WIDEST = 60
+MAX_WIDTH = 60
 """The width of the source in text; the values of a longer line are shown below it."""
 
 
@@ -66,7 +66,7 @@ def rows_of(findings: Findings) -> list[Row]:
             )
             for value in line.values
         ]
-        if not cells or len(source) > WIDEST:
+        if not cells or len(source) > MAX_WIDTH:
             cells.insert(0, Row())
         first = replace(cells[0], number=str(line.number), source=source, stopped=line.stopped)
         rows += [replace(row, line=line.number) for row in (first, *cells[1:])]
@@ -74,11 +74,11 @@ def rows_of(findings: Findings) -> list[Row]:
 
 
 def padded(rows: list[Row]) -> list[tuple[str, ...]]:
-    """The cells with the spaces between them; a source wider than `WIDEST` has its own line."""
+    """The cells with the spaces between them; a source wider than `MAX_WIDTH` has its own line."""
     if not rows:
         return []
     # One very long line must not push the values of all lines out of view.
-    short = [row.cells for row in rows if len(row.source) <= WIDEST]
+    short = [row.cells for row in rows if len(row.source) <= MAX_WIDTH]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)]
     widths[0] = max(len(row.number) for row in rows)
     return [

@@ -574,7 +574,7 @@ def goal_of(subject: Subject, order: int) -> str:
     return f"the sum of {names}" if is_sum else names
 
 
-LEAST_ROOM = 8
+MIN_ROOM = 8
 """The least number of rows for the operations that the node in the middle of a large graph contains."""
 
 
@@ -652,7 +652,7 @@ class _DrawnLines:
         """Add the rows of all operations and folds."""
         items = self.drawn.plan.items
         # Every node of the graph has a row, so the node in the middle may open into the rest.
-        room = max(LEAST_ROOM, ROOM - len(items))
+        room = max(MIN_ROOM, ROOM - len(items))
         for step, (frame, what) in enumerate(items):
             if isinstance(what, Fold) and what.kind == "elided":
                 for order, parts in groupby(what.parts, self.order_of):

@@ -30,7 +30,7 @@ from tapemagic.report.tabs.graph.boxes import ConstantNames
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """The precedence of the parts of a formula; a part of lower precedence gets brackets."""
 
-LONGEST_NAME = 60
+MAX_NAME_LENGTH = 60
 """The number of characters of a name."""
 
 MACRON, OVERLINE = "\u0304", "\u0305"
@@ -103,7 +103,7 @@ def symbol_of(name: str) -> Symbol:
     >>> symbol_of("w₁₂"), symbol_of("loss")
     (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\mathrm{loss}'))
     """
-    name = clipped(printable(name), LONGEST_NAME)
+    name = clipped(printable(name), MAX_NAME_LENGTH)
     stem = name.rstrip(SUBSCRIPTS + "0123456789")
     index = name[len(stem) :].translate({ord(s): str(k) for k, s in enumerate(SUBSCRIPTS)})
     letter = _letter(stem)

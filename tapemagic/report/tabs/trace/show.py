@@ -16,7 +16,7 @@ from tapemagic.report.tabs.trace.sweep import AdjointStep
 TITLE = "Trace"
 TABLE = f"{CODE};font-size:12px"
 INDENT = "  "
-WIDEST = 60
+MAX_WIDTH = 60
 """The largest width of the first column of text; longer entries take an entire line."""
 
 
@@ -84,7 +84,7 @@ def _lines(part: TracePart) -> list[str]:
     for row in part.rows:
         steps = [backward(step) for step in reversed(row.reverse)]
         pairs += list(zip([forward(row), *[""] * (len(steps) - 1)], steps or [""], strict=True))
-    width = max((w for a, b in pairs if b and (w := _width(a)) <= WIDEST), default=0)
+    width = max((w for a, b in pairs if b and (w := _width(a)) <= MAX_WIDTH), default=0)
     lines = [_title(part)] if part.title else []
     for a, b in pairs:
         room = width - _width(a)

@@ -109,7 +109,7 @@ class Steps:
     filled_from_start: tuple[int, ...] = ()
 
 
-LONGEST_SENTENCE = 200
+MAX_SENTENCE_LENGTH = 200
 """The number of characters of a sentence."""
 
 
@@ -123,8 +123,8 @@ def first_that_fits(*sentences: str, before: str = "") -> str:
     """
     full = [printable(before + sentence) for sentence in sentences]
     return clipped(
-        next((words for words in full if len(words) <= LONGEST_SENTENCE), full[-1]),
-        LONGEST_SENTENCE,
+        next((words for words in full if len(words) <= MAX_SENTENCE_LENGTH), full[-1]),
+        MAX_SENTENCE_LENGTH,
     )
 
 

@@ -17,7 +17,7 @@ from tapemagic.report.subject import Subject
 SUMS = {"add", "subtract", "multiply", "divide", "negative"}
 """Operations between a matrix product and its relu, such as that which adds the bias."""
 
-LEAST_RUNS = 2
+MIN_RUNS = 2
 """The least number of runs in which a unit has to give 0 to be dead."""
 
 
@@ -68,7 +68,7 @@ def _sentence(
     subject: Subject, positions: Sequence[int], where: str, makers: Mapping[int, Record]
 ) -> Iterator[str]:
     records = [Record._make(subject.whole.records[position]) for position in positions]
-    last, recent = records[-1], max(LEAST_RUNS, len(records) // 2)
+    last, recent = records[-1], max(MIN_RUNS, len(records) // 2)
     axis = _axis(subject, last, makers)
     recently_dead = None if axis is None else _dead(last, axis)
     if axis is None or recently_dead is None:

@@ -36,7 +36,7 @@ MAX_VARIABLES = 12
 MAX_FLAGS = 6
 """The number of sentences on gradients."""
 
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 """The number of characters of a name."""
 
 MAX_ROWS = 8
@@ -245,7 +245,7 @@ def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
             number = id_of(variable)
             if number not in courses:
                 courses[number] = _Course(
-                    clipped(subject.known_names.get(number) or own_name(variable), LONGEST_NAME),
+                    clipped(subject.known_names.get(number) or own_name(variable), MAX_NAME_LENGTH),
                     not variable.shape and variable.dtype.kind == "f",
                     number in assigned,
                 )
@@ -271,7 +271,7 @@ def _loss_name(subject: Subject, steps: Sequence[GradientStep]) -> str:
     """The name that all targets have in the program; of those without a common name, 'loss'."""
     targets = [step.targets[0] if len(step.targets) == 1 else 0 for step in steps]
     names = {without_subscript(subject.known_names.get(i, "")) for i in targets}
-    return clipped((names.pop() if len(names) == 1 else "") or "loss", LONGEST_NAME)
+    return clipped((names.pop() if len(names) == 1 else "") or "loss", MAX_NAME_LENGTH)
 
 
 def _heading(name: str, steps: Sequence[GradientStep]) -> str:
