@@ -130,11 +130,7 @@ def _agent(event: Event, namespace: Mapping[str, Any]) -> str:
 def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     """Return the advice for a conversion to a plain value, as a sentence without a full stop.
 
-    Parameters
-    ----------
-    event : Event
-    namespace : mapping of str to object
-        The values of names on the line: `sin` may be `math.sin`.
+    - `namespace`: The values of names on the line: `sin` may be `math.sin`.
     """
     what = str(event.what)
     library = event.place.library if event.place else ""

@@ -39,20 +39,11 @@ FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
 class Constant:
     """A constant in the source that a value may come from.
 
-    Attributes
-    ----------
-    value : number
-    line : int
-        The line that returns the constant or binds it to a name.
-    function : str
-        The function that returned it, or '' for the program itself.
-    file : str
-    name : str
-        The returned name, or '' if the function returns the number itself.
-    loop : int or None
-        The line of a loop that should have changed it and didn't.
-    is_whole : bool
-        True if the constant is the value, False if the value was computed from it.
+    - `line`: The line that returns the constant or binds it to a name.
+    - `function`: The function that returned it, or '' for the program itself.
+    - `name`: The returned name, or '' if the function returns the number itself.
+    - `loop`: The line of a loop that should have changed it and didn't.
+    - `is_whole`: True if the constant is the value, False if the value was computed from it.
     """
 
     value: Any
@@ -90,15 +81,9 @@ def constant_branch(program: Program, name: str, value: Any, source: str) -> str
 def constant_inside(program: Program, name: str, source: str, choices: Sequence[Place]) -> str:
     """Say which constant a function returned for use in a value. Return '' if that isn't certain.
 
-    Parameters
-    ----------
-    program : Program
-    name : str
-        The name of the value.
-    source : str
-        The name of the compared value.
-    choices : sequence of Place
-        The places of the comparisons. The function must contain at least one of them.
+    - `name`: The name of the value.
+    - `source`: The name of the compared value.
+    - `choices`: The places of the comparisons. The function must contain at least one of them.
     """
     if program.place is None:
         return ""

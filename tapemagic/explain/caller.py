@@ -98,14 +98,9 @@ def _program_of(frame: FrameType, target: Any) -> FrameType:
 class NamesHere(NamedTuple):
     """The caller's names for the recorded values.
 
-    Attributes
-    ----------
-    target : str
-        The expression for the target, or '' if it computes something.
-    names : dict of int to str
-        Names of values, by their ids.
-    arrays : list of (str, array)
-        Names and values of arrays, and of tensors that no tape tracks.
+    - `target`: The expression for the target, or '' if it computes something.
+    - `names`: Names of values, by their ids.
+    - `arrays`: List of (str, array). Names and values of arrays, and of tensors that no tape tracks.
     """
 
     target: str

@@ -36,17 +36,11 @@ ENDS = 20
 class Path:
     """A path from a source to a target: the operations, and the product of their local derivatives.
 
-    Attributes
-    ----------
-    source : str
-    steps : tuple of (str, str)
-        The operations with the names of their results, and the local derivatives. A long path has only both ends.
-    product : float, complex or None
-        The path's contribution to the gradient, if all values along it are numbers.
-    hidden : int
-        The number of operations between the two ends.
-    takes_real_part : bool
-        True if the contribution is the real part of the product, because a real number became complex.
+    - `steps`: Tuple of (str, str). The operations with the names of their results, and the local derivatives. A long
+      path has only both ends.
+    - `product`: Float, complex or None. The path's contribution to the gradient, if all values along it are numbers.
+    - `hidden`: The number of operations between the two ends.
+    - `takes_real_part`: True if the contribution is the real part of the product, because a real number became complex.
     """
 
     source: str

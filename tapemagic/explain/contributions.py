@@ -46,24 +46,14 @@ MIN_RUNS = 3
 class LineContribution:
     """The contribution of the operations on one line that read the source.
 
-    Attributes
-    ----------
-    place : str
-        The line with its text, or the name of the operation if the line isn't known.
-    line : int or None
-    times : int
-        The number of times that the line ran, if its operations show it.
-    each : str
-        The unit of `times`: 'times', or 'operations' if the instructions didn't run in regular iterations.
-    total : float, complex or None
-        The sum of the contributions, if the source is a scalar.
-    size : float
-        The sum of the absolute values of scalars, or of the Euclidean norms of arrays.
-    share : float or None
-        The fraction of the gradient, or of the sum of all sizes if contributions differ in sign. None if there is only
-        one line, or a nan or infinity.
-    words : str
-        How the contributions are distributed over the times.
+    - `place`: The line with its text, or the name of the operation if the line isn't known.
+    - `times`: The number of times that the line ran, if its operations show it.
+    - `each`: The unit of `times`: 'times', or 'operations' if the instructions didn't run in regular iterations.
+    - `total`: Float, complex or None. The sum of the contributions, if the source is a scalar.
+    - `size`: The sum of the absolute values of scalars, or of the Euclidean norms of arrays.
+    - `share`: The fraction of the gradient, or of the sum of all sizes if contributions differ in sign. None if there
+      is only one line, or a nan or infinity.
+    - `words`: How the contributions are distributed over the times.
     """
 
     place: str
@@ -88,16 +78,11 @@ class LineContribution:
 class Contributions:
     """The contributions to a gradient, line by line.
 
-    Attributes
-    ----------
-    lines : tuple of LineContribution
-        In the order of the program. At most `MAX_LINES`.
-    more : int
-        The number of other lines.
-    signed : bool
-        True if all contributions have the same sign, so that shares are shares of the gradient.
-    development : str
-        A sentence on how the gradient changes along a loop. Empty if the source is read in every iteration.
+    - `lines`: In the order of the program. At most `MAX_LINES`.
+    - `more`: The number of other lines.
+    - `signed`: True if all contributions have the same sign, so that shares are shares of the gradient.
+    - `development`: A sentence on how the gradient changes along a loop. Empty if the source is read in every
+      iteration.
     """
 
     lines: tuple[LineContribution, ...] = ()
@@ -356,11 +341,8 @@ def _dominant_part(sizes: Sequence[float]) -> tuple[int, float]:
 def _development(snapshot: Snapshot, along: Sequence[tuple[int, float]]) -> str:
     """Describe the gradient with respect to the results of the instruction that ran most often, from last to first.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-    along : sequence of (int, float)
-        The positions of the operations between source and target, with the sizes of the gradients of their results.
+    - `along`: Sequence of (int, float). The positions of the operations between source and target, with the sizes of
+      the gradients of their results.
     """
     runs: defaultdict[Any, dict[Any, tuple[int, float]]] = defaultdict(dict)
     for position, size in along:

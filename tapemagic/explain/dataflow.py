@@ -71,23 +71,15 @@ def flow_into(
 ) -> Certainty:
     """Return how certain it is that the result of a conversion is used in a value.
 
-    Parameters
-    ----------
-    place : Place or None
-        The line of the conversion.
-    how : str
-        The name of the conversion, such as ``"float()"``.
-    value, source : str
-        The expressions for the value and for the source, on the asking line. Results bound to the source's name don't
-        count.
-    asking_place : Place or None
-        The line that asks. The first line of a file means its end.
-    steps : bool, default: False
-        Count results that change in steps.
-    objects : bool, default: False
-        Count all attributes of an object that was computed from the result, such as the report of an optimizer.
-    assignments : bool, default: True
-        Count values assigned to Variables.
+    - `place`: The line of the conversion.
+    - `how`: The name of the conversion, such as ``"float()"``.
+    - `value`, `source`: The expressions for the value and for the source, on the asking line. Results bound to the
+      source's name don't count.
+    - `asking_place`: The line that asks. The first line of a file means its end.
+    - `steps`: Bool, default: False. Count results that change in steps.
+    - `objects`: Bool, default: False. Count all attributes of an object that was computed from the result, such as the
+      report of an optimizer.
+    - `assignments`: Bool, default: True. Count values assigned to Variables.
     """
     tree, line = text_of(place)
     if place is None or not around(tree, line):

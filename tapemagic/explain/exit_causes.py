@@ -33,16 +33,9 @@ NOT_TRACKED = "not tracked"
 def exits(q: Question, least: Certainty) -> list[Event]:
     """Find the exits of values computed from the source through which the target may have been computed.
 
-    Parameters
-    ----------
-    q : Question
-    least : Certainty
-        How certain the source code must be that the result of the exit is used in the target.
+    - `least`: How certain the source code must be that the result of the exit is used in the target.
 
-    Returns
-    -------
-    list of Event
-        The first exit of each line.
+    Returns list of Event: the first exit of each line.
     """
     by_line: dict[object, Event] = {}
     for event in _before(q):

@@ -24,30 +24,18 @@ RELEASED = (
 class Explanation:
     """The reason for a None, or the chain rule for a gradient: the result of ``tape.explain`` and ``%why``.
 
-    Attributes
-    ----------
-    target, source : str
-        Their names in the program.
-    cause : str
-        The reason for a None in a word or two, such as ``"not watched"``. Empty if there is a gradient.
-    reason : str
-        The reason for a None in a sentence, with what to write instead.
-    gradient : str
-        The gradient, if the tape can still compute one.
-    paths : tuple of Path
-        The paths from the source to the target. Empty if there are many.
-    count : int
-        The number of paths, exact to 28 digits.
-    missing : str
-        A sentence on the part that the gradient ignores, or may ignore. Empty if there is no sign of one.
-    lines : tuple of LineContribution
-        The largest contributions of lines to the gradient, if there are many paths.
-    more_lines : int
-        The number of other lines.
-    signed : bool
-        True if shares are shares of the gradient, False if they are shares of the sum of the sizes.
-    development : str
-        A sentence on how the gradient changes along a loop. Empty unless there are many paths through few values.
+    - `target`, `source`: Their names in the program.
+    - `cause`: The reason for a None in a word or two, such as ``"not watched"``. Empty if there is a gradient.
+    - `reason`: The reason for a None in a sentence, with what to write instead.
+    - `gradient`: The gradient, if the tape can still compute one.
+    - `paths`: The paths from the source to the target. Empty if there are many.
+    - `count`: The number of paths, exact to 28 digits.
+    - `missing`: A sentence on the part that the gradient ignores, or may ignore. Empty if there is no sign of one.
+    - `lines`: The largest contributions of lines to the gradient, if there are many paths.
+    - `more_lines`: The number of other lines.
+    - `signed`: True if shares are shares of the gradient, False if they are shares of the sum of the sizes.
+    - `development`: A sentence on how the gradient changes along a loop. Empty unless there are many paths through few
+      values.
     """
 
     target: str

@@ -29,22 +29,12 @@ def likely_mistake(
 ) -> str:
     """Name the one mistake that explains every difference, in a sentence.
 
-    Parameters
-    ----------
-    observer : Observer
-        The tape of the cell.
-    target, source : Tensor or Variable
-    mine, tape : array
-        The derivative by hand, and the gradient, which differ in entries or in shape.
-    agree : callable
-        Compares the entries of two arrays (see `agreement`).
-    named : sequence of (str, array)
-        The named arrays in the notebook, as possible factors.
+    - `observer`: The tape of the cell.
+    - `mine`, `tape`: The derivative by hand, and the gradient, which differ in entries or in shape.
+    - `agree`: Compares the entries of two arrays (see `agreement`).
+    - `named`: Sequence of (str, array). The named arrays in the notebook, as possible factors.
 
-    Returns
-    -------
-    str
-        Empty if no single mistake explains all differences.
+    Returns str: empty if no single mistake explains all differences.
     """
     # A wrong axis is a more specific mistake than a wrong factor, which may also fit.
     for parts in _broadcast(observer, target, source):

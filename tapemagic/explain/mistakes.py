@@ -36,21 +36,12 @@ def find_mistake(
 ) -> str:
     """Name the mistake that leads from a gradient to the derivative by hand, in a sentence.
 
-    Parameters
-    ----------
-    mine, tape : array
-        The derivative by hand, and the gradient, which differ in entries or in shape.
-    agree : callable
-        Compares the entries of two arrays (see `agreement`).
-    lengths : collection of int, optional
-        Numbers of elements that a sum or a mean may have used.
-    means : collection of int, optional
-        Numbers of elements that the target averages.
+    - `mine`, `tape`: The derivative by hand, and the gradient, which differ in entries or in shape.
+    - `agree`: Compares the entries of two arrays (see `agreement`).
+    - `lengths`: Numbers of elements that a sum or a mean may have used.
+    - `means`: Numbers of elements that the target averages.
 
-    Returns
-    -------
-    str
-        Empty if no single mistake explains all differences.
+    Returns str: empty if no single mistake explains all differences.
 
     Examples
     --------
@@ -73,17 +64,11 @@ def find_mistake(
 def find_factor(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
     """Name the array that every entry must be multiplied or divided by, in a sentence.
 
-    Parameters
-    ----------
-    mine, tape : array
-        The derivative by hand, and the gradient, of the same shape.
-    named : sequence of (str, array)
-        Arrays that may be a missing factor, up to an integer. Other shapes are ignored.
+    - `mine`, `tape`: The derivative by hand, and the gradient, of the same shape.
+    - `named`: Sequence of (str, array). Arrays that may be a missing factor, up to an integer. Other shapes are
+      ignored.
 
-    Returns
-    -------
-    str
-        Empty if no array is such a factor.
+    Returns str: empty if no array is such a factor.
 
     Examples
     --------
@@ -116,19 +101,11 @@ def find_factor(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
 def find_wrong_axis(mine: Any, tape: Any, parts: Any, agree: Agree) -> str:
     """Say that the parts of a gradient were summed along the wrong axis, or averaged.
 
-    Parameters
-    ----------
-    mine, tape : array
-        The derivative by hand, and the gradient.
-    parts : array
-        The gradient with respect to the result that the source was broadcast to.
-    agree : callable
-        Compares the entries of two arrays (see `agreement`).
+    - `mine`, `tape`: The derivative by hand, and the gradient.
+    - `parts`: The gradient with respect to the result that the source was broadcast to.
+    - `agree`: Compares the entries of two arrays (see `agreement`).
 
-    Returns
-    -------
-    str
-        Empty if the axis isn't the mistake.
+    Returns str: empty if the axis isn't the mistake.
     """
     mine, tape = np.squeeze(mine), np.squeeze(tape)
     if _same(mine, tape, agree):

@@ -98,16 +98,10 @@ class NonFinite:
 def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) -> NonFinite | None:
     """Find the first value in a recording that is nan or infinite.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-    within : container of int, optional
-        The ids of the results to check. By default, all.
+    - `within`: The ids of the results to check. By default, all.
 
-    Returns
-    -------
-    NonFinite or None
-        None if all values are finite or weren't kept, or if the inputs of the first one are lazy and not computed.
+    Returns NonFinite or None: None if all values are finite or weren't kept, or if the inputs of the first one are lazy
+    and not computed.
 
     Examples
     --------
@@ -172,15 +166,7 @@ def nonfinite_on(
 def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | None:
     """Find the first gradient in the backward pass from a target that became nan or infinite.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-    target : Tensor or Variable
-
-    Returns
-    -------
-    NonFinite or None
-        None if all gradients are finite, or the values that they need weren't kept.
+    Returns NonFinite or None: None if all gradients are finite, or the values that they need weren't kept.
 
     Examples
     --------

@@ -26,20 +26,12 @@ def observe_sweep(
 
     Complex gradients are conjugates, as in every sweep.
 
-    Parameters
-    ----------
-    records : sequence of Record
-    tracked : mapping of int to int
-        The values that receive gradients, each with the time since when it is tracked.
-    targets : sequence of tensor
-        Targets that aren't on a tape are ignored.
-    hear : callable
-        Called with the position of each record, the last record first.
+    - `tracked`: The values that receive gradients, each with the time since when it is tracked.
+    - `targets`: Targets that aren't on a tape are ignored.
+    - `hear`: Called with the position of each record, the last record first.
 
-    Returns
-    -------
-    dict of int to array
-        The gradients with respect to all values that none of the records computed, such as the leaves.
+    Returns dict of int to array: the gradients with respect to all values that none of the records computed, such as
+    the leaves.
     """
     started = seeds(targets, None, False)
     if not started:

@@ -28,19 +28,11 @@ MAX_PER_VALUE_SEARCHES = 8
 class Link(NamedTuple):
     """An input of an operation.
 
-    Attributes
-    ----------
-    operation : str
-    number : int
-        The id or stamp of the input.
-    key : int
-        The identity of the input's array.
-    result_id : int
-        The id of the operation's result.
-    blocked : bool
-        True if the operation has no derivative in this input.
-    watched_late : bool
-        True if the input was watched only after the operation.
+    - `number`: The id or stamp of the input.
+    - `key`: The identity of the input's array.
+    - `result_id`: The id of the operation's result.
+    - `blocked`: True if the operation has no derivative in this input.
+    - `watched_late`: True if the input was watched only after the operation.
     """
 
     operation: str
@@ -55,13 +47,8 @@ class Link(NamedTuple):
 class Ancestry:
     """The operations with a derivative that a value was computed by.
 
-    Attributes
-    ----------
-    values : mapping of int to None
-        The ids of the value, and of all values that it was computed from.
-    inputs : list of Link
-    leaves : set of int
-        The ids of watched values.
+    - `values`: The ids of the value, and of all values that it was computed from.
+    - `leaves`: The ids of watched values.
     """
 
     values: Mapping[int, None]
@@ -95,12 +82,8 @@ class Ancestry:
 class Snapshot:
     """The contents of a tape at one moment.
 
-    Attributes
-    ----------
-    contents : Contents
-        The records, the tracked and watched values, and events.
-    origins : Origins
-        The lines and orders of differentiation of the records, if an observer kept them.
+    - `contents`: The records, the tracked and watched values, and events.
+    - `origins`: The lines and orders of differentiation of the records, if an observer kept them.
     """
 
     contents: Contents

@@ -297,7 +297,7 @@ def test_many_operations(notebook: Kernel) -> None:
 
     [data] = ran.shown
     assert "%%tape: 100,000 operations," in data["text/plain"]
-    assert "Boxes with a double edge stand for 99,998 operations." in data["text/html"]
+    assert "Double border: 99,998 folded operations" in data["text/html"]
     assert "" == ran.stderr
 
 
