@@ -83,7 +83,7 @@ class _Entry(NamedTuple):
     call: int = 0
     """The index of the call, if the part is one, else 0."""
     repeats: Repeats = ""
-    """How one call, such as ``sum(...)``, makes many operations: by adding, or by running a generator."""
+    """The reason why one call, such as ``sum(...)``, makes many operations: it adds, or runs a generator."""
     lines: tuple[int, int] | None = None
     layer: str = ""
     """The path of the layer, if the part is a call of one, else ''."""

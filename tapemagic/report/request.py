@@ -1,4 +1,4 @@
-"""ReportRequest: what a report should show."""
+"""ReportRequest: the contents that a report should have."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Compute(Protocol):
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What a report should show.
+    """The contents that a report should have.
 
     An option of ``%%tape`` fills the field of its name. To add an option, declare it in `ipython/options.py`, add a
     field here, and read the field where the option is obeyed.

@@ -65,7 +65,7 @@ class Share:
 
     @property
     def known_fields(self) -> tuple[bool, ...]:
-        """Which fields are known. Shares of one place are equal if these are: they are the key of a cache."""
+        """Flags of the known fields. Shares of one place are equal if their flags are, so these are the key of a cache."""
         arrays = (self.value, self.before, self.after)
         return *(array is not None for array in arrays), self.is_first, self.is_last
 
