@@ -137,7 +137,7 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
 
 
 def _entry_of_call(entry: _Entry, entries: Sequence[_Entry], origins: Origins) -> _Entry:
-    """Put the operations that a call ran in a block."""
+    """Put the operations of a call in a block."""
     name, _, site, scope = origins.calls[entry.call]
     if scope is None:
         return entry._replace(part=_block("call", entries, name))

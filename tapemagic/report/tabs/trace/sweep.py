@@ -65,7 +65,7 @@ class Share:
 
     @property
     def known_fields(self) -> tuple[bool, ...]:
-        """Flags of the known fields. Shares of one place are equal if their flags are, so these are the key of a cache."""
+        """Flags of the known fields: shares of one place are equal if their flags are, which makes them a cache key."""
         arrays = (self.value, self.before, self.after)
         return *(array is not None for array in arrays), self.is_first, self.is_last
 
