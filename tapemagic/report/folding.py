@@ -252,7 +252,7 @@ def _folded(
 
 
 def _repeated(entries: list[_Entry]) -> list[_Entry]:
-    """Put the operations of one instruction in a loop if a single call such as sum() repeated them."""
+    """Put repeated operations of one instruction, such as those of sum(), in a loop."""
     iterations: list[list[_Entry]] = []
     run = -1
     by_generator = any(entry.repeats == "generator" for entry in entries)
