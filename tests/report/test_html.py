@@ -99,6 +99,7 @@ def test_what_survives(found: Findings) -> None:
             "cellpadding",
             "colspan",
             "open",
+            "title",
         }
         assert not re.search(r"url|expression|@import", attributes.get("style") or "")
     [image] = read.all("img")
