@@ -49,7 +49,7 @@ COMPUTING_FILES = frozenset(f.__code__.co_filename for f in (Trace.call, Symbol.
 """The files in which NumPy computes with the values of symbols."""
 
 INTERNAL_ERROR = (
-    "its program could not be written, which is a defect of tapemagic's: please report it"
+    "its program could not be written, which is a defect of tapemagic: please report it"
 )
 
 Path = tuple[Any, ...]
@@ -326,16 +326,12 @@ class ProgramCache:
     def _note_limit_reached(self, call: Call | None = None) -> None:
         """Record why no further program is compiled: the function has reached `max_programs`."""
         detail = f"; {self._changing}, which it reads, changes between calls" * bool(self._changing)
-        instead = "give numbers that change as arrays or tensors, arrays of one shape, and what changes as an argument"
+        instead = "pass changing numbers as arrays of one shape, and everything that changes as an argument"
         kind = "" if call is None else self._other_object(call)
         if kind:
-            detail = (
-                f"; an object of the class {kind} among its arguments is another one between calls"
-            )
-            instead = (
-                "keep one object, or give its arrays and numbers as arguments, in a tuple or dict"
-            )
-        limit = f"calls of it lead to more than {self._max_programs} programs, which is the value of max_programs"
+            detail = f"; its argument of the class {kind} is a different object at each call"
+            instead = "pass the same object, or its arrays and numbers in a tuple or dict"
+        limit = f"it needs more than max_programs={self._max_programs} programs"
         self._why_more = f"{limit}{detail}: {instead}"
 
     def _other_object(self, call: Call) -> str:
@@ -474,8 +470,8 @@ class ProgramCache:
         self._mark_eager(entry, (), reason)
         if not may_repeat:
             error.add_note(
-                f"tapemagic.function: {reason}. Some of it is done already, so that it is not called again; the next "
-                "call runs without a trace."
+                f"tapemagic.function: {reason}. Tracing failed after the function had already changed something, so "
+                "this call isn't repeated. The next call runs eagerly."
             )
             raise error
         return result
@@ -501,11 +497,11 @@ class ProgramCache:
             return in_words(how, line_of(site))
         if may_change(call) and signature(args, kwargs).key != call.key:
             name = changed_parameter(traced.function, args, kwargs, call.structure)
-            reason = f"it changes {name or 'its arguments'}, which it is given: return a new one"
+            reason = f"it changes its argument{f' {name}' if name else 's'}: return a new one"
             return with_place(reason, line_of(site_of_parameter(traced.function, name)))
         variable = traced.unreachable_variable(program)
         if variable is not None:
-            return f"it reads the Variable {variable.name!r} in a way that cannot be seen: give it as an argument"
+            return f"it reads the Variable {variable.name!r}, but not by a name in its code: pass it as an argument"
         return ""
 
     @staticmethod

@@ -165,12 +165,12 @@ def leaf_key(x: Any, objects: list[Any]) -> Any:
     if is_data(x) and x.dtype.kind in NUMBERS:
         return value_key(x)
     if is_data(x) and isinstance(x, np.ndarray):
-        return f"an array of {x.dtype}: programs compute only with numbers"
+        return f"an array of {x.dtype}: pass an array of numbers"
     if isinstance(x, np.ndarray):
-        return f"an array of the class {type(x).__name__}: give np.asarray(x)"
+        return f"an array of the class {type(x).__name__}: pass np.asarray(x)"
     if type(x) in LASTING:
         return (
-            "a text with which " + CLOCK
+            "a string with which " + CLOCK
             if type(x) is str and x.lower() in CURRENT_DATES
             else static_key(x)
         )

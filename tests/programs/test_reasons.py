@@ -130,7 +130,7 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (filled, 3, "x[i] = ...", "np.stack"),
     (of_parts, 3, "np.array() of a list", "np.stack"),
     (lambda x: np.array([x[0], x[1]]), 0, "np.array() of a list", "np.stack"),
-    (lambda x: np.arange(x[0]), 0, "np.arange() gives a shape", "before the call"),
+    (lambda x: np.arange(x[0]), 0, "np.arange() has a shape", "before the call"),
     (lambda x: np.vectorize(lambda a: a * 2)(x + 0), 0, "np.vectorize()", "np.where"),
     (lambda x: math.sin(x[0]), 0, "math.sin()", "such as np.sin(x)"),
     (lambda x: e_to(x[0]), 0, "e_to()", "such as np.sin(x)"),
@@ -159,8 +159,8 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (opens, 2, "it uses open(), which opens a file", "the call"),
     (remembers, 2, "it changes HISTORY", "after the call"),
     (pair, 4, "a result of type Pair", "return tensors"),
-    (catches, 4, "it catches errors", "ask with if"),
-    (looks, 4, "it catches errors", "ask with if"),
+    (catches, 4, "it catches errors", "with if"),
+    (looks, 4, "it catches errors", "with if"),
     (lambda x: eval("x") + x, 0, "it uses eval()", "write the names themselves"),  # noqa: S307
     (lambda x: (id(x), x)[1], 0, "it uses id()", "as an argument"),
     (
@@ -183,7 +183,7 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
         "it reads STREAM, a StringIO",
         "read the file before the call",
     ),
-    (lambda x: x * ODD[0], 0, "it reads ODD, an array of objects", "hold numbers in it"),
+    (lambda x: x * ODD[0], 0, "it reads ODD, an array of objects", "use a dtype of numbers"),
     (lambda x: (f"{x[0]:.2f}", x)[1], 0, "format()", "print it after the call"),
     (lambda x: ("{:.2f}".format(x[0]), x)[1], 0, "format()", "print it after the call"),  # noqa: UP032
     (lambda x: ("%.2f" % x[0], x)[1], 0, "format()", "print it after the call"),  # noqa: UP031
@@ -194,8 +194,8 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: x * TABLE[np.argmax(x)], 0, "TABLE[np.argmax(x)]", "write tm.constant(TABLE)["),
     (lambda x: np.eye(2)[np.argsort(x)], 0, "an array at places", "tm.constant(np.eye(2))["),
     (lambda x: [x, x * 2][np.argmax(x)], 0, "a list at a place", "write np.stack([x, x * 2])["),
-    (lambda x: np.arange(np.sum(x)), 0, "np.arange() gives a shape", "before the call"),
-    (lambda x: np.zeros(np.argmax(x) + 1), 0, "np.zeros() gives a shape", "before the call"),
+    (lambda x: np.arange(np.sum(x)), 0, "np.arange() has a shape", "before the call"),
+    (lambda x: np.zeros(np.argmax(x) + 1), 0, "np.zeros() has a shape", "before the call"),
     (lambda x: next(iter(np.nditer(x))), 0, "np.nditer()", "np.where"),
     (lambda x: as_strided(x, (1,)), 0, "as_strided()", "sliding_window_view"),
     (sets, 2, "it changes sets.last", "after the call"),
@@ -286,7 +286,7 @@ def reshapes(x: Any) -> Any:
         (lambda x: x.sort(), ".sort() writes into an array", "np.sort(x)"),
         (fills, ".fill() writes into an array", "np.full_like"),
         (lambda x: x.put([0], 2.0), ".put() writes into an array", "np.where"),
-        (lambda x: x * x.flags.writeable, ".flags tells of", "as an argument"),
+        (lambda x: x * x.flags.writeable, ".flags reads an array's memory", "as an argument"),
         (lambda x: x * len([*x.flat]), ".flat takes a value out", "x.ravel()"),
         (lambda x: x * (hash(x[0]) > 0), "hash() takes a value out", "after the call"),
         (reshapes, "x.shape = ... writes into an array", "x.reshape(shape)"),

@@ -253,7 +253,7 @@ class TracedCall:
             if same_contents(copy, before):
                 continue
             name = parameter_of(self.function, args, kwargs, original)
-            how = f"a change of the {type(original).__name__} that it is given{' as ' * bool(name)}{name}"
+            how = f"a change of its {type(original).__name__} argument{' ' * bool(name)}{name}"
             self._trace.mark_exit_at(how, site_of_parameter(self.function, name))
             if isinstance(original, list):
                 original[:] = [self._outside(x) for x in copy]
@@ -331,11 +331,11 @@ class TracedCall:
             return
         is_argument = any(x is copy or x is original for original, copy, _ in self._copies)
         if kind is not tuple and id(x) in seen:
-            self._leave(f"a {kind.__name__} that is twice in the result")
+            self._leave(f"a {kind.__name__} that occurs twice in the result")
             return
         seen.add(id(x))
         if kind is not tuple and (is_argument or self.guards.is_reachable(x)):
-            self._leave(f"a {kind.__name__} as a result that is not made by it")
+            self._leave(f"a {kind.__name__} as a result that already existed before the call")
         values = x.values() if isinstance(x, dict) else x
         parts = [part for part in values if isinstance(part, NESTED)]
         for part in parts:
