@@ -33,6 +33,15 @@ SHAPE = MASKED[0], COMPUTE_BEFORE
 
 WRITES = "writes into an array"
 BYTES = EXIT, "do that with the result, after the call"
+MEMORY_ATTRIBUTES = (
+    "flags",
+    "strides",
+    "base",
+    "ctypes",
+    "data",
+    "__array_interface__",
+    "__array_struct__",
+)
 MEMORY = "reads an array's memory", COMPUTE_BEFORE
 
 SET = {
@@ -73,18 +82,7 @@ EXACT: dict[str, tuple[str, str]] = {
     ".flat": (EXIT, "write x.ravel()"),
     ".nonzero()": SHAPE,
     **dict.fromkeys((".tobytes()", "bytes()", ".tofile()", ".dump()", "pickle"), BYTES),
-    **dict.fromkeys(
-        (
-            ".flags",
-            ".strides",
-            ".base",
-            ".ctypes",
-            ".data",
-            ".__array_interface__",
-            ".__array_struct__",
-        ),
-        MEMORY,
-    ),
+    **dict.fromkeys((f".{name}" for name in MEMORY_ATTRIBUTES), MEMORY),
     ".setflags()": MEMORY,
 }
 """The obstacles that stop a trace, each with a verb and what to write instead."""

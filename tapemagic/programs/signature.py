@@ -50,7 +50,9 @@ class Call(NamedTuple):
     objects : list of object
         The leaves that are compared by identity, such as models.
     odd : str
-        Which argument no program can have, and why; '' if all are fine.
+        The argument that no program can have, and why; '' if all are fine.
+    args, kwargs : tuple and dict
+        The arguments themselves.
     """
 
     key: tuple[Any, ...]
@@ -58,6 +60,8 @@ class Call(NamedTuple):
     leaves: list[Any]
     objects: list[Any]
     odd: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
 
 def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -78,7 +82,7 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         if kwargs:
             structure = structure, taken_apart(kwargs, leaves)
     except RecursionError:
-        return Call((), None, [], [], "a list that contains itself")
+        return Call((), None, [], [], "a list that contains itself", args, kwargs)
     places: dict[Any, int] = {}
     keys: list[Any] = [structure]
     odd = ""
@@ -89,7 +93,7 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         elif isinstance(x, BEARING):
             key = key, alias(x, k, places)
         keys.append(key)
-    return Call(tuple(keys), structure, leaves, objects, odd)
+    return Call(tuple(keys), structure, leaves, objects, odd, args, kwargs)
 
 
 def without_identities(key: tuple[Any, ...]) -> list[Any]:

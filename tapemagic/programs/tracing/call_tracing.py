@@ -74,10 +74,11 @@ class TracedCall:
         self._ours: set[int] = set()
         self.nbytes = 0
 
-    def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
+    def run(self, function: Callable[..., Any]) -> tuple[Program, Any]:
         """Run the call, and return its program and result."""
         self._prepare()
         self.function = function
+        args, kwargs = self._call.args, self._call.kwargs
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
         remaining = iter(stand_ins)
         call_args = self._rebuilt(args, remaining)
@@ -89,7 +90,7 @@ class TracedCall:
             done = True
         finally:
             assigned = self._restored(done)
-            self._write_back(args, kwargs)
+            self._write_back()
             # A traceback keeps this frame alive, and symbols with it.
             del stand_ins, remaining, call_args, call_kwargs
         program, outside = self._program(function, result, assigned)
@@ -247,12 +248,12 @@ class TracedCall:
             raise
         return assigned
 
-    def _write_back(self, args: Any, kwargs: Any) -> None:
+    def _write_back(self) -> None:
         """Change the caller's lists and dicts as the function changed their copies."""
         for original, copy, before in self._copies:
             if same_contents(copy, before):
                 continue
-            name = parameter_of(self.function, args, kwargs, original)
+            name = parameter_of(self.function, self._call.args, self._call.kwargs, original)
             how = f"a change of its {type(original).__name__} argument{' ' * bool(name)}{name}"
             self._trace.mark_exit_at(how, site_of_parameter(self.function, name))
             if isinstance(original, list):
