@@ -89,10 +89,8 @@ def one_call(function: F) -> F:
     """Decorate a function of arrays that becomes a single call in programs, even if it branches or loops.
 
     Use it for functions whose branches depend on numbers, for example to choose the faster algorithm, or that write
-    into
-    an array they created. They must take and return arrays or NumPy scalars, not tensors, and mustn't write into
-    their
-    arguments.
+    into an array they created. They must take and return arrays or NumPy scalars, not tensors, and mustn't write into
+    their arguments.
 
     Examples
     --------

@@ -16,15 +16,12 @@ _global = register_global_state([np.random.default_rng()])
 def set_random_seed(seed: int) -> None:
     """Seed the global generator, which layers and initializers without a seed use.
 
+    Raises OptionError if `seed` isn't an integer, or is negative.
+
     Parameters
     ----------
     seed : int
         Not negative. The same seed gives the same weights, dropout masks and orders of batches.
-
-    Raises
-    ------
-    OptionError
-        If `seed` isn't an integer, or is negative.
 
     Examples
     --------

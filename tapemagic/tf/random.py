@@ -16,21 +16,10 @@ from tapemagic.tf.core.dtype import as_dtype, float32, int32, int64
 from tapemagic.tf.core.missing import missing
 
 __all__ = [
-    "Generator",
-    "categorical",
-    "gamma",
-    "get_global_generator",
-    "normal",
-    "poisson",
-    "set_global_generator",
-    "set_seed",
-    "shuffle",
-    "stateless_normal",
-    "stateless_truncated_normal",
-    "stateless_uniform",
-    "truncated_normal",
-    "uniform",
-]
+    "Generator", "categorical", "gamma", "get_global_generator", "normal", "poisson",
+    "set_global_generator", "set_seed", "shuffle", "stateless_normal", "stateless_truncated_normal",
+    "stateless_uniform", "truncated_normal", "uniform",
+]  # fmt: skip
 
 
 def _tell_draw() -> None:
