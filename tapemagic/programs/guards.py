@@ -24,6 +24,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    SimpleNamespace,
 )
 from typing import Any
 
@@ -34,7 +35,14 @@ from tapemagic.engine.runtime import registered_states
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.code_names import READS_ANY, Names, names_in, names_in_string
+from tapemagic.programs.code_names import (
+    COMPARES,
+    MAKES_TEXT,
+    READS_ANY,
+    Names,
+    names_in,
+    names_in_string,
+)
 from tapemagic.programs.entries import (
     CHECKED,
     DATA,
@@ -140,6 +148,7 @@ class Guards:
         self.names: set[str] = set()
         self.codes: dict[Any, Names] = {}
         self.reads_any = self.makes_text = self.names_methods = self.makes_objects = False
+        self.compares = False
         code = getattr(getattr(function, "__func__", function), "__code__", None)
         if isinstance(code, CodeType) and is_user_code(code):
             self.codes[code] = self._note_code(code)
@@ -150,7 +159,7 @@ class Guards:
 
     def _known(self) -> tuple[Any, ...]:
         flags = self.reads_any, self.makes_text, self.names_methods, self.makes_objects
-        return len(self.names), *flags
+        return len(self.names), *flags, self.compares
 
     def _walk(self) -> None:
         """Visit everything that the names collected so far lead to."""
@@ -315,6 +324,9 @@ class Guards:
                 if place is not CHECKED:
                     self._called.add(x)
                 self._queue.append((self._expand_class, self._constant("t", x), x, path))
+            else:  # attrgetter and str under any name
+                self.reads_any = self.reads_any or x.__name__ in READS_ANY
+                self.makes_text = self.makes_text or x.__name__ in MAKES_TEXT
         elif isinstance(x, BuiltinFunctionType | MethodWrapperType):
             self._visit_built_in(x, path)
         elif isinstance(x, attrgetter | methodcaller):
@@ -346,6 +358,8 @@ class Guards:
             if name in REFUSED and getattr(owner, "__name__", "") == "builtins":
                 self._refuse(f"it uses {name}(), {REFUSED[name]}", self.site_of(path))
             self.reads_any = self.reads_any or name in READS_ANY
+            self.makes_text = self.makes_text or name in MAKES_TEXT
+            self.compares = self.compares or name in COMPARES
         elif not isinstance(owner, type):
             reason = f"the method {name} of {type(owner).__name__}: call it as a method"
             self._refuse(f"it reads {path}, {reason}", self.site_of(path))
@@ -371,6 +385,10 @@ class Guards:
             self._refuse(f"it reads {path or 'an argument'}, {reason}", self.site_of(path))
             return
         self._require_identity(local, x, path, "data" if place is not None else "object")
+        if place is not None and isinstance(x, np.ndarray):
+            # NumPy allows `x.shape = ...` and `x.dtype = ...`: the same object is then another array.
+            kind = self._constant("k", x.dtype)
+            self._require(f"{local}.shape != {x.shape} or {local}.dtype is not {kind}")
         if place is None:
             if isinstance(x, np.ndarray):
                 self._require_contents(local, x, path)
@@ -469,6 +487,7 @@ class Guards:
         found = names_in(code)
         self.names |= found.attributes
         self.makes_text = self.makes_text or found.makes_text
+        self.compares = self.compares or found.compares
         # The methods that dataclasses write name `__class__`, and make no objects.
         is_written = code.co_filename == "<string>"
         if "type" in found.globals or ("__class__" in found.attributes and not is_written):
@@ -507,7 +526,8 @@ class Guards:
                 names = self._constant("b", vars(builtins))
                 self._visit(f"{names}[{name!r}]", value, name, Location(vars(builtins), name))
         for name in sorted(modules_of(found.modules, scope)):
-            self._visit(self._constant("m", sys.modules[name]), sys.modules[name], name)
+            loaded = self._constant("m", sys.modules)
+            self._visit(f"{loaded}[{name!r}]", sys.modules[name], name)
 
     def _refuse_code(self, x: FunctionType, found: Names) -> None:
         """Refuse code that does what no guard can watch."""
@@ -659,12 +679,15 @@ class Guards:
         is_own = kind.__module__.partition(".")[0] == "tapemagic"
         ignored = unwatched(kind)
         names = self.names | library_names(kind)
+        # The == and the text of a namespace are written in C, and read all attributes.
+        is_whole = isinstance(x, SimpleNamespace) and (self.compares or self.makes_text)
+        reads_any = self.reads_any or is_whole
         d = self._name("d")
         self.lines.append(f"{d} = {local}.__dict__")
-        if self.reads_any and not ignored:
+        if reads_any and not ignored:
             self._require_keys(d, list(attributes))
         for name, value in list(attributes.items()):
-            is_read = self.reads_any or name in names or has_objects(value)
+            is_read = reads_any or name in names or has_objects(value)
             if not is_read or name in ignored or name == "__signature__":
                 continue
             if is_own and isinstance(value, GENERATORS):  # layers say themselves that they draw
