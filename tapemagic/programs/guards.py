@@ -105,6 +105,10 @@ FEW = 3
 BASES = 2
 """The number of classes in the method resolution order of one that is derived from `object` only."""
 
+NAMED = frozenset({"__name__", "__qualname__"})
+DESCRIBED = NAMED | {"__doc__", "__module__", "__annotations__"}
+"""The attributes of classes and of functions that can change and are not in their ``__dict__``."""
+
 SHOWING = frozenset({"__repr__", "__str__", "__format__"})
 """Methods that run when objects are turned into text."""
 
@@ -479,7 +483,8 @@ class Guards:
 
     def _visit_names(self, local: str, x: Any, path: str) -> None:
         """Visit the names of a function or class, which are not in its ``__dict__``."""
-        for name in sorted({"__name__", "__qualname__"} & self.names):
+        described = DESCRIBED if isinstance(x, FunctionType) else NAMED
+        for name in sorted(described & self.names):
             self._visit(f"{local}.{name}", getattr(x, name), f"{path}.{name}")
 
     def _note_code(self, code: CodeType) -> Names:
@@ -646,8 +651,7 @@ class Guards:
         if is_user_class(type(x)):
             kind = self._constant("t", type(x))
             self._queue.append((self._expand_class, kind, type(x), type(x).__name__))
-        if getattr(x, "__dict__", None):
-            self._expand_attributes(local, x, path)
+        self._expand_attributes(local, x, path)
 
     def _require_keys(self, local: str, keys: list[Any]) -> None:
         self.entries.append(Entry("", "leaf", keys))

@@ -368,6 +368,28 @@ def a_module_imported_inside_and_loaded_again() -> Case:
     return f, [lambda: load(3.0), lambda: load(4.0)]
 
 
+def an_own_list_class() -> Case:
+    class Layers(list[Any]):
+        scale = 1.0
+
+        def __call__(self, x: Any) -> Any:
+            for layer in self:
+                x = layer(x) * self.scale
+            return x
+
+    layers = Layers([np.sin])
+    return lambda x: layers(x), [setting(layers, "scale", 3.0), setting(Layers, "scale", 2.0)]
+
+
+def the_annotations_of_a_function() -> Case:
+    def scaled(x: Any) -> Any:
+        return x * len(scaled.__annotations__) * len(scaled.__doc__ or "")
+
+    scaled.__doc__ = "short"
+    changes = [setting(scaled, "__doc__", "longer"), putting(scaled.__annotations__, "y", 1.0)]
+    return scaled, changes
+
+
 def an_activation_by_its_name() -> Case:
     c: Any = Config()
     c.act = "tanh"
@@ -510,6 +532,8 @@ PROGRAMS: tuple[Callable[[], Case], ...] = (
     the_text_of_a_namespace,
     an_array_with_another_shape_in_place,
     a_module_imported_inside_and_loaded_again,
+    an_own_list_class,
+    the_annotations_of_a_function,
     an_activation_by_its_name, methods_by_composed_names, attributes_of_all_kinds, the_text_of_an_object, an_enum,
     a_named_tuple, a_helper_that_is_edited, a_method_that_is_replaced, inheritance_with_super, an_own_dict_class,
     the_type_of_self, a_class_asked_for_by_isinstance, a_tensorflow_model,
