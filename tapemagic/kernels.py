@@ -16,9 +16,6 @@ from tapemagic.engine.operations.common import where_mask as where_mask
 from tapemagic.engine.operations.convolving import convolution as convolution
 from tapemagic.engine.operations.convolving import kernel_gradient as kernel_gradient
 from tapemagic.engine.operations.convolving import transposed_convolution as transposed_convolution
-from tapemagic.engine.operations.losses import (
-    softmax_cross_entropy_with_softmax as softmax_cross_entropy_with_softmax,
-)
 from tapemagic.engine.operations.normalization import masked as masked
 from tapemagic.engine.operations.pooling import average as average
 from tapemagic.engine.operations.pooling import first_maxima as first_maxima
@@ -31,9 +28,6 @@ from tapemagic.engine.operations.scatter import add_scattered as add_scattered
 from tapemagic.engine.operations.scatter import with_added as with_added
 from tapemagic.engine.operations.sparse_losses import (
     sparse_cross_entropy_slopes as sparse_cross_entropy_slopes,
-)
-from tapemagic.engine.operations.sparse_losses import (
-    sparse_cross_entropy_with_slopes as sparse_cross_entropy_with_slopes,
 )
 from tapemagic.engine.operations.windows import Slide as Slide
 from tapemagic.engine.operations.workspace import aligned_like as aligned_like

@@ -63,7 +63,7 @@ class GradientTape(Tape):
         >>> with tm.GradientTape(persistent=True) as tape:
         ...     y = w * w
         >>> tape.explain(y, x)
-        dy/dx is None: x was not read while the tape recorded; it depends on w
+        dy/dx is None: x wasn't used while the tape recorded; y depends on w.
         >>> tape.explain(y, w)
         dy/dw = 6.0, the sum over 2 paths
           w → multiply = y:  3.0 = 3.0

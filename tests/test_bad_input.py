@@ -176,9 +176,9 @@ def test_used_up(case: Case) -> None:
     ("target", "source", "words"),
     [
         (None, "w", "the target is None"),
-        ("a", "w", "is a numpy.ndarray and no tensor"),
-        ("y", None, "is a NoneType and no tensor"),
-        ("y", "a", "is a numpy.ndarray and no tensor"),
+        ("a", "w", "is a numpy.ndarray, not a tensor"),
+        ("y", None, "is a NoneType, so the tape can't track"),
+        ("y", "a", "is a numpy.ndarray, so the tape can't"),
     ],
 )
 def test_explain(target: Any, source: Any, words: str) -> None:

@@ -28,13 +28,13 @@ LOOKS = ROOT / "build" / "gallery"
 INTRODUCTION = """\
 # Gallery
 
-Cells under `%%tape`, and what their reports say: from the product of two numbers to the training of a network, with
-the errors and the `nan` that everybody meets on the way. Below each cell is the picture of its graph, and the text of
-its report, to be opened. A notebook shows the same in tabs, with tables and with pictures of the arrays.
+Cells under `%%tape` and their reports: from the product of two numbers to the training of a network, with common errors
+and the usual causes of `nan`. Below each cell you see its graph, and you can open the text of its report. A notebook
+shows the report in tabs, with tables and pictures of the arrays.
 
-In a graph, what is watched is blue, and the target is yellow. A box has the name and the value of a result and, behind
-"grad", the derivative of the target with respect to it; an edge has the derivative of one operation. Where two cells
-stand above each other, the first one ran before. All begin with
+In a graph, watched values are blue, and the target is yellow. A box has the name and the value of a result, and after
+"grad" its gradient; an arrow has the local derivative. Of two cells in one section, the first one ran before. All begin
+with
 
 ```python
 %load_ext tapemagic

@@ -101,7 +101,7 @@ CELLS = (
     Cell("product", "A product of two numbers", "%%tape x y\nz = x * y", ("x, y = 3.0, 4.0",)),
     Cell(
         "textbook",
-        "The example of the textbooks, ln(x₁) + x₁·x₂ - sin(x₂)",
+        "The textbook example, ln(x₁) + x₁·x₂ - sin(x₂)",
         "%%tape x1 x2\ny = np.log(x1) + x1 * x2 - np.sin(x2)",
         ("x1, x2 = 2.0, 5.0",),
     ),
@@ -149,7 +149,7 @@ CELLS = (
     ),
     Cell(
         "own-functions",
-        "Functions of your own, defined in another cell",
+        "Your own functions, defined in another cell",
         "%%tape\nh = model(model(x, 0.5), w)\nloss = np.sum(h ** 2)",
         (
             "def relu(z):\n    return np.maximum(z, 0.0)\n\ndef model(x, w):\n    return relu(w * x + 0.1)",
@@ -193,7 +193,7 @@ CELLS = (
     ),
     Cell(
         "targets",
-        "Several targets, one of which does not depend on everything",
+        "Several targets, one of which doesn't depend on everything",
         "%%tape x y -t s p q\ns = x + y\np = x * y\nq = np.sin(x)",
         ("x, y = 1.0, 2.0",),
     ),
@@ -205,7 +205,7 @@ CELLS = (
     ),
     Cell(
         "code",
-        "The derivatives as a program that needs nothing but NumPy",
+        "The derivatives as a program that needs only NumPy",
         "%%tape --code\nh = np.tanh(X @ w + b)\nloss = np.mean((h - labels) ** 2)",
         (
             (
@@ -216,7 +216,7 @@ CELLS = (
     ),
     Cell(
         "check",
-        "Gradients compared with difference quotients",
+        "Gradients checked by finite differences",
         "%%tape x w --check\ny = np.sum(np.tanh(x * w) ** 2)",
         ("x = np.array([0.5, 1.0, -2.0])\nw = 0.7",),
     ),
@@ -230,13 +230,13 @@ CELLS = (
     ),
     Cell(
         "left-the-tape",
-        "Values that leave the tape",
+        "Values that aren't tracked",
         "%%tape x y w\na = math.exp(x)\nb = float(y) * y\nc = np.sin(w.numpy())\nz = a + b + c * y",
         ("import math\nx, y, w = 1.0, 2.0, tm.Variable(3.0, name='w')",),
     ),
     Cell(
         "shapes",
-        "An error: shapes that do not fit",
+        "An error: shapes that don't fit",
         "%%tape A x b\ny = A @ b\nz = y + A @ x",
         ("A = np.array([[1.0, 2.0], [3.0, 4.0]])\nx, b = np.ones(3), np.ones(2)",),
         fails=True,
@@ -257,7 +257,7 @@ CELLS = (
     ),
     Cell(
         "where",
-        "nan on the way back: np.where and 0/0",
+        "nan in the backward pass: np.where and 0/0",
         "%%tape x\nratio = np.sin(x) / x\ny = np.sum(np.where(x == 0, 1.0, ratio))",
         ("x = np.array([0.0, 1.0, 2.0])",),
     ),
@@ -294,7 +294,7 @@ CELLS = (
     ),
     Cell(
         "hostile",
-        "Names as nobody should choose them",
+        "Names that you shouldn't choose",
         "%%tape\ntotal = evil[0] * evil[1] + evil[2] * evil[3] * np.sin(evil[4]) + evil[5]",
         (HOSTILE,),
     ),

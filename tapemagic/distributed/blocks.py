@@ -36,12 +36,9 @@ Chunks = tuple[tuple[int, ...], ...]
 class Layout(NamedTuple):
     """Position of the axes of an array on the grid of blocks.
 
-    Attributes
-    ----------
-    lead : tuple of int
-        Axes of the grid for which the array has a leading axis with one element for each block.
-    axes : tuple of (int or None)
-        For each further axis the axis of the grid along which it's cut, or None if it's in one piece.
+    - `lead`: Axes of the grid for which the array has a leading axis with one element for each block.
+    - `axes`: Tuple of (int or None). For each further axis the axis of the grid along which it's cut, or None if it's
+      in one piece.
     """
 
     lead: tuple[int, ...]
@@ -64,14 +61,8 @@ class Result(NamedTuple):
 class BlockMap:
     """A function of blocks, with the layouts of its inputs and results, which are known before the computation.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(*tensors)`` returns a tuple of tensors, one for each result.
-    grid : tuple of int
-        The numbers of blocks along each axis.
-    inputs : sequence of Layout
-    results : sequence of Result
+    - `function`: ``function(*tensors)`` returns a tuple of tensors, one for each result.
+    - `grid`: The numbers of blocks along each axis.
     """
 
     def __init__(

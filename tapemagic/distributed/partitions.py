@@ -28,10 +28,8 @@ class Partitions:
 
     Raises NotNumbersError, OptionError, ShapeError or UnsupportedArgumentError; see `value_and_grad`.
 
-    Parameters
-    ----------
-    data : Dask collection, list of delayed objects, or tuple, list or dict of these
-        Of several collections, partition k consists of the k-th partition of each.
+    - `data`: Dask collection, list of delayed objects, or tuple, list or dict of these. Of several collections,
+      partition k consists of the k-th partition of each.
     """
 
     def __init__(self, data: Any) -> None:

@@ -143,13 +143,8 @@ class Problem:
 class SentProblem:
     """A problem that tasks receive, which stays pickled in other processes until its first use.
 
-    Parameters
-    ----------
-    problem : Problem, optional
-    home : object, optional
-        The identity of the sending process.
-    content : bytes, optional
-        The pickled problem, instead of `problem`.
+    - `home`: The identity of the sending process.
+    - `content`: The pickled problem, instead of `problem`.
     """
 
     def __init__(

@@ -62,14 +62,8 @@ class Mark:
 class CurvePicture:
     """The picture of a plot.
 
-    Attributes
-    ----------
-    content : str
-        SVG without its outermost element, and without marks.
-    width, height : int
-    marks : tuple of Mark
-    notes : tuple of str
-        Sentences about values that are cut off and curves that aren't drawn.
+    - `content`: SVG without its outermost element, and without marks.
+    - `notes`: Sentences about values that are cut off and curves that aren't drawn.
     """
 
     content: str
@@ -108,16 +102,9 @@ def _mark(mark: Mark) -> str:
 def curve_picture(plot: Plot, ground: str = GROUND) -> CurvePicture | None:
     """Draw a plot.
 
-    Parameters
-    ----------
-    plot : Plot
-    ground : str, optional
-        The color of axes and text.
+    - `ground`: The color of axes and text.
 
-    Returns
-    -------
-    CurvePicture or None
-        None if there is no curve to draw.
+    Returns CurvePicture or None: None if there is no curve to draw.
     """
     if not plot.drawn:
         return None

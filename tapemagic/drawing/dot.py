@@ -26,15 +26,9 @@ from tapemagic.report.subject import Role
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 
 SYMBOLS = {
-    "add": "+",
-    "subtract": "−",
-    "negative": "−",
-    "multiply": "×",
-    "divide": "÷",
-    "matmul": "@",
-    "power": "**",
-    "getitem": "[ ]",
-}
+    "add": "+", "subtract": "−", "negative": "−", "multiply": "×", "divide": "÷", "matmul": "@",
+    "power": "**", "getitem": "[ ]",
+}  # fmt: skip
 COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
 """Operations whose operands Graphviz may reorder so that fewer lines cross."""
 
@@ -97,18 +91,10 @@ MAX_TITLE = 80
 def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
     """Write a graph as DOT.
 
-    Parameters
-    ----------
-    graph : Graph
-    lines : sequence of str
-        The source of the cell, which tooltips quote.
-    inserts : Inserts, optional
-        The small pictures in boxes.
+    - `lines`: The source of the cell, which tooltips quote.
+    - `inserts`: The small pictures in boxes.
 
-    Returns
-    -------
-    str
-        DOT that depends on the recording only, not on the machine.
+    Returns str: DOT that depends on the recording only, not on the machine.
     """
     inserts = inserts or Inserts(graph)
     down = grows_down(estimate(graph, inserts))
@@ -197,14 +183,7 @@ def slope_label(slope: str) -> str:
 class Places:
     """The frame of each value, and the inputs whose boxes are repeated for each reader.
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Attributes
-    ----------
-    frame : list of int or None
-        For each value, the index of the frame in which its box is.
+    - `frame`: For each value, the index of the frame in which its box is.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -16,13 +16,7 @@ from tapemagic.report.findings import Findings
 
 @dataclass(frozen=True)
 class GraphPicture:
-    """The graph of a report as DOT and as a drawing.
-
-    Attributes
-    ----------
-    findings : Findings
-    style : Style
-    """
+    """The graph of a report as DOT and as a drawing."""
 
     findings: Findings
     style: Style

@@ -29,16 +29,9 @@ FRAME = 'stroke="#9ca3af" stroke-width="1"'
 def heatmap(matrix: Matrix, cells: Cells) -> str:
     """Draw the cells in colors, with the names of the first and the last row and column, and a scale.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        The names of its rows and columns.
-    cells : tuple of tuple of float
+    - `matrix`: The names of its rows and columns.
 
-    Returns
-    -------
-    str
-        An SVG element that depends on the numbers only, not on the machine.
+    Returns str: an SVG element that depends on the numbers only, not on the machine.
     """
     low, high = _bounds(cells)
     across, down = _ends(matrix.columns), _ends(matrix.rows)

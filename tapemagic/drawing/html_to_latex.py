@@ -198,14 +198,6 @@ SHORT = "\\let\\B\\bfseries\\let\\T\\ttfamily"
 def converted(html: str, pictures: Mapping[str, Picture]) -> str:
     """Convert HTML to LaTeX.
 
-    Parameters
-    ----------
-    html : str
-    pictures : mapping of str to Picture
-        The SVG of images that were read already.
-
-    Returns
-    -------
-    str
+    - `pictures`: The SVG of images that were read already.
     """
     return _Converter(pictures).result(html)

@@ -26,16 +26,7 @@ MAX_NAME = 16
 
 
 class Inserts:
-    """The small pictures of a graph, with a number for each.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Attributes
-    ----------
-    by_number : dict of int to Insert
-    """
+    """The small pictures of a graph, with a number for each."""
 
     def __init__(self, graph: Graph) -> None:
         self.by_number: dict[int, Insert] = {}

@@ -46,19 +46,11 @@ def helps_log(series: Iterable[Series]) -> bool:
 def plot(series: Sequence[Series], width: float, height: float, log: bool = False) -> str:
     """Draw a line plot without axes as the content of an SVG element, in a box from (0, 0) to (width, height).
 
-    Parameters
-    ----------
-    series : sequence of Series
-        One or a few; a value that is nan or infinite leaves a gap.
-    width, height : float
-        In pixels.
-    log : bool, optional
-        Use a logarithmic scale, if all finite values are positive.
+    - `series`: One or a few; a value that is nan or infinite leaves a gap.
+    - `width`, `height`: In pixels.
+    - `log`: Use a logarithmic scale, if all finite values are positive.
 
-    Returns
-    -------
-    str
-        Less than 2 kB, or '' without finite values.
+    Returns str: less than 2 kB, or '' without finite values.
 
     Examples
     --------
@@ -81,23 +73,13 @@ def figure(
 ) -> str:
     """Draw a line plot with a title, axes and ticks, as an SVG element.
 
-    Parameters
-    ----------
-    series : sequence of Series
-        One or a few; a value that is nan or infinite leaves a gap.
-    title : str
-        The quantity that is plotted.
-    across : str, optional
-        The label of the horizontal axis.
-    width, height : int, optional
-        In pixels.
-    log : bool, optional
-        Whether to use a logarithmic scale; by default, where it helps.
+    - `series`: One or a few; a value that is nan or infinite leaves a gap.
+    - `title`: The quantity that is plotted.
+    - `across`: The label of the horizontal axis.
+    - `width`, `height`: In pixels.
+    - `log`: Whether to use a logarithmic scale; by default, where it helps.
 
-    Returns
-    -------
-    str
-        An SVG element, or '' without finite values.
+    Returns str: an SVG element, or '' without finite values.
 
     Examples
     --------

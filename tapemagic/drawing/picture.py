@@ -36,15 +36,9 @@ PAINT = {
     "opacity",
 }
 LETTERS = {
-    "text-anchor",
-    "font-family",
-    "font-size",
-    "font-weight",
-    "font-style",
-    "fill",
-    "fill-opacity",
+    "text-anchor", "font-family", "font-size", "font-weight", "font-style", "fill", "fill-opacity",
     "text-decoration",
-}
+}  # fmt: skip
 STYLED = PAINT | LETTERS
 KINDS = {"cluster", "node", "edge"}
 GROUPS = {"g", "a", "svg"}
@@ -173,16 +167,10 @@ def _without_fill(style: Style) -> list[tuple[str, str]]:
 class Insert:
     """A piece of SVG to be put into a box of a graph.
 
-    Attributes
-    ----------
-    number : int
-        Its number in the graph.
-    fragment : str
-        SVG elements, with lengths in points and the origin at the top left.
-    width, height : float
-        In points.
-    marked : str
-        These elements for a live page, with classes for scripts; '' if they need no classes.
+    - `number`: Its number in the graph.
+    - `fragment`: SVG elements, with lengths in points and the origin at the top left.
+    - `width`, `height`: In points.
+    - `marked`: These elements for a live page, with classes for scripts; '' if they need no classes.
     """
 
     number: int
@@ -205,20 +193,9 @@ FIRST, LAST = 0xE000, 0xF8FF
 def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
     """Parse an SVG document by Graphviz, or one as simple.
 
-    Parameters
-    ----------
-    document : str
-    inserts : mapping of int to Insert, optional
-        Pieces of SVG that replace their markers, by number.
+    - `inserts`: Pieces of SVG that replace their markers, by number.
 
-    Returns
-    -------
-    Picture
-
-    Raises
-    ------
-    ValueError
-        If `document` isn't SVG.
+    Raises ValueError if `document` isn't SVG.
     """
     try:
         root = ET.fromstring(document[max(0, document.find("<svg")) :])  # noqa: S314 -- Graphviz wrote it

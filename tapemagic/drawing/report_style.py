@@ -36,16 +36,11 @@ COLORED = re.compile(rf"<({'|'.join(OWN_COLORS)})( [^>]*)?>")
 class Style:
     """The form in which a report is shown.
 
-    Attributes
-    ----------
-    first_tab : str
-        The title of the tab that is open at first.
-    theme : {'auto', 'light', 'dark'}
-        With 'auto', text has the color of the notebook; the others bring their own background.
-    engine : {'auto', 'dot', 'pygraphviz', 'none'}
-        The program that draws the graph.
-    digits : int
-        The significant digits of numbers.
+    - `first_tab`: The title of the tab that is open at first.
+    - `theme`: {'auto', 'light', 'dark'}. With 'auto', text has the color of the notebook; the others bring their own
+      background.
+    - `engine`: {'auto', 'dot', 'pygraphviz', 'none'}. The program that draws the graph.
+    - `digits`: The significant digits of numbers.
     """
 
     first_tab: str = DEFAULT_FIRST

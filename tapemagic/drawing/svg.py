@@ -58,14 +58,8 @@ DEFAULTS = {
 class Drawing:
     """A picture, or the reason why the graph can't be drawn.
 
-    Attributes
-    ----------
-    picture : Picture or None
-    reason : str
-    ground : str
-        The color of lines and text without background.
-    is_wide : bool
-        Whether the picture is scrolled instead of fitted to the width of a page.
+    - `ground`: The color of lines and text without background.
+    - `is_wide`: Whether the picture is scrolled instead of fitted to the width of a page.
     """
 
     picture: Picture | None
@@ -90,19 +84,12 @@ def draw(
 ) -> Drawing:
     """Draw DOT source.
 
-    Parameters
-    ----------
-    source : str
-        DOT.
-    inserts : mapping of int to Insert, optional
-        Pieces of SVG that replace their markers in the source, by number.
-    engine : {'auto', 'dot', 'pygraphviz', 'none'}, optional
-        The ``dot`` program, the Graphviz inside pygraphviz, or nothing; by default the first that works.
+    - `source`: DOT.
+    - `inserts`: Pieces of SVG that replace their markers in the source, by number.
+    - `engine`: {'auto', 'dot', 'pygraphviz', 'none'}. The ``dot`` program, the Graphviz inside pygraphviz, or nothing;
+      by default the first that works.
 
-    Returns
-    -------
-    Drawing
-        The picture, or the reason why the graph can't be drawn.
+    Returns Drawing: the picture, or the reason why the graph can't be drawn.
     """
     if engine == "none":
         return Drawing(None, "no picture, because TapeMagics.engine is 'none'")

@@ -33,14 +33,8 @@ PROGRAMS = "<tapemagic "
 class Place(NamedTuple):
     """A line of your program, and the library that it called, if any.
 
-    Attributes
-    ----------
-    file : str
-    line : int
-    library : str
-        Empty if the line itself caused the event.
-    caller : str
-        The library that called the function on this line, or '' if your program called it.
+    - `library`: Empty if the line itself caused the event.
+    - `caller`: The library that called the function on this line, or '' if your program called it.
     """
 
     file: str
@@ -52,20 +46,13 @@ class Place(NamedTuple):
 class Event(NamedTuple):
     """A conversion, an assignment or an interruption that a tape can't differentiate.
 
-    Attributes
-    ----------
-    kind : {'exit', 'text', 'assigned', 'changed', 'paused', 'reset'}
-        A value was converted to something that no tape can follow, or to text or bytes; a variable was assigned a
-        value,
-        or changed in place; recording was paused; all records were dropped.
-    number : int
-        The number of the value or of the variable, or the time at which the pause or the reset began.
-    what : object
-        The name of the conversion, the number of the assigned value, the time at which the pause ended, or the
-        numbers of the values that were watched.
-    place : Place or None
-    time : int
-        The time, by the clock that also numbers values.
+    - `kind`: {'exit', 'text', 'assigned', 'changed', 'paused', 'reset'}. A value was converted to something that no
+      tape can follow, or to text or bytes; a variable was assigned a value, or changed in place; recording was paused;
+      all records were dropped.
+    - `number`: The number of the value or of the variable, or the time at which the pause or the reset began.
+    - `what`: The name of the conversion, the number of the assigned value, the time at which the pause ended, or the
+      numbers of the values that were watched.
+    - `time`: The time, by the clock that also numbers values.
     """
 
     kind: Kind
@@ -143,9 +130,8 @@ def _caller_of(frame: Any) -> str:
 def source_lines(file: str, module: dict[str, Any] | None = None) -> list[str]:
     """Return the lines of a file that `linecache` has, or nothing for ``<string>``.
 
-    Python 3.13 and later register the text of ``python -c`` under that name, so linecache would return those lines
-    for any
-    code that was compiled from a string.
+    Python 3.13 and later register the text of ``python -c`` under that name, so linecache would return those lines for
+    any code that was compiled from a string.
     """
     return [] if file == EVALUATED else linecache.getlines(file, module)
 
@@ -160,10 +146,8 @@ def origin_of(file: str) -> str | None:
     """Return the name of the library that a file belongs to, '' for user files, or None for this package.
 
     A library is part of the standard library or installed: in a ``site-packages`` or ``dist-packages`` folder, in an
-    egg
-    or archive on ``sys.path``, or next to its metadata in a folder on ``sys.path``, as ``pip install --target``
-    leaves it.
-    Modules next to the notebook, or in your own folders on ``PYTHONPATH``, are user files.
+    egg or archive on ``sys.path``, or next to its metadata in a folder on ``sys.path``, as ``pip install --target``
+    leaves it. Modules next to the notebook, or in your own folders on ``PYTHONPATH``, are user files.
     """
     if file.startswith((_own_folder(), PROGRAMS)):
         return None

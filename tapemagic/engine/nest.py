@@ -27,10 +27,7 @@ def leaves(
 ) -> list[Any]:
     """Return the leaves of a nested structure in TensorFlow's order, which sorts the keys of dicts.
 
-    Raises
-    ------
-    NotATensorError
-        If the structure contains itself. `error` replaces this class.
+    Raises NotATensorError if the structure contains itself. `error` replaces this class.
     """
     gathered: list[Any] = []
     try:
@@ -128,10 +125,8 @@ def tensors(
 ) -> Sequence[Traced]:
     """Return the leaves of a structure, each of which must be a tensor; a list of tensors is returned unchanged.
 
-    Raises
-    ------
-    NotATensorError
-        If a leaf isn't a tensor. `error` replaces this class; the message calls the structure `role`.
+    Raises NotATensorError if a leaf isn't a tensor. `error` replaces this class; the message calls the structure
+    `role`.
     """
     if isinstance(structure, Traced):
         return [structure]
@@ -151,10 +146,7 @@ def matched(structure: Any, template: Any, targets: Sequence[Traced]) -> list[An
 
     As in TensorFlow, a different structure is flattened if its leaves then have the shapes of the targets.
 
-    Raises
-    ------
-    ShapeError
-        If the numbers of gradients and targets differ, or their assignment is ambiguous.
+    Raises ShapeError if the numbers of gradients and targets differ, or their assignment is ambiguous.
     """
     results = _fitting(structure, template)
     if results is not None:

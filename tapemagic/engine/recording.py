@@ -1,10 +1,9 @@
 """Recording of operations: the format of a record, the live tapes of a thread, and the function that records.
 
 A record on a tape is a plain tuple in the order of `Record`. A tracked value is identified by its id, a positive
-number.
-An untracked value has the number 0 if it was created as a constant, and the negated time of its computation (its
-stamp)
-if it was computed. Ids and stamps come from one counter, so comparing them gives the order of events.
+number. An untracked value has the number 0 if it was created as a constant, and the negated time of its computation
+(its stamp) if it was computed; a plain array, which the program may still change, has -1. Ids and stamps come from one
+counter, so comparing them gives the order of events.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The table of derivatives: a NumPy function -> the rules of its derivative.
 
-A rule is called as ``rule(g, y, *inputs, **params)``, where ``g`` is dL/dy and ``y`` the result. It returns
-dL/d(that input), in any shape from which broadcasting could have come, because the sweep sums it to the input's
-shape.
-A parameter whose name starts with an underscore isn't read by the rule, so the tape keeps only its shape and dtype.
-``g`` may have extra leading axes, so a rule counts its axes from the end.
+A rule is called as ``rule(g, y, *inputs, **params)``, where ``g`` is dL/dy and ``y`` the result. It returns dL/d(that
+input), in any shape from which broadcasting could have come, because the sweep sums it to the input's shape. A
+parameter whose name starts with an underscore isn't read by the rule, so the tape keeps only its shape and dtype. ``g``
+may have extra leading axes, so a rule counts its axes from the end.
 """
 
 from __future__ import annotations
@@ -32,60 +31,29 @@ HARMLESS = frozenset({"dtype", "casting", "subok", "like"})
 class Operation:
     """A function that tapes record, with a rule for each of its array arguments.
 
-    Attributes
-    ----------
-    function : callable
-        Computes the value.
-    on_arrays : callable
-        on_arrays : callable
-            Like `function`, but for arrays only: it doesn't look for tensors among the arguments.
-        number : int
-            Its position in `NUMBERED`, by which records identify it. Python's garbage collector doesn't track
-            integers, so a
-            long tape of records that hold only integers and arrays costs it less time.
-    name : str
-        What figures and messages call it.
-    rules : tuple of callable or None
-        One for each array argument, or None if there is no derivative.
-    joint_rule : callable or None
-        For a function of any number of arrays: one rule ``joint_rule(argnums, g, y, *inputs, **params)``, which
-        returns the gradients of the inputs at the positions `argnums`, in that order.
-    inputs : tuple of str
-        The names of the array arguments, for calls that pass them by keyword; looked up at the first such call.
-    pointwise : bool
-        Whether each element of the result depends only on the elements at the same position.
-    selects : callable or None
-        For a function of one array whose results are sums of few elements of it, with integer factors: called like
-        the
-        function, with the numbers of the elements instead of their values, it returns a list of pairs of a factor
-        and, for
-        each result, the number of the element (0: no element). None if there are too many.
-    spreads : bool
-        Whether the rules only copy elements of the gradient, or zeros, to new positions: each element of an input was
-        added to at most one element of the result.
-    accepts : frozenset of str
-        The keyword arguments that the rules understand.
-    ignores : frozenset of str
-        Keyword arguments on which no derivative depends.
+    - `function`: Computes the value.
+    - `on_arrays`: Like `function`, but for arrays only: it doesn't look for tensors among the arguments.
+    - `number`: Its position in `NUMBERED`, by which records identify it. Python's garbage collector doesn't track
+      integers, so a long tape of records that hold only integers and arrays costs it less time.
+    - `name`: What figures and messages call it.
+    - `rules`: One for each array argument, or None if there is no derivative.
+    - `joint_rule`: For a function of any number of arrays: one rule ``joint_rule(argnums, g, y, *inputs, **params)``,
+      which returns the gradients of the inputs at the positions `argnums`, in that order.
+    - `inputs`: The names of the array arguments, for calls that pass them by keyword; looked up at the first such call.
+    - `pointwise`: Whether each element of the result depends only on the elements at the same position.
+    - `selects`: For a function of one array whose results are sums of few elements of it, with integer factors: called
+      like the function, with the numbers of the elements instead of their values, it returns a list of pairs of a
+      factor and, for each result, the number of the element (0: no element). None if there are too many.
+    - `spreads`: Whether the rules only copy elements of the gradient, or zeros, to new positions: each element of an
+      input was added to at most one element of the result.
+    - `accepts`: The keyword arguments that the rules understand.
+    - `ignores`: Keyword arguments on which no derivative depends.
     """
 
     __slots__ = (
-        "_leads",
-        "_names",
-        "_unread",
-        "accepts",
-        "function",
-        "ignores",
-        "inputs",
-        "joint_rule",
-        "name",
-        "number",
-        "on_arrays",
-        "pointwise",
-        "rules",
-        "selects",
-        "spreads",
-    )
+        "_leads", "_names", "_unread", "accepts", "function", "ignores", "inputs", "joint_rule",
+        "name", "number", "on_arrays", "pointwise", "rules", "selects", "spreads",
+)  # fmt: skip
 
     def __init__(self, function: Function) -> None:
         self.number = len(NUMBERED)
@@ -150,10 +118,7 @@ class Operation:
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters that the rules read.
 
-        Raises
-        ------
-        UnsupportedArgumentError
-            If one of `params` is neither read by the rules nor irrelevant to them.
+        Raises UnsupportedArgumentError if one of `params` is neither read by the rules nor irrelevant to them.
         """
         for name, value in params.items():
             if name not in self.accepts and name not in self.ignores and value is not None:
@@ -327,23 +292,13 @@ def vjp(
 ) -> None:
     """Give `function` one rule for each array argument.
 
-    Parameters
-    ----------
-    function : callable
-        A NumPy function, or a function of this package.
-    *rules : callable or None
-        ``rule(g, y, *inputs, **params)``, or None for an argument without a derivative.
-    inputs : str, optional
-        The names of the array arguments, separated by spaces, if other arguments precede them.
-    ignores : str, optional
-        Names of keyword arguments on which no derivative depends.
-    name : str, optional
-        The name in figures and messages, if the function's own name isn't suitable.
+    - `function`: A NumPy function, or a function of this package.
+    - `*rules`: ``rule(g, y, *inputs, **params)``, or None for an argument without a derivative.
+    - `inputs`: The names of the array arguments, separated by spaces, if other arguments precede them.
+    - `ignores`: Names of keyword arguments on which no derivative depends.
+    - `name`: The name in figures and messages, if the function's own name isn't suitable.
 
-    Raises
-    ------
-    ValueError
-        If `function` has an entry already.
+    Raises ValueError if `function` has an entry already.
     """
     _new(function)
     entry = operation(function)
@@ -359,20 +314,12 @@ def vjp(
 def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
     """Give a `function` of any number of arrays a single rule for all arguments.
 
-    Parameters
-    ----------
-    function : callable
-        A function whose positional arguments are arrays.
-    rule : callable
-        ``rule(argnums, g, y, *inputs, **params)``, which returns a gradient, or None, for each of the positions
-        `argnums`. A single call for all positions: a call per position would take time proportional to their square.
-    name, ignores : str, optional
-        See `vjp`.
+    - `function`: A function whose positional arguments are arrays.
+    - `rule`: ``rule(argnums, g, y, *inputs, **params)``, which returns a gradient, or None, for each of the positions
+      `argnums`. A single call for all positions: a call per position would take time proportional to their square.
+    - `name`, `ignores`: See `vjp`.
 
-    Raises
-    ------
-    ValueError
-        If `function` has an entry already.
+    Raises ValueError if `function` has an entry already.
     """
     _new(function)
     entry = operation(function)

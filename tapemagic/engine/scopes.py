@@ -1,8 +1,7 @@
 """Scopes: the calls of layers and losses, whose operations a report folds into one box.
 
 A scope isn't stored anywhere: it is a frame of `call_in_scope` on the stack, where an observer finds it. So it ends
-with
-its call, also after an exception, and other threads can't see it.
+with its call, also after an exception, and other threads can't see it.
 """
 
 from __future__ import annotations
@@ -26,24 +25,14 @@ Shape = tuple[int, ...]
 class Scope:
     """A call of a layer, or of a loss.
 
-    Parameters
-    ----------
-    name : str
-        The path of the layer: ``sequential/dense``.
-    kind : str
-        The name of its class, or '' for another function whose loops and calls should be visible in a report.
+    - `name`: The path of the layer: ``sequential/dense``.
+    - `kind`: The name of its class, or '' for another function whose loops and calls should be visible in a report.
 
-    Attributes
-    ----------
-    inputs, outputs : tuple of tuple of int
-        The shapes of the arrays that it received and returned, in the order of the structure; empty until it has
-        returned.
-    arguments : tuple of (int, array or None)
-        For each tensor, variable or array that it received, the id (or `FOREIGN`) and a copy of the value, or None
-        for a
-        variable.
-    parameters : int or None
-        The number of elements of its variables. It is None for a loss, and until a layer has returned.
+    - `inputs`, `outputs`: The shapes of the arrays that it received and returned, in the order of the structure; empty
+      until it has returned.
+    - `arguments`: Tuple of (int, array or None). For each tensor, variable or array that it received, the id (or
+      `FOREIGN`) and a copy of the value, or None for a variable.
+    - `parameters`: The number of elements of its variables. It is None for a loss, and until a layer has returned.
     """
 
     __slots__ = ("arguments", "inputs", "kind", "name", "outputs", "parameters")

@@ -25,16 +25,16 @@ class Tracer(Protocol):
     def call(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function, and record it as a single call."""
 
-    def own(self, x: Any) -> Any:
+    def owned_copy(self, x: Any) -> Any:
         """Return a copy of an array, for a caller that writes into it; in the program, it is the same value."""
 
-    def assigns(self, variable: Any, value: Any) -> None:
+    def record_assignment(self, variable: Any, value: Any) -> None:
         """Record that this thread assigned a value to a variable."""
 
-    def leave(self, how: str) -> None:
+    def mark_exit(self, how: str) -> None:
         """Record the name of an operation that can't be part of a program."""
 
-    def draws(self) -> None:
+    def record_draw(self) -> None:
         """Record that this package is about to draw random numbers."""
 
     def value(self, args: Any) -> Any:
@@ -89,10 +89,8 @@ def one_call(function: F) -> F:
     """Decorate a function of arrays that becomes a single call in programs, even if it branches or loops.
 
     Use it for functions whose branches depend on numbers, for example to choose the faster algorithm, or that write
-    into
-    an array they created. They must take and return arrays or NumPy scalars, not tensors, and mustn't write into
-    their
-    arguments.
+    into an array they created. They must take and return arrays or NumPy scalars, not tensors, and mustn't write into
+    their arguments.
 
     Examples
     --------

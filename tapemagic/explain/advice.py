@@ -1,4 +1,4 @@
-"""Words for reasons: the way by which a value left the tape, the line, and the replacement."""
+"""Sentences about a call that turned a tracked value into a plain one, with the line and what to write instead."""
 
 from __future__ import annotations
 
@@ -15,31 +15,34 @@ from tapemagic.explain.formatting import SHOWN, format_entries, format_line
 from tapemagic.explain.program_text import on_line, text_of
 
 STACKING = {"stack", "concatenate", "hstack", "vstack", "column_stack", "dstack", "block"}
-"""NumPy's functions that follow the tensors in a list."""
+"""NumPy functions that track the tensors in a list."""
 
 ARRAYS = {"array", "asarray", "asanyarray", "constant", "convert_to_tensor"}
 NUMBERS = ("float", "fsum", "math", "cmath")
-NUMPY = "NumPy, which made a plain array of it,"
-LONGEST = 120
-"""The number of characters up to which a replacement is written out."""
+NUMPY = "NumPy"
+MAX_REPLACEMENT = 120
+"""Maximum number of characters in a replacement."""
 
 COMPUTING = {".compute()", "dask.compute()", "dask.delayed()"}
-"""The ways by which the numbers of a lazy tensor leave."""
+"""Conversions that compute a lazy tensor."""
 
-STAY = {"np.asarray": "call NumPy on the tensor itself", "float()": "leave it a tensor"}
-CONVERSIONS = {
-    "math cmath": "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)",
-    "[]=": "collect the parts in a list, and make one tensor of them at the end, with np.stack(parts)",
-    "rng random normal uniform": "draw plain numbers, and compute with the tensor afterwards, as in mu + sigma * "
-    "rng.normal(size=3)",
-    "full arange linspace full_like": "compute with the tensor, as in x * np.ones(3) or x * np.arange(3)",
-    "poly1d polyval polyadd polysub polymul polydiv polyder polyint roots": "an np.poly1d is an array to NumPy's "
-    "functions: call it, as in p(x), or give them p.coeffs",
-    "vectorize": "call NumPy's functions on whole tensors",
+KEEP_TENSOR = {
+    "np.asarray": "Call NumPy's functions on the tensor itself",
+    "float()": "Leave it a tensor",
 }
-"""Replacements for conversions to numbers, by the calls on the line; the first that fits."""
+CONVERSIONS = {
+    "math cmath": "Write NumPy's functions instead of those in math: np.sin(x), not math.sin(x)",
+    "[]=": "Collect the parts in a list, and build one tensor from them at the end with np.stack(parts)",
+    "rng random normal uniform": "Draw plain numbers, and then compute with the tensor: mu + sigma * "
+    "rng.normal(size=3)",
+    "full arange linspace full_like": "Compute with the tensor: x * np.ones(3) or x * np.arange(3)",
+    "poly1d polyval polyadd polysub polymul polydiv polyder polyint roots": "To NumPy's functions, an np.poly1d "
+    "is a plain array. Call it: p(x), or pass p.coeffs to the functions",
+    "vectorize": "Call NumPy's functions on whole tensors",
+}
+"""Advice for conversions to plain numbers, by the calls on the line. The first match counts."""
 
-OF_MATH = {
+MATH_REPLACEMENTS = {
     "erf": "tapemagic.erf",
     "erfc": "tapemagic.erfc",
     "fsum": "np.sum",
@@ -47,101 +50,136 @@ OF_MATH = {
     "lgamma": "scipy.special.gammaln",
     "pow": "np.power",
 }
-"""NumPy's and SciPy's functions in place of those of the module math that have another name."""
+"""NumPy and SciPy functions that replace functions of the module math under a different name."""
 
-FLAT = "its result has no derivative; a smooth function in its place has one"
+USE_SMOOTH = "Use a smooth function instead"
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal")
 SMOOTH = {
-    "histogram histogram2d histogramdd bincount digitize searchsorted": "counts and positions change in "
-    "jumps; a smooth count of what is near c is np.sum(np.exp(-(((x - c) / width) ** 2)))",
-    "argmax argmin": "a position has no derivative; tapemagic.softmax(x) weighs all positions smoothly",
-    " ".join(
-        COMPARISONS
-    ): "a comparison has no derivative; tapemagic.sigmoid((x - a) / width) is a smooth step",
+    "histogram histogram2d histogramdd bincount digitize searchsorted": "A smooth "
+    "count of the values near c is np.sum(np.exp(-(((x - c) / width) ** 2)))",
+    "argmax argmin": "Write tapemagic.softmax(x), which weighs all positions smoothly",
+    " ".join(COMPARISONS): "Write tapemagic.sigmoid((x - a) / width), which is a smooth step",
 }
-"""Replacements for functions whose results change in steps."""
+"""Advice for functions whose results change in steps."""
 
-OF_SCIPY = {
-    "softmax": "write tapemagic.softmax(x, axis)",
-    "log_softmax": "write tapemagic.log_softmax(x, axis)",
-    "logsumexp": "write tapemagic.logsumexp(x, axis)",
-    "polygamma": "write scipy.special.zeta(n + 1, x) times (-1)**(n + 1) * n!, or psi(x) for n = 0",
-    "multigammaln": "write the sum of scipy.special.gammaln(a - j / 2) for j in range(d)",
-    "comb": "write scipy.special.binom(n, k)",
-    "factorial": "write scipy.special.gamma(n + 1)",
-    "perm": "write scipy.special.poch(n - k + 1, k)",
+SCIPY_REPLACEMENTS = {
+    "softmax": "Write tapemagic.softmax(x, axis)",
+    "log_softmax": "Write tapemagic.log_softmax(x, axis)",
+    "logsumexp": "Write tapemagic.logsumexp(x, axis)",
+    "polygamma": "Write scipy.special.zeta(n + 1, x) times (-1)**(n + 1) * n!, or psi(x) for n = 0",
+    "multigammaln": "Write the sum of scipy.special.gammaln(a - j / 2) for j in range(d)",
+    "comb": "Write scipy.special.binom(n, k)",
+    "factorial": "Write scipy.special.gamma(n + 1)",
+    "perm": "Write scipy.special.poch(n - k + 1, k)",
 }
-"""SciPy's functions that make plain arrays of their arguments, and what to write in their place."""
+"""Advice for SciPy functions that convert their arguments to plain arrays."""
 
 
-def way(event: Event, namespace: Mapping[str, Any]) -> str:
-    """The way by which a value left the tape, the line, and the replacement."""
-    return f"{way_out(event)}: {replacement(event, namespace)}"
+PRODUCTS = {
+    "a plain number": ("float()", "complex()", "int()", ".item()"),
+    "True or False": ("bool()",),
+    "a plain list": (".tolist()",),
+    "text": ("repr()", "format()"),
+    "bytes": ("pickle",),
+}
+"""Descriptions of results, each with the conversions that return it. All others return a plain array."""
 
 
-def way_out(event: Event) -> str:
-    """The way by which a value left the tape, and the line."""
+def lost_track(event: Event, name: str, namespace: Mapping[str, Any]) -> str:
+    """Say, without a full stop, that the tape can't track the value `name` through a call."""
+    text = conversion(event, name, namespace)
+    if is_flat(event) and " into " not in text:
+        return text
+    return f"{text}, so the tape lost track of it"
+
+
+def conversion(event: Event, name: str, namespace: Mapping[str, Any]) -> str:
+    """Say which call on which line turned the value `name` into a plain number or array."""
+    what = str(event.what)
+    agent = f"{_agent(event, namespace)}{at(event)}"
+    if what.startswith(("tapemagic.", "tf.", "copy.")) and "distributed" not in what:
+        return f"{agent} made a plain copy of {name}"
+    if " to " in what:
+        return f"{agent} turned {name} into {what.rpartition(' to ')[2]} numbers"
+    if is_flat(event) and what != "int()":
+        return f"{agent} changes in steps, so it has no derivative in {name}"
+    product = next(
+        (product_name for product_name, hows in PRODUCTS.items() if what in hows), "a plain array"
+    )
+    if agent.startswith(NUMPY):  # float() is then only how NumPy reads the items of a list
+        product = "a plain array"
+    return f"{agent} turned {name} into {product}"
+
+
+def _agent(event: Event, namespace: Mapping[str, Any]) -> str:
+    """Return the name of the call that converted a value: "math.sin", or the library that did it inside."""
     library = event.place.library if event.place else ""
     what = str(event.what)
     if library and library != "numpy" and not what.startswith(library):
-        return f"{library}, which converted it with {what}{at(event)}"
+        return library
+    if what == "float()" and (function := math_on_line(event.place, namespace)):
+        return function
     calls = _calls(event.place)
-    if what in STAY and what.removesuffix("()").split(".")[-1] not in calls:
+    if what in KEEP_TENSOR and what.removesuffix("()").split(".")[-1] not in calls:
         what = NUMPY if calls.isdisjoint(NUMBERS) and list_replacement(event.place) else what
     if what == "np.asarray" and "asarray" not in calls:
         what = NUMPY
-    return f"{what}{at(event)}"
+    return what.partition(" to ")[0]
 
 
 def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
-    """The replacement for a conversion that left the tape, by its name, its line and what names stand for."""
+    """Return the advice for a conversion to a plain value, as a sentence without a full stop.
+
+    - `namespace`: The values of names on the line: `sin` may be `math.sin`.
+    """
     what = str(event.what)
     library = event.place.library if event.place else ""
     if library == "scipy":
         if any("linalg" in ast.unparse(statement) for statement in on_line(*text_of(event.place))):
-            return "a tape follows NumPy alone: np.linalg has the same"
-        ufuncs = "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
-        return _first(OF_SCIPY, _calls(event.place)) or ufuncs
+            return "Write the function of the same name from np.linalg"
+        ufuncs = "A tape tracks NumPy's functions and SciPy's ufuncs, such as scipy.special.erf"
+        return _first(SCIPY_REPLACEMENTS, _calls(event.place)) or ufuncs
     if what in COMPUTING:
-        return "go on with the tensor itself, which is lazy, and compute what comes out in the end"
+        return "Compute with the lazy tensor itself, and call .compute() on the final results"
     if what.startswith("model."):
-        return "they compute with plain arrays; call the model itself, as in model(x)"
+        return "They use plain arrays. Call the model itself: model(x)"
     if what.startswith("tapemagic.distributed."):
-        return "it gives the gradient as its second result; a tape follows tapemagic.constant(dask_array)"
-    if what.startswith(("tapemagic.", "copy.")):
-        return "it copies the value alone: compute with the tensor itself, which needs no copy"
+        return "Its second result is the gradient. A tape tracks tapemagic.constant(dask_array)"
+    if what.startswith(("tapemagic.", "copy.", "tf.")):
+        return "Compute with the tensor itself, which needs no copy"
     if what.endswith("compute()"):
-        return "go on with the lazy tensor, and compute what you want to see at the end"
+        return "Compute with the lazy tensor itself, and call .compute() on the final results"
     if library and library != "numpy":
-        return "a tape follows NumPy alone"
+        return "A tape tracks NumPy's functions only"
     if " to " in what or what == "int()":
-        return "whole numbers and truth values have no derivative; a smooth function in its place has one"
+        return "Integers and booleans have no derivative. Use a smooth function instead"
     if is_flat(event):
         function = what.removeprefix("np.").split(".")[0]
         extreme = function in COMPARISONS and _extreme_replacement(event.place, namespace)
-        return extreme or _first(SMOOTH, {function}) or FLAT
-    if what not in STAY:
-        return f"leave {what} out" if what.startswith(".") else "stay with the tensor"
+        return extreme or _first(SMOOTH, {function}) or USE_SMOOTH
+    if what not in KEEP_TENSOR:
+        return f"Remove {what}" if what.startswith(".") else "Compute with the tensor itself"
     by_math = what == "float()" and math_replacement(event.place, namespace)
-    known = by_math or _first(CONVERSIONS, _calls(event.place))
-    return known or list_replacement(event.place) or STAY[what]
+    by_line = by_math or _first(CONVERSIONS, _calls(event.place))
+    return by_line or list_replacement(event.place) or KEEP_TENSOR[what]
 
 
 def _first(advice: Mapping[str, str], names: set[str]) -> str:
-    """The first advice in a table for one of some names."""
-    found = (text for words, text in advice.items() if not names.isdisjoint(words.split()))
-    return next(found, "")
+    """Return the first advice in a table that concerns any of the names, or ''."""
+    matching = (text for words, text in advice.items() if not names.isdisjoint(words.split()))
+    return next(matching, "")
 
 
 def is_flat(event: Event) -> bool:
-    """Whether an exit changes in steps, so that nothing of a derivative left with it."""
+    """Return True if a conversion changes in steps, so that it loses no part of a derivative."""
     what = str(event.what)
+    # np.asarray only converts; every other np. or scipy. name here is a function without a rule, such as np.argmax.
     by_function = what.startswith(("np.", "scipy.")) and what != "np.asarray"
     return by_function or " to " in what or what == "int()"
 
 
 def takes_gradient(place: Place | None) -> bool:
-    """Whether a line takes a gradient, whose own rules may have compared values."""
+    """Return True if a line takes a gradient, whose own rules may compare values."""
     return not _calls(place).isdisjoint({"gradient", "jacobian", "batch_jacobian"})
 
 
@@ -150,31 +188,33 @@ def _nodes(place: Place | None) -> Iterator[ast.AST]:
 
 
 def _calls(place: Place | None) -> set[str]:
-    """The names of the calls on a line; "[]=" if it writes into a part of an array, and not into a dict."""
+    """Return the parts of the names that a line calls, and "[]=" if it assigns to elements of an array."""
     calls = (ast.unparse(node.func) for node in _nodes(place) if isinstance(node, ast.Call))
-    found = {part for name in calls for part in name.split(".")}
+    names = {part for name in calls for part in name.split(".")}
+    # A subscript that is a string belongs to a dict, which stores tensors unchanged.
     for statement in on_line(*text_of(place)):
         match statement:
             case ast.Assign([*_, ast.Subscript(slice=key)]) | ast.AugAssign(
                 ast.Subscript(slice=key)
             ) if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
-                found.add("[]=")
-    return found
+                names.add("[]=")
+    return names
 
 
 def list_replacement(place: Place | None) -> str:
-    """The call to write where NumPy is given a list of tensors, of which it makes a plain array; empty if it is not."""
+    """Return the call to write instead of one that converts a list of tensors to a plain array, or ''."""
     for node in _nodes(place):
         match node:
             case ast.Subscript(ast.Attribute(_, "r_" | "c_") as joined, joint):
-                given = joint if isinstance(joint, ast.Tuple) else ast.Tuple([joint])
+                items = joint if isinstance(joint, ast.Tuple) else ast.Tuple([joint])
                 join = "hstack" if joined.attr == "r_" else "column_stack"
-                if not any(isinstance(part, ast.Slice) for part in given.elts):
-                    return _replace(node, f"np.{join}({_as_list(given)})")
-                return f"make one tensor of the parts with np.{join}"
+                if not any(isinstance(part, ast.Slice) for part in items.elts):
+                    return _replace(node, f"np.{join}({_as_list(items)})")
+                return f"Build one tensor from the parts with np.{join}"
             case ast.Call(function, [first, *more]) if _is_list(place, first):
                 name = ast.unparse(function)
                 package, last = name.partition(".")[0], name.rpartition(".")[2]
+                # Only these packages are known to convert a list; other functions may take lists of tensors.
                 if last in STACKING or package not in {"np", "numpy", "tm", "tapemagic"}:
                     continue
                 parts: Iterable[ast.expr] = getattr(first, "elts", ())
@@ -187,32 +227,39 @@ def list_replacement(place: Place | None) -> str:
 
 
 def _extreme_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
-    """The call to write where Python's max or min compares two numbers; empty if neither is called."""
+    """Return the advice to replace Python's max or min of two numbers, or '' if a line calls neither."""
     for node in _nodes(place):
         match node:
-            case ast.Call(ast.Name("max" | "min" as name), [_, _] as given, []) if (
+            case ast.Call(ast.Name("max" | "min" as name), [_, _] as operands, []) if (
                 name not in namespace
             ):
-                arguments = ", ".join(map(ast.unparse, given))
-                call = f"({arguments})" if len(arguments) < LONGEST else ""
-                return f"{name} compares the two, and gives one of them: write np.{name}imum{call}"
+                arguments = ", ".join(map(ast.unparse, operands))
+                call = f"({arguments})" if len(arguments) < MAX_REPLACEMENT else ""
+                return f"{name} only compares the two. Write np.{name}imum{call}"
     return ""
 
 
 def math_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
-    """The call to write where a function of Python's module math is given a tensor; empty if none is called."""
+    """Return the advice to replace a function of the module math on a line, or ''."""
     for node in _nodes(place):
         if isinstance(node, ast.Call) and (function := math_function(node.func, namespace)):
-            return f"{function} gives a plain number: {math_instead(node, function)}"
+            return math_instead(node, function)
     return ""
 
 
+def math_on_line(place: Place | None, namespace: Mapping[str, Any]) -> str:
+    """Return the name of the first function of the module math that a line calls, or ''."""
+    calls = (node for node in _nodes(place) if isinstance(node, ast.Call))
+    return next(filter(None, (math_function(node.func, namespace) for node in calls)), "")
+
+
 def math_function(node: ast.expr, namespace: Mapping[str, Any]) -> str:
-    """The name of the function of the module math for which an expression stands: "math.exp"; empty if for none."""
+    """Return the name of the function of the module math that an expression refers to, such as "math.exp", or ''."""
     match node:
         case ast.Name(name):
             value = namespace.get(name)
         case ast.Attribute(ast.Name(module), name) if namespace.get(module, math) is math:
+            # A name that isn't in the namespace anymore was math if it is called math.
             value = getattr(math, name, None) if module in namespace or module == "math" else None
         case _:
             return ""
@@ -221,59 +268,68 @@ def math_function(node: ast.expr, namespace: Mapping[str, Any]) -> str:
 
 
 def math_instead(node: ast.Call, function: str) -> str:
-    """The advice to write NumPy's function in place of one of the module math."""
+    """Return the advice to call a NumPy function instead of one from the module math."""
     name = function.removeprefix("math.")
     own = vars(np).get(name)
+    # math.log(x, 2) takes a base, np.log doesn't: a function of the same name must take as many arguments.
     fits = own.nin == len(node.args) if isinstance(own, np.ufunc) else callable(own)
-    instead = OF_MATH.get(name, f"np.{name}" if fits else "")
+    instead = MATH_REPLACEMENTS.get(name, f"np.{name}" if fits else "")
     if not instead:
-        return "compute with NumPy's functions in its place"
-    given = ", ".join(ast.unparse(part) for part in node.args)
-    return f"write {instead}({given})" if len(given) < LONGEST else f"write {instead}"
+        return "Use NumPy's functions instead"
+    arguments = ", ".join(ast.unparse(part) for part in node.args)
+    return (
+        f"Write {instead}({arguments})" if len(arguments) < MAX_REPLACEMENT else f"Write {instead}"
+    )
 
 
 def _replace(node: ast.AST, text: str) -> str:
-    """The advice to write one expression in the place of another, in full where they are short."""
+    """Return the advice to replace one expression by another, written out if both are short."""
     old = ast.unparse(node)
-    if len(old) + len(text) > LONGEST:
-        return f"make one tensor of the list first, with {text.partition('np.stack(')[1] or text.partition('(')[0]}...)"
-    return f"write {text} in place of {old}"
+    if len(old) + len(text) > MAX_REPLACEMENT:
+        call = text.partition("np.stack(")[1] or text.partition("(")[0]
+        return f"Build one tensor from the list first, with {call}...)"
+    return f"Write {text} instead of {old}"
 
 
 def _as_list(node: ast.expr) -> str:
     return ast.unparse(ast.List(node.elts) if isinstance(node, ast.Tuple) else node)
 
 
-def _is_list(place: Place | None, given: ast.expr) -> bool:
-    """Whether an argument is a list, or a name to which a program appends, or binds a list."""
-    if not isinstance(given, ast.Name):
-        return isinstance(given, ast.List | ast.Tuple | ast.ListComp)
+def _is_list(place: Place | None, argument: ast.expr) -> bool:
+    """Return True if an argument is a list, or a name that the program binds or appends to as a list."""
+    if not isinstance(argument, ast.Name):
+        return isinstance(argument, ast.List | ast.Tuple | ast.ListComp)
     for node in ast.walk(text_of(place)[0]):
         match node:
             case ast.Call(ast.Attribute(ast.Name(owner), "append")) | ast.Assign(
                 [ast.Name(owner)], ast.List() | ast.ListComp()
-            ) if owner == given.id:
+            ) if owner == argument.id:
                 return True
     return False
 
 
 def at(event: Event) -> str:
-    """The line of an event: " on line 3 (y = float(x))"."""
+    """Return the line of an event: " on line 3 (y = float(x))"."""
     return f" on {format_line(event.place)}" if event.place else ""
 
 
+def with_article(word: str) -> str:
+    """Return a word with its article: "an int"."""
+    return f"{'an' if word[0].lower() in 'aeiou' else 'a'} {word}"
+
+
 def listed(names: list[str]) -> str:
-    """Names in a row: "a, b and c"."""
+    """Join names for a sentence: "a, b and c"."""
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 def kind(value: Any) -> str:
-    """The kind of values in an array without derivative: truth values or whole numbers."""
-    return "truth values" if value.dtype.kind == "b" else "whole numbers"
+    """Return the kind of values in an array that has no derivative: booleans or integers."""
+    return "booleans" if value.dtype.kind == "b" else "integers"
 
 
 def as_real(value: Any) -> str:
-    """The same value as one writes it with real numbers."""
+    """Write a value as code with real numbers: "3.0"."""
     real = unwrap(value).astype(float)
     if not real.shape:
         return format_entries(real)

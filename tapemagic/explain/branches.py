@@ -1,7 +1,7 @@
-"""The branch of a program that gave a value: the constant that a function returned, by the program's text.
+"""Find the branch that returned a constant, by reading the program's source.
 
-A value that is no tensor came out of a branch that computes nothing from what is watched, such as ``return 0.0``, if
-nothing of it left a tape. The text tells which, if just one constant of all branches is the value.
+If a target is a plain number although no call converted a tensor, a branch such as ``return 0.0`` returned it. The
+source shows which one if exactly one constant among all branches equals the number.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from tapemagic.explain.program_text import (
 )
 from tapemagic.explain.query import Program, Question
 
-DEPTH = 4
-"""The number of names and calls that are followed."""
+MAX_DEPTH = 4
+"""Maximum number of names and calls to follow."""
 
 EXTREMES = {"max": "np.maximum", "min": "np.minimum"}
 LOOPS = ast.For, ast.AsyncFor, ast.While
@@ -37,22 +37,13 @@ FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant that a value may be.
+    """A constant in the source that a value may come from.
 
-    Attributes
-    ----------
-    value : number
-    line : int
-        The line from which it was returned, or on which it was bound to a name.
-    function : str
-        The function that returned it; empty for the program itself.
-    file : str
-    name : str
-        The name under which it was returned; empty if the number itself was.
-    loop : int or None
-        The line of the loop that did not change it.
-    is_whole : bool
-        Whether it is the value, and not only a part from which the value was computed.
+    - `line`: The line that returns the constant or binds it to a name.
+    - `function`: The function that returned it, or '' for the program itself.
+    - `name`: The returned name, or '' if the function returns the number itself.
+    - `loop`: The line of a loop that should have changed it and didn't.
+    - `is_whole`: True if the constant is the value, False if the value was computed from it.
     """
 
     value: Any
@@ -66,101 +57,98 @@ class Constant:
 
 @dataclass(frozen=True)
 class Scope:
-    """The body of a program or of a function, with the arguments that it was given."""
+    """The body of a program or function, with the expressions of its arguments."""
 
     body: Sequence[ast.stmt]
     file: str
     function: str = ""
-    given: Mapping[str, tuple[ast.expr, Scope]] = field(default_factory=dict)
+    arguments: Mapping[str, tuple[ast.expr, Scope]] = field(default_factory=dict)
 
 
 def constant_branch(program: Program, name: str, value: Any, source: str) -> str:
-    """The branch that gave a plain number, in a sentence; empty if the program's text does not tell."""
+    """Say which branch returned a plain number. Return '' if the source doesn't show which."""
     place = program.place
     if place is None:
         return ""
     scope = Scope(text_of(place)[0].body, place.file)
-    found = list(dict.fromkeys(_of_name(name, scope, program, DEPTH)))
-    exact = [c for c in found if c.is_whole and _same(c.value, value)]
-    chosen = exact or [c for c in found if not c.is_whole]
+    candidates = list(dict.fromkeys(_of_name(name, scope, program, MAX_DEPTH)))
+    exact = [c for c in candidates if c.is_whole and _is_equal(c.value, value)]
+    chosen = exact or [c for c in candidates if not c.is_whole]
+    # If two candidates equal the value, either of them may have run, and a sentence about the first may be wrong.
     return _sentence(chosen[0], name, source, place.file) if len(chosen) == 1 else ""
 
 
 def constant_inside(program: Program, name: str, source: str, choices: Sequence[Place]) -> str:
-    """The constant that a function returned and that went into a value, in a sentence; empty if that is not sure.
+    """Say which constant a function returned for use in a value. Return '' if that isn't certain.
 
-    Parameters
-    ----------
-    program : Program
-    name : str
-        Of the value.
-    source : str
-        The name of what was compared.
-    choices : sequence of Place
-        Of the comparisons, one of which has to be in that function.
+    - `name`: The name of the value.
+    - `source`: The name of the compared value.
+    - `choices`: The places of the comparisons. The function must contain at least one of them.
     """
     if program.place is None:
         return ""
     scope = Scope(text_of(program.place)[0].body, program.place.file)
-    found = [
+    constants = [
         constant
-        for constant in dict.fromkeys(_of_name(name, scope, program, DEPTH))
+        for constant in dict.fromkeys(_of_name(name, scope, program, MAX_DEPTH))
         if not constant.is_whole and any(_chosen_by(constant, place) for place in choices)
     ]
-    return _sentence(found[0], name, source, program.place.file) if len(found) == 1 else ""
+    return _sentence(constants[0], name, source, program.place.file) if len(constants) == 1 else ""
 
 
 def _chosen_by(constant: Constant, place: Place) -> bool:
-    """Whether a function compares at a place, and then returns this constant or something of what it was given."""
+    """Return True if a function compares at `place`, and then returns the constant or uses its arguments."""
     tree, _ = text_of(Place(constant.file, constant.line, ""))
     function = innermost_function(tree, constant.line)
     if function is None or function is not innermost_function(*text_of(place)):
         return False
     arguments = function.args
-    given = {x.arg for x in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    names = {x.arg for x in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     inside = function.body
     body = [ast.Return(inside)] if isinstance(inside, ast.expr) else inside
     returned = list(_returned(Scope(body, constant.file)))
-    others = [value for value in returned if not isinstance(value, (ast.Constant, ast.UnaryOp))]
-    return all(names_read(value) & {*given, constant.name} for value in others)
+    computed = [value for value in returned if not isinstance(value, (ast.Constant, ast.UnaryOp))]
+    return all(names_read(value) & {*names, constant.name} for value in computed)
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two plain numbers are equal, or both nan."""
-    return not np.ndim(other) and bool(one == other or (one != one and other != other))  # noqa: PLR0124
+def _is_equal(a: Any, b: Any) -> bool:
+    """Return True if two plain numbers are equal, or both nan."""
+    # nan is the only number that differs from itself.
+    return not np.ndim(b) and bool(a == b or (a != a and b != b))  # noqa: PLR0124
 
 
-def _sentence(found: Constant, name: str, source: str, file: str) -> str:
-    """The constant and the place where it came from."""
-    number = format_number(found.value)
-    where = f"line {found.line}"
-    if found.file != file:
-        where += f" of the cell that defines {found.function}"
+def _sentence(constant: Constant, name: str, source: str, file: str) -> str:
+    """Say which constant a value is, and which line it comes from."""
+    number = format_number(constant.value)
+    where = f"line {constant.line}"
+    if constant.file != file:
+        where += f" of the cell that defines {constant.function}"
     what = f"the constant {number}"
-    if found.function:
-        if found.name:
-            what = f"{found.name}, which was {what}"
-        text = f"{found.function} returned {what} ({where})"
+    if constant.function:
+        if constant.name:
+            what = f"{constant.name}, which was {what}"
+        text = f"{constant.function} returned {what} ({where})"
     else:
-        text = f"{name} is {what} of {where}"
-    if found.loop is not None:
-        text += f": the loop on line {found.loop} did not change it"
-    part = "" if found.is_whole else f", from which {name} was computed"
+        text = f"{name} is {what} from {where}"
+    if constant.loop is not None:
+        text += f", and the loop on line {constant.loop} didn't change it"
+    part = "" if constant.is_whole else f", and {name} was computed from it"
     advice = ""
-    if found.function in EXTREMES:
-        advice = f". {EXTREMES[found.function]} stays on the tape, whichever it takes"
-    return f"{text}{part}. That does not depend on {source}, and its derivative is 0{advice}"
+    if constant.function in EXTREMES:
+        advice = f" Write {EXTREMES[constant.function]}, which the tape can track whichever value it takes."
+    return f"{text}{part}. A constant doesn't depend on {source}, so the derivative is 0.{advice}"
 
 
 def branch_taken(q: Question) -> str:
-    """The branch of a function that computed a target, as the end of a sentence; empty if it was none."""
-    origins = q.evidence.origins
-    for position in range(min(len(origins.sites), len(q.evidence.records)) - 1, -1, -1):
-        if q.evidence.records[position][-1] == id_of(q.target):
+    """Return the end of a sentence that names the branch in which a function computed a target, or ''."""
+    origins = q.snapshot.origins
+    for position in range(min(len(origins.sites), len(q.snapshot.records)) - 1, -1, -1):
+        if q.snapshot.records[position][-1] == id_of(q.target):
             _, call, offset, _ = origins.sites[position]
             code, name = origins.calls[call].code, origins.calls[call].name
             if not call or code is None or origin_of(code.co_filename) != "":
                 return ""
+            # The last expression of a cell has a separate code object, whose offsets start at 2**24 (callsites.END).
             if offset // 2 >= len(code.co_code) // 2:
                 return ""
             line = list(code.co_positions())[offset // 2][0] or 0
@@ -170,28 +158,30 @@ def branch_taken(q: Question) -> str:
             follows = len(list(_returns_before(place, code.co_firstlineno))) > 0
             if not (is_branch or follows):
                 return ""
-            return f": {name} took the branch that ends on {format_line(place)}"
+            return f": {name} ran the branch that ends on {format_line(place)}"
     return ""
 
 
 def _returns_before(place: Place, first: int) -> Iterator[ast.stmt]:
-    """The statements by which a function that begins on a line may have returned before a place."""
+    """Yield the return statements before a place, in the function that begins on line `first`."""
     tree, line = text_of(place)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
+            # co_firstlineno is the line of the first decorator, if there are decorators.
             lines = {node.lineno, *(decorator.lineno for decorator in node.decorator_list)}
             returns = [s for s in statements(node.body) if isinstance(s, ast.Return)]
             yield from (s for s in returns if first in lines and s.lineno < line)
 
 
 def _of_name(name: str, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
-    """The constants that a name may stand for."""
+    """Yield the constants that a name may refer to."""
     assignments = _last_assignments(scope.body, name)
-    if not assignments and name in scope.given:
-        node, outer = scope.given[name]
+    if not assignments and name in scope.arguments:
+        node, outer = scope.arguments[name]
         yield from _of(node, outer, program, depth - 1)
         return
-    if not assignments and not scope.function:  # the expression at the end of a cell
+    if not assignments and not scope.function:
+        # The "name" is then the text of the cell's last expression.
         ends = [s.value for s in scope.body[-1:] if isinstance(s, ast.Expr)]
         assignments = [end for end in ends if ast.unparse(end) == name != getattr(end, "id", "")]
     loops = [s for s in statements(scope.body) if isinstance(s, LOOPS)]
@@ -204,18 +194,19 @@ def _of_name(name: str, scope: Scope, program: Program, depth: int) -> Iterator[
 
 
 def _last_assignments(body: Sequence[ast.stmt], name: str) -> list[ast.expr]:
-    """The expressions that a name may be bound to in the end: the last that is not in a branch, and those after it."""
-    found: list[ast.expr] = []
+    """Return the expressions that a name may be bound to at the end of a body."""
+    expressions: list[ast.expr] = []
     for statement in body:
         bound = list(_assignments([statement], name))
+        # An assignment outside of branches always runs, so it replaces all earlier ones.
         if bound and not isinstance(statement, BRANCHING):
-            found.clear()
-        found += bound
-    return found
+            expressions.clear()
+        expressions += bound
+    return expressions
 
 
 def _of(node: ast.expr, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
-    """The constants that an expression may be."""
+    """Yield the constants that an expression may evaluate to."""
     if depth < 0:
         return
     match node:
@@ -241,7 +232,7 @@ def _of(node: ast.expr, scope: Scope, program: Program, depth: int) -> Iterator[
 
 
 def _inside(node: ast.expr, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
-    """The constants that calls of the user's functions inside of an expression may return."""
+    """Yield the constants that calls of user functions inside an expression may return."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call) and _called(inner, scope, program) is not None:
             for constant in _of(inner, scope, program, depth):
@@ -249,7 +240,7 @@ def _inside(node: ast.expr, scope: Scope, program: Program, depth: int) -> Itera
 
 
 def _through(constant: Constant, value: ast.expr, function: str, file: str) -> Constant:
-    """A constant as a function returns it."""
+    """Add the returning function and line to a constant."""
     if constant.function:
         return constant
     name = value.id if isinstance(value, ast.Name) else ""
@@ -257,7 +248,7 @@ def _through(constant: Constant, value: ast.expr, function: str, file: str) -> C
 
 
 def _called(node: ast.Call, scope: Scope, program: Program) -> Scope | None:
-    """The body of the user's function that an expression calls; None if that is another one."""
+    """Return the body of the user function that an expression calls, or None for other functions."""
     name = getattr(node.func, "id", "")
     function = program.namespace.get(name)
     if not isinstance(function, FunctionType):
@@ -266,27 +257,28 @@ def _called(node: ast.Call, scope: Scope, program: Program) -> Scope | None:
     if origin_of(code.co_filename) != "":
         return None
     tree, line = text_of(Place(code.co_filename, code.co_firstlineno, ""))
-    found = [
+    definitions = [
         part
         for part in ast.walk(tree)
         if isinstance(part, FUNCTIONS) and part.lineno <= line <= (part.end_lineno or 0)
         if getattr(part, "name", "<lambda>") == code.co_name
     ]
-    if len(found) != 1 or any(isinstance(part, ast.Starred) for part in node.args):
+    # Two lambdas on one line have the same name and the same line.
+    if len(definitions) != 1 or any(isinstance(part, ast.Starred) for part in node.args):
         return None
-    definition = found[0]
+    definition = definitions[0]
     names = [part.arg for part in (*definition.args.posonlyargs, *definition.args.args)]
-    given = {key: (value, scope) for key, value in zip(names, node.args, strict=False)}
-    given |= {word.arg: (word.value, scope) for word in node.keywords if word.arg}
+    arguments = {key: (value, scope) for key, value in zip(names, node.args, strict=False)}
+    arguments |= {word.arg: (word.value, scope) for word in node.keywords if word.arg}
     inside = definition.body
     body: Any = (
         [ast.Return(inside, lineno=inside.lineno)] if isinstance(inside, ast.expr) else inside
     )
-    return Scope(body, code.co_filename, name, given)
+    return Scope(body, code.co_filename, name, arguments)
 
 
 def _returned(scope: Scope) -> Iterator[ast.expr]:
-    """The expressions that a function returns; those of a conditional expression by themselves."""
+    """Yield the expressions that a function returns, both sides of a conditional expression separately."""
     for statement in statements(scope.body):
         if isinstance(statement, ast.Return) and statement.value is not None:
             yield from _choices(statement.value)
@@ -301,7 +293,7 @@ def _choices(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _assignments(body: Sequence[ast.AST], name: str) -> Iterator[ast.expr]:
-    """The expressions that statements bind to a name; of ``name += ...`` the whole statement is none."""
+    """Yield the expressions that statements bind to a name, ``name += x`` as ``name + x``."""
     for statement in statements(body):
         match statement:
             case ast.Assign(targets, value):

@@ -1,4 +1,4 @@
-"""Explanations in the words of the program that asks: its names for tensors are those of the line that calls."""
+"""Explain gradients in the names of the calling program: the expressions on the line that calls ``explain``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Node = ast.expr | None
 
 
 class Explanations(tuple[Explanation, ...]):
-    """Several explanations, which print one below the other."""
+    """Several explanations, printed one per line."""
 
     __slots__ = ()
 
@@ -39,8 +39,9 @@ class Explanations(tuple[Explanation, ...]):
 def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanations:
     """Explain a gradient in the names of the function that called ``tape.explain``.
 
-    A structure of tensors stands for each of them, as it does for ``tape.gradient``.
+    `target` and `source` may be structures of tensors, like those of ``tape.gradient``.
     """
+    # Frame 0 is this function, frame 1 the method `explain` of the tape, frame 2 its caller.
     asking = sys._getframe(2)
     y, x = _arguments(asking, "explain", "source")
     frame = _program_of(asking, target)
@@ -48,15 +49,23 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
     place = Place(frame.f_code.co_filename, frame.f_lineno, "")
     program = Program(place, namespace, tape_name_at(asking) or "tape", isinstance(tape, Observer))
     own = {name for name, value in asking.f_locals.items() if namespace.get(name) is not value}
+    # A loop variable names a different tensor in each iteration, so it can't name a tensor of an earlier iteration.
     passing = own | loop_names(place)
 
-    known = [(name, value) for name, value in namespace.items() if name[:1].isalpha()]
+    namespace_items = [(name, value) for name, value in namespace.items() if name[:1].isalpha()]
 
     def name_of(value: Any) -> str:
-        found = (name for name, other in reversed(known) if other is value and name not in passing)
+        matches = (
+            name
+            for name, bound in reversed(namespace_items)
+            if bound is value and name not in passing
+        )
         own = own_name(value) if isinstance(value, Variable) else ""
-        own = "" if own == "Variable" else own
-        return own if type(value) in (int, str, bool, type(None)) else next(found, own)
+        own = (
+            "" if own == "Variable" else own
+        )  # the default name, which all unnamed Variables share
+        # Small integers, strings and None are shared, so a name of an equal object says nothing.
+        return own if type(value) in (int, str, bool, type(None)) else next(matches, own)
 
     def named(node: Node, value: Any, default: str) -> list[Named]:
         return [
@@ -65,7 +74,7 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
         ]
 
     targets, sources = named(y, target, "the target"), named(x, source, "the source")
-    names = {id_of(value): name for name, value in [*known, *sources] if has_id(value)}
+    names = {id_of(value): name for name, value in [*namespace_items, *sources] if has_id(value)}
     snapshot = snapshot_of(tape)
     return explain_each(
         targets,
@@ -75,28 +84,23 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
 
 
 def _program_of(frame: FrameType, target: Any) -> FrameType:
-    """The call of a function that computed the target: not of a comprehension, or of one that was given it."""
+    """Return the frame that computed the target: no comprehension, and no function that received the target."""
     outer, code = frame.f_back, frame.f_code
     if outer is None or code.co_name == "<module>" or origin_of(outer.f_code.co_filename) != "":
         return frame
-    given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] + code.co_freevars
-    own = [value for name, value in frame.f_locals.items() if name not in given]
-    others = [*(frame.f_locals.get(name) for name in given), *frame.f_globals.values()]
-    computed = any(x is target for x in own) or not any(x is target for x in others)
+    parameters_ = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] + code.co_freevars
+    own = [value for name, value in frame.f_locals.items() if name not in parameters_]
+    outside = [*(frame.f_locals.get(name) for name in parameters_), *frame.f_globals.values()]
+    computed = any(x is target for x in own) or not any(x is target for x in outside)
     return frame if computed and code.co_name[0] != "<" else _program_of(outer, target)
 
 
 class NamesHere(NamedTuple):
-    """The caller's names for what a tape recorded.
+    """The caller's names for the recorded values.
 
-    Attributes
-    ----------
-    target : str
-        The expression for the target; empty if it is none of names alone.
-    names : dict of int to str
-        Names of values, by their ids.
-    arrays : list of (str, array)
-        Arrays, and tensors that no tape follows, by name.
+    - `target`: The expression for the target, or '' if it computes something.
+    - `names`: Names of values, by their ids.
+    - `arrays`: List of (str, array). Names and values of arrays, and of tensors that no tape tracks.
     """
 
     target: str
@@ -105,48 +109,48 @@ class NamesHere(NamedTuple):
 
 
 def names_here(method: str, target: Any, sources: Any) -> NamesHere:
-    """The names of values in the function that called a tape's method with a target and sources."""
+    """Find the names of values in the function that called a tape's method with a target and sources."""
     asking = sys._getframe(2)
     y, x = _arguments(asking, method, "sources")
     frame = _program_of(asking, target)
-    known = [
+    namespace_items = [
         (name, value)
         for name, value in {**frame.f_globals, **frame.f_locals, **asking.f_locals}.items()
         if name[:1].isalpha()
     ]
     names: dict[int, str] = {}
-    for name, value in known:
+    for name, value in namespace_items:
         if has_id(value):
             names.setdefault(id_of(value), name)
-    found = {id(value): name for name, value in known if isinstance(value, Traced)}
-    for node, given in ((y, target), (x, sources)):
-        for name, part in parts(node, given):
-            best = found.get(id(part)) or name
+    tensor_names = {id(value): name for name, value in namespace_items if isinstance(value, Traced)}
+    for node, structure in ((y, target), (x, sources)):
+        for name, part in parts(node, structure):
+            best = tensor_names.get(id(part)) or name
             if has_id(part) and best:
                 names[id_of(part)] = best
             elif has_id(part) and isinstance(part, Variable):
                 names.setdefault(id_of(part), own_name(part))
     arrays = [
         (name, unwrap(value))
-        for name, value in known
+        for name, value in namespace_items
         if isinstance(value, np.ndarray) or (isinstance(value, Traced) and not has_id(value))
     ]
-    targets = [found.get(id(part)) or name for name, part in parts(y, target)]
+    targets = [tensor_names.get(id(part)) or name for name, part in parts(y, target)]
     return NamesHere(targets[0] if len(targets) == 1 else "", names, arrays)
 
 
 def explain_each(
     targets: list[Named], sources: list[Named], ask: Callable[[Named, Named], Explanation]
 ) -> Explanation | Explanations:
-    """The explanation of a target and a source, or, if there are several, those of all pairs."""
-    found = [ask(t, s) for t, s in itertools.product(targets, sources)]
-    return found[0] if len(found) == 1 else Explanations(found)
+    """Explain each pair of a target and a source, or return the only explanation itself."""
+    explanations = [ask(t, s) for t, s in itertools.product(targets, sources)]
+    return explanations[0] if len(explanations) == 1 else Explanations(explanations)
 
 
 def parts(node: Node, value: Any) -> list[Named]:
-    """The tensors of a structure, each with its expression, which is empty if there is none of names alone.
+    """List the tensors of a structure, each with its expression, or '' if that computes something.
 
-    A structure without a tensor stays whole.
+    A structure without tensors is returned as a single value.
     """
     if not any(isinstance(leaf, Traced) for leaf in leaves(value)):
         return [(_written(node), value)]
@@ -158,6 +162,7 @@ def _parts(node: Node, name: str, value: Any) -> Iterator[Named]:
         yield name, value
     elif not is_leaf(value):
         elements = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+        # `{**more}` has the key None, `[*more]` a Starred element: expressions and values don't correspond.
         unpacked = [*getattr(node, "keys", ()), *map(type, elements)]
         if None in unpacked or ast.Starred in unpacked or len(elements) != len(value):
             elements = [None] * len(value)
@@ -166,7 +171,7 @@ def _parts(node: Node, name: str, value: Any) -> Iterator[Named]:
 
 
 def is_plain(node: ast.AST) -> bool:
-    """Whether an expression is made of names, attributes and subscripts alone, and computes nothing."""
+    """Return True if an expression consists only of names, attributes and subscripts, and computes nothing."""
     if isinstance(node, ast.Subscript):
         return is_plain(node.value) and _is_index(node.slice)
     return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and is_plain(node.value))
@@ -182,31 +187,33 @@ def _is_index(node: ast.AST) -> bool:
 
 
 def _written(node: Node) -> str:
-    """An expression of names alone as text; empty for any other."""
+    """Return an expression as text, or '' if it computes something."""
     return ast.unparse(node) if node is not None and is_plain(node) else ""
 
 
 def tape_name_at(frame: FrameType) -> str:
-    """The caller's name for the tape whose method ``explain`` it is calling; empty if that cannot be told."""
+    """Return the caller's name for the tape whose method ``explain`` it is calling, or '' if that isn't clear."""
     call = _call_at(frame, "explain")
     return _written(getattr(call.func, "value", None)) if call else ""
 
 
 def _arguments(frame: FrameType, method: str, second: str) -> tuple[Node, Node]:
-    """The expressions for the first two arguments, ``target`` and another one, in a call of a tape's method."""
+    """Find the expressions for the first two arguments, ``target`` and `second`, in a call of a tape's method."""
     call = _call_at(frame, method)
     if call is None or any(isinstance(node, ast.Starred) for node in call.args):
         return None, None
-    given = {word.arg: word.value for word in call.keywords}
-    given |= dict(zip(("target", second), call.args, strict=False))
-    return given.get("target"), given.get(second)
+    arguments = {word.arg: word.value for word in call.keywords}
+    arguments |= dict(zip(("target", second), call.args, strict=False))
+    return arguments.get("target"), arguments.get(second)
 
 
 def _call_at(frame: FrameType, method: str) -> ast.Call | None:
-    """The call of a tape's method that a function is in the middle of, if its source is known."""
+    """Find the call of a tape's method that a frame is running, if its source is known."""
+    # Imported here, since only explanations need it.
     from executing import Source
 
     running: Any = Source.executing(frame)
+    # `node` is None if `executing` can't match the bytecode to one expression. One such call in the statement will do.
     statements = running.statements or () if running.node is None else ()
     calls = [
         node

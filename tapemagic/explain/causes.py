@@ -1,17 +1,20 @@
-"""The reason why a gradient is None, in one sentence, and what to write instead."""
+"""Find out why a gradient is None, and say what to write instead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.recording import CONSTANT, is_stamp, time_of
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.explain.advice import as_real, at, is_flat, kind, replacement
+from tapemagic.explain.advice import as_real, at, is_flat, kind, replacement, with_article
 from tapemagic.explain.branches import branch_taken, constant_branch, constant_inside
 from tapemagic.explain.dataflow import Certainty
 from tapemagic.explain.exit_causes import (
+    NOT_TRACKED,
     exit_text,
     exits,
     perhaps_through_exit,
@@ -26,101 +29,128 @@ from tapemagic.explain.path_causes import (
     target_apart,
     watched_late,
 )
-from tapemagic.explain.query import Question, Reason, depends, perhaps_paused, untaken
+from tapemagic.explain.program_text import expression_of, replaced_variable
+from tapemagic.explain.query import Question, Reason, branch_note, dependency_note, with_pause_note
 
 CHOOSING = {
     "np.greater", "np.greater_equal", "np.less", "np.less_equal", "np.equal", "np.not_equal", "bool()"
 }  # fmt: skip
-"""The conversions by which a value chooses a branch."""
+"""Conversions that a program uses to choose a branch."""
+
+REASSIGNED = "name reassigned"
+"""The cause of a None where the name of the source belongs to a new value."""
 
 Test = Callable[[Question], Reason | None]
 
 
 def why_none(question: Question) -> Reason:
-    """The reason for a None: the first of the possible ones for which there is evidence."""
+    """Return the reason for a None: the first of all possible reasons for which there is evidence."""
     return _first(REASONS, question) or Reason(
         "not connected",
-        f"{question.y} was not computed from {question.x}{depends(question)}"
-        f"{untaken(question) or branch_taken(question)}",
+        f"Nothing recorded on the tape leads from {question.source_name} to "
+        f"{question.target_name}{dependency_note(question)}"
+        f"{branch_note(question) or branch_taken(question)}.",
     )
 
 
 def why_without_records(q: Question) -> Reason | None:
-    """The reason, where it can be told of a tape that has released its records."""
+    """Return a reason that doesn't need the records, for a tape that has deleted its records, or None if unclear."""
     reason = _first((_source_no_tensor, _no_tensor, _whole_numbers, _made_afterwards), q)
     if reason is not None:
         return reason
-    if is_stamp(id_of(q.target)) and not q.evidence.recording_at(time_of(id_of(q.target))):
+    # A stamp is the time at which an untracked result was computed.
+    if is_stamp(id_of(q.target)) and not q.snapshot.recording_at(time_of(id_of(q.target))):
         return target_apart(q)
     recorded = has_id(q.source) and not isinstance(q.source, Variable)
-    return None if recorded or id_of(q.source) in q.evidence.leaves else _not_watched(q)
+    return None if recorded or id_of(q.source) in q.snapshot.leaves else _not_watched(q)
 
 
 def _first(tests: Iterable[Test], q: Question) -> Reason | None:
     return next(filter(None, (test(q) for test in tests)), None)
 
 
-# -- what can be told from target and source alone --------------------------------------------------
+# -- reasons that need only the target and the source -----------------------------------------------
 
 
 def _source_no_tensor(q: Question) -> Reason | None:
     if isinstance(q.source, Traced):
         return None
     type_name = type_of(q.source)
-    if any(i in q.evidence.leaves for i, _ in q.bindings):
+    if any(i in q.snapshot.leaves for i, _ in q.bindings):
         return Reason(
-            "name bound anew",
-            f"{q.x} stands for a {type_name} now; when the tape recorded, it was a tensor: run its cell again, "
-            "or give one of the two another name",
+            REASSIGNED,
+            f"{q.source_name} is {with_article(type_name)} now, but it was a tensor when the tape recorded. Run "
+            f"its cell again, "
+            "or give one of the two another name.",
         )
-    variable = f"write {q.x} = tapemagic.Variable(...), or"
-    ways = f"{variable} {q.x} = tapemagic.constant(...) and {q.program.tape}.watch({q.x})"
+    plain = "plain " * (type_name in ("float", "int", "bool", "complex", "list"))
+    what = f"a plain {type_name}" if plain else with_article(type_name)
+    advice = f"Write {_as_variable(q.source_name, q.source)}"
     if q.in_cell:
-        ways = f"name it in the %%tape line, or {variable.removesuffix(', or')}"
-    text = f"{q.x} is a {type_name} and no tensor, so no tape can follow what is computed from it: {ways}"
-    return Reason("not watched", text)
+        advice = f"Name it on the %%tape line, or write {_as_variable(q.source_name, q.source)}"
+    return Reason(
+        "not watched", f"{q.source_name} is {what}, so the tape can't track it. {advice}."
+    )
+
+
+def _as_variable(name: str, value: Any) -> str:
+    """Return the assignment that replaces a plain value by a Variable with real numbers."""
+    # NumPy infers an integer dtype for [1, 2], which has no derivative, hence dtype=float.
+    target = f"{name} = " * name.isidentifier()
+    try:
+        kind_of_numbers = np.asarray(value).dtype.kind
+    except (TypeError, ValueError):
+        kind_of_numbers = "O"
+    if kind_of_numbers in "fc":
+        arguments = name if target else "..."
+    elif kind_of_numbers in "iub" and not isinstance(value, (str, bytes)):
+        arguments = f"{name if target else '...'}, dtype=float"
+    else:
+        arguments = "..."
+    return f"{target}tapemagic.Variable({arguments})"
 
 
 def _no_tensor(q: Question) -> Reason | None:
     if isinstance(q.target, Traced):
         return None
     if q.target is None:
-        return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
+        return Reason(
+            "no tensor",
+            f"{q.target_name} is None. Does the function that computes it return a value?",
+        )
     if branch := constant_instead(q):
         return Reason("constant", branch)
+    # A conversion that lost a derivative explains more than one that changes in steps.
     sure = sorted(exits(q, Certainty.YES), key=is_flat)
-    text = f"{q.y} is {_a(type_of(q.target))} and no tensor, so no tape knows how it was computed"
-    found = sure or exits(q, Certainty.PERHAPS)[-1:]
-    more = untaken(q) or ". Compute it with NumPy on tensors"
-    if found:
-        more = f": {exit_text(q, found[0])}: {replacement(found[0], q.program.namespace)}"
-    return Reason("left the tape", text + more)
+    text = f"{q.target_name} is {with_article(type_of(q.target))}, not a tensor"
+    chosen = sure or exits(q, Certainty.PERHAPS)[-1:]
+    if not chosen:
+        more = branch_note(q) or ". Compute it from tensors with NumPy"
+        return Reason(NOT_TRACKED, f"{text}, so no tape knows how it was computed{more}.")
+    advice = replacement(chosen[0], q.program.namespace)
+    return Reason(NOT_TRACKED, f"{text}: {exit_text(q, chosen[0])}. {advice}.")
 
 
 def constant_instead(q: Question) -> str:
-    """The branch that gave a plain number, in a sentence; empty if it may have left the tape instead."""
-    branch = constant_branch(q.program, q.y, q.target, q.x)
+    """Say which branch returned a plain number. Return '' if a conversion may have made the number."""
+    # A comparison only chooses the branch. Any other conversion may have produced the number itself.
+    branch = constant_branch(q.program, q.target_name, q.target, q.source_name)
     left = exits(q, Certainty.PERHAPS) if branch else []
     return branch if all(event.what in CHOOSING for event in left) else ""
 
 
 def _constant_inside(q: Question) -> Reason | None:
-    """A function of the user's compared the source, and returned a constant, which went into the target."""
+    """Blame a user function that compared the source and returned a constant for use in the target."""
     left = exits(q, Certainty.PERHAPS)
     if not left or any(event.what not in CHOOSING for event in left):
         return None
     places = [event.place for event in left if event.place]
-    text = constant_inside(q.program, q.y, q.x, places)
+    text = constant_inside(q.program, q.target_name, q.source_name, places)
     return Reason("constant", text) if text else None
 
 
-def _a(word: str) -> str:
-    """A word with its article."""
-    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
-
-
 def type_of(value: Any) -> str:
-    """The type of a value as one writes it."""
+    """Return the type of a value as written in code."""
     module, name = type(value).__module__, type(value).__name__
     return name if module == "builtins" else f"{module}.{name}"
 
@@ -130,123 +160,153 @@ def _whole_numbers(q: Question) -> Reason | None:
         real = as_real(q.source)
         if isinstance(q.source, Variable):
             real = f"tapemagic.Variable({real})"
+        elif not q.in_cell:
+            real = f"tapemagic.constant({real})"
         return Reason(
             "integer dtype",
-            f"{q.x} holds {kind(q.source)} ({q.source.dtype}), and only real numbers have derivatives: "
-            f"write {q.x} = {real}",
+            f"{q.source_name} holds {kind(q.source)} ({q.source.dtype}), which have no derivative. Write "
+            f"{q.source_name} = {real}.",
         )
     if q.target.dtype.kind not in "fc":
-        numbers = f"{q.y} holds {kind(q.target)} ({q.target.dtype})"
-        return Reason("integer dtype", f"{numbers}, which change in steps and have no derivative")
+        numbers = f"{q.target_name} holds {kind(q.target)} ({q.target.dtype})"
+        return Reason("integer dtype", f"{numbers}, which change in steps and have no derivative.")
     return None
 
 
 def _never_entered(q: Question) -> Reason | None:
-    text = "the tape was never entered: compute inside 'with tapemagic.GradientTape() as tape:'"
-    return None if q.evidence.times else Reason("not recorded", text)
+    text = "The tape never recorded. Compute inside 'with tapemagic.GradientTape() as tape:'."
+    return None if q.snapshot.times else Reason("not recorded", text)
 
 
 # -- the source is not on the tape ------------------------------------------------------------------
 
 
 def _rebound(q: Question) -> Reason | None:
-    """The name is bound to another value now than when the tape watched it."""
-    above = q.evidence.above(id_of(q.target), blocked=True)
+    """Blame a name that is bound to another value now than while the tape recorded."""
+    # The target depends on an older value of the name. `bindings` lists all its values, the oldest first.
+    above = q.snapshot.ancestors(id_of(q.target), blocked=True)
     older = [i for i, _ in q.bindings if i != id_of(q.source)]
     if id_of(q.source) in above or above.keys().isdisjoint(older):
         return None
     lines = [line for i, line in q.bindings if i == id_of(q.source)]
     where = f" on line {lines[-1]}" if lines and lines[-1] else ""
     return Reason(
-        "name bound anew",
-        f"the name {q.x} was bound to a new value{where}, and {q.y} was computed from the old one, which the tape "
-        f"watched: give the new value another name, or keep {q.x} in a Variable and write {q.x}.assign(...)",
+        REASSIGNED,
+        f"You reassigned {q.source_name}{where}, but {q.target_name} uses the old value. Give the new value "
+        f"another name, or keep {q.source_name} "
+        f"in a Variable and use {q.source_name}.assign(...).",
     )
 
 
 def _reset(q: Question) -> Reason | None:
-    """The records of the source or the target were dropped."""
-    for event in q.evidence.events_of("reset")[-1:]:
-        reset = f"{q.program.tape}.reset(){at(event)}, which made the tape forget it"
-        watched = id_of(q.source) in event.what and id_of(q.source) not in q.evidence.tracked
-        if id_of(q.target) not in q.evidence.tracked and 0 < id_of(q.target) < event.number:
-            text = f"{q.y} belongs to what was recorded before {reset}: compute it again"
+    """Blame a call of ``reset``, which deleted the records of the source or the target."""
+    # The last reset deleted all that earlier ones had left.
+    for event in q.snapshot.events_of("reset")[-1:]:
+        reset = f"{q.program.tape}.reset(){at(event)}, which deleted the recording"
+        watched = id_of(q.source) in event.what and id_of(q.source) not in q.snapshot.tracked
+        if id_of(q.target) not in q.snapshot.tracked and 0 < id_of(q.target) < event.number:
+            text = f"{q.target_name} was computed before {reset}. Compute it again."
             return Reason("reset", text)
         if watched and isinstance(q.source, Variable):
-            return Reason("reset", f"{q.x} was read only before {reset}{depends(q)}")
+            return Reason(
+                "reset", f"{q.source_name} was used only before {reset}{dependency_note(q)}."
+            )
         if watched:
-            text = f"{q.x} was watched before {reset}: call {q.program.tape}.watch({q.x}) again"
+            text = f"{q.source_name} was watched before {reset}. Call {q.program.tape}.watch({q.source_name}) again."
             return Reason("reset", text)
     return None
 
 
 def _made_afterwards(q: Question) -> Reason | None:
-    """The source is younger than the target: a cell has run again that made it."""
+    """Blame a source that is younger than the target: the cell that creates it ran again."""
+    # Ids and times come from one clock, so a later id means a Variable that was created later.
     young = isinstance(q.source, Variable) and id_of(q.source) > q.time
-    if not young or id_of(q.source) in q.evidence.tracked:
+    if not young or id_of(q.source) in q.snapshot.tracked:
         return None
     return Reason(
         "made afterwards",
-        f"{q.x} was made after {q.y} had been computed, from something else of that name: run the tape's "
-        f"{'cell' if q.in_cell else 'block'} again",
+        f"{q.source_name} was created after {q.target_name} was computed, so {q.target_name} used an older "
+        f"value of that name. Run the tape's "
+        f"{'cell' if q.in_cell else 'block'} again.",
     )
 
 
 def _not_watched(q: Question) -> Reason | None:
-    source, call = q.source, f"call {q.program.tape}.watch({q.x})"
-    if id_of(source) in q.evidence.tracked:
+    source, call = q.source, f"{q.program.tape}.watch({q.source_name})"
+    if id_of(source) in q.snapshot.tracked:
         return None
-    in_line = f"name it in the %%tape line, or {call}"
-    watch = in_line if q.in_cell else f"{call} before computing with it"
+    watch = f"Call {call} before you use it"
+    if q.in_cell:
+        watch = f"Name it on the %%tape line, or call {call} before you use it"
     if isinstance(source, Variable):
         if not source.trainable:
-            text = f"{q.x} is a Variable with trainable=False, which no tape watches by itself: {watch}"
-            return Reason("not trainable", text)
-        if not q.evidence.contents.watches_variables:
-            made = "the tape was made with watch_accessed_variables=False"
-            return Reason("not watched", f"{q.x} is not watched, because {made}: {watch}")
+            kind_of = "a Variable with trainable=False, which tapes don't watch automatically"
+            return Reason("not trainable", f"{q.source_name} is {kind_of}. {watch}.")
+        if not q.snapshot.contents.watches_variables:
+            why = "the tape was created with watch_accessed_variables=False"
+            return Reason("not watched", f"{q.source_name} isn't watched, because {why}. {watch}.")
         return _not_read(q)
-    if id_of(source) == CONSTANT or (has_id(source) and id_of(source) not in q.evidence.links):
-        elsewhere = " by this tape (each one watches for itself)" if has_id(source) else ""
-        or_variable = "" if q.in_cell else ", or make it a Variable"
-        return Reason("not watched", f"{q.x} is not watched{elsewhere}: {watch}{or_variable}")
-    advice = ": ask for what it was taken from, or "
-    if q.x.isidentifier():  # a result that is computed anew in each step of a training
-        advice = (
-            f". If it is to be a parameter, keep a Variable and write {q.x}.assign(...) in place of {q.x} = ...; "
-            "otherwise "
+    if id_of(source) == CONSTANT or (has_id(source) and id_of(source) not in q.snapshot.links):
+        if has_id(source):
+            text = (
+                f"This tape isn't watching {q.source_name} (each tape keeps its own list). {watch}."
+            )
+        else:
+            text = f"{q.source_name} isn't watched. {watch}{', or make it a Variable' * (not q.in_cell)}."
+        return Reason("not watched", text)
+    if not q.source_name.isidentifier():
+        is_code = expression_of(q.source_name) is not None
+        return Reason(
+            "not watched",
+            f"{q.source_name} is the result of an operation that this tape didn't record, so the tape sees a constant. "
+            "Differentiate with respect to the value that it was taken from"
+            f"{f', or {watch[0].lower()}{watch[1:]}' * is_code}.",
+        )
+    # `w = w - 0.1 * g` in a training loop binds w to a Tensor, and the Variable is gone.
+    if line := replaced_variable(q.program.place, q.source_name):
+        return Reason(
+            "not watched",
+            f'{q.source_name} isn\'t the Variable anymore: "{q.source_name} = ..." on line {line} replaced it '
+            f"with a plain result. "
+            f"Write {q.source_name}.assign(...) instead.",
         )
     return Reason(
         "not watched",
-        f"{q.x} is not watched: it is the result of an operation that this tape did not record, so it is a constant "
-        f"to it{advice}{watch}",
+        f"{q.source_name} is the result of an operation that this tape didn't record, so the tape sees a "
+        f"constant. {watch}. "
+        f"If {q.source_name} is a parameter, keep it in a Variable and write {q.source_name}.assign(...) "
+        f"instead of {q.source_name} = ...",
     )
 
 
 def _not_read(q: Question) -> Reason:
-    """A variable that the tape would watch, if it were used while the tape records."""
+    """Return the reason for a Variable that wasn't used while the tape recorded."""
     for test in (target_apart, computed_before, on_another_thread, computed_while_stopped):
         reason = test(q)
         if reason is not None and reason.cause not in {"not connected", "constant"}:
             return reason
-    return perhaps_paused(q, f"{q.x} was not read while the tape recorded{depends(q)}")
+    return with_pause_note(
+        q, f"{q.source_name} wasn't used while the tape recorded{dependency_note(q)}"
+    )
 
 
 def _swapped(q: Question) -> Reason | None:
-    """The source was computed from the target."""
-    below = q.evidence.above(id_of(q.source), blocked=True)
+    """Blame swapped arguments: the source was computed from the target."""
+    below = q.snapshot.ancestors(id_of(q.source), blocked=True)
     if q.target is q.source or id_of(q.target) not in below:
         return None
     return Reason(
         "not connected",
-        f"{q.x} was computed from {q.y}, and not {q.y} from {q.x}: the target, which is differentiated, comes first",
+        f"{q.source_name} was computed from {q.target_name}, not {q.target_name} from {q.source_name}. Put the "
+        f"target first, then the source.",
     )
 
 
+# Source and target alone prove the first reasons. The next need the records, and guesses ("perhaps") come last.
 REASONS: tuple[Test, ...] = (
     _source_no_tensor, _no_tensor, _whole_numbers, _never_entered, _swapped, _rebound, _reset, _made_afterwards,
     _not_watched, target_apart, blocked, watched_late, assigned, _constant_inside,
     surely_through_exit, computed_before,
     on_another_thread, computed_while_stopped, perhaps_through_exit,
 )  # fmt: skip
-"""Tests for reasons, the surest first."""
+"""Tests for reasons, the most certain first."""

@@ -1,4 +1,4 @@
-"""The paths along which a target depends on a source, and the product of the local derivatives along each."""
+"""Find the paths from a source to a target, and multiply the local derivatives along each."""
 
 from __future__ import annotations
 
@@ -23,30 +23,24 @@ from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.snapshot import Snapshot
 
 SHOWN = 12
-"""The largest number of paths that are written out."""
+"""Maximum number of paths to write out."""
 
 WIDTH, LINES = 86, 3
-"""The width in which a path is written, and the number of lines."""
+"""Maximum width and number of lines of one path."""
 
 ENDS = 20
-"""The number of operations at each end of a path that are written out, if there is room for them."""
+"""Maximum number of operations to write out at each end of a path."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """One path from a source to a target: the operations, and the product of their local derivatives.
+    """A path from a source to a target: the operations, and the product of their local derivatives.
 
-    Attributes
-    ----------
-    source : str
-    steps : tuple of (str, str)
-        The operations with the names of their results, and the local derivatives; of a long path those at both ends.
-    product : float, complex or None
-        The path's contribution to the gradient, if all values on it are numbers.
-    hidden : int
-        The number of operations between the two ends.
-    takes_real_part : bool
-        Whether the product is no longer that of the local derivatives, since a real number became complex.
+    - `steps`: Tuple of (str, str). The operations with the names of their results, and the local derivatives. A long
+      path has only both ends.
+    - `product`: Float, complex or None. The path's contribution to the gradient, if all values along it are numbers.
+    - `hidden`: The number of operations between the two ends.
+    - `takes_real_part`: True if the contribution is the real part of the product, because a real number became complex.
     """
 
     source: str
@@ -59,6 +53,7 @@ class Path:
         total = ""
         if self.product is not None:
             total = f"{', its real part' * self.takes_real_part} = {format_number(self.product)}"
+        # Shorten both ends until the path fits into LINES lines.
         for ends in range(ENDS, 0, -1):
             lines = _wrapped(self._text(ends) + total)
             if len(lines) <= LINES:
@@ -66,7 +61,7 @@ class Path:
         return "\n".join(lines)
 
     def _text(self, ends: int) -> str:
-        """The operations and the local derivatives, so many at each end of the path."""
+        """Return the operations and the local derivatives, `ends` of them at each end of the path."""
         hidden = len(self.steps) + self.hidden - 2 * ends
         steps = [*self.steps]
         if hidden > 1:
@@ -76,7 +71,8 @@ class Path:
 
 
 def _wrapped(text: str) -> list[str]:
-    """A path in lines, which break after an arrow, a dot or the colon."""
+    """Break a path into lines, only after an arrow, a dot or the colon."""
+    # textwrap breaks at spaces, so all other spaces become no-break spaces for a while.
     glued = text.replace(" ", "\xa0")
     for mark in ("→", "·", ":\xa0"):
         glued = glued.replace(f"{mark}\xa0", f"{mark} ")
@@ -86,170 +82,181 @@ def _wrapped(text: str) -> list[str]:
     return [line.replace("\xa0", " ").rstrip() for line in lines]
 
 
-def counted(ways: int) -> str:
-    """The number of paths; of very many the power of ten.
+def format_count(count: int) -> str:
+    """Format the number of paths: exactly, or as a power of ten if it is huge.
 
     Examples
     --------
-    >>> counted(1234), counted(2**200)
+    >>> format_count(1234), format_count(2**200)
     ('1,234', 'about 10^60')
     """
-    return f"{ways:,}" if ways < 10**9 else f"about 10^{round(math.log10(ways))}"
+    return f"{count:,}" if count < 10**9 else f"about 10^{round(math.log10(count))}"
 
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """The dependence of an operation's result, known by its id, on one of its inputs."""
+    """The dependence of one result of an operation, identified by its id, on one of the inputs."""
 
     source: int
     record: Record
     position: int
-    made: int
+    result_id: int
 
     @property
     def x(self) -> Any:
-        """The input."""
+        """The value of the input."""
         return self.record.values[self.position]
 
     @property
     def y(self) -> Any:
-        """The result."""
+        """The value of the result."""
         output, numbers = self.record.output, self.record.output_id
-        return output[numbers.index(self.made)] if isinstance(numbers, tuple) else output
+        return output[numbers.index(self.result_id)] if isinstance(numbers, tuple) else output
 
     @property
     def rule(self) -> Any:
-        """The rule for the gradient with respect to the input; None if there is none."""
+        """The derivative rule for the input, or None if the operation has no derivative there."""
         operation = self.record.operation
         flat = operation.joint_rule is no_derivative
         return None if flat else operation.rule_for(self.position)
 
     def has_derivative(self) -> bool:
-        """Whether gradients pass; a function with a gradient of its own has to be asked."""
+        """Return True if gradients pass from the result to the input."""
+        # "call" marks a custom gradient, which may return None: only calling it shows whether it does.
         if self.rule is None or "call" not in (self.record.params or {}):
             return self.rule is not None
-        return self.passed(ones(self.y)) is not None
+        return self.pull_back(ones(self.y)) is not None
 
     def are_numbers(self) -> bool:
-        """Whether the input and the result are numbers that are known, and not arrays."""
+        """Return True if the input and the result are scalars whose values are available."""
         return not (self.x.ndim or self.y.ndim) and has_numbers(self.x) and has_numbers(self.y)
 
-    def passed(self, g: Any) -> Any:
-        """The gradient with respect to the input, of one with respect to the result, as in the reverse sweep."""
+    def pull_back(self, g: Any) -> Any:
+        """Return the gradient with respect to the input, for one with respect to the result, as the sweep does."""
         _, values, _, params, output, numbers = self.record
         if isinstance(numbers, tuple):
             parts = zip(numbers, output, strict=True)
-            g = tuple(g if i == self.made else np.zeros(y.shape, y.dtype)[()] for i, y in parts)
+            g = tuple(
+                g if i == self.result_id else np.zeros(y.shape, y.dtype)[()] for i, y in parts
+            )
         return dense(self.rule(g, output, *values, **(params or {})))
 
-    def pulled(self, g: Any) -> Any:
-        """The same, of numbers."""
-        passed = self.passed(self.y.dtype.type(g))
+    def pull_back_scalar(self, g: Any) -> Any:
+        """Return the gradient with respect to a scalar input, as a NumPy scalar of the right dtype."""
+        passed = self.pull_back(self.y.dtype.type(g))
         return passed if isinstance(passed, np.generic) else np.sum(passed)
 
     @cached_property
     def value(self) -> complex | None:
-        """The local derivative, if it is a number."""
+        """The local derivative as a number, or None if it isn't a single number."""
         if not self.are_numbers():
             return None
-        slope = self.pulled(1)
-        if self.y.dtype.kind == "c" and not _close(self.pulled(1j), 1j * slope):
+        slope = self.pull_back_scalar(1)
+        # The conjugate, for example, isn't complex linear: it pulls 1 back to 1, but 1j to -1j.
+        if self.y.dtype.kind == "c" and not _close(self.pull_back_scalar(1j), 1j * slope):
             return None
-        return _given(slope)
+        return _as_returned(slope)
 
     @property
     def slope(self) -> str:
-        """The local derivative as text: a number, or the shape of a matrix."""
+        """The local derivative as text: a number, or the shape of its matrix."""
         if not (self.x.ndim or self.y.ndim or self.are_numbers()):
             return NOT_COMPUTED
         if not self.are_numbers():
             return f"[{_size(self.y)} by {_size(self.x)}]"
         if self.value is None:
-            turns = _close(self.pulled(1), 1) and _close(self.pulled(1j), -1j)
-            return "conj" if turns else f"[2 by {2 if self.x.dtype.kind == 'c' else 1}]"
+            conjugates = _close(self.pull_back_scalar(1), 1) and _close(
+                self.pull_back_scalar(1j), -1j
+            )
+            return "conj" if conjugates else f"[2 by {2 if self.x.dtype.kind == 'c' else 1}]"
         text = format_number(self.value)
         return f"({text})" if np.iscomplexobj(self.value) else text
 
 
 Chain = tuple[Edge, "Chain"] | None
-"""The end of a path, from some value on to the target; what paths have in common is kept once."""
+"""The last edges of a path, from some value to the target. Paths share their common last edges."""
 
 
 def paths(
     snapshot: Snapshot, target: Any, source: Any, names: Mapping[int, str]
 ) -> tuple[tuple[Path, ...], int]:
-    """The paths from a source to a target on which each operation has a derivative, and their number.
+    """Find and count the paths from a source to a target along which each operation has a derivative.
 
-    In the order of the tape; none of them where they are more than `SHOWN`. Values go by the `names` of their ids.
+    Returns
+    -------
+    paths : tuple of Path
+        In the order of the tape. Empty if there are more than `SHOWN` paths.
+    count : int
     """
     start, goal = id_of(source), id_of(target)
     with silence():
-        ways, edges = _edges(snapshot, start)
-        found: list[Path] = []
-        stack: list[tuple[int, Chain]] = [(goal, None)] if 0 < ways[goal] <= SHOWN else []
+        counts, edges = _edges(snapshot, start)
+        result: list[Path] = []
+        stack: list[tuple[int, Chain]] = [(goal, None)] if 0 < counts[goal] <= SHOWN else []
         while stack:
             number, chain = stack.pop()
             if number == start:
-                found.append(_path(chain, names.get(start, "?"), unwrap(target), names))
+                result.append(_path(chain, names.get(start, "?"), unwrap(target), names))
             else:
                 stack += [(edge.source, (edge, chain)) for edge in reversed(edges[number])]
-    return tuple(found), int(ways[goal])
+    return tuple(result), int(counts[goal])
 
 
 def _path(chain: Chain, source: str, target: Any, names: Mapping[int, str]) -> Path:
-    way: list[Edge] = []
+    edges: list[Edge] = []
     while chain is not None:
         edge, chain = chain
-        way.append(edge)
-    shown = way if len(way) <= 2 * ENDS else way[:ENDS] + way[-ENDS:]
-    called = [(edge.record.name, names.get(edge.made, ""), edge.slope) for edge in shown]
+        edges.append(edge)
+    shown = edges if len(edges) <= 2 * ENDS else edges[:ENDS] + edges[-ENDS:]
+    called = [(edge.record.name, names.get(edge.result_id, ""), edge.slope) for edge in shown]
     steps = [(f"{name} = {result}" if result else name, slope) for name, result, slope in called]
-    product, real = _product(way, target)
-    return Path(source, tuple(steps), product, len(way) - len(shown), real)
+    product, real = _product(edges, target)
+    return Path(source, tuple(steps), product, len(edges) - len(shown), real)
 
 
 def _edges(
     snapshot: Snapshot, start: int
 ) -> tuple[defaultdict[int, Decimal], defaultdict[int, list[Edge]]]:
-    """The number of paths from the source to each value, to 28 digits since it may be huge, and their last edges."""
-    ways: defaultdict[int, Decimal] = defaultdict(Decimal, {start: Decimal(1)})
+    """Count the paths from the source to each value, and list their last edges."""
+    # The number of paths doubles with every `x = x * x`. Decimal keeps 28 digits; an int would grow without limit.
+    counts: defaultdict[int, Decimal] = defaultdict(Decimal, {start: Decimal(1)})
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
     tracked = snapshot.tracked
     for plain in snapshot.records:
-        if ways.keys().isdisjoint(plain[2]):
+        if counts.keys().isdisjoint(plain[2]):
             continue
         record = Record._make(plain)
         outputs = record.output_id if isinstance(record.output_id, tuple) else (record.output_id,)
         for position, i in enumerate(record.ids):
-            if i not in ways or tracked.get(i, math.inf) > outputs[0]:
+            if i not in counts or tracked.get(i, math.inf) > outputs[0]:
                 continue
             edge = Edge(i, record, position, outputs[0])
             if edge.has_derivative():
                 for out in outputs:
-                    ways[out] += ways[i]
-                    edges[out].append(edge if out == outputs[0] else replace(edge, made=out))
-    return ways, edges
+                    counts[out] += counts[i]
+                    edges[out].append(edge if out == outputs[0] else replace(edge, result_id=out))
+    return counts, edges
 
 
-def _product(way: list[Edge], target: Any) -> tuple[complex | None, bool]:
-    """The product along a path of numbers as the sweep computes it, and whether that takes a real part on the way."""
-    if target.ndim or not all(edge.are_numbers() for edge in way):
+def _product(edges: list[Edge], target: Any) -> tuple[complex | None, bool]:
+    """Multiply along a path of scalars as the sweep does. Return also whether that takes a real part in between."""
+    if target.ndim or not all(edge.are_numbers() for edge in edges):
         return None, False
-    values: list[Any] = [edge.value for edge in way]
-    known = None not in values
-    if known and not np.iscomplexobj([target, *values]):
+    values: list[Any] = [edge.value for edge in edges]
+    all_scalar = None not in values
+    if all_scalar and not np.iscomplexobj([target, *values]):
         return float(math.prod(values)), False
     g = target.dtype.type(1)
-    for edge in reversed(way):
-        g = edge.pulled(g)
+    for edge in reversed(edges):
+        g = edge.pull_back_scalar(g)
         if edge.x.dtype.kind != "c":
             g = g.real
-    product = _given(g)
-    return product, bool(way) and known and not _close(math.prod(values), product)
+    product = _as_returned(g)
+    return product, bool(edges) and all_scalar and not _close(math.prod(values), product)
 
 
-def _given(g: Any) -> complex:
-    """A number of the sweep as the tape gives it: conjugated, and without negative zeros."""
+def _as_returned(g: Any) -> complex:
+    """Convert a gradient from the sweep to the number that a tape returns: conjugated, and without negative zeros."""
     value: complex = (np.conjugate(g) + g.dtype.type(0)).item()
     return value
 

@@ -1,4 +1,4 @@
-"""The parts of a gradient that each line of a program contributes, and how gradients develop along a loop."""
+"""Split a gradient into the contributions of the program's lines, and describe how gradients change along a loop."""
 
 from __future__ import annotations
 
@@ -23,47 +23,37 @@ from tapemagic.engine.tensor.tensor import id_of
 from tapemagic.explain.chain_rule import Edge
 from tapemagic.explain.formatting import format_line, format_number
 from tapemagic.explain.lazy_values import has_numbers
-from tapemagic.explain.observed_sweep import heard_sweep
+from tapemagic.explain.observed_sweep import observe_sweep
 from tapemagic.explain.snapshot import Snapshot
 
-MOST_LINES = 12
-"""The number of lines that are written out: those with the largest contributions."""
+MAX_LINES = 12
+"""Maximum number of lines to show: those with the largest contributions."""
 
-BULK = 0.95
-"""The share of a line's contributions that the last, or the first, of them are said to make."""
+DOMINANT_SHARE = 0.95
+"""The share of a line's contributions that counts as dominant, if the first or the last runs make it."""
 
-SAME = 1e-6
-"""The relative difference up to which contributions are said to be equal."""
+EQUAL_RTOL = 1e-6
+"""The relative tolerance for calling contributions equal."""
 
-FEW_READS = 8
-"""The number of operations that read the source up to which it may be said to go through a loop as one value."""
+MAX_SINGLE_VALUE_READS = 8
+"""Maximum number of operations that read a source which goes through a loop as a single value."""
 
-FEWEST = 3
-"""The number of times that an instruction runs from which on it is said how gradients develop along it."""
+MIN_RUNS = 3
+"""Minimum number of runs of an instruction for describing how the gradient changes along it."""
 
 
 @dataclass(frozen=True)
 class LineContribution:
-    """The part of a gradient that comes from the operations of one line that read the source.
+    """The contribution of the operations on one line that read the source.
 
-    Attributes
-    ----------
-    place : str
-        The line with its text; the name of the operation where the line is not known.
-    line : int or None
-    times : int
-        The number of times that the line ran, as far as its operations tell.
-    each : str
-        The unit of `times`: 'times', or 'operations' of a line whose instructions ran in no regular turns.
-    total : float, complex or None
-        The sum of the contributions of a source that is a number.
-    size : float
-        The sum of the sizes of the contributions: of numbers, or the Euclidean norms of arrays.
-    share : float or None
-        The part of the gradient, or of the sum of all sizes where contributions have several signs; None if that
-        means nothing.
-    words : str
-        The distribution over the times.
+    - `place`: The line with its text, or the name of the operation if the line isn't known.
+    - `times`: The number of times that the line ran, if its operations show it.
+    - `each`: The unit of `times`: 'times', or 'operations' if the instructions didn't run in regular iterations.
+    - `total`: Float, complex or None. The sum of the contributions, if the source is a scalar.
+    - `size`: The sum of the absolute values of scalars, or of the Euclidean norms of arrays.
+    - `share`: The fraction of the gradient, or of the sum of all sizes if contributions differ in sign. None if there
+      is only one line, or a nan or infinity.
+    - `words`: How the contributions are distributed over the times.
     """
 
     place: str
@@ -86,18 +76,13 @@ class LineContribution:
 
 @dataclass(frozen=True)
 class Contributions:
-    """The parts of a gradient, line by line.
+    """The contributions to a gradient, line by line.
 
-    Attributes
-    ----------
-    lines : tuple of LineContribution
-        In the order of the program; at most `MOST_LINES`.
-    more : int
-        The number of other lines.
-    signed : bool
-        Whether shares are those of the gradient, whose contributions have all the same sign.
-    development : str
-        A sentence on the gradient along a loop, of a source that is not read time and again; empty otherwise.
+    - `lines`: In the order of the program. At most `MAX_LINES`.
+    - `more`: The number of other lines.
+    - `signed`: True if all contributions have the same sign, so that shares are shares of the gradient.
+    - `development`: A sentence on how the gradient changes along a loop. Empty if the source is read in every
+      iteration.
     """
 
     lines: tuple[LineContribution, ...] = ()
@@ -107,7 +92,7 @@ class Contributions:
 
 
 Instruction = tuple[CodeType | str, int]
-"""The code object and the offset of an instruction; the name of an operation whose place is not known, and 0."""
+"""Code object and offset of an instruction, or the name of the operation and 0 if its place isn't known."""
 
 
 class _Use(NamedTuple):
@@ -115,12 +100,12 @@ class _Use(NamedTuple):
 
     instruction: Instruction
     run: tuple[int, int]
-    value: Any  # a number; None where the source is an array
+    value: Any  # a scalar, or None for an array
     size: float
 
 
 def percentage(share: float) -> str:
-    """A share in percent, not rounded to all or to nothing.
+    """Format a share in percent, without rounding a part to 0 % or 100 %.
 
     Examples
     --------
@@ -135,15 +120,15 @@ def percentage(share: float) -> str:
 
 
 def contributions(snapshot: Snapshot, target: Any, source: Any) -> Contributions:
-    """The parts of the gradient of a target that arrive at a source, line by line.
+    """Split the gradient of a target with respect to a source into contributions of lines.
 
-    The gradient is their sum: that of what each operation passes on which reads the source itself.
+    Each operation that reads the source contributes what its rule passes to the source. The gradient is the sum.
     """
     start = id_of(source)
     with silence():
         tracked = reachable(snapshot.records, snapshot.tracked, [start])
     uses: list[tuple[int, Any]] = []
-    goes_through = sum(start in record[2] for record in snapshot.records) <= FEW_READS
+    goes_through = sum(start in record[2] for record in snapshot.records) <= MAX_SINGLE_VALUE_READS
     along: list[tuple[int, float]] = []
 
     def hear(position: int, gradients: Gradients) -> None:
@@ -155,38 +140,44 @@ def contributions(snapshot: Snapshot, target: Any, source: Any) -> Contributions
         if goes_through and record[-1] in gradients:
             along.append((position, size_of(gradients[record[-1]])))
 
-    heard_sweep(snapshot.records, tracked, [target], hear)
+    observe_sweep(snapshot.records, tracked, [target], hear)
     if not all(has_numbers(value) for _, value in uses):
         return Contributions()
     lines: defaultdict[Any, list[_Use]] = defaultdict(list)
+    # The sweep runs backwards, the lines appear in the order of the program.
     for position, value in reversed(uses):
         site, instruction = _instruction(snapshot, position)
         place = Record._make(snapshot.records[position]).name if site.line is None else site.line
         number = None if np.ndim(value) else value.item()
         _add(lines[place], _Use(instruction, (site.call, site.run), number, size_of(value)))
-    found = _summed(lines, _file(snapshot))
-    if goes_through and all(line.times == 1 for line in found.lines):
-        return replace(found, development=_development(snapshot, along[::-1]))
-    return found
+    summary = _summed(lines, _file(snapshot))
+    if goes_through and all(line.times == 1 for line in summary.lines):
+        return replace(summary, development=_development(snapshot, along[::-1]))
+    return summary
 
 
 def _passed(record: Record, start: int, tracked: Mapping[int, int], gradients: Gradients) -> Any:
-    """The gradient that a record passes to a source; None if none."""
+    """Return the gradient that a record passes to a source, or None if it passes nothing."""
     numbers, output = record.output_id, record.output
     g: Any
     if isinstance(numbers, tuple):
-        found = [gradients.get(i) for i in numbers]
-        if all(one is None for one in found):
+        cotangents = [gradients.get(i) for i in numbers]
+        if all(g_part is None for g_part in cotangents):
             return None
         zeros = (np.zeros(y.shape, y.dtype) for y in output)
-        g = tuple(zero if one is None else one for one, zero in zip(found, zeros, strict=True))
+        g = tuple(
+            zero if g_part is None else g_part
+            for g_part, zero in zip(cotangents, zeros, strict=True)
+        )
         newest = numbers[0]
     else:
         g, newest = gradients.get(numbers), numbers
         if g is None:
             return None
+        # As in the sweep: rules receive gradients of the dtype of the result.
         if g.dtype != output.dtype:
             g = g.astype(output.dtype)
+    # Then the source was watched only after this operation, or not at all.
     if tracked.get(start, newest + 1) > newest:
         return None
     total = None
@@ -196,11 +187,12 @@ def _passed(record: Record, start: int, tracked: Mapping[int, int], gradients: G
         if passed is not None:
             passed = fit(passed, record.values[position], record.name, position)
             total = passed if total is None else total + passed
+    # The sweep works with conjugates (see `sweep`), a tape returns the gradient.
     return np.conjugate(total) if total is not None and total.dtype.kind == "c" else total
 
 
 def _instruction(snapshot: Snapshot, position: int) -> tuple[Site, Instruction]:
-    """The place that recorded an operation, and the instruction there."""
+    """Find the place and the instruction that recorded an operation."""
     origins = snapshot.origins
     site = Site._make(origins.sites[position]) if origins.sites else Site()
     code = origins.calls[site.call].code
@@ -210,13 +202,13 @@ def _instruction(snapshot: Snapshot, position: int) -> tuple[Site, Instruction]:
 
 
 def _file(snapshot: Snapshot) -> str:
-    """The file of the lines in a recording; empty if it is not known."""
+    """Return the file of the recorded lines, or '' if it isn't known."""
     code = snapshot.origins.calls[0].code
     return "" if code is None else code.co_filename
 
 
 def _add(uses: list[_Use], use: _Use) -> None:
-    """Add what an operation contributes; operations of one execution contribute together."""
+    """Add the contribution of an operation. All operations of one execution of an instruction form one contribution."""
     if uses and (uses[-1].instruction, uses[-1].run) == (use.instruction, use.run):
         last = uses[-1]
         both = None if last.value is None or use.value is None else last.value + use.value
@@ -227,49 +219,50 @@ def _add(uses: list[_Use], use: _Use) -> None:
 
 
 def _summed(lines: Mapping[Any, list[_Use]], file: str) -> Contributions:
-    """The contributions of each line, added up."""
-    turns = {place: _turns(uses) for place, uses in lines.items()}
-    every = [turn for _, found in turns.values() for turn in found]
+    """Add up the contributions of each line."""
+    by_line = {place: _iterations(uses) for place, uses in lines.items()}
+    every = [use for _, lines_found in by_line.values() for use in lines_found]
     signed = _have_one_sign(every)
-    whole = math.fsum(turn.size for turn in every) if _are_finite(every) else 0.0
-    found = []
-    for place, (each, uses) in turns.items():
-        known = [use.value for use in uses if use.value is not None]
-        total = sum(known) if len(known) == len(uses) else None
+    total_size = math.fsum(use.size for use in every) if _are_finite(every) else 0.0
+    lines_found = []
+    for place, (each, uses) in by_line.items():
+        values = [use.value for use in uses if use.value is not None]
+        total = sum(values) if len(values) == len(uses) else None
         size = sum(use.size for use in uses)
-        share = size / whole if len(turns) > 1 and 0 < whole < math.inf else None
+        share = size / total_size if len(by_line) > 1 and 0 < total_size < math.inf else None
         is_line = isinstance(place, int)
         text = format_line(Place(file, place, "")) if is_line else place
         words = _words(uses, each)
         line = place if is_line else None
-        found.append(LineContribution(text, line, len(uses), each, total, size, share, words))
-    largest = sorted(found, key=_size, reverse=True)[:MOST_LINES]
-    shown = tuple(line for line in found if line in largest)
-    return Contributions(shown, len(found) - len(shown), signed)
+        lines_found.append(LineContribution(text, line, len(uses), each, total, size, share, words))
+    largest = sorted(lines_found, key=_size, reverse=True)[:MAX_LINES]
+    shown = tuple(line for line in lines_found if line in largest)
+    return Contributions(shown, len(lines_found) - len(shown), signed)
 
 
 def _size(line: LineContribution) -> float:
     return math.inf if math.isnan(line.size) else line.size
 
 
-def _turns(uses: Sequence[_Use]) -> tuple[str, list[_Use]]:
-    """The contributions of a line, each time that it ran; of each operation, if that cannot be told."""
+def _iterations(uses: Sequence[_Use]) -> tuple[str, list[_Use]]:
+    """Group the contributions of a line by its runs, or by operation if the runs can't be separated."""
     steps = [use.instruction for use in uses]
-    turn = list(dict.fromkeys(steps))
-    count, rest = divmod(len(steps), len(turn))
-    if rest or steps != turn * count or not _run_together(turn):
+    one_run = list(dict.fromkeys(steps))
+    # Runs are regular if the same instructions repeat in the same order, and no jump between them can skip one.
+    count, rest = divmod(len(steps), len(one_run))
+    if rest or steps != one_run * count or not _run_together(one_run):
         return "operations", list(uses)
-    size = len(turn)
+    size = len(one_run)
     return "times", [_together(uses[k : k + size]) for k in range(0, len(uses), size)]
 
 
-def _run_together(turn: Sequence[Instruction]) -> bool:
-    """Whether instructions always run one after the other: no jump stands between them."""
-    if len(turn) == 1:
+def _run_together(instructions: Sequence[Instruction]) -> bool:
+    """Return True if no jump between instructions can skip some of the group."""
+    if len(instructions) == 1:
         return True
-    codes = {code for code, _ in turn}
+    codes = {code for code, _ in instructions}
     code = codes.pop()
-    offsets = [offset for _, offset in turn]
+    offsets = [offset for _, offset in instructions]
     if codes or isinstance(code, str):
         return False
     return not any(min(offsets) < jump < max(offsets) for jump in _jumps(code))
@@ -277,7 +270,7 @@ def _run_together(turn: Sequence[Instruction]) -> bool:
 
 @cache
 def _jumps(code: CodeType) -> tuple[int, ...]:
-    """The offsets of the jumps in a code object."""
+    """Return the offsets of all jumps in a code object."""
     return tuple(step.offset for step in dis.get_instructions(code) if "JUMP" in step.opname)
 
 
@@ -293,21 +286,21 @@ def _are_finite(uses: Iterable[_Use]) -> bool:
 
 
 def _have_one_sign(uses: Sequence[_Use]) -> bool:
-    """Whether all contributions are real numbers, none of them negative or none of them positive."""
+    """Return True if all contributions are real numbers of one sign. Zeros fit both signs."""
     values = [use.value for use in uses if isinstance(use.value, float)]
     up, down = (value >= 0 for value in values), (value <= 0 for value in values)
     return len(values) == len(uses) and (all(up) or all(down))
 
 
 def _words(uses: Sequence[_Use], each: str) -> str:
-    """The distribution of contributions over the times that a line ran."""
+    """Describe how contributions are distributed over the runs of a line."""
     count = len(uses)
     bad = [k for k, use in enumerate(uses, 1) if not math.isfinite(use.size)]
-    one = "time" if each == "times" else "operation"
+    unit = "time" if each == "times" else "operation"
     if count == 1:
         return ""
     if bad:
-        return f"not finite in {len(bad):,} of them, the last of these {one} {bad[-1]:,}"
+        return f"nan or infinite in {len(bad):,} of them, the last of these {unit} {bad[-1]:,}"
     if not any(use.size for use in uses):
         return "0.0 each"
     values = [use.value for use in uses if use.value is not None]
@@ -318,9 +311,9 @@ def _words(uses: Sequence[_Use], each: str) -> str:
     of = "of it" if _have_one_sign(uses) else "of the sum of the sizes"
     sizes = [use.size for use in uses]
     for end, ordered in (("last", sizes[::-1]), ("first", sizes)):
-        many, share = _bulk(ordered)
-        if 2 * many <= count:
-            ends = f"the {end} {many:,}" if many > 1 else f"the {end} {one}"
+        count_of_part, share = _dominant_part(ordered)
+        if 2 * count_of_part <= count:
+            ends = f"the {end} {count_of_part:,}" if count_of_part > 1 else f"the {end} {unit}"
             return f"{percentage(share)} {of} from {ends}"
     return (
         f"{norm}{format_number(shown[0])} from the first, {format_number(shown[-1])} from the last"
@@ -328,30 +321,28 @@ def _words(uses: Sequence[_Use], each: str) -> str:
 
 
 def _are_equal(values: Sequence[complex]) -> bool:
-    return all(abs(value - values[0]) <= SAME * abs(values[0]) for value in values)
+    return all(abs(value - values[0]) <= EQUAL_RTOL * abs(values[0]) for value in values)
 
 
-def _bulk(sizes: Sequence[float]) -> tuple[int, float]:
-    """The number of the first sizes that make up `BULK` of all, and the share that they make."""
+def _dominant_part(sizes: Sequence[float]) -> tuple[int, float]:
+    """Return how many of the first sizes make up `DOMINANT_SHARE` of all, and their exact share."""
+    # Relative to the largest size, a sum of huge sizes can't overflow.
     largest = max(sizes)
     parts = [size / largest for size in sizes]
-    whole = math.fsum(parts)
+    total_of_all = math.fsum(parts)
     total = 0.0
-    for many, part in enumerate(parts, 1):
+    for count, part in enumerate(parts, 1):
         total += part
-        if total >= BULK * whole:
-            return many, min(total / whole, 1.0)
+        if total >= DOMINANT_SHARE * total_of_all:
+            return count, min(total / total_of_all, 1.0)
     return len(sizes), 1.0
 
 
 def _development(snapshot: Snapshot, along: Sequence[tuple[int, float]]) -> str:
-    """The gradient with respect to the results of the instruction that ran most often, from the last to the first.
+    """Describe the gradient with respect to the results of the instruction that ran most often, from last to first.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-    along : sequence of (int, float)
-        The positions of the operations between source and target, with the sizes of the gradients of their results.
+    - `along`: Sequence of (int, float). The positions of the operations between source and target, with the sizes of
+      the gradients of their results.
     """
     runs: defaultdict[Any, dict[Any, tuple[int, float]]] = defaultdict(dict)
     for position, size in along:
@@ -359,22 +350,25 @@ def _development(snapshot: Snapshot, along: Sequence[tuple[int, float]]) -> str:
         runs[instruction][site.call, site.run] = position, size
     if not runs:
         return ""
-    most = max(runs.values(), key=lambda found: (len(found), max(found.values())[0]))
-    if len(most) < FEWEST:
+    # If several instructions ran equally often, the one nearest to the target counts.
+    longest = max(
+        runs.values(), key=lambda executions: (len(executions), max(executions.values())[0])
+    )
+    if len(longest) < MIN_RUNS:
         return ""
-    (position, first), *_, (_, last) = most.values()
+    (position, first), *_, (_, last) = longest.values()
     record = Record._make(snapshot.records[position])
     line = _instruction(snapshot, position)[0].line
     where = "" if line is None else f" on {format_line(Place(_file(snapshot), line, ''))}"
     norm = "the norm of the gradient" if record.output.shape else "the size of the gradient"
     return (
-        f"on the way back through {record.name}{where}, {len(most):,} times, {norm} with respect to its result "
-        f"{_course([size for _, size in most.values()], first, last)}"
+        f"in the backward pass through {record.name}{where}, {len(longest):,} times, {norm} with respect to its result "
+        f"{_trend([size for _, size in longest.values()], first, last)}"
     )
 
 
-def _course(sizes: Sequence[float], first: float, last: float) -> str:
-    """The words on the way of sizes from the last to the first."""
+def _trend(sizes: Sequence[float], first: float, last: float) -> str:
+    """Describe how sizes change from the last run to the first, in the order of the backward pass."""
     bad = [k for k, size in enumerate(sizes, 1) if not math.isfinite(size)]
     if bad:
         return f"is nan or infinite in {len(bad):,} of them, the last of these time {bad[-1]:,}"
@@ -382,7 +376,7 @@ def _course(sizes: Sequence[float], first: float, last: float) -> str:
     if zero:
         when = f"0.0 in {len(zero):,} of them, the last of these time {zero[-1]:,}"
         return f"is {format_number(last)} the last time, and {when}"
-    if abs(first - last) <= SAME * last:
+    if abs(first - last) <= EQUAL_RTOL * last:
         return f"is {format_number(last)} the last time and {format_number(first)} the first time"
     verb = "grows" if first > last else "shrinks"
     rate = math.exp((math.log(first) - math.log(last)) / (len(sizes) - 1))

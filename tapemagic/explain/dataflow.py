@@ -1,8 +1,9 @@
-"""Taint analysis of a program's text: the flow of a value from the line where it left a tape into another value.
+"""Taint analysis of source code: follow a plain value from the line of its conversion into other values.
 
-Statements are read in their own order: a name that is bound anew is no longer tainted. The parts of lists, dicts and
-objects are told apart. What changes in steps passes nothing on: comparisons, indices, lengths. Text does where it is
-read as a number again.
+A tape can't see where a plain number goes, but the program's source shows it. Statements are read in order, and a name
+that is assigned again is no longer tainted. Items of lists and dicts and attributes of objects are distinguished.
+Results that change in steps, such as comparisons, indices and lengths, aren't tainted. Text is, if it is parsed into a
+number again.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ CONVERTING = {
     "complex()": {"complex", "complex128"},
     "np.asarray": {"array", "asarray", "asanyarray", "ascontiguousarray"},
 }
-"""Names of the calls by which a conversion happens, where they differ from its own."""
+"""Names of the calls that run a conversion, if they differ from its own name."""
 
 TEXTS = {"repr()", "format()", "pickle"}
-"""The conversions to text or bytes."""
+"""Conversions to text or bytes."""
 
 PASSES = 4
-"""The number of readings of a loop, and of the functions of a program."""
+"""Maximum number of readings of a loop, or of a program's functions, to find what later statements pass to earlier."""
 
 
 class Certainty(IntEnum):
-    """The certainty with which what happens on a line goes into a value."""
+    """The certainty that a plain value is used in another value."""
 
     NO = 0
     PERHAPS = 1
@@ -63,99 +64,114 @@ def flow_into(
     how: str,
     value: str,
     source: str,
-    asked: Place | None,
+    asking_place: Place | None,
     steps: bool = False,
     objects: bool = False,
     assignments: bool = True,
 ) -> Certainty:
-    """Find whether what left the tape at a place, by a conversion such as ``"float()"``, goes into a value.
+    """Return how certain it is that the result of a conversion is used in a value.
 
-    The value goes by its name on the line that asks; the first line of a file stands for its end. A value that is
-    bound to the source is no loss. With `steps`, what changes in steps counts, too; with `objects`, every attribute of
-    an object that was made of it, such as the result of an optimization; without `assignments`, none to a Variable.
+    - `place`: The line of the conversion.
+    - `how`: The name of the conversion, such as ``"float()"``.
+    - `value`, `source`: The expressions for the value and for the source, on the asking line. Results bound to the
+      source's name don't count.
+    - `asking_place`: The line that asks. The first line of a file means its end.
+    - `steps`: Bool, default: False. Count results that change in steps.
+    - `objects`: Bool, default: False. Count all attributes of an object that was computed from the result, such as the
+      report of an optimizer.
+    - `assignments`: Bool, default: True. Count values assigned to Variables.
     """
     tree, line = text_of(place)
     if place is None or not around(tree, line):
         return Certainty.PERHAPS
-    other, asking = text_of(asked)
-    if asked is None or asked.file == place.file or other is EMPTY:
-        other = tree
+    asking_tree, asking = text_of(asking_place)
+    if asking_place is None or asking_place.file == place.file or asking_tree is EMPTY:
+        asking_tree = tree
     asking = asking if asking > 1 else 0
-    return _flow_into(tree, line, other, how, value, source, asking, steps, objects, assignments)
+    return _flow_into(
+        tree, line, asking_tree, how, value, source, asking, steps, objects, assignments
+    )
 
 
 @lru_cache(512)
 def _flow_into(
     tree: ast.Module,
     line: int,
-    other: ast.Module,
+    asking_tree: ast.Module,
     how: str,
     value: str,
     source: str,
-    asked: int,
+    asking_line: int,
     steps: bool,
     objects: bool,
     assignments: bool,
 ) -> Certainty:
-    """The same for programs that have been parsed: the one in which a value left, and the one that asks."""
-    wanted = expression_of(value)
-    if wanted is None:
+    """Answer `flow_into` for the parsed programs of both places, so that answers can be cached."""
+    expression = expression_of(value)
+    if expression is None:
         return Certainty.PERHAPS
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line))
     exact = [call for call in calls if _converts(call, how)]
-    asking = [scope for scope in around(other, asked) if isinstance(scope, Function)]
-    read_last = asking[-1] if asking else other
-    elsewhere = other is not tree
-    last = _end_of_loops(read_last, asked) if asked and (elsewhere or asked > line) else inf
-    known: set[str] = set()
+    asking = [scope for scope in around(asking_tree, asking_line) if isinstance(scope, Function)]
+    read_last = asking[-1] if asking else asking_tree
+    elsewhere = asking_tree is not tree
+    last = (
+        _end_of_loops(read_last, asking_line)
+        if asking_line and (elsewhere or asking_line > line)
+        else inf
+    )
+    all_tainted: set[str] = set()
     shared: set[str] = set()
     written: set[str] = set()
+    # A function may taint a name that another one reads, and be read before it, so repeat until nothing is added.
     for _ in range(PASSES):
-        size = len(known)
-        for program, at in ((tree, line), (other, 0))[: 1 + elsewhere]:
+        size = len(all_tainted)
+        for program, at in ((tree, line), (asking_tree, 0))[: 1 + elsewhere]:
             for scope, owner in _scopes(program):
                 end = last if scope is read_last else inf
                 reading = Statements(at, exact, source, set(), steps, how in TEXTS, objects, end)
                 reading.assignments = assignments
                 if isinstance(scope, ast.Module):
-                    known |= shared
-                    reading.tainted, reading.shared = set(known), shared
+                    all_tainted |= shared
+                    reading.tainted, reading.shared = set(all_tainted), shared
                 else:
-                    given = parameters(scope) - {"self"}
-                    reading.tainted = {path for path in known if root_of(path) not in given}
+                    own_parameters = parameters(scope) - {"self"}
+                    reading.tainted = {
+                        path for path in all_tainted if root_of(path) not in own_parameters
+                    }
                 reading.run(scope.body)
                 if isinstance(scope, ast.Module) or scope in asking:
                     written |= reading.written
-                    if reading.reaches(wanted):
+                    if reading.reaches(expression):
                         return Certainty.YES
                 if isinstance(scope, ast.Module):
-                    known |= reading.tainted
+                    all_tainted |= reading.tainted
                     continue
                 own = own_names(scope) - {"self"}
                 shared |= {path for path in reading.tainted if root_of(path) not in own}
                 calls_of = _calls_of(program, scope, owner)
                 if elsewhere:
                     calls_of += [f".{call}" for call in calls_of if not call.startswith(".")]
-                known |= {call + part for call in calls_of for part in reading.returned}
-        if len(known) == size:
+                all_tainted |= {call + part for call in calls_of for part in reading.returned}
+        if len(all_tainted) == size:
             break
-    goes_on = elsewhere and any(sources(scope.body, value) for scope in (other, *asking))
+    goes_on = elsewhere and any(sources(scope.body, value) for scope in (asking_tree, *asking))
     unclear = goes_on or _may_flow(tree, line, value, [] if elsewhere else asking, written)
     return Certainty.PERHAPS if unclear else Certainty.NO
 
 
 def flow_through_unknown_call(
-    place: Place | None, how: str, value: str, source: str, asked: Place | None
+    place: Place | None, how: str, value: str, source: str, asking_place: Place | None
 ) -> bool:
-    """Whether what left goes into the result of a function that is handed over, and an unknown call makes the value.
+    """Return True if a function passed as an argument returns the plain value, and an unknown call makes `value`.
 
-    The text does not tell which function a parameter, or the target of a loop, is.
+    The source doesn't show which function a parameter or a loop variable refers to.
     """
     tree, line = text_of(place)
     function = innermost_function(tree, line)
-    if function is None or not calls_unknown(asked, value):
+    if function is None or not calls_unknown(asking_place, value):
         return False
-    if not handed_over(function, tree, text_of(asked)[0]):
+    if not handed_over(function, tree, text_of(asking_place)[0]):
         return False
     calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and on(node, line))
     exact = [call for call in calls if _converts(call, how)]
@@ -167,7 +183,7 @@ def flow_through_unknown_call(
 
 
 def _end_of_loops(scope: Function | ast.Module, line: int) -> int:
-    """The last line that runs before a line is reached again: the end of the loops around it, or the line itself."""
+    """Return the last line that may run before a line runs again: the end of the loops around it, or the line."""
     loops = (node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.While)))
     return max([line, *(loop.end_lineno or line for loop in loops if on(loop, line))])
 
@@ -175,25 +191,27 @@ def _end_of_loops(scope: Function | ast.Module, line: int) -> int:
 def _may_flow(
     tree: ast.Module, line: int, value: str, asking: Sequence[Function], written: set[str]
 ) -> bool:
-    """Whether a line may go into a value by ways that are not read: through other functions and cells."""
-    made = set().union(*(sources(body, value) for body in (tree.body, *(f.body for f in asking))))
-    if written & made:
+    """Return True if a line may affect a value in ways that aren't analyzed: through other functions or cells."""
+    origins = set().union(
+        *(sources(body, value) for body in (tree.body, *(f.body for f in asking)))
+    )
+    if written & origins:
         return True
     scopes = [scope for scope in around(tree, line) if isinstance(scope, SCOPES)]
-    beside = not scopes or scopes[-1] in asking
-    uncalled = made.isdisjoint(scope.name for scope in scopes)
-    return not (made and (beside or uncalled)) and bound_on(tree, line)
+    in_same_scope = not scopes or scopes[-1] in asking
+    uncalled = origins.isdisjoint(scope.name for scope in scopes)
+    return not (origins and (in_same_scope or uncalled)) and bound_on(tree, line)
 
 
 def _converts(call: ast.Call, how: str) -> bool:
-    """Whether a call is by its name the one through which a value left."""
+    """Return True if the name of a call fits a conversion."""
     *owners, name = ast.unparse(call.func).split(".")
     named = CONVERTING.get(how, {how.removesuffix("()").split(".")[-1]})
     return name in named or (how in CONVERTING and not MATH.isdisjoint(owners))
 
 
 def _scopes(node: ast.AST, owner: str = "") -> Iterator[tuple[Function | ast.Module, str]]:
-    """All functions, inner ones first, with the class that they are methods of; then the program itself."""
+    """Yield all functions, inner ones first, each with the name of its class or '', and then the program itself."""
     for child in ast.iter_child_nodes(node):
         yield from _scopes(child, node.name if isinstance(node, ast.ClassDef) else "")
     if isinstance(node, Function | ast.Module):
@@ -201,7 +219,7 @@ def _scopes(node: ast.AST, owner: str = "") -> Iterator[tuple[Function | ast.Mod
 
 
 def _calls_of(tree: ast.AST, function: Function, owner: str) -> list[str]:
-    """The expressions for the result of a function."""
+    """Return the expressions that calls of a function are written as."""
     if not owner:
         return [f"{function.name}()"]
     if function.name == "__call__":
@@ -214,29 +232,30 @@ def _calls_of(tree: ast.AST, function: Function, owner: str) -> list[str]:
 
 @dataclass
 class Statements(Expressions):
-    """Taint while statements are read."""
+    """Taint of names, updated while statements are read in order."""
 
     last: float = inf  # the line that asks
-    assignments: bool = True  # read those to Variables
-    shared: Iterable[str] = ()  # tainted paths that functions share, from where they are defined
+    assignments: bool = True  # count values assigned to Variables
+    shared: Iterable[str] = ()  # tainted paths that all functions see, once they are defined
     written: set[str] = field(
         default_factory=set
-    )  # names in calls that may write the value into one
-    returned: Parts = field(default_factory=set)  # tainted parts of the result of a function
+    )  # names in calls that may store the value in one of them
+    returned: Parts = field(default_factory=set)  # tainted parts of the function's result
 
     def reaches(self, value: ast.expr) -> bool:
-        """Whether a value is tainted, and not as text alone."""
+        """Return True if a value is tainted, and not only as text."""
         return any(not part.endswith(TEXT) for part in self.parts(value))
 
     def run(self, body: Iterable[ast.stmt]) -> None:
-        """Read statements, up to the line that asks."""
+        """Read statements up to the asking line."""
         for statement in body:
+            # Statements before the conversion can't use its result.
             began = self.tainted or self.shared or on(statement, self.line)
             if began and statement.lineno <= self.last:
                 self.step(statement)
 
     def step(self, statement: ast.stmt) -> None:
-        """Read one statement, and those inside of it."""
+        """Read one statement, including nested statements."""
         match statement:
             case ast.Assign(targets, value):
                 parts = self.parts(value)
@@ -245,8 +264,8 @@ class Statements(Expressions):
             case ast.AnnAssign(target, _, ast.expr() as value):
                 self.bind(target, self.parts(value))
             case ast.AugAssign(target, _, value):
-                found = self.parts(target) | self.parts(value) | self.stored(target, value)
-                self.bind(target, {""} if found else set())
+                parts = self.parts(target) | self.parts(value) | self.stored(target, value)
+                self.bind(target, {""} if parts else set())
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
                 self.tainted |= set(self.shared)
                 if any(map(self.parts, [*statement.args.defaults, *statement.args.kw_defaults])):
@@ -261,7 +280,7 @@ class Statements(Expressions):
                 self.inside(statement)
 
     def inside(self, statement: ast.stmt) -> None:
-        """Read the statements inside of a loop, a branch or a block."""
+        """Read the statements inside a loop, a branch or a block."""
         match statement:
             case ast.For() | ast.AsyncFor() | ast.While():
                 self.repeat(statement)
@@ -282,7 +301,7 @@ class Statements(Expressions):
                 self.either(*(case.body for case in cases), [])
 
     def repeat(self, loop: ast.For | ast.AsyncFor | ast.While) -> None:
-        """Read a loop until nothing changes any more."""
+        """Read a loop until another iteration changes nothing."""
         for _ in range(PASSES):
             before = self.tainted
             if not isinstance(loop, ast.While):
@@ -292,7 +311,7 @@ class Statements(Expressions):
                 break
 
     def either(self, *bodies: Iterable[ast.stmt]) -> None:
-        """Read branches, of which one is taken."""
+        """Read the branches, of which one runs. A name that any of them taints counts as tainted."""
         before, after = self.tainted, set()
         for body in bodies:
             self.tainted = set(before)
@@ -301,12 +320,12 @@ class Statements(Expressions):
         self.tainted = after
 
     def change(self, value: ast.expr) -> None:
-        """Read a call that may write its arguments into an object."""
+        """Read a call that may store its arguments in an object."""
         if not self.assignments and is_assignment(value):
             return
-        into, given = written_by(value)
+        into, values = written_by(value)
         if into is not None:
-            if any(map(self.carries, given)) or (isinstance(value, ast.Call) and self.hit(value)):
+            if any(map(self.carries, values)) or (isinstance(value, ast.Call) and self.hit(value)):
                 self.tainted |= {path_of(into)} - {"", self.source}
         elif isinstance(value, ast.Call) and path_of(value.func) != "print":
             if any(map(self.carries, value.args)):
@@ -315,6 +334,6 @@ class Statements(Expressions):
             self.parts(value)
 
     def stored(self, target: ast.expr, value: ast.expr) -> Parts:
-        """The taint of a target that is written into, if the value left by that."""
+        """Return the taint of an array whose element is assigned, if that assignment is the conversion."""
         writes = isinstance(target, ast.Subscript) and on(target, self.line) and not self.exact
         return {""} if writes and not isinstance(value, ast.Constant) else set()

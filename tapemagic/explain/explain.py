@@ -1,4 +1,4 @@
-"""Explanations of gradients: why one is None, or the paths that it adds up, as the chain rule has them."""
+"""Explain a gradient: the reason why it is None, or the paths whose contributions it adds up."""
 
 from __future__ import annotations
 
@@ -8,46 +8,34 @@ from dataclasses import dataclass
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.explain.causes import why_none, why_without_records
-from tapemagic.explain.chain_rule import Path, counted, paths
+from tapemagic.explain.chain_rule import Path, format_count, paths
 from tapemagic.explain.contributions import LineContribution, contributions
 from tapemagic.explain.formatting import derivative_symbol, format_value, printable
 from tapemagic.explain.missing_parts import missing
 from tapemagic.explain.query import Question
 
 RELEASED = (
-    "the tape released its records after its one gradient: to see the paths, make it with persistent=True, "
-    "which is -p in the line of %%tape"
+    "this tape already gave its one gradient and deleted its records. Use persistent=True (%%tape -p) to see the "
+    "paths."
 )
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The reason for a gradient that is None, or the chain rule for one that is not.
+    """The reason for a None, or the chain rule for a gradient: the result of ``tape.explain`` and ``%why``.
 
-    Attributes
-    ----------
-    target, source : str
-        Their names in the program.
-    cause : str
-        The reason why there is no gradient, in a word or two; empty if there is one.
-    reason : str
-        The same in a sentence, with what to write instead.
-    gradient : str
-        The gradient, if there is one and the tape still knows it.
-    paths : tuple of Path
-        The paths from the source to the target, if they are few.
-    count : int
-        The number of paths, exact to 28 digits.
-    missing : str
-        The part that the gradient lacks, or may lack, in a sentence; empty if there is no sign of one.
-    lines : tuple of LineContribution
-        The parts of the gradient that each line contributes, if the paths are many; the largest ones.
-    more_lines : int
-        The number of other lines.
-    signed : bool
-        Whether the shares of the lines are those of the gradient, not of the sum of the sizes.
-    development : str
-        The gradient along a loop, in a sentence, if there are many paths and the source is not read time and again.
+    - `target`, `source`: Their names in the program.
+    - `cause`: The reason for a None in a word or two, such as ``"not watched"``. Empty if there is a gradient.
+    - `reason`: The reason for a None in a sentence, with what to write instead.
+    - `gradient`: The gradient, if the tape can still compute one.
+    - `paths`: The paths from the source to the target. Empty if there are many.
+    - `count`: The number of paths, exact to 28 digits.
+    - `missing`: A sentence on the part that the gradient ignores, or may ignore. Empty if there is no sign of one.
+    - `lines`: The largest contributions of lines to the gradient, if there are many paths.
+    - `more_lines`: The number of other lines.
+    - `signed`: True if shares are shares of the gradient, False if they are shares of the sum of the sizes.
+    - `development`: A sentence on how the gradient changes along a loop. Empty unless there are many paths through few
+      values.
     """
 
     target: str
@@ -65,18 +53,23 @@ class Explanation:
 
     @property
     def symbol(self) -> str:
-        """The derivative as it is written."""
+        """The symbol of the derivative, such as ``dy/dx``."""
         return derivative_symbol(self.target, self.source, 1)
 
     def __repr__(self) -> str:
         if not self.count:
             return _wrapped(f"{self.symbol}{' is None' * bool(self.cause)}: {self.reason}")
-        ways = "1 path" if self.count == 1 else f"the sum over {counted(self.count)} paths"
+        paths_text = (
+            "1 path" if self.count == 1 else f"the sum over {format_count(self.count)} paths"
+        )
         if any(line.share is not None for line in self.lines):
-            ways += (
+            paths_text += (
                 f"; by line, in percent of {self.symbol if self.signed else 'the sum of the sizes'}"
             )
-        lines = [f"{self.symbol} = {self.gradient}, {ways}", *(f"  {path}" for path in self.paths)]
+        lines = [
+            f"{self.symbol} = {self.gradient}, {paths_text}",
+            *(f"  {path}" for path in self.paths),
+        ]
         lines += [_indented(str(line)) for line in self.lines]
         if self.more_lines:
             lines.append(f"  … and {self.more_lines:,} more lines")
@@ -88,14 +81,14 @@ class Explanation:
 
 
 def _wrapped(text: str) -> str:
-    """Text in lines that fit into a notebook's output."""
+    """Wrap text to the width of a notebook's output."""
     return textwrap.fill(
         text, 88, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
 
 
 def _indented(text: str) -> str:
-    """A line below the first, in lines that fit into a notebook's output."""
+    """Wrap an indented line to the width of a notebook's output."""
     return textwrap.fill(
         printable(text),
         88,
@@ -107,28 +100,30 @@ def _indented(text: str) -> str:
 
 
 def explain(question: Question) -> Explanation:
-    """Explain a gradient by a recording, which is not consumed."""
-    y, x, evidence = question.y, question.x, question.evidence
+    """Explain a gradient from a snapshot of the tape, which isn't consumed."""
+    y, x, evidence = question.target_name, question.source_name, question.snapshot
     target, source = question.target, question.source
-    reason = why_without_records(question) if evidence.is_released else None
-    if not evidence.is_released and not _connected(question):
+    reason = why_without_records(question) if evidence.is_consumed else None
+    if not evidence.is_consumed and not _connected(question):
         reason = why_none(question)
     if reason is not None:
         return Explanation(y, x, *reason)
-    if not evidence.has_values and (evidence.is_released or target is not source):
-        depends = "" if evidence.is_released else f"{y} depends on {x}, but "
-        return Explanation(y, x, reason=depends + RELEASED)
+    if not evidence.has_values and (evidence.is_consumed or target is not source):
+        depends = f"{y} depends on {x}, but " * (not evidence.is_consumed)
+        text = depends + RELEASED
+        return Explanation(y, x, reason=text[0].upper() + text[1:] if not depends else text)
     names = {**question.names, id_of(source): x, id_of(target): y}
-    found, count = paths(evidence, target, source, names)
+    shown_paths, count = paths(evidence, target, source, names)
     if not count:
-        text = f"between {x} and {y} stands a function with a gradient of its own, which returns None for this input"
+        text = f"A function between {x} and {y} has a custom gradient that returns None for this input."
         return Explanation(y, x, "no derivative", text)
+    # Tapes of the program may be recording. They mustn't record the gradients taken here.
     with silence():
         gradient = evidence.tape().gradient(target, source)
     value = "None" if gradient is None else format_value(unwrap(gradient))
     lacks = missing(question)
-    if found:
-        return Explanation(y, x, "", "", value, found, count, lacks)
+    if shown_paths:
+        return Explanation(y, x, "", "", value, shown_paths, count, lacks)
     parts = contributions(evidence, target, source)
     return Explanation(
         y,
@@ -151,4 +146,4 @@ def _connected(question: Question) -> bool:
     if not all(isinstance(x, Traced) and x.dtype.kind in "fc" for x in (target, source)):
         return False
     i = id_of(source)
-    return target is source or (i in question.evidence.tracked and i in question.above)
+    return target is source or (i in question.snapshot.tracked and i in question.ancestors)

@@ -1,4 +1,4 @@
-"""Text for people: numbers, arrays and shapes in one line, lines of a program, symbols of derivatives."""
+"""Format numbers, arrays, shapes, source lines and symbols of derivatives as short text for people."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 AS_SUBSCRIPTS = str.maketrans("0123456789", SUBSCRIPTS)
 
 SHOWN = 6
-"""The size of the largest array whose elements are all written out."""
+"""Maximum size of an array whose elements are all written out."""
 
-LONG = 10_000
-"""The length of an axis from which on it is written with commas."""
+MIN_WITH_COMMAS = 10_000
+"""Minimum length of an axis that is written with commas."""
 
 NOT_COMPUTED = "not computed"
 ONE_CHUNK = "1 chunk"
 
-LONGEST_LINE = 60
-"""The number of characters shown of a line."""
+MAX_LINE = 60
+"""Maximum number of characters shown of a line."""
 
 DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*|d[^\W_]+_d\w+")
-"""Names that behind a d would look like another derivative: d, dy, dw1, dy_dx."""
+"""Names that would look like another derivative after a d: d, dy, dw1, dy_dx."""
 
-LONGEST_VALUE = 2000
-"""The number of characters shown of a cell's value."""
+MAX_VALUE = 2000
+"""Maximum number of characters shown of a cell's value."""
 
 
 @contextmanager
 def significant_digits(count: int) -> Iterator[None]:
-    """Write numbers with so many significant digits inside this block.
+    """Format numbers with `count` significant digits inside this ``with`` block.
 
     Examples
     --------
@@ -62,22 +62,25 @@ def significant_digits(count: int) -> Iterator[None]:
 
 
 def format_number(value: Any) -> str:
-    """A number with its significant digits; a real one has a decimal point or an exponent."""
+    """Format a number with its significant digits. Real numbers have a decimal point or an exponent."""
     if value is np.ma.masked:
         return "masked"
     if isinstance(value, (bool, np.bool_, int, np.integer)):
         return str(value)
     if isinstance(value, (complex, np.complexfloating)):
+        # A negative zero has the sign "-" too, but doesn't compare as less than 0.
         sign = "-" if value.imag < 0 or (value.imag == 0 and np.signbit(value.imag)) else "+"
         return f"{format_number(value.real)}{sign}{format_number(abs(value.imag))}j"
+    # Adding 0.0 turns -0.0 into 0.0.
     text = f"{float(value) + 0.0:.{_digits.get()}g}"
+    # The letters are those of an exponent, of inf and of nan.
     return text if any(mark in text for mark in ".enia") else text + ".0"
 
 
 def format_value(value: Any) -> str:
-    """A value in one line: a number, the elements of a small array, or the shape and range of a larger one.
+    """Format a value on one line: a number, all elements of a small array, or shape and range of a large array.
 
-    Of a lazy array that is not computed there are the shape and the chunks.
+    A lazy array that isn't computed has its shape and its chunks instead.
     """
     shape = np.shape(value)
     if is_pending(value):
@@ -91,7 +94,7 @@ def format_value(value: Any) -> str:
 
 
 def format_entries(value: Any) -> str:
-    """A value in one line: a number, the elements of a small array, or the range of a larger one."""
+    """Format a value on one line: a number, all elements of a small array, or the range of a large array."""
     value = with_numbers(value)
     if isinstance(value, (bool, int, float, complex)):
         return format_number(value)
@@ -99,39 +102,41 @@ def format_entries(value: Any) -> str:
         return format_lazy(value)
     if not value.shape:
         return format_number(value[()])
-    if isinstance(value, np.matrix):  # whose rows are matrices again, without end
+    if isinstance(
+        value, np.matrix
+    ):  # a row of a matrix is a matrix again, so the recursion below wouldn't end
         value = value.view(np.ndarray)
     if value.size <= SHOWN:
         return "[" + ", ".join(map(format_entries, value)) + "]"
     if isinstance(value, Absent) or value.dtype.kind not in "iuf":
         return ""
-    known = value[value == value]  # noqa: PLR0124 -- what is not a number is not equal to itself
-    missing = value.size - known.size
-    if not known.size:
+    numbers = value[value == value]  # noqa: PLR0124 (nan differs from itself)
+    missing = value.size - numbers.size
+    if not numbers.size:
         return "all nan"
-    low, high = format_number(known.min()), format_number(known.max())
+    low, high = format_number(numbers.min()), format_number(numbers.max())
     if missing:
         return f"{low} to {high}, {missing:,} nan"
-    return f"all {low}" if known.min() == known.max() else f"{low} to {high}"
+    return f"all {low}" if numbers.min() == numbers.max() else f"{low} to {high}"
 
 
 def dtype_name(value: Any) -> str:
-    """The dtype of an array; the type of a Python number."""
+    """Return the dtype of an array, or the type of a Python number."""
     return str(getattr(value, "dtype", type(value).__name__))
 
 
 def format_shape(shape: tuple[int, ...]) -> str:
-    """A shape such as 3×2."""
+    """Format a shape: 3×2."""
     return _lengths(shape) if shape else "number"
 
 
 def _lengths(shape: Iterable[int]) -> str:
-    """The lengths of axes; long ones with commas, since they are to be read and not counted."""
-    return "×".join(f"{n:,}" if n >= LONG else str(n) for n in shape)
+    """Format the lengths of axes, with commas in long numbers."""
+    return "×".join(f"{n:,}" if n >= MIN_WITH_COMMAS else str(n) for n in shape)
 
 
 def format_size(shape: tuple[int, ...]) -> str:
-    """A shape in front of the numbers of an array, where a single length would look like one of them.
+    """Format a shape that precedes the numbers of an array, where a single length would look like an element.
 
     Examples
     --------
@@ -144,9 +149,9 @@ def format_size(shape: tuple[int, ...]) -> str:
 
 
 def format_chunks(value: Any) -> str:
-    """The number and size of the chunks of a lazy array, in Dask's words; empty for a single number.
+    """Format the number and size of the chunks of a lazy array as Dask does, or return '' for a single number.
 
-    Chunks of different sizes are "up to" the largest, unless only the last ones along an axis are smaller.
+    If chunks differ in size, "up to" precedes the largest size, unless only the last chunk of an axis is smaller.
     """
     if not value.shape:
         return ""
@@ -158,63 +163,63 @@ def format_chunks(value: Any) -> str:
 
 
 def format_state(value: Any) -> str:
-    """The state of a lazy array whose numbers are not shown: not computed, or where its chunks are."""
+    """Format the state of a lazy array whose numbers aren't shown: not computed, or where its chunks are stored."""
     return getattr(value, "location", "") or NOT_COMPUTED
 
 
 def format_lazy(value: Any) -> str:
-    """The chunks of a lazy array, and its state."""
+    """Format the chunks and the state of a lazy array."""
     return ", ".join(filter(None, [format_chunks(value), format_state(value)]))
 
 
 def printable(text: str) -> str:
-    """Text in one line, without characters that cannot be shown."""
+    """Replace all characters that aren't printable, such as line breaks, by spaces."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else " " for char in text)
 
 
-def clipped(text: str, most: int) -> str:
-    """Text of at most so many characters; the last of what is cut off is an ellipsis.
+def clipped(text: str, limit: int) -> str:
+    """Cut text to at most `limit` characters, the last of which is then an ellipsis.
 
     Examples
     --------
     >>> clipped("gradient", 8), clipped("gradient", 5)
     ('gradient', 'grad…')
     """
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def label(name: str) -> str:
-    r"""The name of a Variable, which may be any text, in one line that is not too long.
+    r"""Format the name of a Variable, which may be any string, on one short line.
 
     Examples
     --------
     >>> label("two\nlines"), label("x" * 1000)[-4:]
     ('two lines', 'xxx…')
     """
-    return clipped(printable(name), LONGEST_LINE)
+    return clipped(printable(name), MAX_LINE)
 
 
 def own_name(variable: Any) -> str:
-    """The name that a Variable was made with, without the ``:0`` that TensorFlow puts behind it."""
+    """Return the name that a Variable was created with, without the ``:0`` that TensorFlow appends."""
     name: str = getattr(variable, "name", "unnamed")
     return name.removesuffix(":0")
 
 
 def format_cell_value(value: Any, is_target: bool) -> str | None:
-    """The repr of a cell's value; None if the report shows it already, or its repr may differ between runs."""
+    """Return the repr of a cell's value, or None if the report shows it already or it may differ between runs."""
     if value is None or is_target or not _has_stable_repr(value):
         return None
     try:
         text = repr(value)
-    except Exception as error:  # noqa: BLE001 -- a class of the user's own may raise anything
+    except Exception as error:  # noqa: BLE001 (a user class may raise anything)
         return f"a {type(value).__name__}, whose repr() raises {type(error).__name__}"
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} …"
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]} …"
 
 
 def _has_stable_repr(value: Any) -> bool:
-    """Whether the repr of a value is the same in every run: it holds no address."""
+    """Return True if the repr of a value is the same in every run, because it contains no address."""
     if type(value) in (list, tuple):
         return all(map(_has_stable_repr, value))
     if type(value) is dict:
@@ -225,20 +230,21 @@ def _has_stable_repr(value: Any) -> bool:
 
 
 def subscript(number: int) -> str:
-    """A number in subscript digits, as in w₂, the second value of a variable w."""
+    """Write a number in subscript digits, as in w₂, the second value of a variable w."""
     return str(number).translate(AS_SUBSCRIPTS)
 
 
 def without_subscript(name: str) -> str:
-    """A name without the subscript digits behind it."""
+    """Remove the subscript digits at the end of a name."""
     return name.rstrip(SUBSCRIPTS)
 
 
 def format_line(place: Place) -> str:
-    """A line of a program: its number, the name of its file unless that is a cell, and its text."""
+    """Format a line of a program: its number, the name of its file if it isn't a cell, and its text."""
     text = source_line(place).strip().removesuffix(":")
+    # A statement over several lines continues after an open bracket.
     text = text.rstrip("([{") + "…" * text.endswith(("(", "[", "{"))
-    short = clipped(text, LONGEST_LINE)
+    short = clipped(text, MAX_LINE)
     name = (
         "" if CELL_FILE.search(place.file) or place.file.startswith("<") else Path(place.file).name
     )
@@ -246,7 +252,7 @@ def format_line(place: Place) -> str:
 
 
 def format_lines(lines: tuple[int, int] | None) -> str:
-    """Lines of a cell: line 4, or lines 4–5; a loop where they are not known."""
+    """Format the lines of a loop: line 4, lines 4–5, or loop if they aren't known."""
     if lines is None:
         return "loop"
     first, last = lines
@@ -254,21 +260,21 @@ def format_lines(lines: tuple[int, int] | None) -> str:
 
 
 def derivative_symbol(target: str, source: str, order: int) -> str:
-    """The symbol of a derivative of some order: d²y/dx²."""
+    """Format the symbol of a derivative: d²y/dx²."""
     power = "" if order == 1 else "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(order))
     return f"d{power}{_operand(target)}/d{_operand(source)}{power}"
 
 
 def mixed_derivative_symbol(target: str, first: str, second: str) -> str:
-    """The symbol of a second derivative with respect to two variables: d²y/dx dw."""
+    """Format the symbol of a second derivative with respect to two variables: d²y/dx dw."""
     return f"d²{_operand(target)}/d{_operand(first)} d{_operand(second)}"
 
 
 def _operand(name: str) -> str:
-    """A name or expression to stand behind a d, in brackets where it could be misread."""
+    """Format a name or expression that follows a d, in parentheses if it could be misread."""
     return f"({name})" if DIFFERENTIAL.fullmatch(name) else bracketed(name)
 
 
 def bracketed(name: str) -> str:
-    """A name as it is, any other expression in brackets."""
+    """Put parentheses around an expression that isn't a name."""
     return name if without_subscript(name).isidentifier() else f"({name})"

@@ -1,4 +1,7 @@
-"""Lazy values, such as Dask arrays, and values that a tape did not keep: those whose numbers are not there."""
+"""Questions about values whose numbers may be missing: lazy values such as Dask arrays, and values not kept by a tape.
+
+A tape keeps only the values that its derivative rules read, and an `Absent` with shape and dtype for each other value.
+"""
 
 from __future__ import annotations
 
@@ -11,34 +14,36 @@ from tapemagic.engine.tensor.tensor import Traced
 
 
 def has_numbers(value: Any) -> bool:
-    """Whether the numbers of an array are there: the tape kept them, and they are computed."""
+    """Return True if the numbers of an array are available: the tape kept them, and they are computed."""
     return not isinstance(value, Absent) and not is_lazy(value)
 
 
 def is_lazy_array(value: Any) -> bool:
-    """Whether a value is a lazy array such as a Dask array, and not a tensor, a table or a task."""
-    kind = type(value)  # an object that is computed later may have any attribute
+    """Return True if a value is a lazy array such as a Dask array, but not a tensor, a table or a task."""
+    kind = type(
+        value
+    )  # a dask.delayed object answers hasattr() with True for every name, its type doesn't
     if isinstance(value, Traced) or not is_lazy(value):
         return False
     return hasattr(kind, "chunks") and hasattr(kind, "dtype")
 
 
 def is_pending(value: Any) -> bool:
-    """Whether a value is lazy, and nobody has computed its numbers yet."""
+    """Return True if a value is lazy, and its numbers haven't been computed yet."""
     return is_lazy(value) and getattr(value, "computed", None) is None
 
 
 def with_numbers(value: Any) -> Any:
-    """The numbers of a lazy value that was computed; anything else as it is."""
+    """Return the numbers of a computed lazy value, or any other value unchanged."""
     return value if not is_lazy(value) or is_pending(value) else value.computed
 
 
 def has_lazy_values(records: Iterable[Any]) -> bool:
-    """Whether a lazy value is among the inputs and results of records."""
-    found = map(Record._make, records)
-    return any(is_lazy(x) for record in found for x in (*record.values, *record.outputs))
+    """Return True if any input or result of the records is lazy."""
+    all_records = map(Record._make, records)
+    return any(is_lazy(x) for record in all_records for x in (*record.values, *record.outputs))
 
 
 def token(value: Any) -> Any:
-    """The name by which Dask knows a lazy array: arrays with the same are computed from the same in the same way."""
+    """Return Dask's token of a lazy array. Arrays with equal tokens are results of the same computation."""
     return value.__dask_tokenize__()

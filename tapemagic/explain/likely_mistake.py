@@ -1,4 +1,4 @@
-"""The likely mistake in a derivative by hand, from the arrays and from what was recorded."""
+"""Find the likely mistake in a derivative by hand, from the arrays and from the recorded operations."""
 
 from __future__ import annotations
 
@@ -27,55 +27,47 @@ def likely_mistake(
     agree: Agree,
     named: Sequence[tuple[str, Any]],
 ) -> str:
-    """Name the one mistake that explains every difference, in a sentence; empty if none does.
+    """Name the one mistake that explains every difference, in a sentence.
 
-    Parameters
-    ----------
-    observer : Observer
-        The tape of the cell.
-    target, source : Tensor or Variable
-    mine, tape : array
-        The derivative by hand, and the gradient; they differ somewhere, or in shape.
-    agree : callable
-        Which entries of two arrays agree: see `agreement`.
-    named : sequence of (str, array)
-        The arrays that the notebook knows by name, as possible factors.
+    - `observer`: The tape of the cell.
+    - `mine`, `tape`: The derivative by hand, and the gradient, which differ in entries or in shape.
+    - `agree`: Compares the entries of two arrays (see `agreement`).
+    - `named`: Sequence of (str, array). The named arrays in the notebook, as possible factors.
 
-    Returns
-    -------
-    str
+    Returns str: empty if no single mistake explains all differences.
     """
+    # A wrong axis is a more specific mistake than a wrong factor, which may also fit.
     for parts in _broadcast(observer, target, source):
-        if found := find_wrong_axis(mine, tape, parts, agree):
-            return found
-    found = find_mistake(mine, tape, agree, _lengths(observer), _means(observer, target))
-    if found or mine.shape != tape.shape:
-        return found
+        if sentence := find_wrong_axis(mine, tape, parts, agree):
+            return sentence
+    sentence = find_mistake(mine, tape, agree, _lengths(observer), _means(observer, target))
+    if sentence or mine.shape != tape.shape:
+        return sentence
     return find_factor(mine, tape, named)
 
 
 def _lengths(observer: Observer) -> set[int]:
-    """The lengths of all axes, and the sizes, of the arrays that were computed with."""
+    """Collect the lengths of all axes and the sizes of all recorded arrays, which a sum or mean may have used."""
     return {n for record in observer.records for value in record.values for n in _counts(value)}
 
 
 def _means(observer: Observer, target: Any) -> set[int]:
-    """The numbers of elements of which the target is a mean, and whole numbers by which it was divided."""
-    above = snapshot_of(observer).above(id_of(target), blocked=False)
-    found: set[int] = set()
+    """Collect the numbers of elements that the target averages, and the integers that it was divided by."""
+    above = snapshot_of(observer).ancestors(id_of(target), blocked=False)
+    counts: set[int] = set()
     for record in observer.records:
         if record.output_id not in above:
             continue
         if record.name in AVERAGES:
-            found.update(_counts(record.values[0]))
+            counts.update(_counts(record.values[0]))
         elif (
             record.name in QUOTIENTS
             and has_numbers(record.values[1])
             and not np.shape(record.values[1])
         ):
             divisor = np.real(record.values[1])
-            found.update({int(divisor)} if divisor % 1 == 0 else ())
-    return found
+            counts.update({int(divisor)} if divisor % 1 == 0 else ())
+    return counts
 
 
 def _counts(value: Any) -> tuple[int, ...]:
@@ -84,7 +76,7 @@ def _counts(value: Any) -> tuple[int, ...]:
 
 
 def _broadcast(observer: Observer, target: Any, source: Any) -> Iterator[Any]:
-    """The gradients with respect to the results of the source that are larger than it."""
+    """Yield the gradients with respect to results of the source that are larger than the source."""
     results = [
         wrap(record.output, record.output_id)
         for record in observer.records
@@ -93,6 +85,7 @@ def _broadcast(observer: Observer, target: Any, source: Any) -> Iterator[Any]:
         and has_numbers(record.output)
         and record.output.size > source.size
     ]
+    # These gradients aren't the program's, so the observer mustn't list them.
     with observer.paused():
         gradients = observer.gradient(target, results)
     return (gradient.numpy() for gradient in gradients if gradient is not None)

@@ -1,4 +1,4 @@
-"""Common mistakes in derivatives by hand: a sentence where a single one explains every difference."""
+"""Recognize common mistakes in derivatives by hand, if a single one explains every difference."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 Agree = Callable[[Any, Any], Any]
-"""The agreement of two arrays, as an array of truth values for their entries."""
+"""Compares two arrays, and returns an array of bools for their entries."""
 
-WHOLE = 1e-6
-"""The relative error within which a factor counts as a whole number."""
+INTEGER_RTOL = 1e-6
+"""The relative tolerance for taking a factor for an integer."""
 
-EXACT = 1e-9
-"""The relative error within which a forgotten factor has to explain every entry."""
+FACTOR_RTOL = 1e-9
+"""The relative tolerance within which a missing factor must explain every entry."""
 
-TRANSPOSED = "Yours is the transpose of the tape's: write .T behind it."
-YOURS, THEN = "Yours", "Even so it"
+TRANSPOSED = "Your result is transposed. Append .T."
+YOURS, THEN = "Your result", "It also"
 
 
 def agreement(rtol: float, atol: float) -> Agree:
-    """Agreement as `numpy.isclose` has it, relative to the second array; two nan agree."""
+    """Return a comparison like `numpy.isclose`, relative to the second array, where nan equals nan."""
     return partial(np.isclose, rtol=rtol, atol=atol, equal_nan=True)
 
 
@@ -34,22 +34,14 @@ def find_mistake(
     lengths: Collection[int] = (),
     means: Collection[int] = (),
 ) -> str:
-    """Name the mistake that made one array of another, in a sentence; empty if no single one did.
+    """Name the mistake that leads from a gradient to the derivative by hand, in a sentence.
 
-    Parameters
-    ----------
-    mine, tape : array
-        The derivative by hand, and the gradient; they differ somewhere, or in shape.
-    agree : callable
-        The agreement of entries: see `agreement`.
-    lengths : collection of int, optional
-        Numbers of elements of which a sum, or a mean, may have been taken.
-    means : collection of int, optional
-        Numbers of elements of which the target is a mean.
+    - `mine`, `tape`: The derivative by hand, and the gradient, which differ in entries or in shape.
+    - `agree`: Compares the entries of two arrays (see `agreement`).
+    - `lengths`: Numbers of elements that a sum or a mean may have used.
+    - `means`: Numbers of elements that the target averages.
 
-    Returns
-    -------
-    str
+    Returns str: empty if no single mistake explains all differences.
 
     Examples
     --------
@@ -57,11 +49,11 @@ def find_mistake(
     >>> tape = np.array([2.0, 4.0, 0.0])
     >>> agree = agreement(1e-6, 0.0)
     >>> find_mistake(-tape, tape, agree)
-    'Yours has the opposite sign everywhere.'
+    'Your result has the opposite sign everywhere.'
     >>> find_mistake(3 * tape, tape, agree, lengths={3})
-    "Yours is 3 times the tape's everywhere: did you take the sum for the mean of 3 numbers?"
+    "Your result is 3 times the tape's everywhere. Did you use np.sum instead of np.mean (3 values)?"
     >>> find_mistake(1.5 * tape, tape, agree, means={3})
-    "Yours is 1.5 times the tape's everywhere: did you forget the 2 of the squares and the 1/3 of their mean?"
+    "Your result is 1.5 times the tape's everywhere. Did you forget the 2 of the squares and the 1/3 of their mean?"
     """
     search = _Search(agree, lengths, means)
     if mine.shape == tape.shape:
@@ -70,61 +62,50 @@ def find_mistake(
 
 
 def find_factor(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
-    """Name the array by which every entry has to be multiplied or divided, in a sentence; empty if there is none.
+    """Name the array that every entry must be multiplied or divided by, in a sentence.
 
-    Parameters
-    ----------
-    mine, tape : array
-        The derivative by hand, and the gradient, of one shape.
-    named : sequence of (str, array)
-        Possible factors of the chain rule, up to a whole number; those of other shapes are passed over.
+    - `mine`, `tape`: The derivative by hand, and the gradient, of the same shape.
+    - `named`: Sequence of (str, array). Arrays that may be a missing factor, up to an integer. Other shapes are
+      ignored.
 
-    Returns
-    -------
-    str
+    Returns str: empty if no array is such a factor.
 
     Examples
     --------
     >>> import numpy as np
     >>> x = np.array([1.0, 2.0, 3.0])
     >>> find_factor(np.cos(x**2), 2 * x * np.cos(x**2), [("x", x)])
-    'Yours times 2 * x agrees in every entry: is this factor missing, as from the chain rule?'
+    'Your result times 2 * x agrees in every entry. Is this factor missing, as from the chain rule?'
     """
-    agree = agreement(EXACT, EXACT * np.max(np.abs(tape), initial=0.0))
+    agree = agreement(FACTOR_RTOL, FACTOR_RTOL * np.max(np.abs(tape), initial=0.0))
     used = np.flatnonzero(mine)
     for name, value in named:
+        # A constant array is a plain factor, which `find_mistake` recognizes.
         if np.shape(value) != tape.shape or len(np.unique(np.ravel(value)[used])) < 2:
             continue
         with np.errstate(all="ignore"):
-            missing = _whole_times(mine * value, tape, agree)
-            extra = _whole_times(tape * value, mine, agree)
+            missing = _integer_ratio(mine * value, tape, agree)
+            extra = _integer_ratio(tape * value, mine, agree)
         if missing:
             factor = name if missing == "1" else f"{missing} * {name}"
             return (
-                f"Yours times {factor} agrees in every entry: is this factor missing, "
+                f"Your result times {factor} agrees in every entry. Is this factor missing, "
                 "as from the chain rule?"
             )
         if extra:
             factor = name if extra == "1" else f"({extra} * {name})"
-            return f"Yours divided by {factor} agrees in every entry: is this factor too many?"
+            return f"Your result divided by {factor} agrees in every entry. Is this factor in it twice?"
     return ""
 
 
 def find_wrong_axis(mine: Any, tape: Any, parts: Any, agree: Agree) -> str:
-    """Say that the parts of a gradient were summed along another axis, or averaged; empty if they were not.
+    """Say that the parts of a gradient were summed along the wrong axis, or averaged.
 
-    Parameters
-    ----------
-    mine, tape : array
-        The derivative by hand, and the gradient.
-    parts : array
-        The gradient with respect to the result to which the source was broadcast.
-    agree : callable
-        The agreement of entries: see `agreement`.
+    - `mine`, `tape`: The derivative by hand, and the gradient.
+    - `parts`: The gradient with respect to the result that the source was broadcast to.
+    - `agree`: Compares the entries of two arrays (see `agreement`).
 
-    Returns
-    -------
-    str
+    Returns str: empty if the axis isn't the mistake.
     """
     mine, tape = np.squeeze(mine), np.squeeze(tape)
     if _same(mine, tape, agree):
@@ -136,66 +117,67 @@ def find_wrong_axis(mine: Any, tape: Any, parts: Any, agree: Agree) -> str:
         for call, reduced in _reductions(parts):
             if np.any(mine) and call != right and _same(mine, np.squeeze(reduced), agree):
                 return (
-                    f"You took {call} in place of {right}: the source was used for every index of "
-                    f"axis {axis}, and its gradient adds up what comes from each."
+                    f"You used {call}, but you need {right}: the source was used for every index of "
+                    f"axis {axis}, so its gradient is the sum over that axis."
                 )
     return ""
 
 
 @dataclass(frozen=True)
 class _Search:
-    """The search for one mistake that explains all differences; each method returns a sentence, or nothing."""
+    """The search for one mistake that explains all differences. Each method returns a sentence, or ''."""
 
     agree: Agree
     lengths: Collection[int]
     means: Collection[int]
 
     def in_transpose(self, mine: Any, tape: Any) -> str:
-        """Whether one matrix is the transpose of the other, perhaps times a number."""
+        """Recognize a transposed matrix, possibly times a number."""
         if mine.ndim < 2 or mine.T.shape != tape.shape:
             return ""
         if np.all(self.agree(mine.T, tape)):
             return TRANSPOSED
         more = self.in_numbers(mine.T, tape, THEN) if np.count_nonzero(tape) > 1 else ""
-        return more and f"Yours is transposed: write .T behind it. {more}"
+        return more and f"{TRANSPOSED} {more}"
 
     def in_shape(self, mine: Any, tape: Any) -> str:
-        """The mistake by which the derivative by hand has another shape than the gradient."""
+        """Recognize a mistake that gives the derivative by hand a different shape."""
         transposed = self.in_transpose(mine, tape)
         if transposed == TRANSPOSED:
             return transposed
         if mine.size == tape.size:
             reshaped = mine.reshape(tape.shape)
-            write = f"write .reshape({tape.shape}) behind yours"
+            write = f"Append .reshape({tape.shape}) to your result"
             if not tape.ndim:
-                write = f"write .reshape(()) or {[0] * mine.ndim} behind yours"
+                write = f"Append .reshape(()) or {[0] * mine.ndim} to your result"
             if np.all(self.agree(reshaped, tape)):
-                return f"The numbers agree: {write}."
+                return f"The numbers agree. {write}."
             if transposed or np.squeeze(mine).shape != np.squeeze(tape).shape:
                 return transposed
             more = self.in_numbers(reshaped, tape, THEN)
-            return more and f"W{write[1:]}. {more}"
+            return more and f"{write}. {more}"
         if mine.size == 1 and np.all(self.agree(mine, tape)):
-            return f"Every entry is the same number as yours: write np.full({tape.shape}, ...)."
+            return f"Every entry is the number in your result. Write np.full({tape.shape}, ...)."
         for call, reduced in _reductions(mine):
             if reduced.size == tape.size and _same(reduced.reshape(tape.shape), tape, self.agree):
                 return (
-                    f"{call} of yours agrees: where a source is used for several results, "
-                    "its gradient adds up what comes from each of them."
+                    f"{call} of your result agrees: if a source is used for several results, "
+                    "its gradient is the sum over all of them."
                 )
         for call, reduced in _reductions(tape):
             if np.any(mine) and _same(mine, reduced, self.agree):
                 return (
-                    f"Yours is {call} of the tape's: the gradient has an entry for every one of the "
-                    "source's, so leave that out."
+                    f"Your result is {call} of the tape's, but the gradient has an entry for every entry of the "
+                    "source. Remove that call."
                 )
         return ""
 
     def in_numbers(self, mine: Any, tape: Any, it: str = YOURS) -> str:
-        """By what the numbers of two arrays of one shape differ; `it` is what the sentence calls the first."""
+        """Recognize how the numbers of two arrays of the same shape differ. `it` is the subject of the sentence."""
         differs = ~self.agree(mine, tape)
         a, b = mine[differs], tape[differs]
         everywhere = len(b) == np.count_nonzero(tape)
+        # Two mistakes at once are credible only if the second concerns all entries.
         if it != YOURS and not everywhere:
             return ""
         where = "" if not tape.ndim else " everywhere" if everywhere else " where they differ"
@@ -203,69 +185,74 @@ class _Search:
             return f"{it} has the opposite sign{where}."
         if np.all(self.agree(np.conjugate(a), b)):
             return (
-                f"{it} is the conjugate of the tape's{where}: with respect to a complex number, "
-                "the tape gives the conjugate of the derivative in textbooks."
+                f"{it} is the conjugate of the tape's{where}: for a complex source, "
+                "the tape returns the conjugate of the derivative in textbooks."
             )
-        said = self.in_factor(a, b, where, self.means if everywhere else ())
-        return said and f"{it} is {said}"
+        predicate = self.in_factor(a, b, where, self.means if everywhere else ())
+        return predicate and f"{it} is {predicate}"
 
     def in_factor(self, a: Any, b: Any, where: str, means: Collection[int]) -> str:
-        """By which number all entries were multiplied; a single entry tells only a number with a meaning."""
+        """Recognize a number that all entries were multiplied by."""
         largest = np.argmax(np.abs(b))
+        # Dividing by a zero gives inf or nan, which the test below rejects.
         with np.errstate(all="ignore"):
             factor = a[largest] / b[largest]
             if factor == 0 or not np.isfinite(factor) or not np.all(self.agree(a / factor, b)):
                 return ""
-        times, parts = _whole(factor), _whole(1 / factor)
+        times, parts = _as_integer(factor), _as_integer(1 / factor)
         why = self.meaning(factor, means)
+        # Any two numbers differ by some factor, so a single entry needs a factor with a meaning.
         if not (times or parts or why) and len(b) == 1:
             return ""
-        said = f"{times or format(factor, '.6g')} times"
+        amount = f"{times or format(factor, '.6g')} times"
         if parts:
-            said = f"{'-' if parts < 0 else ''}1/{abs(parts)} of"
+            amount = f"{'-' if parts < 0 else ''}1/{abs(parts)} of"
         if why and factor.real < 0:
-            why = f"the sign is opposite; {why}"
-        return f"{said} the tape's{where}{why and ': '}{why}{'' if why.endswith('?') else '.'}"
+            why = f"The sign is opposite. {why}"
+        return f"{amount} the tape's{where}{why and '. '}{why}{'' if why.endswith('?') else '.'}"
 
     def meaning(self, factor: Any, means: Collection[int]) -> str:
-        """The operation from which a factor may come, whatever its sign."""
-        known = {2.0: "there is a factor of 2 too many", 1 / 2: "a factor of 2 is missing"}
+        """Say which usual slip leads to a factor, regardless of its sign."""
+        meanings = {2.0: "It has a factor of 2 too many", 1 / 2: "A factor of 2 is missing"}
+        # A factor of 1 isn't a mistake, and 2 is named above. Sorted, since setdefault keeps the first meaning.
         for n in sorted(n for n in self.lengths if n > 2):
-            known.setdefault(n, f"did you take the sum for the mean of {n} numbers?")
-            known.setdefault(1 / n, f"did you take the mean for the sum of {n} numbers?")
+            meanings.setdefault(n, f"Did you use np.sum instead of np.mean ({n} values)?")
+            meanings.setdefault(1 / n, f"Did you use np.mean instead of np.sum ({n} values)?")
         for n in sorted(n for n in means if n > 2):
-            forgot = f"did you forget the 2 of the squares and the 1/{n} of their mean?"
-            known.setdefault(n / 2, forgot)
-            known.setdefault(2 / n, f"is the 2/{n} of a mean of {n} squares in it once too often?")
-        if abs(factor.imag) > WHOLE * abs(factor):
+            forgot = f"Did you forget the 2 of the squares and the 1/{n} of their mean?"
+            meanings.setdefault(n / 2, forgot)
+            meanings.setdefault(2 / n, f"Is the 2/{n} of a mean of {n} squares in it twice?")
+        if abs(factor.imag) > INTEGER_RTOL * abs(factor):
             return ""
-        close = (why for n, why in known.items() if abs(abs(factor) - n) < WHOLE * n)
+        close = (why for n, why in meanings.items() if abs(abs(factor) - n) < INTEGER_RTOL * n)
         return next(close, "")
 
 
-def _whole_times(a: Any, b: Any, agree: Agree) -> str:
-    """The whole number by which one array has to be multiplied to be the other; empty if there is none."""
+def _integer_ratio(a: Any, b: Any, agree: Agree) -> str:
+    """Return the integer factor from the first array to the second as text, or ''."""
     largest = np.argmax(np.abs(b))
     factor = b.flat[largest] / a.flat[largest]
     if not np.isfinite(factor):
         return ""
-    whole = round(factor.real)
-    return str(whole) if whole and np.all(agree(a * whole, b)) else ""
+    ratio = round(factor.real)
+    return str(ratio) if ratio and np.all(agree(a * ratio, b)) else ""
 
 
-def _whole(factor: Any) -> int:
-    """The whole number that a factor is, beside 1 and -1; 0 if it is none."""
-    whole = round(factor.real)
-    return whole if abs(whole) > 1 and abs(factor - whole) < WHOLE * abs(whole) else 0
+def _as_integer(factor: Any) -> int:
+    """Return a factor as an integer, or 0 if it isn't an integer other than 1 and -1."""
+    integer = round(factor.real)
+    return (
+        integer if abs(integer) > 1 and abs(factor - integer) < INTEGER_RTOL * abs(integer) else 0
+    )
 
 
 def _same(a: Any, b: Any, agree: Agree) -> bool:
-    """Whether two arrays agree, shape and all."""
+    """Return True if two arrays agree in shape and in all entries."""
     return a.shape == b.shape and bool(np.all(agree(a, b)))
 
 
 def _reductions(x: Any) -> Iterator[tuple[str, Any]]:
-    """Sums and means of an array, over all and over each axis, each with its call as text."""
+    """Yield the sums and means of an array, over all axes and over each, together with the call as text."""
     for reduce in (np.sum, np.mean):
         name = f"np.{reduce.__name__}(...)"
         yield name, reduce(x)

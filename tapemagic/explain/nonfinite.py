@@ -1,4 +1,4 @@
-"""The first nan or inf in a recording: the operation that made it, its line, and the values that it was given."""
+"""Find the first nan or infinity in a recording: the operation, its line, and its inputs."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Cause = Literal[
 ]
 
 DIVISORS = {"divide": 1, "true_divide": 1, "remainder": 1, "mod": 1, "fmod": 1, "reciprocal": 0}
-"""Operations that divide, each with the position of the divisor."""
+"""Operations that divide, with the positions of their divisors."""
 
 POLES = {"log": 0, "log2": 0, "log10": 0, "log1p": -1, "power": 0, "float_power": 0}
-"""Operations that are infinite at one finite value of their first input."""
+"""Operations with a pole, and the value of their first input there."""
 
 
-HUGE = 1e30
-"""The size from which a value, or its reciprocal, is taken for the reason of an overflow."""
+MIN_EXTREME = 1e30
+"""Minimum size of a value, or of its reciprocal, that explains an overflow."""
 
 
 @dataclass(frozen=True)
@@ -44,38 +44,37 @@ class NonFinite:
     Attributes
     ----------
     way : {'forward', 'backward'}
-        Whether it is in a value or in a gradient.
+        'forward' for a value, 'backward' for a gradient.
     kind : {'nan', 'inf'}
     cause : {'input', '0/0', 'division by zero', 'overflow', 'outside the domain', 'infinite derivative', 'undefined'}
-        'input' if an operand was not finite to begin with; 'infinite derivative' where that of an operation is, as of
-        a square root at 0; 'undefined' for what is none of the others, such as the derivative 0 * inf.
+        'input' if an operand was already nan or infinite, 'infinite derivative' for an operation such as a square root
+        at 0, 'undefined' for all other cases, such as the derivative 0 * inf.
     operation : str
-        Of a gradient, the operation whose derivative it is.
+        The operation that computed the value, or whose derivative rule computed the gradient.
     record : int
         The position of the operation in the recording.
     line : int or None
-        The line of the cell, if that is known.
+        The line of the cell, if it's known.
     index : tuple of int
-        The first element that is not finite; empty for numbers.
+        The first element that is nan or infinite. Empty for scalars.
     operands : tuple of str
-        The inputs of the operation, at this element where it computes element by element.
+        The inputs of the operation, at this element if it computes element by element.
     result : str
         The value, or the gradient with respect to the input, at this element.
     incoming : str
-        Of a gradient, the finite gradient that the operation was given; empty for values.
+        The finite gradient that the derivative rule received. Empty for values.
     operand : int or None
-        The position of the input that was not finite to begin with, or, of a gradient, of that with respect to which it
-        is.
+        The position of the input that was already nan or infinite, or whose gradient is.
     slope : str
-        Of a gradient that is nan although the operation was given 0, the derivative that was multiplied by it.
+        The local derivative, if the gradient is nan although the rule received 0.
     unchosen : int or None
-        Of such a gradient, the position in the recording of the `where` that chose its other branch there.
+        The position in the recording of the `where` that chose the other branch, in that case.
     branch : int
-        The position, among the arguments of that `where`, of the branch that it did not choose.
+        The position of the branch that this `where` didn't choose, among its arguments.
     target : int
-        The id of the target to which this leads; 0 for that of nobody.
+        The id of the target that this leads to, or 0.
     order : int
-        The order of the gradient that is not finite.
+        The order of the derivative that is nan or infinite.
     """
 
     way: Literal["forward", "backward"]
@@ -97,19 +96,12 @@ class NonFinite:
 
 
 def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) -> NonFinite | None:
-    """The first value in a recording that is not finite.
+    """Find the first value in a recording that is nan or infinite.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-    within : container of int, optional
-        The ids of the results that count; all if left out.
+    - `within`: The ids of the results to check. By default, all.
 
-    Returns
-    -------
-    NonFinite or None
-        None if all values are finite, or are not kept; or where the first cannot be told, since what it was computed
-        from is not computed.
+    Returns NonFinite or None: None if all values are finite or weren't kept, or if the inputs of the first one are lazy
+    and not computed.
 
     Examples
     --------
@@ -124,16 +116,17 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
     """
     orders = snapshot.origins.orders
     for position, record in enumerate(_records(snapshot)):
+        # Operations with an order belong to derivatives that the program took itself.
         if orders and orders[position]:
             continue
-        if within is not None and not any(made in within for made in record.output_ids):
+        if within is not None and not any(result_id in within for result_id in record.output_ids):
             continue
         for place, operand in enumerate(record.values):
             if not is_finite(operand):
                 index = _where(operand)
                 bad = _element(operand, np.shape(operand), index)
-                found = _found(snapshot, position, index, "input", (format_value(bad),), bad)
-                return replace(found, operand=place)
+                origin = _fact(snapshot, position, index, "input", (format_value(bad),), bad)
+                return replace(origin, operand=place)
         for value in record.output if isinstance(record.output, tuple) else (record.output,):
             if not is_finite(value):
                 if not all(map(has_numbers, record.values)):
@@ -141,7 +134,7 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
                 index = _where(value)
                 operands = [_element(x, value.shape, index) for x in record.values]
                 cause = _cause(record.name, operands, value[index])
-                return _found(
+                return _fact(
                     snapshot, position, index, cause, map(format_value, operands), value[index]
                 )
     return None
@@ -150,7 +143,7 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
 def nonfinite_on(
     snapshot: Snapshot, line: int, operation: str, kind: Literal["nan", "inf"]
 ) -> NonFinite | None:
-    """The first nan, or infinity, that an operation on a line made of finite values; None if there is none."""
+    """Find the first nan or infinity that an operation on a line computed from finite values."""
     find = np.isnan if kind == "nan" else np.isinf
     for position, (plain, at) in enumerate(
         zip(snapshot.records, snapshot.origins.lines, strict=True)
@@ -166,22 +159,14 @@ def nonfinite_on(
                 operands = [_element(x, value.shape, index) for x in record.values]
                 cause = _cause(record.name, operands, value[index])
                 texts = map(format_value, operands)
-                return _found(snapshot, position, index, cause, texts, value[index])
+                return _fact(snapshot, position, index, cause, texts, value[index])
     return None
 
 
 def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | None:
-    """The first gradient that is not finite on the way back from a target, although the one before it was.
+    """Find the first gradient in the backward pass from a target that became nan or infinite.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-    target : Tensor or Variable
-
-    Returns
-    -------
-    NonFinite or None
-        None if all gradients are finite, or the values that they depend on are not kept.
+    Returns NonFinite or None: None if all gradients are finite, or the values that they need weren't kept.
 
     Examples
     --------
@@ -201,20 +186,22 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
         i for record in records for i in (*record.ids, *record.output_ids) if i in snapshot.tracked
     }
     with silence(), np.errstate(all="ignore"):
+        # A tape finds sources by id, so a dummy value with the id of each recorded value gets its gradient.
         results = snapshot.tape().gradient(target, [wrap(np.float64(0), i) for i in ids])
-        known = {
+        gradients = {
             i: np.conjugate(unwrap(g)) for i, g in zip(ids, results, strict=True) if g is not None
         }
-        bad = {i for i, g in known.items() if not is_finite(g)}
+        bad = {i for i, g in gradients.items() if not is_finite(g)}
+        # Gradients are computed from the target back, so the latest operation comes first.
         for position in range(len(records) - 1, -1, -1) if bad else ():
             record = records[position]
             if bad.isdisjoint(record.ids):
                 continue
-            for made in record.output_ids:
-                if made in known and made not in bad:
-                    found = _passed_on(snapshot, position, record, made, known)
-                    if found is not None:
-                        return found
+            for result_id in record.output_ids:
+                if result_id in gradients and result_id not in bad:
+                    origin = _first_passed_on(snapshot, position, record, result_id, gradients)
+                    if origin is not None:
+                        return origin
     return None
 
 
@@ -223,16 +210,20 @@ def _records(snapshot: Snapshot) -> list[Record]:
 
 
 def _with_numbers(plain: Any) -> Record:
-    """A record with the numbers of lazy values, as far as they were computed."""
+    """Replace the lazy values in a record by their numbers, if those are computed."""
     record = Record._make(plain)
     output = record.output
-    made = tuple(map(with_numbers, output)) if isinstance(output, tuple) else with_numbers(output)
-    return record._replace(values=tuple(map(with_numbers, record.values)), output=made)
+    computed = (
+        tuple(map(with_numbers, output)) if isinstance(output, tuple) else with_numbers(output)
+    )
+    return record._replace(values=tuple(map(with_numbers, record.values)), output=computed)
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a value is finite, or is none of numbers that are known."""
-    if isinstance(value, float):  # np.float64 among them
+    """Return True unless a value has a nan or infinity. Values without available numbers count as finite."""
+    if isinstance(
+        value, float
+    ):  # also np.float64, a subclass of float; math.isfinite is faster than NumPy's
         return isfinite(value)
     value = with_numbers(value)
     if not has_numbers(value) or not isinstance(value, (np.ndarray, np.generic, complex)):
@@ -241,12 +232,12 @@ def is_finite(value: Any) -> bool:
 
 
 def _where(value: Any) -> tuple[int, ...]:
-    """The index of the first element that is not finite."""
+    """Return the index of the first element that is nan or infinite."""
     return tuple(int(k[0]) for k in np.nonzero(~np.isfinite(value))) if np.ndim(value) else ()
 
 
 def _element(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Any:
-    """The element of an operand that goes into one of a result, if its shape tells; else the whole operand."""
+    """Return the element of an operand that one element of the result uses, or the operand if shapes don't match."""
     if not has_numbers(value) or not isinstance(value, np.ndarray):
         return value
     try:
@@ -256,11 +247,12 @@ def _element(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Any:
 
 
 def _cause(name: str, operands: Sequence[Any], result: Any) -> Cause:
-    """The reason why finite operands have a result that is not finite."""
+    """Return the reason why the result of finite operands is nan or infinite."""
     if name in DIVISORS and not np.any(operands[DIVISORS[name]]):
         return "0/0" if np.isnan(result) else "division by zero"
     if name in POLES and np.any(np.asarray(operands[0]) == POLES[name]):
         return "division by zero"
+    # `_element` picks scalars only if the operation works element by element. Otherwise the cause isn't one element.
     if np.isnan(result):
         return (
             "outside the domain" if len(operands) < 3 and np.ndim(operands[0]) == 0 else "undefined"
@@ -269,65 +261,72 @@ def _cause(name: str, operands: Sequence[Any], result: Any) -> Cause:
 
 
 def _cause_of_gradient(values: Sequence[Any], result: Any) -> Cause:
-    """The reason why an operation passes on a gradient that is not finite, by the finite values that go into it."""
+    """Return the reason why a derivative rule turns finite values into a nan or infinite gradient."""
     sizes = np.abs(np.concatenate([np.ravel(x) for x in values]))
     if np.isnan(result):
         return "undefined"
-    extreme = np.any(sizes > HUGE) or np.any((sizes > 0) & (sizes < 1 / HUGE))
+    extreme = np.any(sizes > MIN_EXTREME) or np.any((sizes > 0) & (sizes < 1 / MIN_EXTREME))
     return "overflow" if extreme else "infinite derivative"
 
 
-def _passed_on(
-    snapshot: Snapshot, position: int, record: Record, made: int, known: Mapping[int, Any]
+def _first_passed_on(
+    snapshot: Snapshot, position: int, record: Record, result_id: int, gradients: Mapping[int, Any]
 ) -> NonFinite | None:
-    """The first gradient that is not finite among those that an operation passes on from a finite one."""
+    """Find the first nan or infinite gradient that an operation passes to an input from a finite gradient."""
     for place, i in enumerate(record.ids):
-        edge = Edge(i, record, place, made)
-        known_all = all(map(has_numbers, (*record.values, edge.y, known[made])))
-        if not known_all or is_finite(known.get(i)) or not edge.has_derivative():
+        edge = Edge(i, record, place, result_id)
+        known_all = all(map(has_numbers, (*record.values, edge.y, gradients[result_id])))
+        if not known_all or is_finite(gradients.get(i)) or not edge.has_derivative():
             continue
-        g = known[made]
-        passed = np.asarray(edge.passed(g))
+        g = gradients[result_id]
+        passed = np.asarray(edge.pull_back(g))
         if not is_finite(passed):
             index = _where(passed)
             operands = [_element(x, passed.shape, index) for x in record.values]
             result, incoming = (_element(x, passed.shape, index) for x in (edge.y, g))
             cause = _cause_of_gradient([*operands, result, incoming], passed[index])
-            found = _found(
+            origin = _fact(
                 snapshot, position, index, cause, map(format_value, operands), passed[index]
             )
-            found = replace(found, way="backward", incoming=format_value(incoming), operand=place)
-            return found if incoming != 0 else _of_zero(snapshot, found, edge, passed.shape)
+            origin = replace(origin, way="backward", incoming=format_value(incoming), operand=place)
+            return origin if incoming != 0 else _of_zero(snapshot, origin, edge, passed.shape)
     return None
 
 
-def _of_zero(snapshot: Snapshot, fact: NonFinite, edge: Edge, shape: tuple[int, ...]) -> NonFinite:
-    """A gradient that is nan although the operation was given 0, with the derivative, and what gave the 0."""
-    slope = np.asarray(edge.passed(np.ones(edge.y.shape, edge.y.dtype)[()]))
-    value = slope[fact.index] if slope.shape == shape else slope
-    fact = replace(fact, slope=format_value(value))
-    return _not_chosen(snapshot, fact, edge.made, edge.y.shape) if edge.y.shape == shape else fact
+def _of_zero(
+    snapshot: Snapshot, origin: NonFinite, edge: Edge, shape: tuple[int, ...]
+) -> NonFinite:
+    """Explain a gradient that is nan although its rule received 0: add the local derivative and the `where`."""
+    slope = np.asarray(edge.pull_back(np.ones(edge.y.shape, edge.y.dtype)[()]))
+    value = slope[origin.index] if slope.shape == shape else slope
+    origin = replace(origin, slope=format_value(value))
+    return (
+        _not_chosen(snapshot, origin, edge.result_id, edge.y.shape)
+        if edge.y.shape == shape
+        else origin
+    )
 
 
 def _not_chosen(
-    snapshot: Snapshot, fact: NonFinite, made: int, shape: tuple[int, ...]
+    snapshot: Snapshot, origin: NonFinite, result_id: int, shape: tuple[int, ...]
 ) -> NonFinite:
-    """The same with the `where` that did not choose a value, if that is what a gradient of 0 comes from."""
-    reached = {made}
-    for position, plain in enumerate(snapshot.records[fact.record + 1 :], fact.record + 1):
+    """Add the `where` that didn't choose a value, if the gradient of 0 comes from there."""
+    # Follow the value forward through operations that keep its shape, so that the index stays valid.
+    reached = {result_id}
+    for position, plain in enumerate(snapshot.records[origin.record + 1 :], origin.record + 1):
         record = Record._make(plain)
         places = [place for place, i in enumerate(record.ids) if i in reached]
         if not places or np.shape(record.output) != shape or isinstance(record.output, tuple):
             continue
         if record.name == "where" and np.shape(record.values[places[0]]) == shape:
-            chosen = bool(np.broadcast_to(record.values[0], shape)[fact.index])
+            chosen = bool(np.broadcast_to(record.values[0], shape)[origin.index])
             if places == [2 if chosen else 1]:
-                return replace(fact, unchosen=position, branch=places[0])
+                return replace(origin, unchosen=position, branch=places[0])
         reached.update(record.output_ids)
-    return fact
+    return origin
 
 
-def _found(
+def _fact(
     snapshot: Snapshot,
     position: int,
     index: tuple[int, ...],

@@ -1,4 +1,4 @@
-"""The gradients that a reverse sweep passes on, told to a listener record by record."""
+"""Run a reverse sweep, and show each gradient to a callback before the sweep passes it on."""
 
 from __future__ import annotations
 
@@ -12,48 +12,44 @@ from tapemagic.engine.tape.cotangents import seeds
 from tapemagic.engine.tape.sweep import Gradients, sweep
 from tapemagic.engine.tensor.tensor import Traced
 
-Hear = Callable[[int, Gradients], None]
-"""Takes the position of a record, and the gradients so far: those of the record's results are complete."""
+AdjointListener = Callable[[int, Gradients], None]
+"""Receives the position of a record and the gradients so far. The gradients of the record's results are complete."""
 
 
-def heard_sweep(
-    records: Sequence[Any], tracked: Mapping[int, int], targets: Sequence[Traced], hear: Hear
+def observe_sweep(
+    records: Sequence[Any],
+    tracked: Mapping[int, int],
+    targets: Sequence[Traced],
+    hear: AdjointListener,
 ) -> Gradients:
-    """Differentiate the sum of some targets, and let a function hear of each record before it passes gradients on.
+    """Differentiate the sum of targets, and call a function for each record before its gradients are passed on.
 
-    Complex gradients are conjugated, as in every sweep.
+    Complex gradients are conjugates, as in every sweep.
 
-    Parameters
-    ----------
-    records : sequence of Record
-    tracked : mapping of int to int
-        The values to pass gradients to, each with the time since when it is tracked.
-    targets : sequence of tensor
-        Those that are on no tape are left out.
-    hear : callable
-        Called with the position of each record, the last one first.
+    - `tracked`: The values that receive gradients, each with the time since when it is tracked.
+    - `targets`: Targets that aren't on a tape are ignored.
+    - `hear`: Called with the position of each record, the last record first.
 
-    Returns
-    -------
-    dict of int to array
-        The gradients with respect to the leaves, and whatever else no record of these has made.
+    Returns dict of int to array: the gradients with respect to all values that none of the records computed, such as
+    the leaves.
     """
     started = seeds(targets, None, False)
     if not started:
         return {}
     with silence(), np.errstate(all="ignore"):
-        return sweep(_Heard(records, started, hear), tracked, started, set(), False)
+        return sweep(_ObservedRecords(records, started, hear), tracked, started, set(), False)
 
 
-class _Heard:
-    """Records that tell when a sweep asks for them."""
+class _ObservedRecords:
+    """Records that call a function when a sweep reads a record."""
 
-    def __init__(self, records: Sequence[Any], gradients: Gradients, hear: Hear) -> None:
+    def __init__(self, records: Sequence[Any], gradients: Gradients, hear: AdjointListener) -> None:
         self._records, self._gradients, self._hear = records, gradients, hear
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._records)
 
+    # The sweep reads its records with reversed(), so this needs no hook in the sweep, which must stay fast.
     def __reversed__(self) -> Iterator[Any]:
         for position in range(len(self._records) - 1, -1, -1):
             self._hear(position, self._gradients)

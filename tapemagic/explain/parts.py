@@ -1,4 +1,4 @@
-"""The tensors in lists, tuples, dicts and objects, each with the expression that evaluates to it."""
+"""Find the tensors in lists, tuples, dicts and objects, each with its expression."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.explain.snapshot import Named
 
 MAX_DEPTH = 4
-"""The deepest level of a tensor: ``model.layers[0].w`` is three levels down."""
+"""Maximum depth of a tensor: ``model.layers[0].w`` is three levels down."""
 
 MAX_ITEMS = 200
-"""The number of items of one list, dict or object that are searched."""
+"""Maximum number of items to search in one list, dict or object."""
 
 MAX_VALUES = 10_000
-"""The number of values that are searched in all."""
+"""Maximum number of values to search in total."""
 
 OPAQUE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, np.ndarray, Tape)
 """Types whose attributes are never searched."""
 
 
 def tensors(named: Iterable[Named], *opaque: type) -> Iterator[Named]:
-    """The tensors in named values, by breadth first: ``ys[0]``, ``d['y']``, ``model.w``; evaluates no property.
+    """Yield the tensors in named values, breadth first: ``ys[0]``, ``d['y']``, ``model.w``. Runs no property.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def tensors(named: Iterable[Named], *opaque: type) -> Iterator[Named]:
     ["params['w']", "params['more'][1]"]
     """
     waiting = deque((name, value, 0) for name, value in named)
-    seen: set[int] = set()
+    seen: set[int] = set()  # structures may contain themselves
     for _ in range(MAX_VALUES):
         if not waiting:
             return
@@ -56,12 +56,12 @@ def tensors(named: Iterable[Named], *opaque: type) -> Iterator[Named]:
         if isinstance(value, Traced):
             yield name, value
         elif depth < MAX_DEPTH:
-            found = _searched(value, opaque)
-            waiting += [(name + step, part, depth + 1) for step, part in islice(found, MAX_ITEMS)]
+            inner = _searched(value, opaque)
+            waiting += [(name + step, part, depth + 1) for step, part in islice(inner, MAX_ITEMS)]
 
 
 def items(structure: Any) -> Iterator[Named]:
-    """The items of a list, tuple or mapping, each with the end of the expression for it.
+    """Return the items of a list, tuple or mapping, each with the end of its expression.
 
     Examples
     --------
@@ -76,15 +76,17 @@ def items(structure: Any) -> Iterator[Named]:
 
 
 def _searched(value: Any, opaque: tuple[type, ...]) -> Iterator[Named]:
-    """The first items of a value, or of the attributes in its ``__dict__``: other threads may change both."""
+    """Return the first items of a value, or the first attributes in its ``__dict__``."""
     if isinstance(value, dict):
         plain = (str, int, float, type(None))
-        found = list(islice(dict.items(value), MAX_ITEMS))
-        return ((f"[{key!r}]", part) for key, part in found if isinstance(key, plain))
+        # dict.items runs no overridden method. Copying first: other threads may change the dict in the meantime.
+        items_found = list(islice(dict.items(value), MAX_ITEMS))
+        return ((f"[{key!r}]", part) for key, part in items_found if isinstance(key, plain))
     if isinstance(value, list | tuple):
         return items(value)
     if isinstance(value, (*OPAQUE, *opaque)) or is_lazy(value):
         return iter(())
+    # vars() would run a user's __getattribute__ or a property called __dict__.
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:

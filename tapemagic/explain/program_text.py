@@ -1,4 +1,4 @@
-"""The text of a program: the names that its statements bind and read, and those from which a value is made."""
+"""Read a program's source: which names its statements bind and read, and which names a value is computed from."""
 
 from __future__ import annotations
 
@@ -16,84 +16,119 @@ CHANGING = {
     "add", "append", "appendleft", "assign", "assign_add", "assign_sub", "extend", "fill", "insert", "put",
     "setdefault", "update",
 }  # fmt: skip
-"""Methods that put their arguments into an object."""
+"""Methods that store their arguments in an object."""
 
 WRITING = {"at", "copyto", "fill_diagonal", "place", "putmask"}
-"""Functions of NumPy that put their arguments into the first one."""
+"""NumPy functions that write into their first argument."""
 
 RETURNED = "return"
-"""Stands for what a function returns: no name can be this word."""
+"""The name of a function's result. No variable can have this name."""
 
 MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = Function | ast.ClassDef
 EMPTY = ast.Module([], [])
 BODIES = "body", "handlers", "orelse", "finalbody", "cases"
-"""The fields of a node in which there may be statements."""
+"""The fields of a syntax node that may contain statements."""
 
 
 class Flow(NamedTuple):
-    """The names that one statement binds, or changes the objects of, and those that it reads."""
+    """The names that a statement binds or whose objects it changes, and the names that it reads."""
 
     bound: set[str]
     read: set[str]
 
 
 def made_from(place: Place | None, value: str) -> set[str]:
-    """The names from which the program makes a value, by the text around a place; its own is among them."""
+    """Return the names that a value is computed from, by the source around a place. Includes its own name."""
     return next(filter(None, (sources(scope.body, value) for scope in _scopes(place))), set())
 
 
-def made_before(place: Place | None, one: str, other: str) -> bool:
-    """Whether the program binds a name nowhere after it first binds another: not for the next round of a loop."""
+def made_before(place: Place | None, first: str, second: str) -> bool:
+    """Return True if the program binds the first name only before it binds the second name.
+
+    A later binding would be for the next iteration of a loop.
+    """
     for scope in _scopes(place):
         flows = [(s.lineno, _flow(s).bound) for s in statements(scope.body)]
-        ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
-        if ones and others:
-            return max(ones) < min(others)
+        first_lines, second_lines = (
+            [line for line, bound in flows if name in bound] for name in (first, second)
+        )
+        if first_lines and second_lines:
+            return max(first_lines) < min(second_lines)
     return False
 
 
 def _scopes(place: Place | None) -> list[Function | ast.Module]:
-    """The functions around a place, the innermost first, and the program."""
+    """Return the functions around a place, the innermost first, and then the program."""
     tree, line = text_of(place)
     return [*(s for s in reversed(around(tree, line)) if isinstance(s, Function)), tree]
 
 
 def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None:
-    """The condition of the only branch in which a program makes a value from a name; None if there is no such."""
-    tree, wanted = text_of(place)[0], names_in(source)
-    if wanted & sources(tree.body, value):
+    """Return the condition of the only branch that computes a value from a name, or None if others do too."""
+    tree, source_names = text_of(place)[0], names_in(source)
+    if source_names & sources(tree.body, value):
         for node in ast.walk(tree):
             if isinstance(node, ast.If):
                 negation = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
                 for test, branch in ((node.test, node.body), (negation, node.orelse)):
-                    if not wanted & sources(tree.body, value, set(statements(branch))):
+                    if not source_names & sources(tree.body, value, set(statements(branch))):
                         return test
     return None
 
 
 def sources(body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = ()) -> set[str]:
-    """The names from which statements, `but` for some, make a value, its own first; none if they do not make it."""
+    """Return the names that a value is computed from, including its own, ignoring the statements in `but`.
+
+    Empty if no statement binds the value.
+    """
     flows: dict[str, list[Flow]] = {}
     for statement in statements(body):
         if statement not in but:
             flow = _flow(statement)
             for name in flow.bound:
                 flows.setdefault(name, []).append(flow)
-    found = {value} if value == RETURNED else names_in(value)
-    if flows.keys().isdisjoint(found):
+    names = {value} if value == RETURNED else names_in(value)
+    if flows.keys().isdisjoint(names):
         return set()
-    stack = [*found]
-    while stack:
+    stack = [*names]
+    while stack:  # names are read by statements that bind other names, and so on
         for flow in flows.pop(stack.pop(), ()):
-            stack += flow.read - found
-            found |= flow.read
-    return found
+            stack += flow.read - names
+            names |= flow.read
+    return names
+
+
+def replaced_variable(place: Place | None, name: str) -> int:
+    """Return the line where a name of a Variable is assigned something else, or 0 if the text shows no such line.
+
+    Examples
+    --------
+    >>> from tapemagic.engine.events import Place
+    >>> replaced_variable(None, "w")
+    0
+    """
+    for scope in _scopes(place):
+        assigned = [
+            s
+            for s in statements(scope.body)
+            if isinstance(s, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == name for target in s.targets)
+        ]
+        created = [s.lineno for s in assigned if _creates_variable(s.value)]
+        replaced = [s.lineno for s in assigned if not _creates_variable(s.value)]
+        if assigned:
+            return replaced[-1] if created and replaced and replaced[-1] > created[-1] else 0
+    return 0
+
+
+def _creates_variable(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func).split(".")[-1] == "Variable"
 
 
 def reads_of(place: Place | None, name: str) -> int:
-    """The number of times that the function around a place, or else the program, reads a name to go on with it."""
+    """Count how often the function around a place, or else the program, reads a name to compute something."""
     nodes = ast.walk(_scopes(place)[0])
     simple = (s for s in nodes if isinstance(s, ast.stmt) and not hasattr(s, "body"))
     inner = (node for statement in simple if _flow(statement).bound for node in ast.walk(statement))
@@ -102,36 +137,37 @@ def reads_of(place: Place | None, name: str) -> int:
 
 
 def given_to(place: Place | None, words: Collection[str]) -> set[str]:
-    """The names that are read in calls of functions of certain names, and in the functions given to them."""
+    """Return the names used in calls of certain functions, and in the functions passed there."""
+    # Python normalizes identifiers with NFKC, so the text must be normalized before it is searched.
     text = unicodedata.normalize("NFKC", _text(place))
     if not any(word.lstrip(".") in text for word in words):
         return set()
     nodes = [*ast.walk(text_of(place)[0])]
-    found: set[str] = set()
+    names: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Call):
             method = getattr(node.func, "attr", "")
             if {method, f".{method}", getattr(node.func, "id", "")} & set(words):
-                found |= names_read(node)
+                names |= names_read(node)
     for node in nodes:
-        if isinstance(node, Function) and node.name in found:
-            found |= names_read(node)
-    return found
+        if isinstance(node, Function) and node.name in names:
+            names |= names_read(node)
+    return names
 
 
 def lines_of_file(place: Place) -> list[str]:
-    """The lines of the program of which a place is one."""
+    """Return the lines of the program that contains a place."""
     return source_lines(place.file)
 
 
 def names_bound(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that parts of a program bind."""
+    """Return the names that parts of a program bind."""
     names = (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
     return {name.id for name in names if isinstance(name.ctx, ast.Store | ast.Del)}
 
 
 def text_of(place: Place | None) -> tuple[ast.Module, int]:
-    """The program of which a place is a line, and the line; an empty program if its text is not known."""
+    """Return the program that contains a place, and the line. The program is empty if its source isn't known."""
     return (EMPTY, 0) if place is None else (_parsed(_text(place)), place.line)
 
 
@@ -141,7 +177,8 @@ def _text(place: Place | None) -> str:
 
 @lru_cache(16)
 def _parsed(text: str) -> ast.Module:
-    """A program without its magics."""
+    """Parse a program, after replacing its magics by ``pass``, which keeps the line numbers."""
+    # Cells may use await at the top level.
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
         tree: ast.Module = compile(MAGIC.sub(r"\1pass", text), "<text>", "exec", flags)
@@ -151,13 +188,13 @@ def _parsed(text: str) -> ast.Module:
 
 
 def names_in(expression: str) -> set[str]:
-    """The names in an expression."""
+    """Return the names in an expression."""
     tree = expression_of(expression)
     return set() if tree is None else names_read(tree)
 
 
 def expression_of(text: str) -> ast.expr | None:
-    """Text as an expression; None if it is none, such as the name of a Variable, which may be any text."""
+    """Parse text as an expression, or return None, for example for the name of a Variable, which may be any string."""
     try:
         return ast.parse(without_subscript(text), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -166,19 +203,19 @@ def expression_of(text: str) -> ast.expr | None:
 
 @lru_cache(512)
 def around(tree: ast.AST, line: int) -> tuple[ast.stmt, ...]:
-    """The statements around a line, the outermost first."""
-    found: list[ast.stmt] = []
+    """Return the statements around a line, the outermost first."""
+    enclosing: list[ast.stmt] = []
     level: Sequence[ast.AST] = [tree]
     while level:
         inside = [statement for node in level for statement in _within(node)]
         here = [s for s in inside if s.lineno <= line <= (s.end_lineno or line)]
-        found += here
+        enclosing += here
         level = here
-    return tuple(found)
+    return tuple(enclosing)
 
 
 def loop_names(place: Place | None) -> set[str]:
-    """The names that the loops around a place, and the comprehensions on its line, bind anew in every turn."""
+    """Return the names that loops around a place, and comprehensions on its line, bind in each iteration."""
     tree, line = text_of(place)
     loops = [s for s in around(tree, line) if isinstance(s, ast.For | ast.AsyncFor)]
     nodes = (node for statement in on_line(tree, line) for node in ast.walk(statement))
@@ -187,21 +224,22 @@ def loop_names(place: Place | None) -> set[str]:
 
 
 def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
-    """The innermost statements that have a part of themselves on a line."""
+    """Return the innermost statements on a line."""
+    # Semicolons put several statements on one line. A statement over several lines has only its first in `lineno`.
     innermost = [*around(tree, line)[-1:]]
-    others = [s for s in statements([tree]) if s.lineno == line and not hasattr(s, "body")]
-    return others if innermost and innermost[0] in others else innermost
+    simple = [s for s in statements([tree]) if s.lineno == line and not hasattr(s, "body")]
+    return simple if innermost and innermost[0] in simple else innermost
 
 
 def bound_on(tree: ast.AST, line: int) -> bool:
-    """Whether a line binds a name, returns a value, or has a function without a name that does."""
+    """Return True if a line binds a name, returns a value or contains a lambda."""
     here = on_line(tree, line)
     nodes = (node for statement in here for node in ast.walk(statement))
     return any(_flow(s).bound for s in here) or any(isinstance(node, ast.Lambda) for node in nodes)
 
 
 def statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
-    """All statements, those inside of loops and branches too, but not those of functions and classes."""
+    """Yield all statements, including those inside loops and branches, but not those inside functions and classes."""
     for node in body:
         if isinstance(node, ast.stmt):
             yield node
@@ -210,14 +248,14 @@ def statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
 
 
 def _within(node: ast.AST) -> list[ast.stmt]:
-    """The statements in the body of a node, and in all its branches."""
+    """Return the statements in the body and in all branches of a node."""
     parts = [part for name in BODIES for part in getattr(node, name, ())]
     return [s for part in parts for s in ([part] if isinstance(part, ast.stmt) else _within(part))]
 
 
 @lru_cache(4096)
 def _flow(statement: ast.stmt) -> Flow:
-    """The names that a statement itself binds and reads; of one with a body, its first line."""
+    """Return the names that a statement binds and reads. Only the first line of a compound statement counts."""
     match statement:
         case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
             return Flow({name}, names_read(statement))
@@ -245,7 +283,7 @@ def _flow(statement: ast.stmt) -> Flow:
 
 
 def is_assignment(value: ast.expr) -> bool:
-    """Whether an expression calls a method by which a Variable is given a value."""
+    """Return True if an expression calls a method that assigns to a Variable."""
     match value:
         case ast.Call(ast.Attribute(_, method)):
             return method in {"assign", "assign_add", "assign_sub"}
@@ -253,7 +291,7 @@ def is_assignment(value: ast.expr) -> bool:
 
 
 def written_by(value: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
-    """The object into which a call writes its arguments, and these; None if it is not known to do so."""
+    """Return the object that a call stores its arguments in, and those arguments, or None and an empty list."""
     match value:
         case ast.Call(ast.Attribute(ast.Name("np" | "numpy"), "put"), [first, *given]):
             return first, given
@@ -265,51 +303,51 @@ def written_by(value: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
 
 
 def _bases(targets: Sequence[ast.expr]) -> set[str]:
-    """The names that assignments to these targets bind, or change the objects of."""
-    found: set[str] = set()
+    """Return the names that assignments to these targets bind, or whose objects they change."""
+    names: set[str] = set()
     for target in targets:
         if isinstance(target, ast.Name):
-            found.add(target.id)
+            names.add(target.id)
         elif isinstance(target, ast.Tuple | ast.List):
-            found |= _bases(target.elts)
+            names |= _bases(target.elts)
         elif isinstance(target, ast.Attribute | ast.Subscript | ast.Starred):
-            found |= _bases([target.value])
-    return found
+            names |= _bases([target.value])
+    return names
 
 
 def names_read(node: ast.AST) -> set[str]:
-    """The names that are read in a part of a program."""
+    """Return the names that a part of a program reads."""
     return _names(node).read
 
 
 def _names(node: ast.AST) -> Flow:
-    """The names that a part of a program reads, and those that it binds by ``:=``."""
-    found = Flow(set(), set())
+    """Return the names that a part of a program reads, and those that it binds with ``:=``."""
+    flow = Flow(set(), set())
     stack = [node]
     while stack:
         part = stack.pop()
         if isinstance(part, ast.Name):
             if isinstance(part.ctx, ast.Load):
-                found.read.add(part.id)
+                flow.read.add(part.id)
             continue
         if isinstance(part, ast.NamedExpr):
-            found.bound.add(part.target.id)
+            flow.bound.add(part.target.id)
         for field in part._fields:
             child = getattr(part, field, None)
             if isinstance(child, ast.AST):
                 stack.append(child)
             elif isinstance(child, list):
                 stack += [each for each in child if isinstance(each, ast.AST)]
-    return found
+    return flow
 
 
 def parameters(function: Function) -> set[str]:
-    """The names of the parameters of a function."""
+    """Return the names of a function's parameters."""
     return {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
 
 
 def own_names(function: Function) -> set[str]:
-    """The names that a function binds for itself, its parameters among them."""
+    """Return the local names of a function, including its parameters."""
     bound, shared = parameters(function), set()
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -320,7 +358,7 @@ def own_names(function: Function) -> set[str]:
 
 
 def innermost_function(tree: ast.Module, line: int) -> Function | ast.Lambda | None:
-    """The innermost function around a line, which may be a lambda."""
+    """Return the innermost function or lambda around a line."""
     functions = [
         node
         for node in ast.walk(tree)
@@ -329,32 +367,34 @@ def innermost_function(tree: ast.Module, line: int) -> Function | ast.Lambda | N
     return max(functions, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 
-def within_one_function(place: Place, other: Place) -> bool:
-    """Whether the innermost function around a line is around another one, too."""
-    tree, line = text_of(place if place.file == other.file else None)
+def within_one_function(place: Place, asking_place: Place) -> bool:
+    """Return True if the innermost function around a place also contains another place."""
+    tree, line = text_of(place if place.file == asking_place.file else None)
     function = innermost_function(tree, line)
-    return function is not None and function.lineno <= other.line <= (function.end_lineno or 0)
+    return function is not None and function.lineno <= asking_place.line <= (
+        function.end_lineno or 0
+    )
 
 
 def calls_unknown(place: Place | None, value: str) -> bool:
-    """Whether a program makes a value by a call of a parameter, a loop's target or another name that it binds."""
+    """Return True if a program computes a value by calling a parameter, a loop variable or another name it binds."""
     tree, line = text_of(place)
     inside = [s for s in around(tree, line) if isinstance(s, Function)]
     for scope in [*inside[::-1], tree]:
-        made = sources(scope.body, value)
+        origins = sources(scope.body, value)
         bound = own_names(scope) if isinstance(scope, Function) else _stored(tree)
         for statement in statements(scope.body):
-            if _flow(statement).bound & made:
+            if _flow(statement).bound & origins:
                 calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
                 if any(root_names(call.func) & bound for call in calls):
                     return True
-        if made:
+        if origins:
             return False
     return False
 
 
 def root_names(function: ast.expr) -> set[str]:
-    """The name that is called, itself or an element of it; empty for methods and attributes."""
+    """Return the name that is called, directly or as an element of a list. Empty for methods and attributes."""
     while isinstance(function, ast.Subscript):
         function = function.value
     return {function.id} if isinstance(function, ast.Name) else set()
@@ -366,7 +406,7 @@ def _stored(tree: ast.AST) -> set[str]:
 
 
 def handed_over(function: Function | ast.Lambda, *trees: ast.Module) -> bool:
-    """Whether programs use a function as a value, to be called under another name; a lambda always is one."""
+    """Return True if programs use a function as a value, so that it may be called by another name."""
     if isinstance(function, ast.Lambda):
         return True
     nodes = [node for tree in set(trees) for node in ast.walk(tree)]

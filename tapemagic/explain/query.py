@@ -1,4 +1,4 @@
-"""A gradient that is None or lacks a part, the evidence about it, and the reason that is found."""
+"""Question and Reason: a gradient to explain with the evidence about it, and the explanation."""
 
 from __future__ import annotations
 
@@ -26,85 +26,86 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """The program that asks."""
+    """The program whose gradient is explained."""
 
-    place: Place | None = None  # the line that asks, or one of the cell that is asked about
+    place: Place | None = None  # the asking line, or a line of the cell in question
     namespace: Mapping[str, Any] = field(default_factory=dict)
     tape: str = "tape"  # the program's name for the tape
-    in_cell: bool = False  # whether a %%tape line says what is watched
+    in_cell: bool = False  # a %%tape line, not a call of watch(), names the watched values
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A gradient, and the evidence about it."""
+    """A gradient to explain, and all evidence."""
 
-    evidence: Snapshot
+    snapshot: Snapshot
     target: Any
     source: Any
-    y: str  # the program's name for the target
-    x: str  # the program's name for the source
-    names: Names = field(default_factory=dict)  # those of other values
+    target_name: str  # the program's name for the target
+    source_name: str  # the program's name for the source
+    names: Names = field(default_factory=dict)  # names of other values
     bindings: Sequence[tuple[int, int | None]] = ()  # ids of values of x, with lines, oldest first
     program: Program = Program()
 
     @property
     def in_cell(self) -> bool:
-        """Whether a ``%%tape`` line says what is watched."""
+        """True if a ``%%tape`` line names the watched values."""
         return self.program.in_cell
 
     @property
     def block(self) -> str:
-        """The part of the program that is recorded."""
+        """The recorded part of the program, as text."""
         return "cell" if self.in_cell else "tape's 'with' block"
 
     @property
-    def above(self) -> Mapping[int, None]:
-        """The values on which the target depends by operations that have a derivative."""
-        return self.evidence.above(id_of(self.target), blocked=False)
+    def ancestors(self) -> Mapping[int, None]:
+        """The values that the target depends on through operations with a derivative."""
+        return self.snapshot.ancestors(id_of(self.target), blocked=False)
 
     @property
     def ancestry(self) -> Ancestry:
-        """The inputs of the operations that made the target."""
-        return self.evidence.ancestry(id_of(self.target))
+        """The inputs of all operations that the target was computed by."""
+        return self.snapshot.ancestry(id_of(self.target))
 
     @property
     def constants(self) -> list[int]:
-        """The stamps of the results, of operations that the tape did not record, in the target."""
+        """The stamps of the target's inputs that are results of unrecorded operations."""
         return [link.number for link in self.ancestry.inputs if is_stamp(link.number)]
 
     @property
     def time(self) -> float:
-        """The time at which the target was computed; infinite for a value without a stamp."""
+        """The time at which the target was computed, infinite if it has no stamp."""
         i = id_of(self.target) if isinstance(self.target, Traced) else 0
         return time_of(i) if i else inf
 
     @property
     def watched_at(self) -> int:
-        """The time since which a tensor is watched; 0 for a variable, which is watched when it is read."""
-        known = not isinstance(self.source, Variable)
-        return self.evidence.tracked.get(id_of(self.source), 0) if known else 0
+        """The time at which a tensor was watched, 0 for a Variable, which is watched when it is read."""
+        is_tensor = not isinstance(self.source, Variable)
+        return self.snapshot.tracked.get(id_of(self.source), 0) if is_tensor else 0
 
 
-def perhaps_paused(q: Question, text: str) -> Reason:
-    """No connection; if recording was stopped for a while, that may be why."""
-    for pause in q.evidence.events_of("paused"):
-        text = f"{text}. Recording was stopped{at(pause)}: what is computed there is a constant"
+def with_pause_note(q: Question, text: str) -> Reason:
+    """Return a reason with a note, if recording was stopped for a while, that this may be why."""
+    for pause in q.snapshot.events_of("paused"):
+        text = f"{text}. Recording was stopped{at(pause)}, so values computed there are constants."
         return Reason("recording stopped", text)
-    return Reason("not connected", text + untaken(q))
+    return Reason("not connected", f"{text}{branch_note(q)}.")
 
 
-def untaken(q: Question) -> str:
-    """The branch in which alone the program computes the target from the source, as the end of a sentence."""
-    test = only_branch(q.program.place, q.y, q.x)
+def branch_note(q: Question) -> str:
+    """Return the end of a sentence that names the only branch that computes the target from the source, or ''."""
+    test = only_branch(q.program.place, q.target_name, q.source_name)
     if test is None:
         return ""
     return (
-        f". By the program's text it is computed from {q.x} in one branch alone ({ast.unparse(test)}, line "
-        f"{test.lineno}), which may not have been taken"
+        f". {q.target_name} is computed from {q.source_name} only if {ast.unparse(test)} (line {test.lineno}), "
+        f"and that branch may not "
+        "have run"
     )
 
 
-def depends(q: Question) -> str:
-    """The watched values on which the target depends, as the end of a sentence, if they have names."""
-    leaves = sorted(q.evidence.leaves & q.above.keys() & q.names.keys())
-    return f"; it depends on {listed([q.names[i] for i in leaves])}" if leaves else ""
+def dependency_note(q: Question) -> str:
+    """Return the end of a sentence that names the watched values that the target depends on, or ''."""
+    leaves = sorted(q.snapshot.leaves & q.ancestors.keys() & q.names.keys())
+    return f"; {q.target_name} depends on {listed([q.names[i] for i in leaves])}" if leaves else ""

@@ -1,7 +1,7 @@
-"""Sensitivity of a target to a number that left the tape: where it is zero, the gradient lacks nothing.
+"""Sensitivity of a target to a plain number: if it is zero, the gradient is complete.
 
-In a stable ``m + np.log(np.sum(np.exp(x - m)))`` with ``m = float(np.max(x))``, m cancels: the derivative with respect
-to m is zero, and the gradient with respect to x is exact although m is a constant to the tape.
+In a stable ``m + np.log(np.sum(np.exp(x - m)))`` with ``m = float(np.max(x))``, m cancels. The derivative with respect
+to m is zero, so the gradient with respect to x is exact, although the tape sees m as a constant.
 """
 
 from __future__ import annotations
@@ -18,20 +18,27 @@ from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.program_text import on_line, reads_of, text_of
 from tapemagic.explain.query import Question
 
-CLOSE = 1e-9
-"""The sum of contributions, relative to the sum of their sizes, below which they cancel."""
+CANCELS_RTOL = 1e-9
+"""Contributions cancel if their sum is at most this fraction of the sum of their sizes."""
 
-FIRST = 2
-"""The first of the ids that stand for the uses of the number: far below those of values."""
+FIRST_USE_ID = 2
+"""The first of the ids for the uses of the number.
+
+Ids of values come from a clock that has ticked for each earlier value. `is_insensitive` gives up if a tracked id is so
+small that it could be one of these.
+"""
 
 
 def is_insensitive(q: Question, event: Event, target: Any) -> bool:
-    """Whether a target does not change, to first order, with the number that left the tape.
+    """Return True if the plain number from a conversion has no first-order effect on the target.
 
-    True only if every use of the number is known: it has a name, and each time the program reads the name, the tape
-    recorded an operation with that number as a constant.
+    True only if every use of the number is known: it has a name, and for each time that the program reads the name,
+    the tape recorded an operation with that number as a constant.
     """
-    recorded = [Record._make(plain) for plain in q.evidence.records]
+    # The records only show a constant, not where it comes from: an equal number counts as a use. If there are as many
+    # uses as the source code has reads of the name, all of them are known, and each gets an id of its own to
+    # differentiate with respect to.
+    recorded = [Record._make(plain) for plain in q.snapshot.records]
     name = _name(event.place)
     value = _value_of(q, event, name)
     reads = reads_of(event.place, name) if name else 0
@@ -39,10 +46,10 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
         return False
     records: list[Record] = []
     uses: list[Traced] = []
-    made = q.above.keys() | q.evidence.above(id_of(target), blocked=False).keys()
+    ancestors = q.ancestors.keys() | q.snapshot.ancestors(id_of(target), blocked=False).keys()
     for record in recorded:
         records.append(record)
-        if isinstance(record.output_id, int) and record.output_id in made:
+        if isinstance(record.output_id, int) and record.output_id in ancestors:
             values, ids = list(record.values), list(record.ids)
             for k, (constant, i) in enumerate(zip(values, ids, strict=False)):
                 unknown = (
@@ -52,39 +59,40 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
                     or np.ndim(constant)
                 )
                 if not unknown and constant == value:
-                    use = wrap(_spread(record, value), FIRST + len(uses))
+                    use = wrap(_spread(record, value), FIRST_USE_ID + len(uses))
                     values[k], ids[k] = unwrap(use), id_of(use)
                     uses.append(use)
             records[-1] = record._replace(values=tuple(values), ids=tuple(ids))
-    if len(uses) != reads or any(i <= FIRST + len(uses) for i in q.evidence.tracked):
+    if len(uses) != reads or any(i <= FIRST_USE_ID + len(uses) for i in q.snapshot.tracked):
         return False
-    tracked = {**q.evidence.tracked, **{id_of(use): 1 for use in uses}}
+    tracked = {**q.snapshot.tracked, **{id_of(use): 1 for use in uses}}
     with silence(), np.errstate(all="ignore"):
-        tape = q.evidence.with_records(records, tracked, q.evidence.leaves).tape()
-        found = [unwrap(g) for g in tape.gradient(target, uses) if g is not None]
-    total = sum(np.sum(g) for g in found)
-    size = sum(np.sum(np.abs(g)) for g in found)
-    return bool(np.abs(total) <= CLOSE * size)
+        tape = q.snapshot.with_records(records, tracked, q.snapshot.leaves).tape()
+        gradients = [unwrap(g) for g in tape.gradient(target, uses) if g is not None]
+    total = sum(np.sum(g) for g in gradients)
+    size = sum(np.sum(np.abs(g)) for g in gradients)
+    return bool(np.abs(total) <= CANCELS_RTOL * size)
 
 
 def _value_of(q: Question, event: Event, name: str) -> Any:
-    """The number that left the tape, or that was made of what left once, if it is known."""
-    for record in map(Record._make, q.evidence.records):
+    """Return the plain number from a conversion, or None if it isn't known."""
+    for record in map(Record._make, q.snapshot.records):
         if record.output_id == event.number and has_numbers(record.output):
             return None if record.output.ndim else record.output
-    once = sum(other.place == event.place for other in q.evidence.events) == 1
-    held = q.program.namespace.get(name) if once else None
-    return held if isinstance(held, (float, np.floating)) else None
+    # If the line ran several times, the name has only the last number.
+    once = sum(event_there.place == event.place for event_there in q.snapshot.events) == 1
+    bound = q.program.namespace.get(name) if once else None
+    return bound if isinstance(bound, (float, np.floating)) else None
 
 
 def _spread(record: Record, value: Any) -> Any:
-    """A number, once for each element that an operation computes, so that contributions are seen one by one."""
+    """Repeat a number for each element that an operation computes, so that contributions stay separate."""
     each = isinstance(record.operation.function, np.ufunc) and not record.params
     return np.full(record.output.shape if each else (), value)[()]
 
 
 def _name(place: Place | None) -> str:
-    """The name under which a number left on a line; empty if there is none."""
+    """Return the name that a line assigns the plain number to, or ''."""
     names = []
     for statement in on_line(*text_of(place)):
         match statement:

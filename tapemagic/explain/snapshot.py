@@ -1,4 +1,4 @@
-"""Snapshot: the contents of a tape at one moment, frozen, and questions about them."""
+"""Snapshot: the contents of a tape at one moment, frozen, and the graph of its values."""
 
 from __future__ import annotations
 
@@ -16,52 +16,39 @@ from tapemagic.engine.tape.observer import Observer, Origins
 from tapemagic.engine.tape.tape import Tape, tape_of
 
 Names = Mapping[int, str]
-"""Names of values in the user's program, by their ids."""
+"""Names of values in a user program, by the ids of the values."""
 
 Named = tuple[str, Any]
-"""A value and its name in the user's program."""
+"""The name of a value in a user program, and the value."""
 
-FEW = 8
-"""The number of values up to which the sources of each are found, rather than the results of one source."""
+MAX_PER_VALUE_SEARCHES = 8
+"""Maximum number of values for searching the ancestors of each. For more, the descendants of one source are found."""
 
 
 class Link(NamedTuple):
     """An input of an operation.
 
-    Attributes
-    ----------
-    operation : str
-    number : int
-        The id or stamp of the input.
-    key : int
-        The identity of the input's array.
-    made : int
-        The id of the operation's result.
-    blocked : bool
-        Whether the operation has no derivative in this input.
-    late : bool
-        Whether the input was watched only after the operation.
+    - `number`: The id or stamp of the input.
+    - `key`: The identity of the input's array.
+    - `result_id`: The id of the operation's result.
+    - `blocked`: True if the operation has no derivative in this input.
+    - `watched_late`: True if the input was watched only after the operation.
     """
 
     operation: str
     number: int
     key: int
-    made: int
+    result_id: int
     blocked: bool
-    late: bool
+    watched_late: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Ancestry:
-    """The operations from which a value was computed, all with a derivative.
+    """The operations with a derivative that a value was computed by.
 
-    Attributes
-    ----------
-    values : mapping of int to None
-        The ids of the value, and of all values from which it was computed.
-    inputs : list of Link
-    leaves : set of int
-        The ids of watched values.
+    - `values`: The ids of the value, and of all values that it was computed from.
+    - `leaves`: The ids of watched values.
     """
 
     values: Mapping[int, None]
@@ -75,8 +62,8 @@ class Ancestry:
 
     @cached_property
     def late(self) -> set[int]:
-        """The ids of the inputs that were watched only after an operation had read them."""
-        return {link.number for link in self.inputs if link.late}
+        """The ids of the inputs that were watched only after an operation had read the value."""
+        return {link.number for link in self.inputs if link.watched_late}
 
     @cached_property
     def constants(self) -> set[int]:
@@ -85,9 +72,9 @@ class Ancestry:
 
     @cached_property
     def last_entry(self) -> int:
-        """The last time at which a watched or untracked value went into it."""
+        """The last time at which an operation used a watched or untracked value."""
         watched = [i for i in self.values if i in self.leaves]
-        untracked = (link.made for link in self.inputs if not is_id(link.number))
+        untracked = (link.result_id for link in self.inputs if not is_id(link.number))
         return max([*watched, *untracked], default=0)
 
 
@@ -95,12 +82,8 @@ class Ancestry:
 class Snapshot:
     """The contents of a tape at one moment.
 
-    Attributes
-    ----------
-    contents : Contents
-        The records, what is tracked and watched, and events.
-    origins : Origins
-        The lines and orders of differentiation of the records, where an observer kept them.
+    - `contents`: The records, the tracked and watched values, and events.
+    - `origins`: The lines and orders of differentiation of the records, if an observer kept them.
     """
 
     contents: Contents
@@ -108,12 +91,12 @@ class Snapshot:
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """The operations, oldest first; plain tuples in the order of `Record`."""
+        """The operations, oldest first, as plain tuples in the order of `Record`."""
         return self.contents.records
 
     @property
     def tracked(self) -> Mapping[int, int]:
-        """The ids of tracked values, each with the time since when."""
+        """The ids of tracked values, each with the time at which it was tracked first."""
         return self.contents.tracked
 
     @property
@@ -123,40 +106,40 @@ class Snapshot:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Exits from the tape, assignments, pauses and resets, oldest first."""
+        """Conversions to plain values, assignments, pauses and resets, oldest first."""
         return self.contents.events
 
     @property
     def times(self) -> tuple[int, ...]:
-        """The times at which recording began and ended, in turns."""
+        """The times at which recording began and ended, alternating."""
         return self.contents.times
 
     @property
     def has_values(self) -> bool:
-        """Whether the records hold values, from which gradients can be taken."""
+        """True if the records contain values, so that gradients can be computed."""
         return self.contents.state == "whole"
 
     @property
-    def is_released(self) -> bool:
-        """Whether nothing but what was watched is known, since a gradient released the rest."""
+    def is_consumed(self) -> bool:
+        """True if only the watched values are known, because a gradient deleted the records."""
         return self.contents.state == "released"
 
     def tracks(self, number: int) -> bool:
-        """Whether a value was on the tape, by its id."""
+        """Return True if the tape tracks the value with an id."""
         return number in self.contents.tracked
 
     def order_of(self, number: int) -> int:
-        """The order of the derivative to which a value belongs, by its id; 0 if the user computed it."""
+        """Return the order of the derivative that computed the value with an id, 0 for a value of user code."""
         return self.origins.order_of.get(number, 0)
 
     def tape(self) -> Tape:
-        """A persistent tape with these contents; it shares nothing with the one that recorded them."""
+        """Return a persistent tape with these contents, independent of the recording tape."""
         return tape_of(self.contents)
 
     def with_records(
         self, records: Iterable[Any], tracked: Mapping[int, int], leaves: Iterable[int]
     ) -> Snapshot:
-        """The same with other records, tracked and watched values."""
+        """Return a copy with other records, tracked values and watched values."""
         changed = self.contents._replace(
             records=tuple(records), tracked=tracked, leaves=frozenset(leaves)
         )
@@ -164,112 +147,118 @@ class Snapshot:
 
     @cached_property
     def links(self) -> dict[int, list[Link]]:
-        """The inputs from which each result was computed, by its id."""
-        found: dict[int, list[Link]] = {}
-        tracked, whole = self.contents.tracked, self.has_values
+        """The inputs that each result was computed from, by the id of the result."""
+        by_result: dict[int, list[Link]] = {}
+        tracked, has_values = self.contents.tracked, self.has_values
         for number, values, ids, _, _, output_id in self.contents.records:
-            made = output_id if output_id.__class__ is tuple else (output_id,)
+            result_ids = output_id if output_id.__class__ is tuple else (output_id,)
             operation = NUMBERED[number]
             rules = operation.rules or (operation.joint_rule,) * len(ids)
+            # Without values, a record has the identities of the arrays in place of the arrays.
             inputs = [
                 Link(
                     operation.name,
                     i,
-                    id(value) if whole else value,
-                    made[0],
+                    id(value) if has_values else value,
+                    result_ids[0],
                     rule is None or rule is no_derivative,
-                    tracked.get(i, 0) > made[0],
+                    tracked.get(i, 0) > result_ids[0],
                 )
                 for i, value, rule in zip(ids, values, rules, strict=False)
             ]
-            found.update((out, inputs) for out in made)
-        return found
+            by_result.update((out, inputs) for out in result_ids)
+        return by_result
 
     @cached_property
     def readers(self) -> dict[int, list[int]]:
-        """The results that were computed from each value, by its id."""
-        found: dict[int, list[int]] = {}
+        """The results that were computed from each value, by the id of the value."""
+        by_input: dict[int, list[int]] = {}
         for _, _, ids, _, _, output_id in self.contents.records:
-            made = output_id if output_id.__class__ is tuple else (output_id,)
+            result_ids = output_id if output_id.__class__ is tuple else (output_id,)
             for i in ids:
-                if is_id(i):
-                    found.setdefault(i, []).extend(made)
-        return found
+                if is_id(i):  # other numbers mark untracked inputs
+                    by_input.setdefault(i, []).extend(result_ids)
+        return by_input
 
     @cached_property
-    def _above(self) -> dict[tuple[int, bool], dict[int, None]]:
+    def _ancestors(self) -> dict[tuple[int, bool], dict[int, None]]:
         return {}
 
-    def above(self, number: int, blocked: bool) -> Mapping[int, None]:
-        """The values from which one was computed, itself first; through what has no derivative, too, if `blocked`."""
-        found = self._above.get((number, blocked))
-        if found is None:
-            found = self._above[number, blocked] = self._found_above(number, blocked)
-        return found
+    def ancestors(self, number: int, blocked: bool) -> Mapping[int, None]:
+        """Return the values that a value was computed from, itself first.
 
-    def _found_above(self, number: int, blocked: bool) -> dict[int, None]:
+        With `blocked`, operations without a derivative are followed too.
+        """
+        values = self._ancestors.get((number, blocked))
+        if values is None:
+            values = self._ancestors[number, blocked] = self._find_ancestors(number, blocked)
+        return values
+
+    def _find_ancestors(self, number: int, blocked: bool) -> dict[int, None]:
 
         def inputs(i: int) -> Iterator[int]:
             for link in self.links.get(i, ()):
-                if blocked or not (link.blocked or link.late):
+                if blocked or not (link.blocked or link.watched_late):
                     yield link.number
 
         return _closure([number], inputs)
 
-    def below(self, number: int) -> dict[int, None]:
-        """The values that were computed from one, itself first, by whatever operations."""
+    def descendants(self, number: int) -> dict[int, None]:
+        """Return the values that were computed from a value by any operations, itself first."""
         return _closure([number], lambda i: self.readers.get(i, ()))
 
     def computed_from(self, source: int, numbers: Iterable[int]) -> set[int]:
-        """Those of some values that were computed from a source, by whatever operations.
+        """Select the values that were computed from a source by any operations.
 
-        The sources of a few values are found once, for all questions about them.
+        The ancestors of a few values are found once, and used for all questions about them.
         """
-        wanted = set(numbers)
-        if len(wanted) > FEW:
-            return wanted & self.below(source).keys()
-        return {number for number in wanted if source in self.above(number, blocked=True)}
+        candidates = set(numbers)
+        if len(candidates) > MAX_PER_VALUE_SEARCHES:
+            return candidates & self.descendants(source).keys()
+        return {number for number in candidates if source in self.ancestors(number, blocked=True)}
 
     @cached_property
     def _ancestries(self) -> dict[int, Ancestry]:
         return {}
 
     def ancestry(self, number: int) -> Ancestry:
-        """The inputs of all operations from which a value was computed."""
+        """Return the inputs of all operations that a value was computed by."""
         if number not in self._ancestries:
-            above = self.above(number, blocked=False)
+            above = self.ancestors(number, blocked=False)
             inputs = [link for i in above for link in self.links.get(i, ())]
             self._ancestries[number] = Ancestry(above, inputs, self.leaves)
         return self._ancestries[number]
 
     def events_of(self, *kinds: str) -> list[Event]:
-        """The events of some kinds, oldest first."""
+        """Return the events of the given kinds, oldest first."""
         return [event for event in self.events if event.kind in kinds]
 
     def recording_at(self, time: int) -> bool:
-        """Whether the tape was recording at a time."""
+        """Return True if the tape was recording at a time."""
+        # Begins have even positions in `times`, ends odd ones.
         began = sum(1 for k, t in enumerate(self.times) if t <= time and k % 2 == 0)
         ended = sum(1 for k, t in enumerate(self.times) if t <= time and k % 2 == 1)
         return began > ended
 
     def paused_at(self, time: int) -> Event | None:
-        """The pause into which a time falls."""
+        """Return the pause of the recording that contains a time, or None while the tape recorded."""
+        # Of a pause, `number` is the time at which it began, `what` the time at which it ended.
         pauses = self.events_of("paused")
         return next((pause for pause in pauses if pause.number <= time < pause.what), None)
 
 
 def _closure(start: Iterable[int], following: Callable[[int], Iterable[int]]) -> dict[int, None]:
-    found = dict.fromkeys(start)
-    stack = list(found)
+    reached = dict.fromkeys(start)
+    stack = list(reached)
     while stack:
         for i in following(stack.pop()):
-            if i not in found:
-                found[i] = None
+            if i not in reached:
+                reached[i] = None
                 stack.append(i)
-    return found
+    return reached
 
 
 def snapshot_of(tape: Tape) -> Snapshot:
-    """The contents of a tape now, or what a released one kept to explain a None."""
+    """Take a snapshot of a tape. A consumed tape has only what explains a missing gradient."""
     origins = tape.origins() if isinstance(tape, Observer) else Origins()
     return Snapshot(contents_of(tape), origins)

@@ -235,10 +235,10 @@ def _compare(
             headline = f"{what}: yours agrees with the tape's{where} {limits}"
             return CheckReport(True, headline, of_a_sum)
         missing_part = missing(session.question(request.target, target, request.source, source))
-        missing_part = (
-            missing_part
-            and f"The tape's gradient may lack a part, and yours may be right: {missing_part}."
-        )
+        if missing_part:
+            missing_part = (
+                f"The tape's gradient may lack a part, and yours may be right. {missing_part}"
+            )
         details = [of_a_sum, _table(mine, tape, differing), missing_part]
     named = [(name, unwrap(value)) for name, value in session.context().named]
     details.append(likely_mistake(session.observer, target, source, mine, tape, agree, named))

@@ -16,7 +16,7 @@ from tapemagic.engine.tracebacks import is_user, walk
 from tapemagic.explain.formatting import printable
 from tapemagic.ipython.none_gradient import why_none_at
 from tapemagic.ipython.session import Session
-from tapemagic.report.failure.find import Failure, Stop, failure_of, message_of
+from tapemagic.report.failure.find import Failure, StopSite, failure_of, message_of
 
 COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 
@@ -36,12 +36,12 @@ def _line_in(trace: TracebackType | None, filename: str) -> int | None:
     return lines[0] if lines else None
 
 
-def _stop(error: BaseException, session: Session) -> Stop:
+def _stop(error: BaseException, session: Session) -> StopSite:
     """Find the innermost user line that failed, with its names."""
     filename = session.cell.filename
     own = [part for part in walk(error.__traceback__) if is_user(part)]
     if not own:
-        return Stop(error)
+        return StopSite(error)
     trace = own[-1]
     frame, code = trace.tb_frame, trace.tb_frame.f_code
     place = Place(code.co_filename, trace.tb_lineno, "")
@@ -53,7 +53,7 @@ def _stop(error: BaseException, session: Session) -> Stop:
     def why_none(node: ast.expr) -> str:
         return why_none_at(place, node, names, session)
 
-    return Stop(
+    return StopSite(
         error,
         _line_in(error.__traceback__, filename),
         place,

@@ -144,4 +144,4 @@ def _reason(
         explanation = explain(
             Question(snapshot_of(tape), goal, value, y, x, names, program=program)
         )
-    return f"d{y}/d{x} is None since {explanation.reason}" if explanation.cause else ""
+    return f"d{y}/d{x} is None: {explanation.reason}" if explanation.cause else ""

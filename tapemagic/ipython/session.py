@@ -10,7 +10,7 @@ from tapemagic.engine.laziness import as_lazy
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
-from tapemagic.explain.advice import way, way_out
+from tapemagic.explain.advice import conversion, lost_track, replacement
 from tapemagic.explain.explain import Explanation, explain
 from tapemagic.explain.formatting import label, own_name, subscript
 from tapemagic.explain.lazy_values import has_lazy_values, is_lazy_array
@@ -225,7 +225,9 @@ class Session:
         for event in self.snapshot().events[::-1]:
             if event.kind == "exit" and event.number not in but:
                 name = self.value_names().get(event.number, "a value")
-                return f": {name} left the tape through {way(event, self.cell.namespace)}"
+                namespace = self.cell.namespace
+                advice = replacement(event, namespace)
+                return f": {lost_track(event, name, namespace)}. {advice}."
         return ""
 
     def exit_on_last_line(self) -> str:
@@ -235,7 +237,7 @@ class Session:
             place = event.place
             if event.kind == "exit" and place and place[:2] == (self.cell.filename, last):
                 name = self.value_names().get(event.number, "a value")
-                return f"{name} left the tape through {way_out(event)}"
+                return conversion(event, name, self.cell.namespace)
         return ""
 
     def _named_values(self) -> list[Named]:

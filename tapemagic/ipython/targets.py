@@ -94,7 +94,7 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
     if session.cell.last:
         numbers.append((session.cell.last[0], value))
         if _is_real(value) and (how := session.exit_on_last_line()):
-            text = f"{how}, and {shown} shown in the place of {session.cell.last[0]}"
+            text = f"{how}, so {shown} shown instead of {session.cell.last[0]}"
             return [Statement("left", text)]
     for name, assigned in reversed(session.history):
         if any(assigned is x for _, x in chosen):
@@ -106,12 +106,10 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
         return []
     question = session.question(*real[0], *sources[0])
     for (name, number), (x, source) in product(real, sources):
-        question = replace(question, y=name, target=number, x=x, source=source)
+        question = replace(question, target_name=name, target=number, source_name=x, source=source)
         reason = surely_through_exit(question)
         if reason is not None:
-            text = (
-                f"{shown} shown in the place of {name}: {constant_instead(question) or reason.text}"
-            )
+            text = f"{shown} shown instead of {name}: {constant_instead(question) or reason.text}"
             return [Statement("left", text)]
     return []
 
@@ -187,7 +185,7 @@ def _why_no_target(session: Session, value: Any) -> str:
     """Explain why there is no target."""
     sources = session.all_sources()
     whole = [
-        f"{name} holds {kind(x)} ({x.dtype}), and only real numbers have derivatives: write {_real_source(name, x)}"
+        f"{name} holds {kind(x)} ({x.dtype}), which have no derivative. Write {_real_source(name, x)}"
         for name, x in sources
         if x.dtype.kind not in "fc"
     ]
@@ -211,7 +209,7 @@ def _why_none_computed(session: Session, value: Any) -> str:
     exit_ = session.last_exit(watched if computed else ())
     instead = _constant_instead(session, value)
     if computed and (instead or exit_):
-        gone = "what was computed is no tensor any more, so there is nothing to differentiate"
+        gone = "the result isn't a tensor anymore, so there is nothing to differentiate"
         return gone + (instead or exit_)
     if computed:
         return "there is no name for what was computed: give it one, write -t, or end the cell with the value"

@@ -47,7 +47,7 @@ def lazy_array(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
         )
     trace = tracer()
     if trace is not None:
-        trace.leave(LAZY)
+        trace.mark_exit(LAZY)
     chunk = meta_from_array(value)
     if type(chunk) is not np.ndarray:
         value = _without_symbols(value, chunk, trace)

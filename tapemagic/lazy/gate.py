@@ -101,7 +101,7 @@ class DaskBackend:
         trace = tracer()
         if trace is not None:
             # A program replays NumPy calls on arrays in memory, so a lazy call ends it; the numbers stay right.
-            trace.leave(LAZY)
+            trace.mark_exit(LAZY)
             args, kwargs = trace.value((args, kwargs))
         steps = STEPWISE.get(function)
         result = steps(*args, **kwargs) if steps is not None else NotImplemented

@@ -102,13 +102,11 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
 def celu(x: Any, alpha: float = 1.0) -> Any:
     """Return `x` where it is positive, and ``alpha * (exp(x / alpha) - 1)`` elsewhere, with a continuous slope [1]_.
 
+    The derivative at 0 is 1; Keras 3.15 on TensorFlow returns 2 there.
+
     References
     ----------
     .. [1] J. T. Barron, "Continuously differentiable exponential linear units", arXiv:1704.07483.
-
-    Notes
-    -----
-    The derivative at 0 is 1; Keras 3.15 on TensorFlow returns 2 there.
 
     Examples
     --------
@@ -173,10 +171,7 @@ def mish(x: Any) -> Any:
 def glu(x: Any, axis: int = -1) -> Any:
     """Return the first half along `axis` times the `sigmoid` of the second half [1]_.
 
-    Raises
-    ------
-    ShapeError
-        If the axis has an odd length.
+    Raises ShapeError if the axis has an odd length.
 
     References
     ----------
@@ -306,13 +301,11 @@ def sparse_sigmoid(x: Any) -> Any:
 def sparsemax(x: Any, axis: int = -1) -> Any:
     """Return the projection of `x` onto the probability simplex along `axis`: a sparse `softmax` [1]_.
 
+    The results add up to 1; in Keras 3.15 on TensorFlow they don't always.
+
     References
     ----------
     .. [1] A. F. T. Martins and R. F. Astudillo, "From softmax to sparsemax", ICML 2016, algorithm 1.
-
-    Notes
-    -----
-    The results add up to 1; in Keras 3.15 on TensorFlow they don't always.
 
     Examples
     --------

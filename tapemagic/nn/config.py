@@ -26,15 +26,12 @@ def floatx() -> str:
 def set_floatx(dtype: str) -> None:
     """Set the default dtype of layers that are created later.
 
+    Raises DtypeError for any other dtype.
+
     Parameters
     ----------
     dtype : {'float32', 'float64', 'float16'}
         Or the corresponding NumPy type.
-
-    Raises
-    ------
-    DtypeError
-        For any other dtype.
 
     Examples
     --------

@@ -14,15 +14,10 @@ Shape = tuple[int | None, ...]
 class InputSpec:
     """The input shapes that a layer accepts: the number of axes, and the lengths of some axes.
 
-    Parameters
-    ----------
-    axes : str, optional
-        Names of the axes for messages, such as "batch, height, width, channels". Inputs have as many axes, or more if
-        dots are among the names, as in "batch, ..., features".
-    lengths : mapping of int to int, optional
-        The lengths that the layer was built for, by axis.
-    min_axes : int, optional
-        By default as many as `axes` names.
+    - `axes`: Names of the axes for messages, such as "batch, height, width, channels". Inputs have as many axes, or
+      more if dots are among the names, as in "batch, ..., features".
+    - `lengths`: The lengths that the layer was built for, by axis.
+    - `min_axes`: By default as many as `axes` names.
 
     Examples
     --------

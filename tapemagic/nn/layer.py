@@ -243,15 +243,10 @@ class Layer(Module):
     ) -> Any:
         """Build the layer at its first call, and compute the output.
 
-        Parameters
-        ----------
-        *args
-            Arrays, tensors, or lists of these: floating-point inputs are cast to the layer's dtype.
-        training : bool, optional
-            True during training, which matters to dropout. By default the value of the enclosing layer's call, or
-            False.
-        **kwargs
-            Passed to `call`; the first argument may be among them, as ``inputs=``.
+        - `*args`: Arrays, tensors, or lists of these: floating-point inputs are cast to the layer's dtype.
+        - `training`: True during training, which matters to dropout. By default the value of the enclosing layer's
+          call, or False.
+        - `**kwargs`: Passed to `call`; the first argument may be among them, as ``inputs=``.
 
         Returns
         -------
@@ -355,6 +350,8 @@ class Layer(Module):
     ) -> Variable:
         """Create a variable, which must be assigned to an attribute of this layer.
 
+        Raises ShapeError if the length of an axis is unknown, or the initializer returns another shape.
+
         Parameters
         ----------
         shape : sequence of int, optional
@@ -371,11 +368,6 @@ class Layer(Module):
         -------
         Variable
             Its name is the path of the layer and `name`, such as "dense/kernel".
-
-        Raises
-        ------
-        ShapeError
-            If the length of an axis is unknown, or the initializer returns another shape.
         """
         if any(length is None for length in shape):
             raise ShapeError(

@@ -201,14 +201,12 @@ class Module:
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Assign values that `state` returned for this module, or for a module with the same structure.
 
+        Raises WeightsError if a name is missing or unexpected, or a shape differs. All differences are listed; nothing
+        is changed.
+
         Parameters
         ----------
         state : mapping of str to array_like
-
-        Raises
-        ------
-        WeightsError
-            If a name is missing or unexpected, or a shape differs. All differences are listed; nothing is changed.
         """
         arrays = {name: np.asarray(unwrap(value)) for name, value in state.items()}
         require_same(arrays, self.named_variables(), repr(self.name), "the state")

@@ -16,15 +16,12 @@ _global = register_global_state([np.random.default_rng()])
 def set_random_seed(seed: int) -> None:
     """Seed the global generator, which layers and initializers without a seed use.
 
+    Raises OptionError if `seed` isn't an integer, or is negative.
+
     Parameters
     ----------
     seed : int
         Not negative. The same seed gives the same weights, dropout masks and orders of batches.
-
-    Raises
-    ------
-    OptionError
-        If `seed` isn't an integer, or is negative.
 
     Examples
     --------
@@ -60,7 +57,7 @@ def generator(seed: Any = None) -> np.random.Generator:
     if trace is not None and (seed is None or isinstance(seed, np.random.Generator)):
         # Two equal traces don't show that a function is deterministic: `if uniform() < 0.5` may agree by chance.
         # So the trace records the draw, and the function stays eager. A new generator with a seed repeats its numbers.
-        trace.draws()
+        trace.record_draw()
     if seed is None:
         return _global[0]
     if isinstance(seed, np.random.Generator):

@@ -14,26 +14,15 @@ from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.identifiers import find
 
 __all__ = [
-    "L1",
-    "L1L2",
-    "L2",
-    "OrthogonalRegularizer",
-    "Regularizer",
-    "get",
-    "l1",
-    "l1_l2",
-    "l2",
+    "L1", "L1L2", "L2", "OrthogonalRegularizer", "Regularizer", "get", "l1", "l1_l2", "l2",
     "orthogonal_regularizer",
-]
+]  # fmt: skip
 
 
 class Regularizer:
     """Base class of regularizers: override `__call__`, which returns one number for a variable.
 
-    Raises
-    ------
-    OptionError
-        From each class here, if an option has a value that it doesn't accept, such as a negative factor.
+    Raises OptionError from each class here, if an option has a value that it doesn't accept, such as a negative factor.
 
     Examples
     --------
@@ -174,16 +163,9 @@ l1_l2 = L1L2
 orthogonal_regularizer = OrthogonalRegularizer
 
 _TABLE: dict[str, Any] = {
-    "L1": L1,
-    "L2": L2,
-    "L1L2": L1L2,
-    "OrthogonalRegularizer": OrthogonalRegularizer,
-    "l1": L1,
-    "l2": L2,
-    "l1l2": L1L2,
-    "l1_l2": L1L2,
-    "orthogonal_regularizer": OrthogonalRegularizer,
-}
+    "L1": L1, "L2": L2, "L1L2": L1L2, "OrthogonalRegularizer": OrthogonalRegularizer, "l1": L1,
+    "l2": L2, "l1l2": L1L2, "l1_l2": L1L2, "orthogonal_regularizer": OrthogonalRegularizer,
+}  # fmt: skip
 
 
 def get(identifier: Any) -> Any:

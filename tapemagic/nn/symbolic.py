@@ -21,12 +21,9 @@ from tapemagic.errors import NotNumbersError, ShapeError, TapeError
 class Calls(threading.local):
     """Calls of layers in progress on a thread.
 
-    Attributes
-    ----------
-    stack : list of (Layer, bool)
-        The layers whose calls are in progress, innermost last, each with its value of `training`.
-    number : int
-        The number of outermost calls so far.
+    - `stack`: List of (Layer, bool). The layers whose calls are in progress, innermost last, each with its value of
+      `training`.
+    - `number`: The number of outermost calls so far.
     """
 
     def __init__(self) -> None:
@@ -53,14 +50,8 @@ class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
     `nn.Input` creates symbolic tensors, and so do layers that are called on symbolic tensors. Operators, indexing and
     NumPy functions on them become layers of the model.
 
-    Parameters
-    ----------
-    shape : tuple of int or None
-        None means an unknown length, such as the length of the batch.
-    dtype : dtype
-    name : str
-    node : Node, optional
-        The call whose output this is.
+    - `shape`: None means an unknown length, such as the length of the batch.
+    - `node`: The call whose output this is.
 
     Examples
     --------
@@ -154,10 +145,7 @@ class Node:
         The arguments, including symbolic tensors.
     outputs : SymbolicTensor, or structure of them
 
-    Attributes
-    ----------
-    inputs : list of SymbolicTensor
-        The symbolic tensors among the arguments.
+    - `inputs`: List of SymbolicTensor. The symbolic tensors among the arguments.
     """
 
     def __init__(self, layer: Any, args: Any, kwargs: dict[str, Any], outputs: Any) -> None:

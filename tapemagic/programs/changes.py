@@ -1,4 +1,4 @@
-"""Changes that a traced call makes: the names of what it changes, on which line, and what to write instead."""
+"""Describe changes of a traced call: the name and line of the changed object, and what to write instead."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tapemagic.programs.signature import Call, taken_apart
 def why_changing(
     changed: str, guards: Guards, function: Any, args: Any, kwargs: Any, call: Call
 ) -> str:
-    """Why a function stays eager that changes an object with the path `changed`."""
+    """Return the reason to stay eager for a function that changes the object at the path `changed`."""
     path = changed
     owner, dot, attribute = changed.rpartition(".")
     if dot and attribute.startswith("_"):
@@ -30,7 +30,7 @@ def why_changing(
 
 
 def name_of(path: str, function: Any, args: Any, kwargs: Any, call: Call) -> str:
-    """The name that the function's code has for an object of a path: for an argument, its parameter's.
+    """Return the name of a changed object in the function's code; an argument is named by its parameter.
 
     Examples
     --------
@@ -48,13 +48,13 @@ def name_of(path: str, function: Any, args: Any, kwargs: Any, call: Call) -> str
     if head not in getattr(function, "__dict__", ()) or isinstance(function, MethodType):
         return path
     if isinstance(function, FunctionType):
-        known = {*function.__code__.co_freevars, *names_in(function.__code__).globals}
-        return path if head in known else f"{function.__name__}.{path}"
+        names = {*function.__code__.co_freevars, *names_in(function.__code__).globals}
+        return path if head in names else f"{function.__name__}.{path}"
     return f"self.{path}"
 
 
 def parameter_of(function: Any, args: Any, kwargs: Any, x: Any) -> str:
-    """The parameter to which an object was passed, or one that it is a part of; '' if that is not known.
+    """Return the parameter to which an object was passed, alone or inside another object, or ''.
 
     Examples
     --------
@@ -70,17 +70,17 @@ def parameter_of(function: Any, args: Any, kwargs: Any, x: Any) -> str:
 
 
 def changed_parameter(function: Any, args: Any, kwargs: Any, structure: Any) -> str:
-    """The first parameter whose argument no longer has the structure that it had before a call; or ''.
+    """Return the first parameter whose argument has another structure than before the call, or ''.
 
     Parameters
     ----------
     structure : object
-        The structure of all arguments before the call, as in `Call`.
+        The structure of all arguments before the call. See `Call`.
     """
     positional = structure[0] if kwargs else structure
     before = [*positional[1:], *(structure[1][2:] if kwargs else ())]
-    now = [*args, *(kwargs[name] for name in ordered(kwargs))]
-    changed = (x for x, was in zip(now, before, strict=True) if taken_apart(x, []) != was)
+    arguments = [*args, *(kwargs[name] for name in ordered(kwargs))]
+    changed = (x for x, was in zip(arguments, before, strict=True) if taken_apart(x, []) != was)
     return next((parameter_of(function, args, kwargs, x) for x in changed), "")
 
 

@@ -71,13 +71,13 @@ class Names(NamedTuple):
     compares: bool
 
     def line_of(self, name: str) -> int | None:
-        """The line on which a name is first assigned, or else first read."""
+        """Return the line on which a name is first assigned, or else first read."""
         return self.assigned.get(name) or self.read.get(name)
 
 
 @lru_cache(4096)
-def names_in(whole: CodeType) -> Names:
-    """The names in a function's code.
+def names_in(function_code: CodeType) -> Names:
+    """Collect the names in a function's code.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def names_in(whole: CodeType) -> Names:
     >>> set(found.globals), set(found.attributes)
     ({'len'}, {'parts'})
     """
-    found: dict[str, set[str]] = {"global": set(), "attribute": set(), "module": set()}
+    by_kind: dict[str, set[str]] = {"global": set(), "attribute": set(), "module": set()}
     elsewhere: set[str] = set()
     used: set[str] = set()
     lines: dict[str, dict[str, int]] = {"assigned": {}, "read": {}, "local": {}}
     flags: dict[str, int] = {}
-    for code in codes_in(whole):
+    for code in codes_in(function_code):
         line = code.co_firstlineno
         earlier: Any = None
         before: Any = None
@@ -102,24 +102,30 @@ def names_in(whole: CodeType) -> Names:
             kind = kind_of(each.opname)
             flag = _flag_of(each, kind, following)
             if flag:
+                # PUSH_EXC_INFO has no line (CPython 3.11): the next instruction has that of `except`.
                 flags.setdefault(flag, _line_of(following) or line)
-            if kind in found:
-                found[kind].add(each.argval)
+            if kind in by_kind:
+                by_kind[kind].add(each.argval)
             if kind == "global" and not (_is_isinstance(earlier, before) and _is_call(following)):
                 used.add(each.argval)
             if kind == "attribute" and not _is_self(before):
                 elsewhere.add(each.argval)
             if kind:
                 name = each.argval
-                for one in (name,) if isinstance(name, str) else name:
-                    lines[_field_of(each.opname, kind)].setdefault(one, line)
+                # From Python 3.13 on, LOAD_FAST_LOAD_FAST reads two variables.
+                for each_name in (name,) if isinstance(name, str) else name:
+                    lines[_field_of(each.opname, kind)].setdefault(each_name, line)
             earlier, before = before, each
-    texts = frozenset(text for code in codes_in(whole) for text in strings_in(code.co_consts))
-    names = found["global"] | found["attribute"]
+    texts = frozenset(
+        text for code in codes_in(function_code) for text in strings_in(code.co_consts)
+    )
+    names = by_kind["global"] | by_kind["attribute"]
+    # A modulo can't be distinguished from formatting, so each "%" counts. By mistake, it only makes the
+    # guards visit `__str__` and `__repr__` too.
     shows = "formats" in flags or not MAKES_TEXT.isdisjoint(names) or any("%" in x for x in texts)
     return Names(
-        frozenset(found["global"]), frozenset(found["attribute"]), frozenset(elsewhere),
-        frozenset(found["global"] - used), frozenset(found["module"]), texts,
+        frozenset(by_kind["global"]), frozenset(by_kind["attribute"]), frozenset(elsewhere),
+        frozenset(by_kind["global"] - used), frozenset(by_kind["module"]), texts,
         lines["assigned"], lines["read"], lines["local"],
         flags.get("catches", 0), flags.get("type", 0),
         "matches" in flags or not READS_ANY.isdisjoint(names), shows,
@@ -134,14 +140,14 @@ def _line_of(instruction: Any) -> int | None:
 
 
 def _field_of(operation: str, kind: str) -> str:
-    """The field of `Names` for the line of an instruction."""
+    """Return the field of `Names` that stores the line of an instruction."""
     if kind == "local":
         return "local"
     return "assigned" if operation.startswith(("STORE", "DELETE")) else "read"
 
 
 def _flag_of(each: Any, kind: str, following: Any) -> str:
-    """What an instruction does that counts besides its name; '' if nothing."""
+    """Return the special effect of an instruction, such as 'catches', or ''."""
     operation = each.opname
     if operation == "PUSH_EXC_INFO":
         # A `with` has a handler as well, which calls `__exit__`, and only for that.
@@ -159,7 +165,9 @@ def _flag_of(each: Any, kind: str, following: Any) -> str:
 
 
 def _instructions(code: CodeType) -> list[dis.Instruction]:
-    """The instructions of one piece of code, without those that only prepare a call."""
+    """Return the instructions of one piece of code, without the ones that only prepare a call."""
+    # PUSH_NULL and PRECALL separate a function from its arguments (CPython 3.11), which are compared as
+    # neighbors.
     return [x for x in dis.get_instructions(code) if x.opname not in {"PUSH_NULL", "PRECALL"}]
 
 
@@ -195,7 +203,7 @@ def kind_of(operation: str) -> str:
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
-    """A piece of code, and those of the functions and classes that it defines."""
+    """Yield a piece of code, and the code of the functions and classes that it defines."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -212,7 +220,7 @@ def strings_in(constants: Iterable[Any]) -> Iterator[str]:
 
 
 def names_in_string(text: str) -> Iterator[str]:
-    """The names of attributes in a string: dotted names, or those in the fields of a format.
+    """Yield the attribute names in a string: dotted names, or names in the fields of a format.
 
     Examples
     --------
@@ -236,7 +244,7 @@ def names_in_string(text: str) -> Iterator[str]:
 
 
 def site_of_return(function: Any) -> Site | None:
-    """The line on which a function returns its result; None if there are several, or it is not written in Python.
+    """Return the line on which a function returns, or None for several lines or a built-in function.
 
     Examples
     --------
@@ -247,17 +255,17 @@ def site_of_return(function: Any) -> Site | None:
     code = getattr(function, "__code__", None)
     if code is None:
         return None
-    found = {
+    lines = {
         each.positions.lineno
         for each in dis.get_instructions(code)
         if each.opname in ("RETURN_VALUE", "RETURN_CONST") and each.positions is not None
     }
-    line = found.pop()
-    return Site(code.co_filename, line) if line and not found else None
+    line = lines.pop()
+    return Site(code.co_filename, line) if line and not lines else None
 
 
 def site_of_parameter(function: Any, name: str) -> Site | None:
-    """The line on which a function first reads one of its parameters.
+    """Return the line on which a function first reads one of its parameters, if any.
 
     Examples
     --------

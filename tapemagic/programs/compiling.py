@@ -1,4 +1,4 @@
-"""Compile a program: run the passes, write its text, and compile the driver around it."""
+"""Compile programs: run the passes, write the text of a program, and compile its driver."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Compiled:
     number : int
         The number of this program: programs are counted in the order in which they are made.
     driver : callable
-        Called with the arguments; gives the result, or a `Miss`.
+        A function of the arguments that returns the result, or a `Miss`.
     """
 
     def __init__(self, program: Program, call: Call, guards: Guards, entry: Any) -> None:
@@ -53,13 +53,18 @@ class Compiled:
         self.program = in_blocks(self.readable)
         self.guards = guards
         self.path = path_of(program)
+        # The passes drop guards on constants: then the number of a failed guard isn't its place in the
+        # path.
         self._all_guards = path_of(self.program) == self.path
         self.number = _number()
         file = f"<tapemagic program {self.number} of {program.name}>"
         statements = Writer(self.program, bare=True)
         written = Driver(guards.function, call, guards, self.program, statements, self)
+        # Tracebacks show the lines of the program. The checks around it are empty lines, so the numbers
+        # match.
         shown = {line.text.strip() for line in statements.body}
         lines = [f"{line}\n" * (line.strip() in shown) or "\n" for line in written.text]
+        # Without a modification time, linecache.checkcache keeps the entry.
         linecache.cache[file] = 0, None, lines, file
         weakref.finalize(self, linecache.cache.pop, file, None)
         self._namespace = written.namespace
@@ -72,25 +77,26 @@ class Compiled:
         """Return a driver for calls of `function`, which calls `miss` if the program does not match."""
         return driver(self._code, self._namespace, function, miss)
 
-    def agrees(self, known: tuple[Any, ...]) -> bool:
+    def starts_with(self, branches: tuple[Any, ...]) -> bool:
         """Return True if the program takes these branches first."""
-        return self.path[: len(known)] == known
+        return self.path[: len(branches)] == branches
 
-    def way_after(self, guard: int) -> tuple[Any, ...]:
+    def path_after(self, guard: int) -> tuple[Any, ...]:
         """Return the first branches of a call whose guard failed, or () if they are unknown."""
         if not self._all_guards:
             return ()
         before, failed = self.path[: guard - 1], self.path[guard - 1]
         return (*before, not failed) if isinstance(failed, bool) else before
 
-    def rebind_if_unchanged(self, now: Guards) -> bool:
+    def rebind_if_unchanged(self, guards: Guards) -> bool:
         """Check the program against what the function reaches now; if nothing has changed, use these guards."""
-        if first_change(self.guards, now) is not None:
+        if first_change(self.guards, guards) is not None:
             return False
-        for name, value in now.namespace.items():
+        # This dict is the globals of all drivers of the program, which see the new objects at once.
+        for name, value in guards.namespace.items():
             self._namespace[name] = value
-        self.guards = now
-        now.forget()
+        self.guards = guards
+        guards.forget()
         return True
 
     def is_dead(self) -> bool:
@@ -104,22 +110,22 @@ def _handed_back(args: Any, kwargs: Any, missed: Miss) -> Miss:  # noqa: ARG001
 
 def path_of(program: Program) -> tuple[Any, ...]:
     """The branches of a program: bools at its guards, and shapes that depend on numbers."""
-    found: list[Any] = []
+    branches: list[Any] = []
     for entry in [x for x in program.body if type(x) is Guard]:
         node = entry.condition
         by_shape = node.function is np.array_equal and type(node.args[1]) is tuple
-        found.append((entry.expected, node.args[1]) if by_shape else entry.expected)
-    return tuple(found)
+        branches.append((entry.expected, node.args[1]) if by_shape else entry.expected)
+    return tuple(branches)
 
 
 def release(*programs: Program) -> None:
     """Replace the Variables of the forms of a program by weak references, which don't keep them alive."""
-    given = programs[0].notes["given"]
+    argument_places = programs[0].notes["given"]
 
     def released(variable: Any) -> Any:
         if not isinstance(variable, Variable):
             return variable
-        place = given.get(id(variable))
+        place = argument_places.get(id(variable))
         return weakref.ref(variable) if place is None else ArgumentVariable(place)
 
     for program in programs:

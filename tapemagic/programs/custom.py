@@ -1,4 +1,4 @@
-"""Symbols in place of the tensors that a custom gradient reads."""
+"""Symbols that replace the tensors that a custom gradient reads."""
 
 from __future__ import annotations
 

@@ -12,13 +12,7 @@ from tapemagic.engine.nest import ordered
 from tapemagic.engine.recording import clock, open_blocks
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.driver_function import (
-    code_of,
-    count_of,
-    is_plain,
-    lines_of,
-    parameters,
-)
+from tapemagic.programs.driver_function import code_of, count_of, is_plain, lines_of, parameters
 from tapemagic.programs.entries import contents, is_empty
 from tapemagic.programs.guards import Guards
 from tapemagic.programs.miss import MISS, STALE, miss_from_error
@@ -30,20 +24,20 @@ from tapemagic.programs.text.writer import Writer
 from tapemagic.programs.tracing.trace import is_followed
 from tapemagic.programs.warned_once import warned_once
 
-FEW = 4
+MAX_PAIRWISE = 4
 """The maximum number of tensors among the arguments whose pairs are all compared; more are compared as a set."""
 
 
 class Driver:
     """Write the driver of a program.
 
-    A driver has the parameters of the function itself, if each argument has a name of its own; then Python reports a
+    A driver has the parameters of the function itself, if each argument has its own name; then Python reports a
     wrong call. Otherwise it has ``*args`` and ``**kwargs``.
 
     Parameters
     ----------
     function : callable
-        The user's.
+        The traced function.
     call : Call
         The arguments with which the program was traced.
     guards : Guards
@@ -88,7 +82,7 @@ class Driver:
         self._variables: dict[int, str] = {}
         self.lines: list[str] = []
         self._names = parameters(function, call)
-        self._parameters, self._passed, self._given = (
+        self._parameters, self._passed, self._as_tuple_and_dict = (
             "*q_args, **q_kwargs",
             "*q_args, **q_kwargs",
             "q_args, q_kwargs",
@@ -109,16 +103,18 @@ class Driver:
             ("", runs),
             ("", self.lines),
         ]
-        heads = self._parameters, self._passed, self._given
+        heads = self._parameters, self._passed, self._as_tuple_and_dict
         self.text, starts = lines_of(*heads, parts)
         running = MISS, STALE, MISS, compiled, None
         self.namespace["q_parts"] = [*zip(starts, running, strict=True)]
 
     def code(self, file: str) -> CodeType:
-        """The code of the driver, whose free variables are the traced function and `miss`."""
+        """Compile the driver, whose free variables are the traced function and `miss`."""
         code = code_of(self.text, file)
         if self._names is None:
             return code
+        # Bytecode refers to local variables by number, so they can be renamed. With the parameters' own
+        # names, keyword arguments work, and Python reports wrong calls as for the function itself.
         names = *self._names, *code.co_varnames[len(self._names) :]
         return code.replace(co_varnames=names)
 
@@ -135,24 +131,24 @@ class Driver:
     def _take_arguments(self) -> None:
         structure = self._call.structure
         if not is_plain(structure):
-            found = self._constant(structure)
+            expected = self._constant(structure)
             self.lines += ["q_found = []", "q_structure = q_taken_apart(q_args, q_found)"]
             if len(structure) == 2 and isinstance(structure[0], tuple):
                 self.lines.append("q_structure = q_structure, q_taken_apart(q_kwargs, q_found)")
             else:
                 self._require("q_kwargs")
-            self._require(f"q_structure != {found}")
+            self._require(f"q_structure != {expected}")
             self.lines += [f"q_x{k} = q_found[{k}]" for k in range(len(self._call.leaves))]
             return
         self._next = 0
         if self._names is not None:
             self._take_parameters(structure[1:])
         elif isinstance(structure[0], tuple):
-            self._take(structure[0], "q_args", known=True)
-            self._take(structure[1], "q_kwargs", known=True)
+            self._take(structure[0], "q_args", is_checked=True)
+            self._take(structure[1], "q_kwargs", is_checked=True)
         else:
             self._require("q_kwargs")
-            self._take(structure, "q_args", known=True)
+            self._take(structure, "q_args", is_checked=True)
 
     def _take_parameters(self, parts: Any) -> None:
         """Name the leaves of the arguments: an argument that is a leaf keeps the name of its parameter."""
@@ -161,17 +157,17 @@ class Driver:
             names.append(f"q_x{place}" if part == LEAF else f"q_p{k}")
             place += count_of(part)
         self._parameters = self._passed = ", ".join(names)
-        self._given = f"({self._passed}{',' * (len(names) == 1)}), {{}}"
+        self._as_tuple_and_dict = f"({self._passed}{',' * (len(names) == 1)}), {{}}"
         for part, name in zip(parts, names, strict=True):
             if part == LEAF:
                 self._next += 1
             else:
                 self._take(part, name)
 
-    def _take(self, structure: Any, expression: str, known: bool = False) -> None:
+    def _take(self, structure: Any, expression: str, is_checked: bool = False) -> None:
         """Name the leaves of one list, tuple or dict."""
         kind = structure[0]
-        if not known:
+        if not is_checked:
             self._require(f"{expression}.__class__ is not {self._constant(kind)}")
         if kind is dict:
             self._require(keys_changed_code(expression, structure[1], self._constant))
@@ -229,6 +225,7 @@ class Driver:
             return
         dtype = self._constant(value.dtype)
         condition = f"type({name}) is not q_ndarray or {name}.shape != {value.shape}"
+        # NumPy's built-in dtypes are singletons, except unpickled ones and ones with a byte order.
         condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
         if value.ndim > 1:
             strides = strides_of(value)
@@ -245,9 +242,10 @@ class Driver:
             self._require(f"{name} is not {self._constant(self._guards.arguments[place][0])}()")
         elif type(x) in NUMBERS and type(x) not in (float, complex):
             k = self._constant(x)
-            other = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
-            self._require(f"{name} is not {k} and ({other})")
+            differs = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
+            self._require(f"{name} is not {k} and ({differs})")
         else:
+            # `same_leaf` distinguishes 0.0 from -0.0, and finds nan equal to nan.
             k = self._constant(x)
             self._require(f"{name} is not {k} and not q_same_leaf({name}, {k})")
 
@@ -256,47 +254,47 @@ class Driver:
         leaves = self._call.leaves
         tensors = [k for k in bearing if isinstance(leaves[k], Tensor)]
         # All pairs of n tensors are n (n - 1) / 2 comparisons; from five tensors on, one set of identities is shorter.
-        if len(bearing) > FEW:
-            whole = ", ".join(f"id(q_x{k})" for k in bearing)
-            self._require(f"len({{{whole}}}) != {len(bearing)}")
+        if len(bearing) > MAX_PAIRWISE:
+            identities = ", ".join(f"id(q_x{k})" for k in bearing)
+            self._require(f"len({{{identities}}}) != {len(bearing)}")
             ids = ", ".join(f"q_x{k}._id" for k in tensors)
             if tensors:
                 self.lines.append(f"q_ids = [i for i in ({ids},) if i > 0]")
                 self._require("len(q_ids) != len(set(q_ids))")
             return
         for n, k in enumerate(bearing):
-            for other in bearing[:n]:
-                if type(leaves[k]) is type(leaves[other]):
-                    self._require(f"q_x{k} is q_x{other}")
+            for earlier in bearing[:n]:
+                if type(leaves[k]) is type(leaves[earlier]):
+                    self._require(f"q_x{k} is q_x{earlier}")
                     if k in tensors:
-                        self._require(f"q_x{k}._id > 0 and q_x{k}._id == q_x{other}._id")
+                        self._require(f"q_x{k}._id > 0 and q_x{k}._id == q_x{earlier}._id")
 
     def _check_aliases(self) -> None:
-        """Require that an argument is also an object in reach only if it was when the function was traced."""
+        """Require that an argument is also a reachable object only if it was in the traced call."""
         reached = {self._guards.local(x): type(x) for x in self._guards.objects.values()}
         for k, x in enumerate(self._call.leaves):
             if isinstance(x, Traced | np.ndarray):
-                known = self._guards.data.get(id(x))
-                if known is not None:
-                    self._require(f"q_x{k} is not {known[0]}")
+                reached_data = self._guards.data.get(id(x))
+                if reached_data is not None:
+                    self._require(f"q_x{k} is not {reached_data[0]}")
                     continue
                 same = [f"q_x{k} is {local}" for local, kind in reached.items() if kind is type(x)]
                 if same:
                     self._require(" or ".join(same))
 
     def _place(self, variable: Variable) -> int | None:
-        """The place of a variable among the arguments."""
+        """Return the place of a Variable among the arguments, if it is one."""
         return next((k for k, x in enumerate(self._call.leaves) if x is variable), None)
 
     def _local(self, variable: Variable) -> str:
-        """The local name of a variable."""
+        """Return the local name of a Variable."""
         place = self._place(variable)
         return self._guards.data[id(variable)][0] if place is None else f"q_x{place}"
 
     # The program, and its results.
 
     def _value(self, origin: Any) -> str:
-        """The expression for an input of the program."""
+        """Return the expression for an input of the program."""
         if isinstance(origin, int):
             return self._values[origin]
         if isinstance(origin, Reached):
@@ -323,6 +321,7 @@ class Driver:
             value = self._value(node.origin)
             if name != value:
                 self.lines.append(f"{name} = {value}")
+        # The writer indents the lines as the body of a function.
         body = [line.text[4:] for line in self._statements.body]
         for text in self._statements.returned:
             self._results.append(text if text.isidentifier() else f"q_r{len(self._results)}")
@@ -347,7 +346,7 @@ class Driver:
         self.lines += [f"q_h._id = {variable}._handle._id", f"{variable}._handle = q_h"]
 
     def _result(self, k: int, how: str, what: Any) -> str:
-        """The expression for one leaf of the results."""
+        """Return the expression for one leaf of the results."""
         if how == "argument":
             return f"q_x{what}"
         if how == "reached":
@@ -372,7 +371,7 @@ class Driver:
         return self._results[k]
 
     def _packed(self, structure: Any, leaves: Any) -> str:
-        """The expression that puts the results together."""
+        """Return the expression that packs the results."""
         if structure == LEAF:
             return str(next(leaves))
         kind = structure[0]

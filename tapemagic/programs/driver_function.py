@@ -18,21 +18,21 @@ LONGEST = 2000
 
 
 def lines_of(
-    parameters: str,
-    passed: str,
-    given: str,
-    parts: Sequence[tuple[str, Sequence[str]]],
+    parameters: str, passed: str, arguments: str, parts: Sequence[tuple[str, Sequence[str]]]
 ) -> tuple[list[str], list[int]]:
     """The lines of a function that makes a driver, and the numbers of those with which its parts begin.
 
     Parameters
     ----------
-    parameters, passed, given : str
+    parameters, passed, arguments : str
         The parameters; how they are passed on to the traced function; and as a tuple and a dict.
     parts : sequence of (str, sequence of str)
         For each part the name of the `Miss` for which its checks leave the loop, empty for a part without checks, and
         its lines.
     """
+    # A failed check leaves the loop, which never runs twice. Both `break` and `try` cost nothing while
+    # all checks pass (Python 3.11). A nested function has free variables, so one code object serves
+    # several functions.
     lines = [
         f"def made({', '.join(FREE)}):",
         f"    def driver({parameters}):",
@@ -48,13 +48,13 @@ def lines_of(
     lines += [
         "        except Exception:",
         "            q_missed = q_miss_from_error(q_parts)",
-        f"        return q_miss({given}, q_missed)",
+        f"        return q_miss({arguments}, q_missed)",
     ]
     return lines, starts
 
 
 def _leaving(checks: Sequence[str], missed: str) -> list[str]:
-    """Checks that first note why they leave the loop."""
+    """Let checks note the reason before they leave the loop."""
     end = f": q_missed = {missed}; break"
     return [
         f"{line.removesuffix(': break')}{end}" if _check(line)[0] else line
@@ -64,61 +64,61 @@ def _leaving(checks: Sequence[str], missed: str) -> list[str]:
 
 def code_of(lines: Sequence[str], file: str) -> CodeType:
     """Compile the text of a driver under a file name."""
-    whole = compile("\n".join(lines), file, "exec", dont_inherit=True)
-    (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
-    (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
+    module = compile("\n".join(lines), file, "exec", dont_inherit=True)
+    (maker,) = (x for x in module.co_consts if isinstance(x, CodeType))
+    (code,) = (x for x in maker.co_consts if isinstance(x, CodeType))
     return code
 
 
 def merged(lines: Sequence[str]) -> list[str]:
-    """The same checks in fewer statements, which are compiled and run in less time.
+    """Merge checks into fewer statements, which compile and run in less time.
 
     Examples
     --------
     >>> merged(["if kwargs: break", "x, = args", "a = x._value", "if a is b: break", "if c: break"])
     ['if kwargs: break', 'x, = args', 'if (a := x._value) is b or c: break']
     """
-    found: list[str] = []
+    fewer: list[str] = []
     for line in lines:
         condition, end = _check(line)
-        if condition and found:
-            name, equals, value = found[-1].partition(" = ")
+        if condition and fewer:
+            name, equals, value = fewer[-1].partition(" = ")
             rest = condition.removeprefix(name)
             if equals and name.isidentifier() and rest != condition and rest[:1] in {" ", "."}:
-                found.pop()
+                fewer.pop()
                 condition = f"({name} := {value}){rest}"
-            before, same = _check(found[-1]) if found else ("", "")
+            before, same = _check(fewer[-1]) if fewer else ("", "")
             if before and same == end and len(before) < LONGEST:
-                found.pop()
+                fewer.pop()
                 condition = f"{before} or {condition}"
-        found.append(f"if {condition}: {end}" if condition else line)
-    return found
+        fewer.append(f"if {condition}: {end}" if condition else line)
+    return fewer
 
 
 def _check(line: str) -> tuple[str, str]:
-    """The condition of a check on one line, and what follows from it; empty for any other line."""
+    """Split a check on one line into its condition and its action, both '' for any other line."""
     condition, colon, end = line.rpartition(": ")
     return (condition[3:], end) if colon and line.startswith("if ") else ("", "")
 
 
 def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) -> Any:
-    """A driver.
+    """Create a driver function from its code.
 
     Parameters
     ----------
     code : code
-        That of `Driver.code`.
+        The result of `Driver.code`.
     namespace : dict of str to object
     function : callable
-        The user's: it is called under a tape, and inside of another trace.
+        The traced function, which is called under a tape and inside another trace.
     miss : callable
-        What is returned if the program does not hold: called with the arguments, a tuple and a dict, and a `Miss`.
+        Called if the program does not match: with the arguments as a tuple and a dict, and a `Miss`.
     """
     cells = dict(zip(FREE, (CellType(function), CellType(miss)), strict=True))
-    made = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
+    replay = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
     if type(function) is FunctionType:
-        made.__name__, made.__qualname__ = function.__name__, function.__qualname__
-    return made
+        replay.__name__, replay.__qualname__ = function.__name__, function.__qualname__
+    return replay
 
 
 PLAIN_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -126,7 +126,7 @@ PLAIN_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def parameters(function: Any, call: Call) -> tuple[str, ...] | None:
-    """The parameters of a function that takes what a call gave by position, and no more; None for any other."""
+    """Return the parameter names of a function that takes exactly the positional arguments of a call."""
     if type(function) is not FunctionType or function.__defaults__ or function.__kwdefaults__:
         return None
     code, structure = function.__code__, call.structure
@@ -139,14 +139,14 @@ def parameters(function: Any, call: Call) -> tuple[str, ...] | None:
 
 
 def count_of(structure: Any) -> int:
-    """The number of leaves of lists, tuples and dicts."""
+    """Count the leaves of nested lists, tuples and dicts."""
     if structure == LEAF:
         return 1
     return sum(map(count_of, structure[1 + (structure[0] is dict) :]))
 
 
 def is_plain(structure: Any) -> bool:
-    """Whether nested structures are lists, tuples, and dicts with string or integer keys."""
+    """Return True if nested structures are lists, tuples, and dicts with string or integer keys."""
     if structure == LEAF:
         return True
     if isinstance(structure[0], tuple):

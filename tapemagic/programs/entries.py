@@ -1,4 +1,4 @@
-"""What guards know of one object that a function reads: its kind, and the place where it is stored."""
+"""Entries of guards: the kind and the storage place of each object that a function reads."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Location(NamedTuple):
     owner: Any
     key: Any
 
-    def put(self, value: Any) -> None:
+    def store(self, value: Any) -> None:
         """Store another object."""
         if isinstance(self.owner, CellType):
             self.owner.cell_contents = value
@@ -63,7 +63,7 @@ class Location(NamedTuple):
             plain_class(self.owner).__setitem__(self.owner, self.key, value)
 
     def get(self) -> Any:
-        """Return the stored object, or None."""
+        """Return the object that is stored there, or None if it is gone."""
         try:
             if isinstance(self.owner, CellType):
                 return self.owner.cell_contents
@@ -129,7 +129,7 @@ def defaults_of(f: FunctionType) -> Iterator[tuple[str, str, Any]]:
 
 
 def data_kind(x: Any) -> Any:
-    """The class, shape, dtype and layout of an array or tensor."""
+    """Return the class, shape, dtype and layout of an array or tensor."""
     if x is None:
         return object()
     value = x._read()._value if isinstance(x, Tensor) else x
@@ -137,7 +137,7 @@ def data_kind(x: Any) -> Any:
 
 
 def why_unsupported_array(x: Any) -> str:
-    """Why a program cannot read an array, or changes of it could not be seen; '' if it can."""
+    """Return the reason why a program cannot read an array, or ''."""
     if not is_data(x):
         return f"an array of the class {type(x).__name__}: make it np.asarray(x)"
     return "an array of objects: hold numbers in it" if x.dtype.hasobject else ""
@@ -153,11 +153,13 @@ def is_special(name: str, value: Any) -> bool:
     """
     if not name.startswith("__"):
         return False
+    # Operators and built-in functions look these methods up, so no code names them.
     return isinstance(value, WRAPPERS) or (callable(value) and not is_leaf(value))
 
 
 def contents(x: Any) -> bytes:
-    """The shape, dtype and numbers of an array as bytes, for a comparison."""
+    """Return the shape, dtype and numbers of an array as bytes, for a comparison."""
+    # As bytes, because == takes 0.0 for -0.0, and never finds nan equal to nan.
     numbers: bytes = x.tobytes()
     return f"{x.shape} {x.dtype.str} ".encode() + numbers
 
@@ -172,6 +174,7 @@ def has_objects(value: Any) -> bool:
     if isinstance(value, Variable):
         return True
     if isinstance(value, list | tuple):
+        # A list of many numbers would be searched at each walk, hence the limit.
         return any(map(has_objects, value[:100]))
     if isinstance(value, dict):
         return any(map(has_objects, list(value.values())[:100]))
@@ -179,7 +182,7 @@ def has_objects(value: Any) -> bool:
 
 
 def library_names(kind: type) -> frozenset[str]:
-    """The names in the methods of a class that libraries define."""
+    """Return the attribute names in the methods that libraries define for a class."""
     return names_of_bases(
         tuple(base for base in kind.__mro__ if base is not object and not is_user_class(base))
     )
@@ -187,21 +190,22 @@ def library_names(kind: type) -> frozenset[str]:
 
 @lru_cache(1024)
 def names_of_bases(bases: tuple[type, ...]) -> frozenset[str]:
-    """The names of attributes in the methods of some classes."""
-    found: set[str] = set()
+    """Return the attribute names in the methods of some classes."""
+    names: set[str] = set()
     for base in bases:
         for value in list(vars(base).values()):
             inner = getattr(value, "fget", None) or getattr(value, "__func__", None) or value
             if isinstance(inner, FunctionType):
-                found.update(*(code.co_names for code in codes_in(inner.__code__)))
-    return frozenset(found)
+                names.update(*(code.co_names for code in codes_in(inner.__code__)))
+    return frozenset(names)
 
 
 def slots_of(kind: type) -> Iterator[str]:
-    """The names of a class's slots that hold values."""
+    """Yield the attribute names of a class's slots, with private names mangled."""
     slots = vars(kind).get("__slots__", ())
     for name in (slots,) if isinstance(slots, str) else tuple(slots):
         if name not in {"__weakref__", "__dict__"}:
+            # Python stores a private name of class A, such as __x, as _A__x.
             private = name.startswith("__") and not name.endswith("__")
             yield f"_{kind.__name__.lstrip('_')}{name}" if private else name
 
@@ -209,6 +213,7 @@ def slots_of(kind: type) -> Iterator[str]:
 def is_empty(cell: CellType) -> bool:
     """Return True if a variable of an enclosing function has no value yet."""
     try:
+        # Only the read matters: it raises ValueError for an empty cell.
         return cell.cell_contents is cell
     except ValueError:
         return True

@@ -41,7 +41,7 @@ class Replayed:
 
     @property
     def why_eager(self) -> str:
-        """Why calls stay eager, with the line of each reason; '' if all calls have a program."""
+        """The reasons why calls stay eager, with their lines; an empty string if all calls have a program."""
         return self._programs.why_eager
 
     def source(self, *args: Any, as_run: bool = False, **kwargs: Any) -> str:
@@ -58,8 +58,8 @@ class Replayed:
         as_run : bool, optional
             Whether to show the program as it runs. Where elementwise calls on arrays of a megabyte or more follow each
             other, they run in a loop over blocks that fit the processor's cache. By default the source has the same
-            calls without blocks. Both give the same to the bit, but for sums, means and products over the axis that is
-            cut into blocks, and what is computed from them: these are rounded in another order.
+            calls without blocks. Both agree to the bit, except for sums, means and products over the axis that is cut
+            into blocks, and values computed from these, which are rounded in another order.
 
         Returns
         -------
@@ -123,23 +123,23 @@ class Function(Replayed):
 
     def programs_of(self, owner: Any) -> ProgramCache:
         """The programs of the function as a method of an object; they are deleted with the object."""
-        known = self._bound.get(id(owner))
-        if known is not None and known[0]() is owner:
-            return known[1]
-        made = ProgramCache(self.max_programs, self._programs.warns)
+        entry = self._bound.get(id(owner))
+        if entry is not None and entry[0]() is owner:
+            return entry[1]
+        programs = ProgramCache(self.max_programs, self._programs.warns)
         bound, i = self._bound, id(owner)
 
         def forget(_: Any) -> None:
             bound.pop(i, None)
 
         try:
-            bound[i] = weakref.ref(owner, forget), made
+            bound[i] = weakref.ref(owner, forget), programs
         except TypeError:
-            made.disable(
+            programs.disable(
                 f"objects of the class {type(owner).__name__} cannot be referred to weakly: "
                 "add '__weakref__' to its __slots__"
             )
-        return made
+        return programs
 
     def reset(self) -> None:
         """Forget all programs."""
@@ -156,10 +156,10 @@ class Function(Replayed):
 
     def __reduce__(self) -> Any:
         module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", "")
-        found: Any = sys.modules.get(module or "")
+        importable: Any = sys.modules.get(module or "")
         for part in name.split("."):
-            found = getattr(found, part, None)
-        return name if found is self else (Function, (self.python_function, self.max_programs))
+            importable = getattr(importable, part, None)
+        return name if importable is self else (Function, (self.python_function, self.max_programs))
 
 
 class BoundFunction(Replayed):
@@ -179,7 +179,7 @@ class BoundFunction(Replayed):
         self._programs = function.programs_of(owner)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Replay the program for these arguments; trace the function if there is none yet."""
+        """Replay the program for these arguments; without a matching program, trace the function."""
         if is_followed():
             return self.python_function(*args, **kwargs)
         result = self._programs.driver(*args, **kwargs)
@@ -268,8 +268,8 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     >>> len(slope.programs), slope.why_eager
     (1, '')
     """
-    most: Any = max_programs
-    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+    limit: Any = max_programs
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise OptionError(
             f"max_programs must be a positive integer, not {shown(max_programs)}: write max_programs=8"
         )
@@ -277,13 +277,13 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
         return lambda decorated: function(decorated, max_programs=max_programs)
     if isinstance(f, Function):
         f = f.python_function
-    given: Any = f
-    if isinstance(given, classmethod | staticmethod):
+    candidate: Any = f
+    if isinstance(candidate, classmethod | staticmethod):
         name = type(f).__name__
         raise OptionError(
             f"tm.function takes a function, not a {name}: write @{name} above @tm.function"
         )
-    if not callable(given) or isinstance(given, type):
+    if not callable(candidate) or isinstance(candidate, type):
         raise OptionError(f"tm.function takes a function, not {shown(f)}: write tm.function(f)")
     inner = inspect.unwrap(getattr(f, "func", f))
     odd = (

@@ -1,8 +1,8 @@
 """Guards: everything that a function reads besides its arguments, and Python code that notices if any of it changes.
 
 A function is a program only if everything that it depends on can be seen by plain means: names in its code, and from
-there attributes, items, cells and defaults, as deep as the code names them. Where that is not enough, the function
-stays eager, and `Guards.refusal` says why and on which line.
+there attributes, items, cells and defaults, as deep as the code names them. Otherwise the function stays eager, and
+`Guards.refusal` says why and on which line.
 """
 
 from __future__ import annotations
@@ -82,10 +82,10 @@ from tapemagic.programs.reasons import a_or_an, line_of, with_place
 from tapemagic.programs.side_effects import (
     CATCHES,
     CLOCK,
+    CURRENT_DATES,
     DATES,
     DRAWS,
     HIDING,
-    NOW,
     NUMPY_FILES,
     NUMPY_GENERATORS,
     NUMPY_SETTINGS,
@@ -99,7 +99,7 @@ from tapemagic.programs.text.local_names import PRIVATE
 MAX_OBJECTS = 20_000
 """The maximum number of reachable objects; a function that reaches more stays eager."""
 
-FEW = 3
+MAX_INHERITED_LOOKUPS = 3
 """The maximum number of inherited names that are looked up one by one; more are compared as a list."""
 
 BASES = 2
@@ -156,12 +156,12 @@ class Guards:
         code = getattr(getattr(function, "__func__", function), "__code__", None)
         if isinstance(code, CodeType) and is_user_code(code):
             self.codes[code] = self._note_code(code)
-        known: Any = None
+        progress: Any = None
         # What one name leads to may name others: the walk is repeated until it finds no new ones.
-        while known != (known := self._known()):
+        while progress != (progress := self._progress()):
             self._walk()
 
-    def _known(self) -> tuple[Any, ...]:
+    def _progress(self) -> tuple[Any, ...]:
         flags = self.reads_any, self.makes_text, self.names_methods, self.makes_objects
         return len(self.names), *flags, self.compares
 
@@ -178,7 +178,7 @@ class Guards:
         self._inside: set[int] = set()
         self._called: set[type] = set()
         self._classes: dict[type, tuple[str, set[str]]] = {}
-        self._now: Site | None = None
+        self._now_site: Site | None = None
         self._makes_dates = False
         self._libraries: list[tuple[ModuleType, str]] = []
         self._queue: deque[tuple[Callable[[str, Any, str], None], str, Any, str]] = deque()
@@ -187,14 +187,15 @@ class Guards:
             self._visit_argument(reference(self.function.__self__), "self")
         root = getattr(self.function, "__func__", self.function)
         self._queue.append((self._expand, self._constant("f", root), root, ""))
-        for found, path in self.arguments:
-            self._visit_argument(found, path)
+        for argument, path in self.arguments:
+            self._visit_argument(argument, path)
         for state in registered_states():  # settings of this package, such as the dtype of layers
             for k, x in enumerate(state if isinstance(state, list) else ()):
                 if is_leaf(x):
                     setting = f"{self._constant('s', state)}[{k}]"
                     self._visit(setting, x, "a setting", Location(state, k))
         while self._queue and not self.refusal:
+            # Breadth first, so that the path of an object is the shortest expression that leads to it.
             expand, local, x, path = self._queue.popleft()
             expand(local, x, path)
             if len(self.entries) > MAX_OBJECTS:
@@ -202,18 +203,18 @@ class Guards:
 
         for module, path in self._libraries:
             self._look_at_library(module, path)
-        if self._now and (self._makes_dates or self.site_of("datetime64")):
-            self._refuse(CLOCK, self._now)
+        if self._now_site and (self._makes_dates or self.site_of("datetime64")):
+            self._refuse(CLOCK, self._now_site)
 
     # Queries.
 
     def path(self, x: Any) -> str:
         """Return the expression in the function's code that reads an object, or ''."""
-        found = (e.path for e in self.entries if e.role == "object" and e.what() is x)
-        return next(found, "")
+        paths = (e.path for e in self.entries if e.role == "object" and e.what() is x)
+        return next(paths, "")
 
     def site_of(self, path: str) -> Site | None:
-        """Return the line that assigns the last name of a path, or first reads it; None if unknown."""
+        """Return the first line that assigns, or else reads, the last name of a path."""
         name = path.removeprefix(DEFAULT).rpartition(".")[2].partition("[")[0]
         for how in ("local",) if path.startswith(DEFAULT) else ("assigned", "read"):
             for code, names in self.codes.items():
@@ -224,8 +225,8 @@ class Guards:
 
     def is_reachable(self, x: Any) -> bool:
         """Return True if the function can reach an object."""
-        known = self._visited.get(id(x))
-        return known is not None and known[1] is x
+        visited = self._visited.get(id(x))
+        return visited is not None and visited[1] is x
 
     def local(self, x: Any) -> str:
         """Return the local variable in the lines for a reachable object."""
@@ -234,8 +235,8 @@ class Guards:
     def forget(self) -> None:
         """Let go of the objects that were found; weak references to them stay."""
         self.function = None
-        for found in (self.objects, self._visited, self.places, self.codes, self._called):
-            found.clear()
+        for collection in (self.objects, self._visited, self.places, self.codes, self._called):
+            collection.clear()
         self._classes.clear()
 
     def is_dead(self) -> bool:
@@ -250,8 +251,8 @@ class Guards:
 
     # The walk: each object once, by its kind.
 
-    def _visit_argument(self, found: Any, path: str) -> None:
-        self._visit(f"{self._constant('r', found)}()", found(), path)
+    def _visit_argument(self, argument: Any, path: str) -> None:
+        self._visit(f"{self._constant('r', argument)}()", argument(), path)
 
     def _name(self, letter: str) -> str:
         self._count += 1
@@ -270,12 +271,15 @@ class Guards:
 
     def _visit(self, expression: str, x: Any, path: str, place: Location | None = None) -> None:
         """Visit one object and require it to stay the same; a traced value can replace it at `place`."""
-        known = self._visited.get(id(x))
-        if known is not None:
-            self.entries.append(Entry(path, "again", known[0]))
-            self._require(f"{expression} is not {known[0]}")
+        visited = self._visited.get(id(x))
+        if visited is not None:
+            self.entries.append(Entry(path, "again", visited[0]))
+            # Two expressions for one object are one input of the program, so they must stay one object.
+            self._require(f"{expression} is not {visited[0]}")
+            # A symbol replaces the object only at its first place. Here the trace reads its numbers, which
+            # therefore have to stay the same.
             if place is None and isinstance(x, KEPT):
-                self._queue.append((self._keep, known[0], x, path))
+                self._queue.append((self._keep, visited[0], x, path))
             elif place is not None and place is not INSIDE and self._has_symbol(x):
                 self.places.append(place)
             return
@@ -301,16 +305,16 @@ class Guards:
             self._queue.append((self._expand, local, x, path))
 
     def _remember(self, expression: str, x: Any) -> str:
-        """Give an object a local variable in the lines."""
+        """Assign an object to a local variable in the lines."""
         local = self._name("v")
         self.lines.append(f"{local} = {expression}")
         self._visited[id(x)] = local, x
         return local
 
     def _require_identity(self, local: str, x: Any, path: str, role: str = "object") -> None:
-        found = reference(x)
-        self.entries.append(Entry(path, role, found))
-        self._require(f"{local} is not {self._constant('r', found)}()")
+        identity = reference(x)
+        self.entries.append(Entry(path, role, identity))
+        self._require(f"{local} is not {self._constant('r', identity)}()")
 
     def _has_symbol(self, x: Any) -> bool:
         """Return True if a trace replaces an object that was found before, wherever it is stored."""
@@ -318,6 +322,8 @@ class Guards:
 
     def _visit_leaf(self, expression: str, x: Any, path: str, place: Location | None) -> None:
         self.entries.append(Entry(path, "leaf", x))
+        # Identity is the quickest test. An equal number that is another object leads to `STALE`: then
+        # `first_change` compares the values.
         self._require(f"{expression} is not {self._constant('k', x)}")
         if isinstance(x, ModuleType):
             self._queue.append((self._expand_module, expression, x, path))
@@ -325,6 +331,7 @@ class Guards:
             self._queue.append((self._expand_wrapper, expression, x, path))
         elif isinstance(x, type):
             if is_user_class(x):
+                # A class that only stands in isinstance(x, ...) makes no objects: its __init__ has no effect.
                 if place is not CHECKED:
                     self._called.add(x)
                 self._queue.append((self._expand_class, self._constant("t", x), x, path))
@@ -338,17 +345,17 @@ class Guards:
             self._refuse(f"it reads {path}, {reason}", self.site_of(path))
         elif isinstance(x, Enum) and is_user_class(type(x)):
             self._queue.append((self._expand_instance, expression, x, path))
-        elif isinstance(x, dt.date) and not self.names.isdisjoint(NOW | {"utcnow"}):
-            self._refuse(CLOCK, self.site_of(min(self.names & (NOW | {"utcnow"}))))
+        elif isinstance(x, dt.date) and not self.names.isdisjoint(CURRENT_DATES | {"utcnow"}):
+            self._refuse(CLOCK, self.site_of(min(self.names & (CURRENT_DATES | {"utcnow"}))))
         elif type(x) is str:
             self._visit_text(x, self.site_of(path))
         elif isinstance(x, np.dtype | np.datetime64) or x is np.datetime64:
             self._makes_dates = self._makes_dates or np.dtype(getattr(x, "dtype", x)).kind == "M"
 
     def _visit_text(self, text: str, site: Site | None) -> None:
-        """Note a string, which may name attributes, a dtype of dates, or the moment."""
-        if text.lower() in NOW:
-            self._now = self._now or site
+        """Visit a string, which may name attributes, a dtype of dates, or the current time."""
+        if text.lower() in CURRENT_DATES:
+            self._now_site = self._now_site or site
         elif DATES.match(text):
             self._makes_dates = True
         self.makes_text = self.makes_text or "%" in text
@@ -402,12 +409,12 @@ class Guards:
 
     def _require_contents(self, local: str, x: Any, path: str) -> None:
         """Require the numbers of an array to be the same."""
-        found = contents(x)
-        self.entries.append(Entry(path, "leaf", found))
-        self._require(f"q_contents({local}) != {self._constant('w', found)}")
+        numbers = contents(x)
+        self.entries.append(Entry(path, "leaf", numbers))
+        self._require(f"q_contents({local}) != {self._constant('w', numbers)}")
 
     def _keep(self, local: str, x: Any, path: str) -> None:
-        """Require an array or tensor to be the same: it is also stored where no symbol can replace it."""
+        """Require that an array or tensor stays the same, because a symbol cannot replace all references."""
         if isinstance(x, tuple):
             for part in x:
                 if isinstance(part, KEPT) and self.is_reachable(part):
@@ -449,23 +456,25 @@ class Guards:
         is_own = is_user_code(code)
         if is_own:
             self.codes[code] = self._note_code(code)
-            found = f"{path or x.__name__}.__code__"
-            self.entries.append(Entry(found, "code", (reference(x), code)))
+            code_path = f"{path or x.__name__}.__code__"
+            self.entries.append(Entry(code_path, "code", (reference(x), code)))
             self._require(f"{local}.__code__ is not {self._constant('c', code)}")
         elif x.__name__ in READS_ANY:  # dataclasses.asdict under any name
             self.reads_any = True
         for k, (name, cell) in enumerate(zip(code.co_freevars, x.__closure__ or (), strict=True)):
-            whole = f"{path}.{name}" if path and not is_own else name
+            variable = f"{path}.{name}" if path and not is_own else name
             try:
                 value = cell.cell_contents
             except ValueError:
-                self.entries.append(Entry(whole, "absent", None))
+                self.entries.append(Entry(variable, "absent", None))
                 self._require(f"not q_is_empty({self._constant('c', cell)})")
                 continue
             expression = f"{local}.__closure__[{k}].cell_contents"
+            # The root function is a constant of these lines, so its cells can be constants as well. Another
+            # function may be replaced by one with other cells.
             if local.startswith(f"{PRIVATE}f_"):
                 expression = f"{self._constant('c', cell)}.cell_contents"
-            self._visit(expression, value, whole, Location(cell, None))
+            self._visit(expression, value, variable, Location(cell, None))
         for name in ("__defaults__", "__kwdefaults__"):
             value = getattr(x, name)
             if value:
@@ -489,34 +498,34 @@ class Guards:
 
     def _note_code(self, code: CodeType) -> Names:
         """Collect the names in a function's code."""
-        found = names_in(code)
-        self.names |= found.attributes
-        self.makes_text = self.makes_text or found.makes_text
-        self.compares = self.compares or found.compares
+        names = names_in(code)
+        self.names |= names.attributes
+        self.makes_text = self.makes_text or names.makes_text
+        self.compares = self.compares or names.compares
         # The methods that dataclasses write name `__class__`, and make no objects.
         is_written = code.co_filename == "<string>"
-        if "type" in found.globals or ("__class__" in found.attributes and not is_written):
+        if "type" in names.globals or ("__class__" in names.attributes and not is_written):
             self.makes_objects = True
-        if found.reads_any and not (is_written and code.co_name in FROZEN):
+        if names.reads_any and not (is_written and code.co_name in FROZEN):
             self.reads_any = True
-            self.names_methods = self.names_methods or found.joins_text
-        return found
+            self.names_methods = self.names_methods or names.joins_text
+        return names
 
-    def _visit_globals(self, x: FunctionType, found: Names) -> None:
-        """Visit the global names in the code of a function, and look at what else it does."""
+    def _visit_globals(self, x: FunctionType, code_names: Names) -> None:
+        """Visit the global names in the code of a function, and refuse what it may not do."""
         code, scope = x.__code__, x.__globals__
-        for text in found.texts:
+        for text in code_names.texts:
             self._visit_text(text, Site(code.co_filename, code.co_firstlineno))
-        self._refuse_code(x, found)
+        self._refuse_code(x, code_names)
         own = getattr(getattr(self.function, "__func__", self.function), "__globals__", None)
         dictionary = self._constant("g", scope)
         where = "" if scope is own else f"{scope.get('__name__')}."
-        for name in sorted(found.globals):
+        for name in sorted(code_names.globals):
             if name.startswith("@"):  # pytest's, in an assert that it has rewritten
                 continue
             if name in scope:
                 value = scope[name]
-                is_called = name not in found.checked or not isinstance(value, type)
+                is_called = name not in code_names.checked or not isinstance(value, type)
                 place = Location(scope, name) if is_called else CHECKED
                 self._visit(f"{dictionary}[{name!r}]", value, f"{where}{name}", place)
                 continue
@@ -524,27 +533,27 @@ class Guards:
             self._require(f"{name!r} in {dictionary}")
             value = vars(builtins).get(name)
             if name in REFUSED:
-                site = Site(code.co_filename, found.read.get(name, code.co_firstlineno))
+                site = Site(code.co_filename, code_names.read.get(name, code.co_firstlineno))
                 self._refuse(f"it uses {name}(), {REFUSED[name]}", site)
             elif value is not None and getattr(value, "__module__", "") != "builtins":
                 # IPython puts its `display` there, and gettext its `_`.
                 names = self._constant("b", vars(builtins))
                 self._visit(f"{names}[{name!r}]", value, name, Location(vars(builtins), name))
-        for name in sorted(modules_of(found.modules, scope)):
+        for name in sorted(modules_of(code_names.modules, scope)):
             loaded = self._constant("m", sys.modules)
             self._visit(f"{loaded}[{name!r}]", sys.modules[name], name)
 
-    def _refuse_code(self, x: FunctionType, found: Names) -> None:
+    def _refuse_code(self, x: FunctionType, names: Names) -> None:
         """Refuse code that does what no guard can watch."""
         file = x.__code__.co_filename
-        if found.catches:
-            self._refuse(CATCHES, Site(file, found.catches))
+        if names.catches:
+            self._refuse(CATCHES, Site(file, names.catches))
         if x.__name__ == "__exit__":
             self._refuse(CATCHES, Site(file, x.__code__.co_firstlineno))
-        if found.asks_type and "type" not in x.__globals__:
-            self._refuse(TYPE, Site(file, found.asks_type))
-        for name in sorted(HIDING.keys() & found.attributes):
-            self._refuse(f"it uses {name}, {HIDING[name]}", Site(file, found.read.get(name, 0)))
+        if names.asks_type and "type" not in x.__globals__:
+            self._refuse(TYPE, Site(file, names.asks_type))
+        for name in sorted(HIDING.keys() & names.attributes):
+            self._refuse(f"it uses {name}, {HIDING[name]}", Site(file, names.read.get(name, 0)))
 
     def _expand_module(self, local: str, x: ModuleType, path: str) -> None:
         """Visit the names of a module that some code reads as attributes."""
@@ -579,7 +588,8 @@ class Guards:
                 self._refuse(f"it reads {path}.{name}, {reason}", self.site_of(name))
 
     def _expand_class(self, local: str, x: type, path: str) -> None:
-        """Visit what a user class and its bases define, by the names that some code reads."""
+        """Visit the parts of a user class and its bases whose names some code reads."""
+        # A class derived only from `object` inherits no names that could change.
         if len(x.__mro__) > BASES and x not in self._classes:
             self._require(f"{local}.__mro__ is not {self._constant('k', x.__mro__)}")
         self._visit_names(local, x, path)
@@ -593,18 +603,18 @@ class Guards:
     def _expand_class_body(
         self, x: type, names: set[str], skipped: frozenset[str], path: str
     ) -> None:
-        """Visit what one class defines itself."""
-        known = self._classes.get(x)
-        if known is None:
-            known = self._classes[x] = self._constant("p", vars(x)), set()
-            self._require_names(known[0], x, names)
-        local, seen = known
+        """Visit the parts that one class defines itself."""
+        entry = self._classes.get(x)
+        if entry is None:
+            entry = self._classes[x] = self._constant("p", vars(x)), set()
+            self._require_names(entry[0], x, names)
+        local, seen = entry
         for name, value in list(vars(x).items()):
             if name in seen or name in skipped:
                 continue
-            whole = self.reads_any and (self.names_methods or not callable(value))
-            whole = whole and not name.startswith("__")
-            if whole or name in names or is_special(name, value):
+            takes_all = self.reads_any and (self.names_methods or not callable(value))
+            takes_all = takes_all and not name.startswith("__")
+            if takes_all or name in names or is_special(name, value):
                 seen.add(name)
                 # dataclasses wrap __repr__ in a function that reads the thread id
                 inner = inspect.unwrap(value) if name in SHOWING else value
@@ -619,7 +629,9 @@ class Guards:
             return
         bases = map(vars, x.__mro__[1:-1])
         inherited = names.intersection(chain.from_iterable(bases)).difference(own)
-        if len(inherited) > FEW:
+        # A class rarely gets new names, so their number and a few lookups are enough, and quicker than the
+        # list.
+        if len(inherited) > MAX_INHERITED_LOOKUPS:
             self._require(f"[*{local}] != {self._constant('n', list(own))}")
             return
         self._require(f"len({local}) != {self._constant('n', len(own))}")
@@ -643,11 +655,11 @@ class Guards:
             for k in range(plain.__len__(x)):
                 place = Location(x, k)
                 value = place.get()
-                known = place if plain is list else inside
-                if type(value) is tuple and known is INSIDE:
+                location = place if plain is list else inside
+                if type(value) is tuple and location is INSIDE:
                     self._inside.add(id(value))
-                    known = None
-                self._visit(f"{local}[{k}]", value, f"{path}[{k}]", known)
+                    location = None
+                self._visit(f"{local}[{k}]", value, f"{path}[{k}]", location)
         if is_user_class(type(x)):
             kind = self._constant("t", type(x))
             self._queue.append((self._expand_class, kind, type(x), type(x).__name__))
@@ -705,45 +717,49 @@ class Guards:
 
 
 def modules_of(imported: Iterable[str], scope: dict[str, Any]) -> set[str]:
-    """The loaded modules that imports in a function may refer to, relative to its package as well."""
+    """Return the loaded modules that imports in a function may refer to, also relative to its package."""
     package = scope.get("__package__") or ""
+    # The name in `from . import x` is relative to any package above the module.
     above = [*accumulate(package.split("."), "{}.{}".format)] if package else []
-    found: set[str] = set()
+    names: set[str] = set()
     for name in imported:
-        found.update(accumulate(name.split("."), "{}.{}".format))
-        found.update(f"{each}.{name}".rstrip(".") for each in above)
-    return found & sys.modules.keys()
+        names.update(accumulate(name.split("."), "{}.{}".format))
+        names.update(f"{each}.{name}".rstrip(".") for each in above)
+    return names & sys.modules.keys()
 
 
 def first_change(a: Guards, b: Guards, strictly: bool = False) -> str | None:
-    """Return the path of the first difference between two states of reachable objects, or None.
+    """Return the path of the first difference between two states of reachable objects, if any.
 
     Parameters
     ----------
     strictly : bool, optional
         Whether another array or tensor of the same kind is a difference as well.
     """
-    for one, other in zip(a.entries, b.entries, strict=False):
-        if one.path != other.path:
-            return min(one.path, other.path, key=len) or one.path or other.path
-        if one.role != other.role or not is_same_entry(one, other, strictly):
-            return one.path
+    for x, y in zip(a.entries, b.entries, strict=False):
+        if x.path != y.path:
+            return min(x.path, y.path, key=len) or x.path or y.path
+        if x.role != y.role or not is_same_entry(x, y, strictly):
+            return x.path
     if len(a.entries) != len(b.entries) or a.lines != b.lines:
+        # `zip` stopped at the end of the shorter list.
         longer = max(a.entries, b.entries, key=len)
         k = min(len(a.entries), len(b.entries))
         return longer[k].path if len(longer) > k else "what it can reach"
     return None
 
 
-def is_same_entry(one: Entry, other: Entry, strictly: bool) -> bool:
+def is_same_entry(x: Entry, y: Entry, strictly: bool) -> bool:
     """Return True if two entries under one path are the same object, or can replace each other."""
-    if one.role == "leaf":
-        return same_leaf(one.what, other.what)
-    if one.role in {"object", "variable"}:
-        return one.what() is not None and one.what() is other.what()
-    if one.role == "code":
-        return one.what[1] is other.what[1]
-    if one.role == "data":
-        x, y = one.what(), other.what()
-        return (x is y and x is not None) or (not strictly and data_kind(x) == data_kind(y))
-    return bool(one.what == other.what)
+    if x.role == "leaf":
+        return same_leaf(x.what, y.what)
+    if x.role in {"object", "variable"}:
+        return x.what() is not None and x.what() is y.what()
+    if x.role == "code":
+        return x.what[1] is y.what[1]
+    if x.role == "data":
+        first, second = x.what(), y.what()
+        return (first is second and first is not None) or (
+            not strictly and data_kind(first) == data_kind(second)
+        )
+    return bool(x.what == y.what)

@@ -1,4 +1,4 @@
-"""Misses: why a program did not match a call."""
+"""Misses: the reasons why a program did not match a call."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Miss:
     Attributes
     ----------
     guard : int
-        The number of the guard that failed, counted from 1; 0 if the arguments or an object in reach differ.
+        The number of the guard that failed, counted from 1, or 0 if the arguments or a reachable object differ.
     program : Compiled or None
         The program whose guard failed.
     error : type of Exception, or None
-        The class of what the program raised.
+        The class of the error that the program raised.
     """
 
     __slots__ = ("error", "guard", "program")
@@ -50,8 +50,10 @@ def miss_from_error(parts: Sequence[tuple[int, object]]) -> Miss:
         program itself for its statements, None for the lines that wrap its results.
     """
     error: Any = sys.exception()
+    # The line of the driver tells the part, so the parts need no `try` blocks of their own.
     line = error.__traceback__.tb_lineno
     running: object = next(part for start, part in reversed(parts) if start <= line)
+    # A guard reads an attribute or item that is gone: it has changed.
     if running is STALE and isinstance(error, CHANGED):
         return STALE
     if running is None or isinstance(running, Miss):

@@ -46,6 +46,7 @@ Named = namedtuple("Named", "field")  # noqa: PYI024 (only the type of its field
 
 NUMBERS = (int, float, complex, bool, str, bytes)
 
+# Without float and complex: 0.0 == -0.0, but 1 / x differs.
 INTERCHANGEABLE_TYPES = frozenset({int, bool, str, bytes, NoneType})
 """Types whose equal values can replace each other."""
 
@@ -87,6 +88,7 @@ def is_leaf(x: Any) -> bool:
     (True, False)
     """
     kind: Any = type(x)
+    # A symbol has the class of its value only in `__class__`.
     return is_leaf_class(kind) or (x.__class__ is not kind and isinstance(x, LEAVES))
 
 
@@ -137,7 +139,7 @@ def same_leaf(a: Any, b: Any) -> bool:
 
 
 def exact_key(x: Any) -> tuple[Any, ...]:
-    """A form of a value whose comparison distinguishes types and the signs of zeros.
+    """Convert a value to a form whose comparison distinguishes types and the signs of zeros.
 
     Examples
     --------
@@ -178,13 +180,13 @@ class Keys(tuple[Any, ...]):
 
 
 def keys_of(x: Iterable[Any]) -> tuple[Any, ...]:
-    """The keys of a dict: a plain tuple if all are strings."""
+    """Return the keys of a dict, as a plain tuple if all are strings."""
     keys = tuple(x)
     return keys if all(type(key) is str for key in keys) else Keys(keys)
 
 
 def keys_changed_code(x: str, keys: tuple[Any, ...], constant: Callable[[Any], str]) -> str:
-    """Code that is true if a dict has other keys than those of `keys_of`, or another order.
+    """Return a condition that is true if the keys of a dict, or their order, have changed.
 
     Examples
     --------
@@ -194,8 +196,8 @@ def keys_changed_code(x: str, keys: tuple[Any, ...], constant: Callable[[Any], s
     kinds = [*map(type, keys)]
     if not INTERCHANGEABLE_TYPES.issuperset(kinds):
         return f"q_Keys({x}) != {constant(keys)}"
-    others = f"[*{x}] != {constant(list(keys))}"
-    return others if {*kinds} <= {str} else f"{others} or [*map(type, {x})] != {constant(kinds)}"
+    differs = f"[*{x}] != {constant(list(keys))}"
+    return differs if {*kinds} <= {str} else f"{differs} or [*map(type, {x})] != {constant(kinds)}"
 
 
 def is_container(x: Any) -> bool:
@@ -233,7 +235,7 @@ def is_made_in_c(kind: type) -> bool:
 
 
 def unwatched(kind: type) -> frozenset[str]:
-    """The attributes of a class that no result depends on, from its ``__tape_unwatched__``."""
+    """Return the attributes that no result depends on: the ``__tape_unwatched__`` of a class."""
     return getattr(kind, "__tape_unwatched__", frozenset())
 
 
@@ -254,6 +256,7 @@ def may_run_user_code(x: Any) -> bool:
     """
     if isinstance(x, functools.partial):
         return may_run_user_code(x.func) or not all(map(is_leaf, (*x.args, *x.keywords.values())))
+    # A method of an object, such as [].append, may change the object.
     if isinstance(x, MethodType | BuiltinFunctionType):
         return not (x.__self__ is None or isinstance(x.__self__, ModuleType))
     if isinstance(x, np.ufunc):
@@ -277,11 +280,12 @@ def is_made_by_frompyfunc(ufunc: Any) -> bool:
 def is_user_class(kind: type) -> bool:
     """Return True for a class in a user file or a notebook cell."""
     module = sys.modules.get(kind.__module__)
-    if kind.__module__ == "builtins":  # a class made by exec without a `__name__` says so, too
+    if kind.__module__ == "builtins":  # exec without a `__name__` also makes such classes
         return not is_made_in_c(kind) and getattr(builtins, kind.__name__, None) is not kind
     return module is None or is_user_module(module)
 
 
+# An extension module in a user folder has no Python code whose names could be followed.
 IN_C = tuple(EXTENSION_SUFFIXES)
 
 ACCESS = (
@@ -300,7 +304,7 @@ ACCESS = (
 
 @functools.lru_cache(4096)
 def overridden_method(kind: type) -> str:
-    """The method of list or dict that a user class overrides; '' if it overrides none.
+    """Return the name of a method of list or dict that a user class overrides, or ''.
 
     The items that such an object stores may differ from those that it returns.
 
@@ -319,6 +323,8 @@ def is_user_module(module: Any) -> bool:
     """Return True for a user file, a folder of these, the notebook itself, and a module made by code."""
     file = getattr(module, "__file__", None)
     if file is None:
-        made = getattr(module, "__spec__", None) is None
-        return made or module.__name__ == "__main__" or hasattr(module, "__path__")
+        # Modules made by types.ModuleType have no spec; a folder without __init__.py has a path but no
+        # file.
+        has_no_spec = getattr(module, "__spec__", None) is None
+        return has_no_spec or module.__name__ == "__main__" or hasattr(module, "__path__")
     return origin_of(file) == "" and not file.endswith(IN_C)

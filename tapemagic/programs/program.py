@@ -24,16 +24,16 @@ class Kind(NamedTuple):
 
 
 def kind_of(value: Any) -> Kind:
-    """The kind of an array, a NumPy scalar or a plain Python number.
+    """Return the kind of an array, a NumPy scalar or a plain Python number.
 
     Examples
     --------
     >>> kind_of(np.float32(1))
     Kind(shape=(), dtype=dtype('float32'), is_array=False)
     """
-    known = SINGLE.get(type(value))
-    if known is not None:
-        return known
+    kind = SINGLE.get(type(value))
+    if kind is not None:
+        return kind
     if isinstance(value, np.ndarray):
         return Kind(value.shape, value.dtype, True)
     if isinstance(value, np.generic):
@@ -73,13 +73,13 @@ class Back(NamedTuple):
     Attributes
     ----------
     of : Node or None
-        The value whose operation is differentiated; None where gradients are put together.
+        The value whose operation is differentiated, or None for the assembly of gradients.
     order : int
-        That of the sweep: 1 for a gradient, 2 for a gradient of a gradient, ...
+        The order of the sweep: 1 for a gradient, 2 for a gradient of a gradient, ...
     to : Node or None
-        The value whose adjoint it is; None for an intermediate result of a rule.
+        The value whose adjoint it is, or None for an intermediate result of a rule.
     sources : tuple of Input
-        The inputs of which it is the whole adjoint, when the sweep is over: several may share one.
+        The inputs whose complete adjoint it is at the end of the sweep: several may share it.
     own : bool
         Whether user code made it, such as a function for `custom_gradient`.
     """
@@ -92,8 +92,8 @@ class Back(NamedTuple):
 
     def reaching(self, node: Node) -> Back:
         """Return a copy as the adjoint of a value: the first value, or the first one with a name."""
-        known = self.to is not None and (self.to.name or isinstance(self.to, Input))
-        if known or (self.to is not None and not node.name and not isinstance(node, Input)):
+        is_named = self.to is not None and (self.to.name or isinstance(self.to, Input))
+        if is_named or (self.to is not None and not node.name and not isinstance(node, Input)):
             return self
         return Back(self.of, self.order, node, self.sources, self.own)
 
@@ -116,15 +116,15 @@ class Node:
         Of nodes, of constants (arrays that are known are `Constant` nodes), and of lists, tuples, dicts and slices of
         these.
     kind : Kind, or tuple of Kind
-        That of the result; several, where the call returns a tuple.
+        The kind of the result, or of each result if the call returns a tuple.
     site : Site or None
-        The user's line which made the call.
+        The line of user code that made the call.
     back : Back or None
-        The reverse sweep that made it; None for what the user's lines compute.
+        The reverse sweep that made it, or None for a call of the user's lines.
     name : str
-        The user's name for the value; empty where there is none.
+        The name of the value in user code, or ''.
     errstate : dict of str to str, or None
-        The arguments of np.errstate under which the call was made, where they are not those of the trace's start.
+        The arguments of np.errstate under which the call was made, if they have changed since the trace began.
     """
 
     __slots__ = ("_reads", "args", "back", "errstate", "function", "kind", "kwargs", "name", "site")
@@ -153,12 +153,12 @@ class Node:
     def reads(self) -> list[Node]:
         """The nodes among its arguments."""
         if self._reads is None:
-            found = self._reads = []
+            nodes = self._reads = []
             for x in (*self.args, *self.kwargs.values()) if self.kwargs else self.args:
                 if isinstance(x, Node):
-                    found.append(x)
+                    nodes.append(x)
                 elif isinstance(x, NESTED):
-                    found += nodes_in(x)
+                    nodes += nodes_in(x)
         return self._reads
 
     def write_into(self, target: Node) -> None:
@@ -204,21 +204,21 @@ class Constant(Node):
     value : array or NumPy scalar
     by_reference : bool
         Whether it is a user array, which may be written into between calls; otherwise it is a private copy.
-    given : bool
-        Whether it came from the user's program, so that its numbers may be what they are by chance.
+    from_user : bool
+        Whether it came from user code, so that equal numbers may be a coincidence.
     uniform : bool or None
         Whether all elements have the same bits; None until this is computed.
     """
 
-    __slots__ = ("by_reference", "given", "uniform", "value")
+    __slots__ = ("by_reference", "from_user", "uniform", "value")
 
     def __init__(
-        self, value: Any, by_reference: bool = False, name: str = "", given: bool = False
+        self, value: Any, by_reference: bool = False, name: str = "", from_user: bool = False
     ) -> None:
         super().__init__(None, (), {}, kind_of(value), name=name)
         self.value = value
         self.by_reference = by_reference
-        self.given = given
+        self.from_user = from_user
         self.uniform: bool | None = None
 
 
@@ -252,7 +252,7 @@ class Store:
     target : Node
         An array that was made before the loop, or a list.
     index : object
-        The place in the array; None where the value is appended to a list.
+        The place in the array, or None to append the value to a list.
     value : Node
     """
 
@@ -313,7 +313,7 @@ class Program:
         In the order of execution. A node stands after those in its arguments; inputs and constants are not listed.
         Loops come last, of the pass `blocking`: the others meet none.
     results : list of Node or object
-        The leaves of what the function returned; one that isn't a node is the same at each call.
+        The leaves of the function's result; one that isn't a node is the same at each call.
     assigned : list of (Variable, Node)
         The values that Variables get after the last line. A program that is ready to run refers to them weakly.
     name : str
@@ -329,7 +329,7 @@ class Program:
 
 
 def statement_of(node: Node) -> tuple[tuple[str, int, int] | None, int]:
-    """The user statement that a node comes from (file, line, time), and its order of differentiation."""
+    """Return the user statement of a node (file, line, time), and its order of differentiation."""
     site, order, back = node.site, 0, node.back
     if back is not None:
         order = back.order if back.of is not None else 0
@@ -339,7 +339,7 @@ def statement_of(node: Node) -> tuple[tuple[str, int, int] | None, int]:
 
 
 def is_array(x: Any) -> bool:
-    """Whether an argument or a result is one array, and neither a number nor several values."""
+    """Return True if an argument or a result is one array, and neither a number nor several values."""
     return isinstance(x, Node) and x.kind.__class__ is Kind and x.kind.is_array
 
 
@@ -347,7 +347,7 @@ SEQUENCES = (list, tuple)
 
 
 def nodes_in(value: Any) -> Iterator[Node]:
-    """The nodes among nested arguments."""
+    """Yield the nodes among nested arguments."""
     if isinstance(value, Node):
         yield value
     elif isinstance(value, SEQUENCES):
@@ -365,12 +365,12 @@ NESTED = (list, tuple, dict, slice)
 
 
 def arguments_of(entry: Node | Guard | Store | Loop) -> list[Node]:
-    """The nodes that an entry of a body reads; of a loop those from outside, each once."""
+    """Return the nodes that an entry of a body reads; for a loop, the ones from outside, each once."""
     return entry.reads()
 
 
 def replaced(value: Any, change: Callable[[Node], Any]) -> Any:
-    """Nested arguments with each node changed."""
+    """Replace each node in nested arguments."""
     if isinstance(value, Node):
         return change(value)
     if value.__class__ is tuple or value.__class__ is list:

@@ -1,4 +1,4 @@
-"""The programs of one function, for each signature and each branch, and when to trace another one."""
+"""Store the programs of a function by signature and branches, and decide when to trace again."""
 
 from __future__ import annotations
 
@@ -19,13 +19,7 @@ from tapemagic.programs.compiling import Compiled, path_of, release
 from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.miss import MISS, STALE, Miss
 from tapemagic.programs.program import Program
-from tapemagic.programs.reasons import (
-    DRAWN_BY_LAYER,
-    a_or_an,
-    in_words,
-    line_of,
-    with_place,
-)
+from tapemagic.programs.reasons import DRAWN_BY_LAYER, a_or_an, in_words, line_of, with_place
 from tapemagic.programs.side_effects import DRAWS, output_noted, random_states
 from tapemagic.programs.signature import Call, may_change, signature, without_identities
 from tapemagic.programs.text.joint_source import joint_source
@@ -35,22 +29,28 @@ from tapemagic.programs.tracing.symbol import Symbol
 from tapemagic.programs.tracing.trace import Trace, is_followed, tracing
 from tapemagic.programs.tracing.trace_comparison import first_difference
 
-TRIES = 3
-"""The number of calls that may change an object in reach, as the first call of a model builds its layers."""
+MAX_STATEFUL_TRACES = 3
+"""Maximum number of calls that may change a reachable object, as the first call of a model builds its layers."""
 
-OFTEN = 100
-"""The number of eager calls after one failed guard before the programs are searched again."""
+# A search runs the drivers of all programs, for nothing if the branch stays eager.
+EAGER_CALLS_PER_MISS = 100
+"""Number of eager calls after a failed guard before the programs are searched again."""
 
-SMALL = 1 << 20
-"""The maximum bytes of all reachable arrays that may be constants, whose numbers are compared at each call."""
+# The driver compares copies: 0.7 ms per MiB and call (measured in November 2026).
+MAX_CONSTANT_BYTES = 1 << 20
+"""Maximum bytes of all reachable arrays together whose numbers a driver compares at each call."""
 
+# During a trace, symbols stand in objects that other threads may read: two traces at once would
+# record each other's symbols.
 _lock = threading.RLock()
 """The lock of the thread that traces."""
 
-COMPUTING = frozenset(f.__code__.co_filename for f in (Trace.call, Symbol.__len__))
+COMPUTING_FILES = frozenset(f.__code__.co_filename for f in (Trace.call, Symbol.__len__))
 """The files in which NumPy computes with the values of symbols."""
 
-DEFECT = "its program could not be written, which is a defect of tapemagic's: please report it"
+INTERNAL_ERROR = (
+    "its program could not be written, which is a defect of tapemagic's: please report it"
+)
 
 Path = tuple[Any, ...]
 
@@ -69,12 +69,12 @@ class SignatureEntry:
     tries : int
         The number of traces since the last program that changed a reachable object.
     fixed : bool
-        Whether reachable arrays are constants, because the function takes their numbers out of the program.
+        Whether reachable arrays are constants, because the function needs their numbers while it is traced.
     full : bool
         Whether the limit of programs is reached, and no trace waits for a second one.
     why_eager : str
-        Why there is no program; empty if there is one, or may be one.
-    why_ways : str
+        Why there can be no program; empty if a program exists or may follow.
+    why_paths : str
         Why some branches through the function stay eager.
     """
 
@@ -86,7 +86,7 @@ class SignatureEntry:
         self.fixed = False
         self.full = False
         self.why_eager = ""
-        self.why_ways = ""
+        self.why_paths = ""
 
 
 class ProgramCache:
@@ -98,10 +98,10 @@ class ProgramCache:
         The driver of the program that matched last.
     """
 
-    def __init__(self, most: int, warns: bool = True) -> None:
+    def __init__(self, max_programs: int, warns: bool = True) -> None:
         self.driver: Callable[..., Any] = _always_miss
         self._served: Any = None
-        self._most = most
+        self._max_programs = max_programs
         self._signatures: dict[Any, SignatureEntry] = {}
         self._why_all = ""
         self._why_more = ""
@@ -111,7 +111,7 @@ class ProgramCache:
         self._eager_after: dict[tuple[Any, int], int] = {}
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Delete all programs, traces and reasons."""
         self._set_driver(None)
         self._signatures = {}
         self._eager_after = {}
@@ -124,7 +124,7 @@ class ProgramCache:
         self._set_driver(None)
 
     def _set_driver(self, compiled: Compiled | None) -> None:
-        """Let the next call try this program first, or search for one if it is None."""
+        """Let the next call try this program first; without one, it searches all programs."""
         self.driver = _always_miss if compiled is None else compiled.driver
         served = self._served and self._served()
         if served is not None:
@@ -137,7 +137,7 @@ class ProgramCache:
         self._why_all = why
 
     def list(self) -> list[Program]:
-        """All programs."""
+        """Return the programs of all signatures."""
         return [each.program for entry in [*self._signatures.values()] for each in entry.programs]
 
     @property
@@ -145,27 +145,27 @@ class ProgramCache:
         """The reasons why all or some calls stay eager."""
         reasons = [self._why_all]
         for entry in [*self._signatures.values()]:
-            reasons += [entry.why_eager, entry.why_ways]
+            reasons += [entry.why_eager, entry.why_paths]
         reasons += [self._why_more]
         return "\n".join(dict.fromkeys(filter(None, reasons)))
 
     def text(self, name: str) -> str:
-        """A line about the programs."""
+        """Describe the programs in one line."""
         count = len(self.list())
-        found = f"{count} program{'s' * (count != 1)}"
-        return f"<tapemagic.function {name}: {found}{', eager' * bool(self.why_eager)}>"
+        programs = f"{count} program{'s' * (count != 1)}"
+        return f"<tapemagic.function {name}: {programs}{', eager' * bool(self.why_eager)}>"
 
     def source(self, name: str, args: Any, kwargs: Any, as_run: bool = False) -> str:
-        """The source of the programs for these kinds of arguments, or of all programs without arguments."""
+        """Return the source of the programs for these kinds of arguments, or of all without arguments."""
         entries = dict(self._signatures)
         key = signature(args, kwargs).key
         if key in entries:
             entries = {key: entries[key]}
         elif args or kwargs:
             entries = {}
-        found = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
-        if found:
-            return joint_source(sorted(found, key=lambda each: each[0].number), as_run)
+        compiled = [(each, key[1:]) for key, entry in entries.items() for each in entry.programs]
+        if compiled:
+            return joint_source(sorted(compiled, key=lambda each: each[0].number), as_run)
         reasons = [self._why_all, *(x.why_eager for x in entries.values())]
         reasons += [self._why_more]
         why = next(filter(None, reasons), "")
@@ -178,20 +178,20 @@ class ProgramCache:
     def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         """Run another program than the last one, or trace the function."""
         if missed.program is not None:
-            known = missed.program, missed.guard
-            left = self._eager_after.get(known, 0)
+            failed_guard = missed.program, missed.guard
+            left = self._eager_after.get(failed_guard, 0)
             if left:
-                self._eager_after[known] = left - 1
+                self._eager_after[failed_guard] = left - 1
                 return function(*args, **kwargs)
-            other = self._try_other_programs(missed, function, args, kwargs)
-            if other.__class__ is not Miss:
-                return other
-            known_eager = self._must_stay_eager(missed.program.entry, other)
-            if not known_eager and self._is_at_limit(missed.program.entry, other):
+            outcome = self._try_other_programs(missed, function, args, kwargs)
+            if outcome.__class__ is not Miss:
+                return outcome
+            is_eager = self._must_stay_eager(missed.program.entry, outcome)
+            if not is_eager and self._is_at_limit(missed.program.entry, outcome):
                 self._note_limit_reached()
-                known_eager = True
-            if known_eager:
-                self._eager_after[known] = OFTEN * (other is missed)
+                is_eager = True
+            if is_eager:
+                self._eager_after[failed_guard] = EAGER_CALLS_PER_MISS * (outcome is missed)
                 return self._eager(function, args, kwargs)
         return self._without_program(function, args, kwargs)
 
@@ -204,19 +204,19 @@ class ProgramCache:
         if entry is None:
             if call.odd:
                 self._why_more = f"one of its arguments is {call.odd}"
-            elif self._count() < self._most:
+            elif self._count() < self._max_programs:
                 entry = self._signatures.setdefault(call.key, SignatureEntry())
             else:
                 self._note_limit_reached(call)
         if entry is None or entry.why_eager:
             return self._eager(function, args, kwargs)
-        known, found = self._replayed(entry, function, args, kwargs, call)
-        if known is None:
-            return found
-        if any(path[: len(known)] == known for path in entry.eager_paths if known):
+        branches, result = self._replayed(entry, function, args, kwargs, call)
+        if branches is None:
+            return result
+        if any(path[: len(branches)] == branches for path in entry.eager_paths if branches):
             return function(*args, **kwargs)
-        full = self._count() >= self._most
-        if full and (entry.full or not self._is_pending(entry, known)):
+        full = self._count() >= self._max_programs
+        if full and (entry.full or not self._is_pending(entry, branches)):
             self._note_limit_reached(call)
             return self._eager(function, args, kwargs)
         return self._traced(entry, function, args, kwargs, call, full)
@@ -227,7 +227,7 @@ class ProgramCache:
             return self._rerun_after_error(missed, function, args, kwargs)
         tried = {missed.program}
         for each in list(missed.program.entry.programs):
-            if each not in tried and each.agrees(missed.program.way_after(missed.guard)):
+            if each not in tried and each.starts_with(missed.program.path_after(missed.guard)):
                 tried.add(each)
                 result = each.driver(*args, **kwargs)
                 if result.__class__ is not Miss:
@@ -241,24 +241,25 @@ class ProgramCache:
     @staticmethod
     def _must_stay_eager(entry: SignatureEntry, missed: Miss) -> bool:
         """Return True if the branches of a call are known to stay eager."""
-        known = missed.program.way_after(missed.guard)
-        is_eager = known and any(path[: len(known)] == known for path in entry.eager_paths)
+        branches = missed.program.path_after(missed.guard)
+        is_eager = branches and any(path[: len(branches)] == branches for path in entry.eager_paths)
         return bool(entry.why_eager or is_eager)
 
     def _is_at_limit(self, entry: SignatureEntry, missed: Miss) -> bool:
         """Return True if no program can be added for the branches that a call takes."""
-        known = missed.program.way_after(missed.guard)
-        return self._count() >= self._most and not self._is_pending(entry, known)
+        branches = missed.program.path_after(missed.guard)
+        return self._count() >= self._max_programs and not self._is_pending(entry, branches)
 
     @staticmethod
-    def _is_pending(entry: SignatureEntry, known: Path) -> bool:
-        return any(path_of(program)[: len(known)] == known for program, *_ in entry.pending)
+    def _is_pending(entry: SignatureEntry, branches: Path) -> bool:
+        return any(path_of(program)[: len(branches)] == branches for program, *_ in entry.pending)
 
     def _count(self) -> int:
         """Count the programs and the traces that wait for a second one, and drop dead programs."""
         count = 0
         for entry in [*self._signatures.values()]:
-            if len(entry.programs) > 1 or len(self._signatures) >= self._most:
+            # `is_dead` reads each reference of a program, so only if this can make room.
+            if len(entry.programs) > 1 or len(self._signatures) >= self._max_programs:
                 entry.programs = [each for each in entry.programs if not each.is_dead()]
             count += len(entry.programs) + len(entry.pending)
         return count
@@ -267,15 +268,17 @@ class ProgramCache:
         self, entry: SignatureEntry, function: Any, args: Any, kwargs: Any, call: Call
     ) -> tuple[Path | None, Any]:
         """Return the result of a matching program, or the first branches that the call takes."""
-        known: Path = ()
-        now: Guards | None = None
+        branches: Path = ()
+        guards: Guards | None = None
         for each in list(entry.programs):
-            if not each.agrees(known):
+            if not each.starts_with(branches):
                 continue
             result = each.driver(*args, **kwargs)
+            # The driver compares identities. An object may have been replaced by an equal one, as when a
+            # notebook cell runs again.
             if result is STALE:
-                now = now or Guards(function, call.objects, entry.fixed)
-                if not each.rebind_if_unchanged(now):
+                guards = guards or Guards(function, call.objects, entry.fixed)
+                if not each.rebind_if_unchanged(guards):
                     continue
                 result = each.driver(*args, **kwargs)
             if result.__class__ is Miss and result.error:
@@ -283,17 +286,18 @@ class ProgramCache:
             if result.__class__ is not Miss:
                 self._set_driver(each)
                 if entry.programs[0] is not each:
+                    # A new list, because other threads read the old one without a lock.
                     entry.programs = [each, *(x for x in entry.programs if x is not each)]
                 return None, result
             if result.guard:
-                known = each.way_after(result.guard)
-        return known, None
+                branches = each.path_after(result.guard)
+        return branches, None
 
     @classmethod
     def _rerun_after_error(cls, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
-        """Run a function whose program raised an error: either the function raises it again, or it catches it."""
+        """Run a function whose program raised an error, which the function itself raises or catches."""
         result = cls._run(function, args, kwargs)
-        missed.program.entry.why_ways = (
+        missed.program.entry.why_paths = (
             f"it catches {a_or_an(getattr(missed.error, '__name__', 'error'))}"
         )
         return result
@@ -321,27 +325,28 @@ class ProgramCache:
 
     def _note_limit_reached(self, call: Call | None = None) -> None:
         """Record why no further program is compiled: the function has reached `max_programs`."""
-        found = f"; {self._changing}, which it reads, changes between calls" * bool(self._changing)
+        detail = f"; {self._changing}, which it reads, changes between calls" * bool(self._changing)
         instead = "give numbers that change as arrays or tensors, arrays of one shape, and what changes as an argument"
         kind = "" if call is None else self._other_object(call)
         if kind:
-            found = (
+            detail = (
                 f"; an object of the class {kind} among its arguments is another one between calls"
             )
             instead = (
                 "keep one object, or give its arrays and numbers as arguments, in a tuple or dict"
             )
-        many = f"calls of it lead to more than {self._most} programs, which is the value of max_programs"
-        self._why_more = f"{many}{found}: {instead}"
+        limit = f"calls of it lead to more than {self._max_programs} programs, which is the value of max_programs"
+        self._why_more = f"{limit}{detail}: {instead}"
 
     def _other_object(self, call: Call) -> str:
-        """The class of an argument that was a different object at earlier calls, or ''."""
+        """Return the class of an argument that was a different object at earlier calls, or ''."""
         kinds = [type(x).__name__ for x in call.objects]
         if self._changing in kinds:  # it replaced an object that no longer exists
             return self._changing
-        wanted = without_identities(call.key)
-        alike = sum(without_identities(key) == wanted for key in [*self._signatures])
-        return kinds[0] if kinds and alike > 1 else ""
+        # Signatures that differ only in the identity of an object tell that it was replaced.
+        key = without_identities(call.key)
+        count = sum(without_identities(x) == key for x in [*self._signatures])
+        return kinds[0] if kinds and count > 1 else ""
 
     def _warn(self, function: Any) -> None:
         """Warn once that calls stay eager."""
@@ -365,7 +370,7 @@ class ProgramCache:
         with _lock:
             guards = Guards(function, call.objects, entry.fixed)
             why = guards.refusal
-            hopeless = full and all(first_change(known, guards) for _, known, _ in entry.pending)
+            hopeless = full and all(first_change(each, guards) for _, each, _ in entry.pending)
             if not hopeless and not why:
                 result = self._trace(entry, guards, function, args, kwargs, call)
         if hopeless:
@@ -376,7 +381,7 @@ class ProgramCache:
             entry.why_eager = why
             entry.pending = []
             return self._eager(function, args, kwargs)
-        if entry.why_eager or entry.why_ways:
+        if entry.why_eager or entry.why_paths:
             self._warn(function)
         return result
 
@@ -394,16 +399,16 @@ class ProgramCache:
         # a call that changed nothing may be repeated.
         effects: dict[str, Any] = {}
         trace = Trace(named=bool(entry.pending))
-        one = TracedCall(trace, guards, call)
-        known = one.references()
+        traced = TracedCall(trace, guards, call)
+        references = traced.references()
         states = random_states()
         failure: Exception | None = None
         try:
             with tracing(trace), output_noted(effects):
-                program, result = one.run(function, args, kwargs)
+                program, result = traced.run(function, args, kwargs)
         except BaseException as error:
             if not isinstance(error, Exception):
-                self._clean(one, guards, known)
+                self._remove_symbols(traced, guards, references)
                 raise
             failure = error
         # Two equal traces prove nothing here: `if uniform() < 0.5` is equal twice in half of all cases.
@@ -413,42 +418,45 @@ class ProgramCache:
         acts = bool(effects)
         after = Guards(function, call.objects, entry.fixed)
         changed = first_change(guards, after, strictly=True)
-        unchanged = one.changed_nothing() and not (acts or changed or trace.first_draw_site)
+        unchanged = traced.changed_nothing() and not (acts or changed or trace.first_draw_site)
         own = failure is not None and (failure is trace.raised or is_own(failure))
-        found = [] if failure is not None else [result]  # what is left in it is replaced there
-        self._clean(one, after, known)
-        is_left = failure is not None or (one.references() > known and not program.assigned)
+        # In a list, because symbols that are left in the result are replaced where they are stored.
+        results = [] if failure is not None else [result]
+        self._remove_symbols(traced, after, references)
+        is_left = failure is not None or (traced.references() > references and not program.assigned)
         may_repeat = is_left and unchanged and same_arguments(call, signature(args, kwargs))
         if failure is not None:
             if own and not may_repeat:
                 raise failure
-            way = way_of_error(failure.__traceback__)
-            return self._failed(entry, failure, way, may_repeat, function, args, kwargs)
+            cause = way_of_error(failure.__traceback__)
+            return self._failed(entry, failure, cause, may_repeat, function, args, kwargs)
         if may_repeat:
-            found = [function(*args, **kwargs)]  # nothing can be replaced in an iterator that runs
+            # A symbol is left where it can't be replaced, such as in a running iterator.
+            results = [function(*args, **kwargs)]
         if trace.first_draw_site is not None and not changed:
             effects[DRAWN_BY_LAYER] = trace.first_draw_site
-        reason = self._reason(trace, effects, one, program, args, kwargs, call)
-        if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
+        reason = self._reason(trace, effects, traced, program, args, kwargs, call)
+        may_settle = not reason or entry.tries < MAX_STATEFUL_TRACES - 1
+        if changed is not None and not acts and may_settle:
             entry.tries += 1
-            if entry.tries >= TRIES:
+            if entry.tries >= MAX_STATEFUL_TRACES:
                 entry.why_eager = reason or why_changing(
                     changed, guards, function, args, kwargs, call
                 )
-        elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
+        elif trace.reasons and not entry.fixed and 0 < traced.nbytes <= MAX_CONSTANT_BYTES:
             entry.fixed = True
             entry.programs, entry.pending = [], []
         elif reason:
             self._mark_eager(entry, path_of(program), reason)
         else:
             self._match_pending(entry, program, guards, call)
-        return found[0]
+        return results[0]
 
     def _failed(
         self,
         entry: SignatureEntry,
         error: Any,
-        way: Any,
+        cause: Any,
         may_repeat: bool,
         function: Any,
         args: Any,
@@ -461,7 +469,7 @@ class ProgramCache:
         result = None
         if may_repeat:
             result = self._run(function, args, kwargs)
-        how, site = way
+        how, site = cause
         reason = in_words(how, line_of(site))
         self._mark_eager(entry, (), reason)
         if not may_repeat:
@@ -473,18 +481,18 @@ class ProgramCache:
         return result
 
     @staticmethod
-    def _clean(one: TracedCall, after: Guards, known: float) -> None:
-        """Remove symbols from user data; `known` is the number of references to the trace before the call."""
-        one.clean(after)
-        if after is not one.guards:
+    def _remove_symbols(traced: TracedCall, after: Guards, references: float) -> None:
+        """Remove symbols from user data; `references` counts those to the trace before the call."""
+        traced.remove_symbols(after)
+        if after is not traced.guards:
             after.forget()
-        one.put_values(known)
+        traced.put_values(references)
 
     @staticmethod
     def _reason(
-        trace: Any, effects: Any, one: Any, program: Program, args: Any, kwargs: Any, call: Call
+        trace: Any, effects: Any, traced: Any, program: Program, args: Any, kwargs: Any, call: Call
     ) -> str:
-        """Why a trace cannot become a program; '' if it can."""
+        """Return the reason why a trace cannot become a program, or ''."""
         if effects:
             why, site = next(iter(effects.items()))
             return with_place(why, line_of(site))
@@ -492,10 +500,10 @@ class ProgramCache:
             how, site = trace.reasons[0]
             return in_words(how, line_of(site))
         if may_change(call) and signature(args, kwargs).key != call.key:
-            name = changed_parameter(one.function, args, kwargs, call.structure)
+            name = changed_parameter(traced.function, args, kwargs, call.structure)
             reason = f"it changes {name or 'its arguments'}, which it is given: return a new one"
-            return with_place(reason, line_of(site_of_parameter(one.function, name)))
-        variable = one.out_of_reach(program)
+            return with_place(reason, line_of(site_of_parameter(traced.function, name)))
+        variable = traced.unreachable_variable(program)
         if variable is not None:
             return f"it reads the Variable {variable.name!r} in a way that cannot be seen: give it as an argument"
         return ""
@@ -505,45 +513,47 @@ class ProgramCache:
         """Record that these branches stay eager; without guards, that all calls of this signature do."""
         entry.eager_paths.append(path)
         entry.pending = [x for x in entry.pending if path_of(x[0]) != path]
-        if not entry.programs or len(entry.eager_paths) > TRIES:
+        if not entry.programs or len(entry.eager_paths) > MAX_STATEFUL_TRACES:
             entry.why_eager = reason
         else:
-            entry.why_ways = reason
+            entry.why_paths = reason
 
     def _match_pending(
         self, entry: SignatureEntry, program: Program, guards: Guards, call: Call
     ) -> None:
-        """Compile a trace that equals an earlier one, or keep it until there is a second one."""
+        """Compile a trace that equals an earlier trace; otherwise keep it for the next call."""
         # One trace cannot tell a constant from a clock, a counter or a cached value: two equal ones are required.
         path = path_of(program)
-        known = [guards.data.get(id(x)) for x in call.leaves]
-        for k, (other, earlier, as_known) in enumerate(entry.pending):
-            if path_of(other) != path or known != as_known:
+        reached = [guards.data.get(id(x)) for x in call.leaves]
+        for k, (pending_program, earlier, earlier_reached) in enumerate(entry.pending):
+            if path_of(pending_program) != path or reached != earlier_reached:
                 continue
             changed = first_change(earlier, guards)
             if changed is not None:
                 self._changing = changed
                 continue
-            found = first_difference(other, program)
+            difference = first_difference(pending_program, program)
             del entry.pending[k]
-            if found is None:
+            if difference is None:
                 try:
+                    # Compiling makes many objects that all stay: collecting in between finds nothing.
                     with without_garbage_collection():
                         compiled = Compiled(program, call, guards, entry)
                 except Exception as error:  # noqa: BLE001 (the call has its result already)
                     what = f"{type(error).__name__}: {error}"
-                    self._mark_eager(entry, path, f"{DEFECT} ({what})")
+                    self._mark_eager(entry, path, f"{INTERNAL_ERROR} ({what})")
                     return
                 entry.programs = [compiled, *entry.programs]
                 entry.tries = 0
                 self._eager_after = {}
                 self._set_driver(compiled)
             else:
-                self._mark_eager(entry, path, with_place(found.reason, line_of(found.site)))
+                reason, site = difference
+                self._mark_eager(entry, path, with_place(reason, line_of(site)))
             return
         guards.forget()
         release(program)
-        entry.pending.append((program, guards, known))
+        entry.pending.append((program, guards, reached))
 
 
 def is_own(error: Exception) -> bool:
@@ -551,7 +561,7 @@ def is_own(error: Exception) -> bool:
     traceback: Any = error.__traceback__
     while traceback.tb_next is not None:
         traceback = traceback.tb_next
-    return traceback.tb_frame.f_code.co_filename in COMPUTING or is_raised_by_the_user(error)
+    return traceback.tb_frame.f_code.co_filename in COMPUTING_FILES or is_raised_by_the_user(error)
 
 
 def same_arguments(a: Call, b: Call) -> bool:

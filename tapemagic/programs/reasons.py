@@ -20,7 +20,7 @@ NEW = NO_RESULT, "return a new one"
 UNCHANGED = "return what is new, and change that after the call"
 NEW_ARRAY = "make a new array of the result"
 BY_IF = "ask with if, before that, whether it would be raised"
-GIVEN = "compute it before the call, and give it as an argument"
+COMPUTE_BEFORE = "compute it before the call, and give it as an argument"
 DATA = "return tensors, arrays and numbers, or lists, tuples and dicts of them"
 
 DRAWN_BY_LAYER = (
@@ -29,11 +29,11 @@ DRAWN_BY_LAYER = (
 )
 
 MASKED = "gives a shape that depends on numbers", "use np.where(mask, x, 0)"
-SHAPE = MASKED[0], GIVEN
+SHAPE = MASKED[0], COMPUTE_BEFORE
 
 WRITES = "writes into an array"
 BYTES = EXIT, "do that with the result, after the call"
-MEMORY = "tells of an array's memory", GIVEN
+MEMORY = "tells of an array's memory", COMPUTE_BEFORE
 
 SET = {
     "shape": "x.reshape(shape)",
@@ -58,7 +58,7 @@ CHANGED = {
 VERBS = (SHAPE[0],)
 """Endings of reasons that have a verb already."""
 
-KNOWN: dict[str, tuple[str, str]] = {
+EXACT: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("float()", "int()", "complex()", "round()", ".item()", ".tolist()"), NUMBER),
     **dict.fromkeys(("repr()", "str()", "format()"), TEXT),
     **dict.fromkeys(("np.asarray", "np.array"), ARRAY),
@@ -87,7 +87,7 @@ KNOWN: dict[str, tuple[str, str]] = {
     ),
     ".setflags()": MEMORY,
 }
-"""What stops a trace: the words about it, and what to write instead."""
+"""The obstacles that stop a trace, each with a verb and what to write instead."""
 
 BEGINNINGS: dict[str, tuple[str, str]] = {
     "more than": ("are too many", "make a program of a part, such as one step of a loop"),
@@ -103,7 +103,7 @@ BEGINNINGS: dict[str, tuple[str, str]] = {
     "a Jacobian": (NO_PART, ""),
     "np.errstate": (NO_PART, ""),
     "warnings.": (NO_PART, "call the function inside of it"),
-    "np.": (NO_PART, GIVEN),
+    "np.": (NO_PART, COMPUTE_BEFORE),
 }
 """Reasons by their beginning."""
 
@@ -128,12 +128,12 @@ def in_words(how: str, where: str = "") -> str:
     what, _, instead = how.partition(": ")
     if instead and what.endswith(VERBS):
         return with_place(how, where)
-    found = (NO_PART, instead) if instead else KNOWN.get(how)
-    if found is None:
+    words = (NO_PART, instead) if instead else EXACT.get(how)
+    if words is None:
         ends = (x for end, x in ENDINGS.items() if how.endswith(end))
         begins = (x for start, x in BEGINNINGS.items() if how.startswith(start))
-        found = next(chain(ends, begins), (EXIT, ""))
-    verb, instead = found
+        words = next(chain(ends, begins), (EXIT, ""))
+    verb, instead = words
     return with_place(f"{what} {verb}{': ' * bool(instead)}{instead}", where)
 
 

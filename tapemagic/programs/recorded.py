@@ -257,7 +257,7 @@ def _ones(x: Any, trace: RecordTrace) -> Any:
     """Return the gradient that a sweep starts with as a constant of the program, so that the sweep is traced."""
     value = ones(unwrap(x))
     node = trace.node(value)
-    node.given = False  # the user didn't choose these numbers, so they may be called "ones"
+    node.from_user = False  # the user didn't choose these numbers, so they may be called "ones"
     return wrap(Symbol(trace, node, value))
 
 
@@ -279,7 +279,7 @@ def _mark_recorded(tape: Tape, trace: RecordTrace, begins: int, first: int) -> N
 
 
 def _key(x: Any) -> int:
-    # Tensors that no tape tracks have no id of their own. The negative id of the object can't equal an id of a tape.
+    # Tensors that no tape tracks have no id. The negative id of the object can't equal an id of a tape.
     return id_of(x) if is_id(id_of(x)) else -id(x)
 
 
@@ -398,7 +398,7 @@ def _listed(names: Sequence[str], what: str) -> str:
 
 
 def printable_name(name: str) -> str:
-    """Return a name as the program writes it."""
+    """Convert a name to the identifier that the program uses."""
     return identifier(name) or "a source without a name"
 
 

@@ -153,7 +153,7 @@ class RecordTrace(Trace):
 
     def check_length(self) -> None:
         """Raise an error if the trace has stopped because it has too many calls."""
-        if not self.writes:
+        if not self.is_recording:
             raise SourceError(TOO_LONG)
 
     def _constant(self, value: Any) -> Any:

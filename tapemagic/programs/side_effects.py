@@ -31,12 +31,13 @@ from tapemagic.programs.object_kinds import (
 from tapemagic.programs.reasons import a_or_an
 
 OUTSIDE = "do that before or after the call"
-GIVEN = "do that before the call, and pass the result as an argument"
+RESULT_AS_ARGUMENT = "do that before the call, and pass the result as an argument"
 PRINTS = "it prints: return the value, and print it after the call"
-DRAWS = f"it draws random numbers: {GIVEN}"
-CLOCK = f"it reads the clock: {GIVEN}"
+DRAWS = f"it draws random numbers: {RESULT_AS_ARGUMENT}"
+CLOCK = f"it reads the clock: {RESULT_AS_ARGUMENT}"
 ANYTHING = "with which it may read anything: write the names themselves"
 
+# An allowlist, because any other library may do more than compute.
 PURE = frozenset(
     {"numpy", "tapemagic", "builtins", "math", "cmath", "operator", "_operator", "itertools"}
     | {"functools", "_functools", "collections", "_collections", "_collections_abc", "dataclasses"}
@@ -54,7 +55,7 @@ REFUSED = {
     "compile": ANYTHING,
     "id": "which differs for each object: pass what tells them apart as an argument",
     "open": f"which opens a file: {OUTSIDE}",
-    "input": f"which asks for input: {GIVEN}",
+    "input": f"which asks for input: {RESULT_AS_ARGUMENT}",
     "breakpoint": "which starts a debugger",
 }
 """Built-in functions with which a function stays eager, and why."""
@@ -87,15 +88,15 @@ After a seed, the state is the same at the end of each call, whatever was drawn.
 A shuffle exchanges the elements of a list; on a traced array it would exchange views.
 """
 
-NOW = frozenset({"now", "today"})
-"""Strings of which NumPy makes the date of the moment, in any case."""
+CURRENT_DATES = frozenset({"now", "today"})
+"""Strings that NumPy turns into the current date, in upper or lower case."""
 
 DATES = re.compile("[<>=|]?(M8|datetime64)")
 """The beginning of a dtype of dates."""
 
 
 def is_pure(module: str) -> bool:
-    """Whether the functions of a module only compute.
+    """Return True if the functions of a module only compute.
 
     Examples
     --------
@@ -140,20 +141,20 @@ def impure_library(x: Any) -> str:
 
 
 def random_states() -> Any:
-    """The states of the global generators of NumPy and Python, which differ after each draw."""
+    """Return the states of the global generators of NumPy and Python, which differ after each draw."""
     # NumPy's normal numbers come in pairs: the second one changes only `has_gauss`, so the whole state is compared.
     return _frozen(np.random.get_state(legacy=False)), random.getstate()  # noqa: NPY002
 
 
 def _frozen(state: Any) -> Any:
-    """A state of dicts and arrays in a form that can be compared."""
+    """Convert a state of dicts and arrays to a form that can be compared."""
     if isinstance(state, dict):
         return [(key, _frozen(part)) for key, part in state.items()]
     return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 class NotedStream:
-    """A stream to the screen that records the first line of user code which writes to it."""
+    """A wrapper of sys.stdout or sys.stderr that records the first line of user code that writes."""
 
     def __init__(self, stream: Any, effects: dict[str, Any]) -> None:
         self._stream = stream
@@ -171,8 +172,10 @@ class NotedStream:
         return self._stream.writelines(lines)
 
     def _note(self) -> None:
+        # Output of other threads isn't a side effect of this function.
         if get_ident() != self._thread or PRINTS in self._effects:
             return
+        # Frames 0 and 1 are `_note` and `write`.
         frame: Any = sys._getframe(2)
         while frame is not None:
             # A warning is shown once for its line, whether or not there is a program.
@@ -187,13 +190,14 @@ class NotedStream:
 
 @contextmanager
 def output_noted(effects: dict[str, Any]) -> Iterator[None]:
-    """Note in a dict what the block prints on this thread, with its line."""
+    """Record the line of the first output of the block on this thread, under `PRINTS`."""
     before = sys.stdout, sys.stderr
     noted: Any = tuple(None if each is None else NotedStream(each, effects) for each in before)
     sys.stdout, sys.stderr = noted
     try:
         yield
     finally:
+        # The function may have replaced the stream itself.
         if sys.stdout is noted[0]:
             sys.stdout = before[0]
         if sys.stderr is noted[1]:
@@ -201,7 +205,7 @@ def output_noted(effects: dict[str, Any]) -> Iterator[None]:
 
 
 def why_unwatchable(x: Any) -> str:
-    """Why changes of an object, or what it does, could not be seen; '' if they can be.
+    """Return the reason why changes or side effects of an object cannot be seen, or ''.
 
     Examples
     --------
@@ -210,7 +214,7 @@ def why_unwatchable(x: Any) -> str:
     """
     what = a_or_an(type(x).__name__)
     if isinstance(x, GENERATORS):
-        return f"{what}, which draws random numbers: {GIVEN}"
+        return f"{what}, which draws random numbers: {RESULT_AS_ARGUMENT}"
     if isinstance(x, io.IOBase | Path):
         return f"{what}: read the file before the call, and give what is in it as an argument"
     if hasattr(type(x), "__next__"):
@@ -219,11 +223,11 @@ def why_unwatchable(x: Any) -> str:
         return f"{what}, which each call changes: make the tape inside the function"
     library = impure_library(x)
     if library in {"numpy", "random"}:
-        return f"which draws random numbers: {GIVEN}"
+        return f"which draws random numbers: {RESULT_AS_ARGUMENT}"
     if library and not callable(x) and not isinstance(x, ModuleType):
         return f"{what} of the library {library}: give it as arrays or numbers"
     if library:
-        return f"of the library {library}, which may do more than compute: {GIVEN}"
+        return f"of the library {library}, which may do more than compute: {RESULT_AS_ARGUMENT}"
     if isinstance(x, FunctionType | MethodType | np.ndarray):
         return ""
     if isinstance(x, type) and is_user_class(type(x)):
@@ -232,7 +236,7 @@ def why_unwatchable(x: Any) -> str:
 
 
 def _why_hiding(x: Any, what: str) -> str:
-    """Why the attributes or items of an object may be computed by user code, or ''."""
+    """Return the reason why user code may compute the attributes or items of an object, or ''."""
     kind: Any = type(x)
     own = [base for base in kind.__mro__ if is_user_class(base)]
     for name in ("__getattr__", "__getattribute__"):

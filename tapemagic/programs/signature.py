@@ -19,11 +19,12 @@ from tapemagic.programs.object_kinds import (
     keys_of,
     overridden_method,
 )
-from tapemagic.programs.side_effects import CLOCK, NOW, why_unwatchable
+from tapemagic.programs.side_effects import CLOCK, CURRENT_DATES, why_unwatchable
 
 LEAF = "leaf"
 """The structure of an argument other than a list, tuple or dict."""
 
+# A set of classes is one lookup; `isinstance` of an abstract class such as Mapping is much slower.
 SINGLE = frozenset({Tensor, Variable, np.ndarray, np.float64, int, float, bool})
 """Common classes of leaves, for which a slower test is skipped."""
 
@@ -60,7 +61,7 @@ class Call(NamedTuple):
 
 
 def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-    """The arguments of a call, taken apart.
+    """Take the arguments of a call apart into structure, leaves and key.
 
     Examples
     --------
@@ -82,17 +83,17 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     keys: list[Any] = [structure]
     odd = ""
     for k, x in enumerate(leaves):
-        known = leaf_key(x, objects)
-        if known.__class__ is str:
-            odd = odd or str(known)
+        key = leaf_key(x, objects)
+        if key.__class__ is str:
+            odd = odd or str(key)
         elif isinstance(x, BEARING):
-            known = known, alias(x, k, places)
-        keys.append(known)
+            key = key, alias(x, k, places)
+        keys.append(key)
     return Call(tuple(keys), structure, leaves, objects, odd)
 
 
 def without_identities(key: tuple[Any, ...]) -> list[Any]:
-    """A key without the identities of objects.
+    """Remove the identities of objects from a key.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def is_single(x: Any) -> bool:
 
 
 def alias(x: Any, place: int, places: dict[Any, int]) -> int:
-    """The place of the first leaf that is the same object, or has the same id on tapes."""
+    """Return the place of the first leaf that is the same object, or has the same id on tapes."""
     first = places.setdefault(id(x), place)
     if isinstance(x, Tensor) and id_of(x) > 0:
         first = min(first, places.setdefault(("id", id_of(x)), place))
@@ -154,7 +155,7 @@ def alias(x: Any, place: int, places: dict[Any, int]) -> int:
 
 
 def leaf_key(x: Any, objects: list[Any]) -> Any:
-    """The kind or value of one leaf; a string that says why, if no program can have it."""
+    """Return the kind or value of one leaf; a string is the reason why no program takes this leaf."""
     if is_lazy(unwrap(x)):
         return LAZY
     if isinstance(x, Variable):
@@ -169,7 +170,9 @@ def leaf_key(x: Any, objects: list[Any]) -> Any:
         return f"an array of the class {type(x).__name__}: give np.asarray(x)"
     if type(x) in LASTING:
         return (
-            "a text with which " + CLOCK if type(x) is str and x.lower() in NOW else static_key(x)
+            "a text with which " + CLOCK
+            if type(x) is str and x.lower() in CURRENT_DATES
+            else static_key(x)
         )
     reason = why_unwatchable(x)
     if reason:
@@ -186,12 +189,12 @@ def is_data(x: Any) -> bool:
 
 
 def value_key(value: Any) -> tuple[Any, ...]:
-    """The class, shape, dtype and layout of an array or NumPy scalar."""
+    """Return the class, shape, dtype and layout of an array or NumPy scalar."""
     return type(value), value.shape, value.dtype, strides_of(value)
 
 
 def strides_of(value: Any) -> tuple[int, ...] | None:
-    """The strides of an array that isn't C-contiguous, because results depend on them; None for any other."""
+    """Return the strides of an array on which results may depend, or None if it is C-contiguous."""
     return None if value.ndim < 2 or is_lazy(value) or value.flags.c_contiguous else value.strides
 
 
@@ -201,7 +204,7 @@ def is_contiguous(value: Any) -> bool:
 
 
 def static_key(x: Any) -> tuple[Any, ...]:
-    """The type and value of a number or text; the identity of anything else."""
+    """Return the type and value of a number or text, as a key that can be compared."""
     try:
         hash(x)
     except TypeError:

@@ -16,7 +16,7 @@ class _Once:
         self._seen: set[Any] = set()
 
     def write(self, message: str) -> None:
-        """Warn if an instruction gives a message for the first time."""
+        """Warn if an instruction sends a message for the first time."""
         # NumPy calls `write` from the frame of the ufunc call.
         frame = sys._getframe(1)
         warning = frame.f_code, frame.f_lasti, message

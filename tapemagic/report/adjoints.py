@@ -11,7 +11,7 @@ from tapemagic.engine.recording import SMALL, Record
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.lazy_values import has_numbers
-from tapemagic.explain.observed_sweep import heard_sweep
+from tapemagic.explain.observed_sweep import observe_sweep
 from tapemagic.explain.snapshot import Snapshot
 from tapemagic.report.derivatives import GradientTable
 from tapemagic.report.summary import summarise
@@ -91,7 +91,7 @@ def gradients_of_all(
 
     # One sweep serves all values: the listener sees each gradient just before the sweep consumes it.
     try:
-        rest = heard_sweep(records, tracked, goals, hear)
+        rest = observe_sweep(records, tracked, goals, hear)
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
         return gradients_by_id
     gradients_by_id.update(

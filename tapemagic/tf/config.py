@@ -8,17 +8,10 @@ from tapemagic.tf.core.missing import missing
 from tapemagic.tf.ops.function import functions_run_eagerly, run_functions_eagerly
 
 __all__ = [
-    "LogicalDevice",
-    "PhysicalDevice",
-    "functions_run_eagerly",
-    "get_soft_device_placement",
-    "get_visible_devices",
-    "list_logical_devices",
-    "list_physical_devices",
-    "run_functions_eagerly",
-    "set_soft_device_placement",
-    "set_visible_devices",
-]
+    "LogicalDevice", "PhysicalDevice", "functions_run_eagerly", "get_soft_device_placement",
+    "get_visible_devices", "list_logical_devices", "list_physical_devices", "run_functions_eagerly",
+    "set_soft_device_placement", "set_visible_devices",
+]  # fmt: skip
 
 
 class PhysicalDevice(NamedTuple):

@@ -9,15 +9,9 @@ from tapemagic.errors import DtypeError, TapeError
 from tapemagic.tf.core.missing import missing
 
 __all__ = [
-    "AlreadyExistsError",
-    "FailedPreconditionError",
-    "InternalError",
-    "InvalidArgumentError",
-    "NotFoundError",
-    "OpError",
-    "OutOfRangeError",
-    "UnimplementedError",
-]
+    "AlreadyExistsError", "FailedPreconditionError", "InternalError", "InvalidArgumentError",
+    "NotFoundError", "OpError", "OutOfRangeError", "UnimplementedError",
+]  # fmt: skip
 
 
 class OpError(TapeError):

@@ -16,28 +16,17 @@ from tapemagic.tf.core.dtype import as_dtype, float32, int32, int64
 from tapemagic.tf.core.missing import missing
 
 __all__ = [
-    "Generator",
-    "categorical",
-    "gamma",
-    "get_global_generator",
-    "normal",
-    "poisson",
-    "set_global_generator",
-    "set_seed",
-    "shuffle",
-    "stateless_normal",
-    "stateless_truncated_normal",
-    "stateless_uniform",
-    "truncated_normal",
-    "uniform",
-]
+    "Generator", "categorical", "gamma", "get_global_generator", "normal", "poisson",
+    "set_global_generator", "set_seed", "shuffle", "stateless_normal", "stateless_truncated_normal",
+    "stateless_uniform", "truncated_normal", "uniform",
+]  # fmt: skip
 
 
 def _tell_draw() -> None:
     """Tell a trace that random numbers are drawn: a program would repeat them."""
     told = tracer()
     if told is not None:
-        told.leave("a random number: draw it before the call, and pass it as an argument")
+        told.mark_exit("a random number: draw it before the call, and pass it as an argument")
 
 
 class _State:

@@ -21,22 +21,8 @@ from tapemagic.tf.ops.fft import (
 )
 
 __all__ = [
-    "fft",
-    "fft2d",
-    "fft3d",
-    "fftshift",
-    "hamming_window",
-    "hann_window",
-    "ifft",
-    "ifft2d",
-    "ifft3d",
-    "ifftshift",
-    "irfft",
-    "irfft2d",
-    "irfft3d",
-    "rfft",
-    "rfft2d",
-    "rfft3d",
-]
+    "fft", "fft2d", "fft3d", "fftshift", "hamming_window", "hann_window", "ifft", "ifft2d",
+    "ifft3d", "ifftshift", "irfft", "irfft2d", "irfft3d", "rfft", "rfft2d", "rfft3d",
+]  # fmt: skip
 
 __getattr__ = missing(__name__, __all__)

@@ -68,7 +68,7 @@ def steps_and_selects(report: Locator) -> None:
 def test_reopened_by_somebody_else(lab: Lab, path: Path) -> None:
     """A notebook that is not trusted shows the static report."""
     with lab.opened(path, run=False) as page:
-        output = page.locator(".jp-OutputArea-output", has_text="operations recorded").first
+        output = page.locator(".jp-OutputArea-output", has_text="watched variable").first
         output.scroll_into_view_if_needed()
         expect(output.locator("table").first).to_be_visible()
         expect(output.locator("img").first).to_be_visible()

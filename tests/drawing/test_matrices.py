@@ -50,7 +50,7 @@ def test_text_of_numbers() -> None:
     expected = """\
         Jacobian dy/da = 0.231011
         Jacobian dy/db = 1.81859
-        Jacobian dy/dc = None: y was not computed from c; it depends on a and b
+        Jacobian dy/dc = None: Nothing recorded on the tape leads from c to y; y depends on a and b.
 
         Hessian d²y/d(a, b)², 2×2
                    a          b
@@ -58,7 +58,7 @@ def test_text_of_numbers() -> None:
         b  0.0770038        0.0
         y is linear in b around here; row a, column b: d²y/da db
 
-        Hessian d²y/dc² = None: y was not computed from c; it depends on a and b"""
+        Hessian d²y/dc² = None: Nothing recorded on the tape leads from c to y; y depends on a and b."""
 
     assert f"\n\n{dedent(expected)}" in text(numbers())
 
@@ -146,7 +146,7 @@ def test_numbers_and_reasons() -> None:
 
     assert "Jacobian dy/da = 0.231011" in Reader(source).text
     assert " = <b>None</b> <span" in source
-    assert "None y was not computed from c" in Reader(source).text
+    assert "None Nothing recorded on the tape leads from c to y" in Reader(source).text
 
 
 def test_a_heat_map() -> None:

@@ -84,7 +84,7 @@ def test_what_is_not_finite_has_no_share() -> None:
 
     [line] = parts.lines
     assert line.share is None
-    assert line.words == "not finite in 100 of them, the last of these time 100"
+    assert line.words == "nan or infinite in 100 of them, the last of these time 100"
 
 
 def test_shares_of_several_lines() -> None:
@@ -110,6 +110,6 @@ def test_a_loop_that_the_source_enters_once() -> None:
 
     assert [str(line) for line in parts.lines] == [f"add: {float(gradient.numpy()):.6g}"]
     assert parts.development == (
-        "on the way back through multiply, 50 times, the size of the gradient with respect to its result shrinks "
+        "in the backward pass through multiply, 50 times, the size of the gradient with respect to its result shrinks "
         "from 1.0 the last time to 1.77636e-15 the first time, by a factor of 0.5 each time on average"
     )

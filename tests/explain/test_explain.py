@@ -337,41 +337,41 @@ def never_entered() -> Explanation:
 @pytest.mark.parametrize(
     ("planted", "cause", "words"),
     [
-        (never_watched, "not watched", "x is not watched: call tape.watch(x)"),
-        (a_plain_number, "not watched", "a float and no tensor, so no tape can follow what is computed from it: write"),
+        (never_watched, "not watched", "x isn't watched. Call tape.watch(x) before you use it"),
+        (a_plain_number, "not watched", "x is a plain float, so the tape can't track it. Write x = tapemagic"),
         (not_trainable, "not trainable", "trainable=False"),
         (not_watching_by_itself, "not watched", "watch_accessed_variables=False"),
-        (watched_too_late, "watched too late", "call tape.watch(x) first"),
-        (watched_too_late_beside_another, "watched too late", "only after y had been computed"),
-        (whole_numbers, "integer dtype", "write x = tapemagic.Variable(np.array([2.0, 2.0]))"),
-        (whole_target, "integer dtype", "y holds whole numbers"),
-        (cast_to_whole_numbers, "left the tape", "astype"),
-        (through_math, "left the tape", "(y = w * math.sin(x)): math.sin gives a plain number: write np.sin(x)"),
-        (through_int, "left the tape", "int() on line"),
-        (through_numpy, "left the tape", "squares left the tape through .numpy() on line"),
-        (through_asarray, "left the tape", "np.asarray on line"),
-        (through_a_list, "left the tape", "write np.sum(np.stack([x, x])) in place of np.sum([x, x])"),
-        (through_another_library, "left the tape", "scipy, which converted it with np.asarray on line"),
-        (no_tensor_any_more, "left the tape", "y is a float and no tensor"),
+        (watched_too_late, "watched too late", "Call tape.watch(x) first"),
+        (watched_too_late_beside_another, "watched too late", "only after y was computed"),
+        (whole_numbers, "integer dtype", "Write x = tapemagic.Variable(np.array([2.0, 2.0]))"),
+        (whole_target, "integer dtype", "y holds integers"),
+        (cast_to_whole_numbers, "not tracked", "astype"),
+        (through_math, "not tracked", "lost track of it. Write np.sin(x)."),
+        (through_int, "not tracked", "int() on line"),
+        (through_numpy, "not tracked", ".numpy() on line"),
+        (through_asarray, "not tracked", "np.asarray on line"),
+        (through_a_list, "not tracked", "Write np.sum(np.stack([x, x])) instead of np.sum([x, x])"),
+        (through_another_library, "not tracked", "scipy on line"),
+        (no_tensor_any_more, "not tracked", "y is a float, not a tensor"),
         (stopped, "recording stopped", "with tape.stop_recording()"),
-        (stopped_on_the_way, "recording stopped", "which is a constant to the tape: if that was from x"),
-        (stopped_reading, "recording stopped", "was computed while recording was stopped on line"),
-        (reset, "reset", "recorded before tape.reset() on line"),
+        (stopped_on_the_way, "recording stopped", "so the tape sees a constant. If it was computed from x"),
+        (stopped_reading, "recording stopped", "was computed inside stop_recording() on line"),
+        (reset, "reset", "computed before tape.reset() on line"),
         (computed_before, "computed before", "before the tape began to record"),
-        (computed_before_on_the_way, "computed before", "If z was computed from x: move its computation into"),
-        (computed_after, "computed after", "move its computation into the tape's 'with' block"),
-        (steps, "no derivative", "floor stands between x and y"),
-        (chosen_by, "no derivative", "where stands between x and y"),
-        (gradient_stopped, "stop_gradient", "stop_gradient stands between x and y"),
-        (assigned, "assigned", "the variable w, which was given a value computed from x on line"),
-        (part_assigned, "assigned", "assigning is not recorded"),
-        (not_connected, "not connected", "y was not computed from x; it depends on w"),
+        (computed_before_on_the_way, "computed before", "If z was computed from x, move its computation into"),
+        (computed_after, "computed after", "Move its computation into the tape's 'with' block"),
+        (steps, "no derivative", "floor between x and y changes in steps"),
+        (chosen_by, "no derivative", "where between x and y uses this argument only to choose"),
+        (gradient_stopped, "stop_gradient", "stop_gradient between x and y passes values on"),
+        (assigned, "assigned", "the Variable w, which was assigned a value computed from x on line"),
+        (part_assigned, "assigned", "a tape doesn't record assignments"),
+        (not_connected, "not connected", "Nothing recorded on the tape leads from x to y; y depends on w"),
         (constant_target, "constant", "y is a constant"),
-        (linear, "linear", "second derivative is zero"),
+        (linear, "linear", "so the second is zero"),
         (taken_outside, "gradient taken outside", "gradient(...) inside the 'with' block of outer"),
-        (replaced_by_a_tensor, "not watched", "write x.assign(...) in place of x = ..."),
-        (a_slice_made_outside, "not watched", "the result of an operation that this tape did not"),
-        (never_entered, "not recorded", "was never entered"),
+        (replaced_by_a_tensor, "not watched", "write x.assign(...) instead of x = ..."),
+        (a_slice_made_outside, "not watched", "the result of an operation that this tape didn't"),
+        (never_entered, "not recorded", "The tape never recorded"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("ask_first", [False, True])
@@ -459,9 +459,7 @@ def test_explaining_consumes_nothing() -> None:
     tape.explain(y, w)
 
     assert tape.gradient(y, x).numpy() == 4.0
-    assert "made with persistent=True" in tape.explain(y, x).reason.replace(
-        "make it with", "made with"
-    )
+    assert "Use persistent=True" in tape.explain(y, x).reason.replace("make it with", "made with")
 
 
 def test_a_target_that_is_its_own_source() -> None:

@@ -19,170 +19,177 @@ ROW = np.array([1.0, -2.0, 0.0])
 SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
 COMPLEX = np.array([1.0 + 2.0j, 3.0 - 1.0j])
 AGREE = agreement(1e-6, 1e-10)
-CONJUGATE = (
-    "with respect to a complex number, the tape gives the conjugate of the derivative in textbooks."
-)
+CONJUGATE = "for a complex source, the tape returns the conjugate of the derivative in textbooks."
 ADDS = (
-    "of yours agrees: where a source is used for several results, "
-    "its gradient adds up what comes from each of them."
+    "of your result agrees: if a source is used for several results, "
+    "its gradient is the sum over all of them."
 )
-TRANSPOSED = "Yours is transposed: write .T behind it."
-FORGOT = "did you forget the 2 of the squares and the 1/5 of their mean?"
-LEAVE = "the gradient has an entry for every one of the source's, so leave that out."
+TRANSPOSED = "Your result is transposed. Append .T."
+FORGOT = "Did you forget the 2 of the squares and the 1/5 of their mean?"
+LEAVE = "the gradient has an entry for every entry of the source. Remove that call."
 
 MISTAKES = {
-    "sign": (-TAPE, TAPE, "Yours has the opposite sign everywhere."),
-    "sign of a number": (np.array(-2.0), np.array(2.0), "Yours has the opposite sign."),
+    "sign": (-TAPE, TAPE, "Your result has the opposite sign everywhere."),
+    "sign of a number": (np.array(-2.0), np.array(2.0), "Your result has the opposite sign."),
     "sign of some": (
         np.array([1.0, 2.0, -3.0]),
         np.array([1.0, 2.0, 3.0]),
-        "Yours has the opposite sign where they differ.",
+        "Your result has the opposite sign where they differ.",
     ),
     "twice": (
         2 * TAPE,
         TAPE,
-        "Yours is 2 times the tape's everywhere: there is a factor of 2 too many.",
+        "Your result is 2 times the tape's everywhere. It has a factor of 2 too many.",
     ),
-    "half": (TAPE / 2, TAPE, "Yours is 1/2 of the tape's everywhere: a factor of 2 is missing."),
+    "half": (
+        TAPE / 2,
+        TAPE,
+        "Your result is 1/2 of the tape's everywhere. A factor of 2 is missing.",
+    ),
     "half of a number": (
         np.array(3.0),
         np.array(6.0),
-        "Yours is 1/2 of the tape's: a factor of 2 is missing.",
+        "Your result is 1/2 of the tape's. A factor of 2 is missing.",
     ),
     "sum for mean": (
         7 * TAPE,
         TAPE,
-        "Yours is 7 times the tape's everywhere: did you take the sum for the mean of 7 numbers?",
+        "Your result is 7 times the tape's everywhere. Did you use np.sum instead of np.mean (7 values)?",
     ),
     "mean for sum": (
         TAPE / 7,
         TAPE,
-        "Yours is 1/7 of the tape's everywhere: did you take the mean for the sum of 7 numbers?",
+        "Your result is 1/7 of the tape's everywhere. Did you use np.mean instead of np.sum (7 values)?",
     ),
     "mean for sum, and sign": (
         -TAPE / 7,
         TAPE,
         (
-            "Yours is -1/7 of the tape's everywhere: the sign is opposite; "
-            "did you take the mean for the sum of 7 numbers?"
+            "Your result is -1/7 of the tape's everywhere. The sign is opposite. "
+            "Did you use np.mean instead of np.sum (7 values)?"
         ),
     ),
     "sum for mean, and sign": (
         -7 * TAPE,
         TAPE,
         (
-            "Yours is -7 times the tape's everywhere: the sign is opposite; "
-            "did you take the sum for the mean of 7 numbers?"
+            "Your result is -7 times the tape's everywhere. The sign is opposite. "
+            "Did you use np.sum instead of np.mean (7 values)?"
         ),
     ),
     "half, and sign": (
         -TAPE / 2,
         TAPE,
-        "Yours is -1/2 of the tape's everywhere: the sign is opposite; a factor of 2 is missing.",
+        "Your result is -1/2 of the tape's everywhere. The sign is opposite. A factor of 2 is missing.",
     ),
-    "no 2/n": (2.5 * TAPE, TAPE, f"Yours is 2.5 times the tape's everywhere: {FORGOT}"),
+    "no 2/n": (2.5 * TAPE, TAPE, f"Your result is 2.5 times the tape's everywhere. {FORGOT}"),
     "no 2/n, of an even n": (
         3 * TAPE,
         TAPE,
-        f"Yours is 3 times the tape's everywhere: {FORGOT.replace('5', '6')}",
+        f"Your result is 3 times the tape's everywhere. {FORGOT.replace('5', '6')}",
     ),
     "no 2/n, and sign": (
         -2.5 * TAPE,
         TAPE,
-        f"Yours is -2.5 times the tape's everywhere: the sign is opposite; {FORGOT}",
+        f"Your result is -2.5 times the tape's everywhere. The sign is opposite. {FORGOT}",
     ),
     "no 2/n, of a number": (
         np.array(5.0),
         np.array(2.0),
-        f"Yours is 2.5 times the tape's: {FORGOT}",
+        f"Your result is 2.5 times the tape's. {FORGOT}",
     ),
     "2/n twice": (
         0.4 * TAPE,
         TAPE,
         (
-            "Yours is 0.4 times the tape's everywhere: "
-            "is the 2/5 of a mean of 5 squares in it once too often?"
+            "Your result is 0.4 times the tape's everywhere. "
+            "Is the 2/5 of a mean of 5 squares in it twice?"
         ),
     ),
     "2/n in one entry": (np.array([2.5, 1.0]), np.array([1.0, 1.0]), ""),
-    "2/n of no mean": (3.5 * TAPE, TAPE, "Yours is 3.5 times the tape's everywhere."),
-    "imaginary 2/n": (2.5j * COMPLEX, COMPLEX, "Yours is 0+2.5j times the tape's everywhere."),
-    "no such mean": (5 * TAPE, TAPE, "Yours is 5 times the tape's everywhere."),
-    "factor": (0.7 * TAPE, TAPE, "Yours is 0.7 times the tape's everywhere."),
-    "complex factor": (1j * COMPLEX, COMPLEX, "Yours is 0+1j times the tape's everywhere."),
+    "2/n of no mean": (3.5 * TAPE, TAPE, "Your result is 3.5 times the tape's everywhere."),
+    "imaginary 2/n": (
+        2.5j * COMPLEX,
+        COMPLEX,
+        "Your result is 0+2.5j times the tape's everywhere.",
+    ),
+    "no such mean": (5 * TAPE, TAPE, "Your result is 5 times the tape's everywhere."),
+    "factor": (0.7 * TAPE, TAPE, "Your result is 0.7 times the tape's everywhere."),
+    "complex factor": (1j * COMPLEX, COMPLEX, "Your result is 0+1j times the tape's everywhere."),
     "factor of some": (
         ROW * [1.0, 3.0, 1.0],
         ROW,
-        "Yours is 3 times the tape's where they differ.",
+        "Your result is 3 times the tape's where they differ.",
     ),
-    "transpose": (SQUARE.T, SQUARE, "Yours is the transpose of the tape's: write .T behind it."),
-    "transposed shape": (TAPE.T, TAPE, "Yours is the transpose of the tape's: write .T behind it."),
+    "transpose": (SQUARE.T, SQUARE, "Your result is transposed. Append .T."),
+    "transposed shape": (TAPE.T, TAPE, "Your result is transposed. Append .T."),
     "transpose, and sign": (
         -SQUARE.T,
         SQUARE,
-        f"{TRANSPOSED} Even so it has the opposite sign everywhere.",
+        f"{TRANSPOSED} It also has the opposite sign everywhere.",
     ),
     "transposed shape, and sign": (
         -TAPE.T,
         TAPE,
-        f"{TRANSPOSED} Even so it has the opposite sign everywhere.",
+        f"{TRANSPOSED} It also has the opposite sign everywhere.",
     ),
     "transpose, times a number": (
         -7 * SQUARE.T,
         SQUARE,
         (
-            f"{TRANSPOSED} Even so it is -7 times the tape's everywhere: the sign is opposite; "
-            "did you take the sum for the mean of 7 numbers?"
+            f"{TRANSPOSED} It also is -7 times the tape's everywhere. The sign is opposite. "
+            "Did you use np.sum instead of np.mean (7 values)?"
         ),
     ),
     "transposed row": (
         2 * ROW[None],
         ROW[:, None],
-        (
-            f"{TRANSPOSED} Even so it is 2 times the tape's everywhere: "
-            "there is a factor of 2 too many."
-        ),
+        (f"{TRANSPOSED} It also is 2 times the tape's everywhere. It has a factor of 2 too many."),
     ),
     "transpose, and something else": (TAPE.T + np.eye(2, 3), TAPE, ""),
     "transpose, of some": (SQUARE.T * [[1, 2], [1, 1]], SQUARE, ""),
-    "shape": (ROW, ROW[:, None], "The numbers agree: write .reshape((3, 1)) behind yours."),
+    "shape": (ROW, ROW[:, None], "The numbers agree. Append .reshape((3, 1)) to your result."),
     "shape of a number": (
         ROW[:1],
         ROW[0],
-        "The numbers agree: write .reshape(()) or [0] behind yours.",
+        "The numbers agree. Append .reshape(()) or [0] to your result.",
     ),
     "shape of a number in a table": (
         np.array([[2.0]]),
         np.array(2.0),
-        "The numbers agree: write .reshape(()) or [0, 0] behind yours.",
+        "The numbers agree. Append .reshape(()) or [0, 0] to your result.",
     ),
     "shape of a number, and sign": (
         np.array([[-2.0]]),
         np.array(2.0),
-        "Write .reshape(()) or [0, 0] behind yours. Even so it has the opposite sign.",
+        "Append .reshape(()) or [0, 0] to your result. It also has the opposite sign.",
     ),
     "shape, and factor": (
         ROW[:, None] / 2,
         ROW,
         (
-            "Write .reshape((3,)) behind yours. "
-            "Even so it is 1/2 of the tape's everywhere: a factor of 2 is missing."
+            "Append .reshape((3,)) to your result. "
+            "It also is 1/2 of the tape's everywhere. A factor of 2 is missing."
         ),
     ),
     "shape, and another number": (np.array([3.1]), np.array(2.0), ""),
     "another arrangement, and sign": (-TAPE.reshape(2, 3), TAPE, ""),
-    "a sum of all": (np.sum(TAPE), TAPE, f"Yours is np.sum(...) of the tape's: {LEAVE}"),
-    "a mean of all": (np.mean(TAPE), TAPE, f"Yours is np.mean(...) of the tape's: {LEAVE}"),
+    "a sum of all": (np.sum(TAPE), TAPE, f"Your result is np.sum(...) of the tape's, but {LEAVE}"),
+    "a mean of all": (
+        np.mean(TAPE),
+        TAPE,
+        f"Your result is np.mean(...) of the tape's, but {LEAVE}",
+    ),
     "a sum over an axis": (
         TAPE.sum(1),
         TAPE,
-        f"Yours is np.sum(..., axis=1) of the tape's: {LEAVE}",
+        f"Your result is np.sum(..., axis=1) of the tape's, but {LEAVE}",
     ),
     "a sum that is zero": (np.array(0.0), np.array([1.0, -1.0]), ""),
     "one for all": (
         np.array(2.0),
         np.full((3, 2), 2.0),
-        "Every entry is the same number as yours: write np.full((3, 2), ...).",
+        "Every entry is the number in your result. Write np.full((3, 2), ...).",
     ),
     "no sum over samples": (np.stack([ROW, ROW]) / 2, ROW, f"np.sum(..., axis=0) {ADDS}"),
     "no mean over samples": (np.stack([ROW, ROW, ROW]), ROW, f"np.mean(..., axis=0) {ADDS}"),
@@ -195,7 +202,7 @@ MISTAKES = {
     "conjugate": (
         np.conjugate(COMPLEX),
         COMPLEX,
-        f"Yours is the conjugate of the tape's everywhere: {CONJUGATE}",
+        f"Your result is the conjugate of the tape's everywhere: {CONJUGATE}",
     ),
     "one entry": (ROW + 0.5 * (ROW == 1), ROW, ""),
     "another function": (TAPE**2, TAPE, ""),
@@ -223,7 +230,7 @@ def test_rounding() -> None:
     """A mistake is recognised up to the tolerance."""
     rough = 7 * TAPE * (1 + 1e-7 * np.arange(6.0).reshape(3, 2))
 
-    assert find_mistake(rough, TAPE, AGREE).startswith("Yours is 7 times")
+    assert find_mistake(rough, TAPE, AGREE).startswith("Your result is 7 times")
     assert "" == find_mistake(rough, TAPE, agreement(1e-9, 0.0))
 
 
@@ -238,16 +245,16 @@ def test_agreement(rtol: float, atol: float) -> None:
 
 X = np.array([1.0, 2.0, -3.0])
 NAMED = [("n", 3), ("one", np.ones(3)), ("w", np.array([[1.0, 2.0]])), ("h", X + 0.5), ("x", X)]
-MISSING = "agrees in every entry: is this factor missing, as from the chain rule?"
-EXTRA = "agrees in every entry: is this factor too many?"
+MISSING = "agrees in every entry. Is this factor missing, as from the chain rule?"
+EXTRA = "agrees in every entry. Is this factor in it twice?"
 INNER = np.cos(X**2)
 
 FORGOTTEN = {
-    "an array": (INNER, X * INNER, f"Yours times x {MISSING}"),
-    "a number and an array": (INNER, -2 * X * INNER, f"Yours times -2 * x {MISSING}"),
-    "of two entries": (INNER * [1, 1, 0], X * INNER * [1, 1, 0], f"Yours times x {MISSING}"),
-    "too many": (X * INNER, INNER, f"Yours divided by x {EXTRA}"),
-    "three too many": (3 * X * INNER, INNER, f"Yours divided by (3 * x) {EXTRA}"),
+    "an array": (INNER, X * INNER, f"Your result times x {MISSING}"),
+    "a number and an array": (INNER, -2 * X * INNER, f"Your result times -2 * x {MISSING}"),
+    "of two entries": (INNER * [1, 1, 0], X * INNER * [1, 1, 0], f"Your result times x {MISSING}"),
+    "too many": (X * INNER, INNER, f"Your result divided by x {EXTRA}"),
+    "three too many": (3 * X * INNER, INNER, f"Your result divided by (3 * x) {EXTRA}"),
     "not a whole number": (INNER, 1.5 * X * INNER, ""),
     "not in every entry": (INNER, X * INNER * [1, 1, 1.1], ""),
     "not exactly": (INNER, X * INNER * [1, 1, 1 + 1e-8], ""),
@@ -282,34 +289,32 @@ def test_no_factor_is_made_up(seed: int) -> None:
 
 PARTS = np.arange(12.0).reshape(4, 3) ** 2
 BLOCK = np.arange(9.0).reshape(3, 3) ** 2
-USED = (
-    "the source was used for every index of axis 0, and its gradient adds up what comes from each."
-)
+USED = "the source was used for every index of axis 0, so its gradient is the sum over that axis."
 
 AXES = {
     "sum": (
         PARTS.sum(1),
         PARTS.sum(0),
         PARTS,
-        f"You took np.sum(..., axis=1) in place of np.sum(..., axis=0): {USED}",
+        f"You used np.sum(..., axis=1), but you need np.sum(..., axis=0): {USED}",
     ),
     "of a square": (
         BLOCK.sum(1),
         BLOCK.sum(0),
         BLOCK,
-        f"You took np.sum(..., axis=1) in place of np.sum(..., axis=0): {USED}",
+        f"You used np.sum(..., axis=1), but you need np.sum(..., axis=0): {USED}",
     ),
     "mean": (
         PARTS.mean(0),
         PARTS.sum(0),
         PARTS,
-        f"You took np.mean(..., axis=0) in place of np.sum(..., axis=0): {USED}",
+        f"You used np.mean(..., axis=0), but you need np.sum(..., axis=0): {USED}",
     ),
     "of all": (
         PARTS.sum(),
         PARTS.sum(0, keepdims=True),
         PARTS,
-        f"You took np.sum(...) in place of np.sum(..., axis=0): {USED}",
+        f"You used np.sum(...), but you need np.sum(..., axis=0): {USED}",
     ),
     "right, but for the shape": (np.full((3, 1), 3.0), np.full(3, 3.0), np.ones((3, 3)), ""),
     "other parts": (PARTS.sum(1), PARTS.sum(0), PARTS + 1, ""),

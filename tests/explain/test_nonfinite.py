@@ -136,5 +136,5 @@ def test_a_second_derivative() -> None:
     found = record(lambda a: (a - 2.0) ** 1.5, 2.0, order=2)
 
     [text] = [said.text for said in found.verdict if said.topic == "nonfinite"]
-    assert text.startswith("d²y/da² is inf since the derivative of power")
-    assert text.endswith(" is infinite at 0.0 and 0.5")
+    assert text.startswith("d²y/da² is inf: the derivative of power")
+    assert text.endswith(" is infinite at 0.0 and 0.5 (line 4).")

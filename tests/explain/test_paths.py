@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.explain.chain_rule import Path, counted, paths
+from tapemagic.explain.chain_rule import Path, format_count, paths
 from tapemagic.explain.snapshot import snapshot_of
 
 
@@ -232,13 +232,13 @@ def test_very_many_paths() -> None:
             y = 0.5 * (y + y)
     written, count = found(tape, y, x)
 
-    assert counted(count) == "about 10^4816"
+    assert format_count(count) == "about 10^4816"
     assert written == ()
 
 
 def test_counted() -> None:
     """Numbers that one can read are written as they are."""
-    assert [counted(n) for n in (1, 1234, 10**9 - 1, 10**12)] == [
+    assert [format_count(n) for n in (1, 1234, 10**9 - 1, 10**12)] == [
         "1",
         "1,234",
         "999,999,999",

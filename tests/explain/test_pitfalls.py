@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import linecache
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -397,47 +398,47 @@ def out_of_stop_gradient() -> Explanation:
 
 
 PITFALLS = [
-    (out_of_stop_gradient, "stop_gradient", "s comes out of stop_gradient"),
-    (bound_anew, "not connected", "it depends on w"),
-    (on_one_line, "not connected", "it depends on w"),
-    (copied_without_constants, "left the tape", "copy.deepcopy() on line"),
-    (assigned_a_number, "left the tape", "w.assign(float(x) * 3)"),
+    (out_of_stop_gradient, "stop_gradient", "s is a result of stop_gradient"),
+    (bound_anew, "not connected", "y depends on w"),
+    (on_one_line, "not connected", "y depends on w"),
+    (copied_without_constants, "not tracked", "copy.deepcopy() on line"),
+    (assigned_a_number, "not tracked", "w.assign(float(x) * 3)"),
     (
         by_another_name,
-        "left the tape",
-        "math.cos(x)): math.cos gives a plain number: write np.cos(x)",
+        "not tracked",
+        "math.cos(x)) turned x into a plain number, so the tape lost track of it. Write np.cos(x).",
     ),
-    (swapped, "not connected", "y was computed from x, and not x from y"),
-    (compared_by_the_rule, "linear", "the second derivative is zero"),
+    (swapped, "not connected", "y was computed from x, not x from y"),
+    (compared_by_the_rule, "linear", "so the second is zero"),
     (before_of_something_else, "not connected", ""),
-    (printed, "not connected", "was not computed from x; it depends on w"),
+    (printed, "not connected", "leads from x to y; y depends on w"),
     (collected, "not connected", ""),
     (asserted, "not connected", ""),
     (compared, "not connected", ""),
-    (printed_after_another_exit, "left the tape", "a = math.sin(x)"),
-    (printed_and_plain, "left the tape", "y = np.sum(h.numpy())"),
-    (printed_and_computed_before, "computed before", "made from h"),
+    (printed_after_another_exit, "not tracked", "a = math.sin(x)"),
+    (printed_and_plain, "not tracked", "y = np.sum(h.numpy())"),
+    (printed_and_computed_before, "computed before", "y uses h"),
     (printed_and_stopped, "recording stopped", "stop_recording()"),
-    (two_exits, "left the tape", "The same on line"),
+    (two_exits, "not tracked", "The same on line"),
     (exit_after, "not connected", ""),
-    (many_prints, "left the tape", "math.sin(h)"),
-    (not_read_but_before, "computed before", "made from h"),
-    (before_alone, "computed before", "made from h"),
+    (many_prints, "not tracked", "math.sin(h)"),
+    (not_read_but_before, "computed before", "y uses h"),
+    (before_alone, "computed before", "y uses h"),
     (assigned_afterwards, "not connected", ""),
     (assigned_again, "not connected", ""),
     (changed_again, "assigned", "w.assign(x * 3)"),
-    (copied_into_a_variable, "left the tape", "tapemagic.Variable()"),
-    (copied_variable, "left the tape", "tapemagic.constant()"),
-    (histogram, "left the tape", "np.histogram"),
-    (reset_without_use, "not connected", "x was not read"),
-    (reset_and_computed_again, "reset", "call tape.watch(x) again"),
-    (first_derivative_constant, "linear", "the first derivative is constant in z"),
-    (not_linear, "left the tape", "y = x * float(x)"),
-    (made_again, "made afterwards", "run the tape's block again"),
-    (released, "not connected", "x was not read while the tape recorded"),
+    (copied_into_a_variable, "not tracked", "tapemagic.Variable()"),
+    (copied_variable, "not tracked", "tapemagic.constant()"),
+    (histogram, "not tracked", "np.histogram"),
+    (reset_without_use, "not connected", "x wasn't used"),
+    (reset_and_computed_again, "reset", "Call tape.watch(x) again"),
+    (first_derivative_constant, "linear", "The first derivative doesn't depend on z"),
+    (not_linear, "not tracked", "y = x * float(x)"),
+    (made_again, "made afterwards", "Run the tape's block again"),
+    (released, "not connected", "x wasn't used while the tape recorded"),
     (after_its_gradient, "computed after", ""),
-    (both_plain, "not watched", "x is a numpy.ndarray and no tensor"),
-    (nothing_returned, "no tensor", "may lack a return"),
+    (both_plain, "not watched", "x is a numpy.ndarray, so the tape can't track it"),
+    (nothing_returned, "no tensor", "Does the function that computes it return a value?"),
 ]
 
 
@@ -468,33 +469,34 @@ def advice(program: str) -> str:
 
 
 ADVICE = {
-    "y = w * math.sin(x)": "math.sin gives a plain number: write np.sin(x)",
-    "y = w * float(x)": "leave it a tensor",
-    "y = w * np.array([x, w])": "write np.stack([x, w]) in place of np.array([x, w])",
+    "y = w * math.sin(x)": "math.sin on line 1 (y = w * math.sin(x)) turned x into a plain number, so the tape "
+    "lost track of it. Write np.sin(x).",
+    "y = w * float(x)": "Leave it a tensor",
+    "y = w * np.array([x, w])": "Write np.stack([x, w]) instead of np.array([x, w])",
     "y = w * np.array([v * x for v in (1, 2)])": "np.stack([v * x for v in (1, 2)])",
     "y = w * np.sum([x, x], axis=0)": "np.sum(np.stack([x, x]), axis=0)",
     "y = w * np.array([[x, w], [w, x]])": "np.block([[x, w], [w, x]])",
-    "y = w * np.asarray(x)": "call NumPy on the tensor itself",
+    "y = w * np.asarray(x)": "Call NumPy's functions on the tensor itself",
     "y = w * np.full(3, x)": "x * np.ones(3)",
     "y = w * np.arange(0, x, 0.5)": "x * np.arange(3)",
     "y = w * rng.normal(x, 1.0, 3)": "mu + sigma * rng.normal(size=3)",
     "o = np.zeros(3)\no[1] = x * 2\ny = w * o": "np.stack(parts)",
     "o = np.zeros(3)\nfor i in range(3):\n    o[i] = x * i\ny = w * o": "np.stack(parts)",
     "y = w * tm.constant([x, 1.0])": "np.stack([x, 1.0])",
-    "p = []\np.append(x * 2)\ny = w * np.array(p)": "write np.stack(p) in place of np.array(p)",
-    "y = w * sum(float(x) for _ in [0.0])": "leave it a tensor",
-    "a = w * 2; y = a * math.sin(x)": "write np.sin(x)",
-    "from math import exp as e; y = w * e(-x)": "math.exp gives a plain number: write np.exp(-x)",
-    "y = w * math.pow(x, 2)": "math.pow gives a plain number: write np.power(x, 2)",
-    "y = w * math.log(x, 2)": "math.log gives a plain number: compute with NumPy's functions",
-    "y = w * math.fabs(x)": "write np.fabs(x)",
+    "p = []\np.append(x * 2)\ny = w * np.array(p)": "Write np.stack(p) instead of np.array(p)",
+    "y = w * sum(float(x) for _ in [0.0])": "Leave it a tensor",
+    "a = w * 2; y = a * math.sin(x)": "Write np.sin(x)",
+    "from math import exp as e; y = w * e(-x)": "Write np.exp(-x)",
+    "y = w * math.pow(x, 2)": "Write np.power(x, 2)",
+    "y = w * math.log(x, 2)": "Use NumPy's functions instead",
+    "y = w * math.fabs(x)": "Write np.fabs(x)",
     "y = w * math.sqrt(\n    x\n)": "line 1 (y = w * math.sqrt…)",
-    "y = w * x.numpy()": "leave .numpy() out",
-    "d = {}; d['a'] = float(x); y = w * d['a']": "leave it a tensor",
-    "y = w * int(x)": "whole numbers and truth values have no derivative; a smooth function",
+    "y = w * x.numpy()": "Remove .numpy()",
+    "d = {}; d['a'] = float(x); y = w * d['a']": "Leave it a tensor",
+    "y = w * int(x)": "Integers and booleans have no derivative. Use a smooth function",
     "y = np.mean((x > 0) * 1.0)": "tapemagic.sigmoid((x - a) / width)",
     "y = w * np.round(x)": "grad_pass_through",
-    "y = w * np.polyder(np.poly1d(np.stack([x, x]))).coeffs": "an np.poly1d is an array",
+    "y = w * np.polyder(np.poly1d(np.stack([x, x]))).coeffs": "an np.poly1d is a plain array",
 }
 
 
@@ -502,6 +504,24 @@ ADVICE = {
 def test_advice(program: str) -> None:
     """What to write instead is told by the line that left the tape."""
     assert ADVICE[program] in advice(program)
+
+
+@pytest.mark.parametrize(
+    "value", [2.0, 3, True, [1.0, 2.0], (1, 2), np.arange(3), np.float32(2.0), 1.0 + 2.0j]
+)
+def test_the_variable_that_is_advised_has_a_gradient(value: Any) -> None:
+    """The assignment in the reason for a plain value, when it is run, makes a source with a gradient."""
+    x, w = value, tm.Variable(W)
+    with tm.GradientTape() as tape:
+        y = np.sum(np.asarray(x) * w)
+    [line] = re.findall(r"Write (x = .*)\.$", tape.explain(y, x).reason)
+    names = {"tapemagic": tm, "x": x}
+    exec(line, names)  # noqa: S102 (the advice)
+    x = names["x"]
+    with tape:
+        y = np.sum(x * w)
+
+    assert tape.gradient(y, x) is not None
 
 
 # -- gradients of which a part is missing -------------------------------------------------------------
@@ -526,16 +546,16 @@ def of(program: str, source: Any = X) -> str:
 
 
 MISSING = {
-    "with tape:\n y = x**2 + math.sin(x)": "x left the tape through float() on line 2",
+    "with tape:\n y = x**2 + math.sin(x)": "math.sin on line 2 (y = x**2 + math.sin(x)) turned x into a plain number",
     "with tape:\n m = float(np.mean(x))\n y = x * m": "on line 2 (m = float(np.mean(x)))",
-    "h = x**2\nwith tape:\n y = h + x": "h, from which y was made, had been computed from x before",
-    "with tape:\n a = c * 3\n tape.watch(c)\n y = a * c": "a, from which y was made",
-    "with tape:\n a = c * 3\n tape.watch(c)\n y = c + a": "compute it after tape.watch(c)",
-    "with tape:\n a = x * 2; b = math.sin(x); y = a * b": "write np.sin(x)",
-    "import scipy.special\nwith tape:\n y = scipy.special.softmax(x) + x": "write tapemagic.softmax(x, axis)",
-    "from scipy.special import softmax\nwith tape:\n s = softmax(x)\n y = s + x": "missing in it: write tapemagic.soft",
-    "with tape:\n p = np.poly1d(np.stack([x, x]))\n y = x * np.polyder(p).coeffs[0]": "np.poly1d is an array",
-    "with tape:\n q = np.polyder(np.poly1d(np.stack([x, x])))\n y = x * q.coef[0]": "np.poly1d is an array",
+    "h = x**2\nwith tape:\n y = h + x": "y uses h, which was computed from x before",
+    "with tape:\n a = c * 3\n tape.watch(c)\n y = a * c": "y uses a",
+    "with tape:\n a = c * 3\n tape.watch(c)\n y = c + a": "Compute it after tape.watch(c)",
+    "with tape:\n a = x * 2; b = math.sin(x); y = a * b": "Write np.sin(x)",
+    "import scipy.special\nwith tape:\n y = scipy.special.softmax(x) + x": "Write tapemagic.softmax(x, axis)",
+    "from scipy.special import softmax\nwith tape:\n s = softmax(x)\n y = s + x": "so it's wrong. Write tapemagic.soft",
+    "with tape:\n p = np.poly1d(np.stack([x, x]))\n y = x * np.polyder(p).coeffs[0]": "np.poly1d is a plain array",
+    "with tape:\n q = np.polyder(np.poly1d(np.stack([x, x])))\n y = x * q.coef[0]": "np.poly1d is a plain array",
     "a = np.zeros(2)\nwith tape:\n np.put(a, 0, float(x))\n y = x * a[0]": "on line 3 (np.put(a, 0, float(x)))",
     "a = np.zeros(2)\nwith tape:\n a.fill(x)\n y = x * a[0]": "on line 3 (a.fill(x))",
     "with tape:\n with tape.stop_recording():\n  a = x * 3\n y = a * x": "",
@@ -544,7 +564,7 @@ MISSING = {
     "with tape:\n v = float(x)\n print(v)\n v = w * 2.0\n y = v * x": "",
     "old = w * 1.0\nfor k in range(2):\n with tape:\n  y = (x - old) ** 2\n  old = x * 2": "",
     "with tape:\n g = x * 2.0\n x.assign_sub(0.1 * g)\n w.assign_sub(g * w)\n y = w * x": "",
-    "with tape:\n w.assign(x * 3)\n y = w * x": "w, which was given a value computed from x",
+    "with tape:\n w.assign(x * 3)\n y = w * x": "w, which was assigned a value computed from x",
     "with tape:\n y = x * x": "",
     "with tape:\n x.assign_sub(0.1 * x)\n y = x * x": "",
     "with tape:\n losses = []\n y = x * x\n losses.append(float(y))": "",

@@ -113,12 +113,9 @@ def test_the_text_of_a_report(run: Run) -> None:
     assert "not computed: loss, dloss/dw, dloss/db\n" in text
     rows = [" ".join(line.split()) for line in text.splitlines()]
     assert "X constant 10×4 float64 -1.0 to 1.0, mean 0.0, 3 chunks of 4×4" in rows
-    assert (
-        "e computed 10 float64 3 chunks of 4, not computed 3 chunks of 4, not computed 2"
-        in rows
-    )
+    assert "e computed 10 float64 3 chunks of 4, not computed 3 chunks of 4, not computed 2" in rows
     assert "e = v2 - t = 10 elements, not computed v̄2 = ē = 10 elements, not computed" in rows
-    assert "%%tape --compute" in text
+    assert "Add --compute to the %%tape line" in text
 
 
 @pytest.mark.parametrize(
@@ -403,7 +400,7 @@ def test_a_nan(run: Run) -> None:
     lazy = run("%%tape Z --compute\nloss = np.sum(Z * b)")
     run("Z = tm.constant(bad)")
 
-    assert "Z[2, 1] is nan to begin with, and goes into multiply on line 2" in said(lazy)[0]
+    assert "Z[2, 1] was already nan when multiply on line 2 used it" in said(lazy)[0]
     assert said(lazy) == said(run("%%tape Z\nloss = np.sum(Z * b)"))
 
 
@@ -453,8 +450,8 @@ def test_a_computed_part_is_missing(run: Run) -> None:
     report = run("%%tape\ns = np.sum(X @ w)\nm = s.compute()\nloss = s * float(m)")
     [text] = [one.text for one in report.findings.verdict if one.topic == "missing"]
 
-    assert "left the tape through .compute() on line 3" in text
-    assert "go on with the tensor itself, which is lazy" in text
+    assert ".compute() on line 3" in text
+    assert "Compute with the lazy tensor itself" in text
 
 
 def test_data_in_memory(run: Run) -> None:

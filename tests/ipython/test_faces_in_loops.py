@@ -104,5 +104,5 @@ def test_a_training_that_goes_wrong(run: Run) -> None:
     )
 
     said = [x for x in report.findings.verdict if x.topic == "training"]
-    assert ["Training"] == [x.face for x in said]
+    assert ["Training"] == [x.tab for x in said]
     assert said[0].text.startswith("loss has been growing since step 1")

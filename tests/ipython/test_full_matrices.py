@@ -98,7 +98,7 @@ def test_the_graph_is_that_of_the_cell(run: Run) -> None:
     full = run("%%tape a --jacobian --hessian\ny = np.sum(np.sin(a) * a)")
 
     assert plain.graph == full.graph
-    assert "%%tape: 3 operations recorded" in repr(full)
+    assert "%%tape: 3 operations," in repr(full)
 
 
 def test_the_tape_is_not_used_up(run: Run) -> None:
@@ -123,7 +123,7 @@ def test_none(run: Run) -> None:
     """Where nothing is connected, the reason is that of the gradient."""
     report = run("%%tape x z --jacobian --hessian\ny = x**2")
 
-    reason = "None: y was not computed from z; it depends on x"
+    reason = "None: Nothing recorded on the tape leads from z to y; y depends on x."
     assert [f"dy/dz = {reason}", f"Jacobian dy/dz = {reason}", f"Hessian d²y/dz² = {reason}"] == [
         line for line in gradients_face.text(report.findings).splitlines() if "= None" in line
     ]

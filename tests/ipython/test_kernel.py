@@ -104,7 +104,7 @@ def test_an_error(notebook: Kernel) -> None:
     assert ran.stopped
     assert ["display_data", "error"] == [out.output_type for out in ran.outputs]
     assert "The cell stopped at line 6 with NameError: name 'undefined' is not defined" in ran.text
-    assert "2 operations recorded" in ran.text
+    assert "2 operations," in ran.text
     [error] = ran.errors
     assert ["1", "6", "5"] == re.findall(r"Cell In\[\d+\], line (\d+)", error)
     assert "----> 6 z = inner(y)" in error
@@ -296,8 +296,8 @@ def test_many_operations(notebook: Kernel) -> None:
     ran = notebook.run("%%tape x\ny = x\nfor i in range(50_000):\n    y = y * 0.999 + x")
 
     [data] = ran.shown
-    assert "%%tape: 100,000 operations recorded" in data["text/plain"]
-    assert "Boxes with a double edge stand for 99,998 operations." in data["text/html"]
+    assert "%%tape: 100,000 operations," in data["text/plain"]
+    assert "Double border: 99,998 folded operations" in data["text/html"]
     assert "" == ran.stderr
 
 

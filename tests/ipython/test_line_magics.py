@@ -70,7 +70,7 @@ def test_whole_numbers(run: Run) -> None:
     """A whole number in the expression is told about."""
     [_, entry] = reversed(run("%tape x * n").findings.derivatives)
 
-    assert "write n = 2.0" in str(entry.reason)
+    assert "Write n = 2.0" in str(entry.reason)
 
 
 def test_gradient(run: Run) -> None:
@@ -94,7 +94,10 @@ def test_gradient_says_why_it_is_none(run: Run, capsys: pytest.CaptureFixture[st
 
     assert run("%gradient y v") is None
 
-    assert "dy/dv is None: y was not computed from v; it depends on x\n" == capsys.readouterr().out
+    assert (
+        "dy/dv is None: Nothing recorded on the tape leads from v to y; y depends on x.\n"
+        == capsys.readouterr().out
+    )
 
 
 def shown_by(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, source: str) -> list[str]:

@@ -219,7 +219,7 @@ def test_bad_openings(subject: Subjects, opened: Any) -> None:
     """What is no key, or no whole number, is refused in a short sentence."""
     recording = subject("%%tape x\nx = 0.5\ny = np.sin(x)")
 
-    with pytest.raises(ValueError, match=r"key|whole number|mapping") as error:
+    with pytest.raises(ValueError, match=r"key|integer|mapping") as error:
         Drawer(recording).draw(opened)
 
     assert len(str(error.value)) < 150

@@ -79,8 +79,10 @@ def test_gradients_in_a_list_are_no_targets(run: Run) -> None:
     [
         ("print(x * x)", "there is no name for what was computed: give it one, write -t, or end"),
         ("print(float(x))\nprint(x * x)", "there is no name for what was computed"),
-        ("y = float(x * x)", "no tensor any more, so there is nothing to differentiate: a value left the tape"),
-        ("y = float(x)", "nothing was computed from what is watched, so there is nothing to differentiate: x left"),
+        ("y = float(x * x)", ("the result isn't a tensor anymore, so there is nothing to differentiate: float() "
+         "on line")),
+        ("y = float(x)", ("nothing was computed from what is watched, so there is nothing to differentiate: "
+         "float() on line 2")),
     ],
 )  # fmt: skip
 def test_nothing_has_a_name(run: Run, cell: str, words: str) -> None:

@@ -365,7 +365,7 @@ def test_a_gradient_that_lacks_a_part(run: Run) -> None:
     """A curve that is not the slope of the target is told."""
     report = run("%%tape --plot x=-1:1\nx = 0.5\ny = x * float(x)")
 
-    words = "dy/dx is what the tape gives, which is not the slope of the curve: x left the tape"
+    words = "dy/dx is what the tape gives, which is not the slope of the curve: float() on line 3"
     assert words in face.text(report.findings)
 
 

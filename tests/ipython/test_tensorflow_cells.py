@@ -96,8 +96,8 @@ def test_a_tape_of_the_program_in_a_training_loop(run: Run) -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("y = tf.reduce_sum(tf.round(v))", "round stands between v and y"),
-        ("y = tf.reduce_sum(v.numpy() * u)", "left the tape through .numpy() on line 2"),
+        ("y = tf.reduce_sum(tf.round(v))", "round between v and y changes in steps"),
+        ("y = tf.reduce_sum(v.numpy() * u)", ".numpy() on line 2"),
         ("y = tf.stop_gradient(v)[0] * u", "stop_gradient"),
         ("y = tf.reduce_sum(tf.cast(v, tf.int32))", "v"),
     ],

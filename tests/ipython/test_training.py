@@ -110,7 +110,7 @@ def test_fit_alone(run: Run, last: str) -> None:
     assert training is not None
     assert training.steps == 6
     text = str(report)
-    assert "target loss" in text
+    assert "differentiating loss" in text
     assert "dloss/d(dense" in text
     assert "np.greater" not in text
 
@@ -120,7 +120,7 @@ def test_a_loss_of_fit_beside_another_one(run: Run) -> None:
     run(FIT)
     report = run("%%tape\nloss = model.fit(x, x, verbose=0).history['loss'][-1]")
 
-    assert "target last loss" in str(report)
+    assert "differentiating last loss" in str(report)
 
 
 @pytest.mark.parametrize(
@@ -132,5 +132,5 @@ def test_a_model_that_is_given_a_watched_value(run: Run, line: str) -> None:
     report = run(f"%%tape x\n{line}")
 
     text = str(report)
-    assert "x left the tape through model.fit(), evaluate() or predict() on line 2" in text
-    assert "call the model itself, as in model(x)" in text
+    assert "model.fit(), evaluate() or predict() on line 2" in text
+    assert "Call the model itself: model(x)" in text

@@ -72,7 +72,7 @@ def test_a_warning_on_the_way_back(run: Run) -> None:
         run, "%%tape x -p\ny = np.sqrt(x - 3)\ng = tape.gradient(y, x)\nu = x * 2", "warning"
     )
 
-    assert ["division by zero in divide on line 3, on the way back"] == found
+    assert ["division by zero in the backward pass of divide (line 3)"] == found
 
 
 def test_what_the_verdict_says_already(run: Run) -> None:
@@ -183,8 +183,8 @@ def test_nested_tapes(run: Run) -> None:
         "g = dy/dx = 27.0, taken by inner (line 7)",
         "h = dg/dx = 18.0, taken by outer (line 8)",
         (
-            "k = dg/dc = None, taken by outer (line 8): c is not watched: call outer.watch(c) before computing "
-            "with it, or make it a Variable"
+            "k = dg/dc = None, taken by outer (line 8): c isn't watched. Call outer.watch(c) before you use "
+            "it, or make it a Variable."
         ),
     ] == found
 
@@ -196,7 +196,7 @@ def test_a_none_of_ones_own_is_in_the_verdict(run: Run) -> None:
     [text] = said(run, f"%%tape x\n{body}", "none")
 
     assert text.startswith(
-        "g = dy/dx, taken by inner (line 4), is None: x is not watched by this tape"
+        "g = dy/dx, taken by inner (line 4), is None: This tape isn't watching x"
     )
 
 
@@ -226,11 +226,11 @@ def test_gradients_in_a_loop(run: Run) -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        (STEP.format(1), "loss is nan since sqrt on line 4 is nan: w - 1 is -0.0567799;"),
-        (STEP.format(2), "loss is nan since w is nan by then, and goes into subtract on line 4;"),
-        ("q = np.log(w - 3)\nw.assign(q)\nz = w * 1.0", "z is nan since log on line 2 is nan: w - 3 is -1.0;"),
-        ("w.assign(np.inf)\nz = w * 1.0", "z is inf since w is inf by then, and goes into multiply on line 3;"),
-        ("z = v + w\nv.assign_sub(1.0)\nz = v + w", "z is nan since v is nan to begin with,"),
+        (STEP.format(1), "loss is nan because sqrt(w - 1) on line 4 is nan (w - 1 = -0.0567799)."),
+        (STEP.format(2), "loss is nan because w had become nan when subtract on line 4 used it."),
+        ("q = np.log(w - 3)\nw.assign(q)\nz = w * 1.0", "z is nan because log(w - 3) on line 2 is nan (w - 3 = -1.0)."),
+        ("w.assign(np.inf)\nz = w * 1.0", "z is inf because w had become inf when multiply on line 3 used it."),
+        ("z = v + w\nv.assign_sub(1.0)\nz = v + w", "z is nan because v was already nan when add on line 4 used it."),
     ],
     ids=["a step", "the way back", "a value", "a constant", "before the cell"],
 )  # fmt: skip
@@ -288,21 +288,21 @@ def test_functions_of_the_package_are_no_tapes_of_the_user(run: Run) -> None:
     ("body", "expected"),
     [
         ("def relu(v):\n    if v > 0:\n        return v\n    else:\n        return 0.0\ny = relu(-x)",
-         "relu returned the constant 0.0 (line 6). That does not depend on x, and its derivative is 0"),
+         "relu returned the constant 0.0 (line 6). A constant doesn't depend on x, so the derivative is 0."),
         (("def clip(v, lo, hi):\n    if v < lo:\n        return lo\n    if v > hi:\n        return hi\n    return v\n"
          "y = clip(x, -1.0, 1.0)"), "clip returned hi, which was the constant 1.0 (line 6)"),
         ("clip = lambda v, lo=0.0: lo if v < 9 else v\ny = clip(x, lo=0.5)",
          "clip returned lo, which was the constant 0.5 (line 2)"),
         ("def f(v):\n    if v > 0:\n        return 0\n    return v**2\ny = f(x)", "f returned the constant 0 (line 4)"),
         ("def power(v, k):\n    p = 1.0\n    for i in range(k):\n        p = p * v\n    return p\ny = power(x, 0)",
-         "power returned p, which was the constant 1.0 (line 6): the loop on line 4 did not change it"),
+         "power returned p, which was the constant 1.0 (line 6), and the loop on line 4 didn't change it"),
         ("y = 0.0\nwhile x < 0:\n    y = y + x",
-         "y is the constant 0.0 of line 2: the loop on line 3 did not change it"),
-        ("if x < 0:\n    y = x * 2\nelse:\n    y = 1.0", "y is the constant 1.0 of line 5"),
+         "y is the constant 0.0 from line 2, and the loop on line 3 didn't change it"),
+        ("if x < 0:\n    y = x * 2\nelse:\n    y = 1.0", "y is the constant 1.0 from line 5"),
         ("y = max(-x, 0.0)", "max returned the constant 0.0 (line 2)"),
-        ("y = -x if x < 0 else 4.0", "y is the constant 4.0 of line 2"),
+        ("y = -x if x < 0 else 4.0", "y is the constant 4.0 from line 2"),
         ("def relu(v):\n    return v if v > 0 else 0.0\ny = relu(-x) + 1.0",
-         "relu returned the constant 0.0 (line 3), from which y was computed"),
+         "relu returned the constant 0.0 (line 3), and y was computed from it"),
     ],
 )  # fmt: skip
 def test_a_branch_that_returned_a_constant(run: Run, body: str, expected: str) -> None:
@@ -353,7 +353,7 @@ def test_the_branch_that_computed_a_target(run: Run) -> None:
     [text] = said(run, f"%%tape x z\n{body}", "none")
 
     assert text.endswith(
-        "it depends on x: most took the branch that ends on line 5 (return b * 1.0)"
+        "y depends on x: most ran the branch that ends on line 5 (return b * 1.0)."
     )
 
 
@@ -373,9 +373,7 @@ def test_a_comparison_beside_a_conversion(run: Run) -> None:
 
     [text] = said(run, f"%%tape x\n{body}", "left")
 
-    assert text.startswith(
-        "y is shown in the place of loss: y left the tape through .numpy() on line 3"
-    )
+    assert text.startswith("y is shown instead of loss: .numpy() on line 3")
 
 
 # -- the trap of np.where ----------------------------------------------------------------------------
@@ -384,12 +382,12 @@ def test_a_comparison_beside_a_conversion(run: Run) -> None:
 def test_advice_in_the_words_of_the_line(run: Run) -> None:
     """The condition and the argument are those of the cell."""
     [text] = said(run, "%%tape x\nc = x - 3\ny = np.where(c != 0, np.sin(c) / c, 1.0)", "nonfinite")
-    assert text.endswith("write np.where(c != 0, c, 1.0) in place of the divisor, c")
+    assert text.endswith("Write np.where(c != 0, c, 1.0) instead of the divisor, c.")
 
     [text] = said(run, "%%tape x\ny = np.where(x > 3, (x - 3) * np.log(x - 3), 0.0)", "nonfinite")
-    assert text.endswith("write np.log(np.where(x > 3, x - 3, 1.0)) inside")
+    assert text.endswith("Write np.log(np.where(x > 3, x - 3, 1.0)) instead.")
     [text] = said(run, "%%tape x\ny = np.where(x <= 3, 0.0, np.sqrt(x - 3))", "nonfinite")
-    assert text.endswith("write np.sqrt(np.where(x <= 3, 1.0, x - 3)) inside")
+    assert text.endswith("Write np.sqrt(np.where(x <= 3, 1.0, x - 3)) instead.")
 
 
 def test_gradients_are_unchanged_by_all_this(run: Run) -> None:

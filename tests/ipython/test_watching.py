@@ -148,10 +148,10 @@ def test_a_name_that_the_cell_makes_a_text_stops_it(shell: Any, capsys: Any) -> 
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("3", "whole numbers (int64), and only real numbers have derivatives: write n = 3.0"),
-        ("True", "truth values (bool), and only real numbers have derivatives: write n = 1.0"),
-        ("np.array([1, 2])", "write n = np.array([1.0, 2.0])"),
-        ("np.arange(9)", "write n = np.array(..., dtype=float)"),
+        ("3", "integers (int64), which have no derivative. Write n = 3.0"),
+        ("True", "booleans (bool), which have no derivative. Write n = 1.0"),
+        ("np.array([1, 2])", "Write n = np.array([1.0, 2.0])"),
+        ("np.arange(9)", "Write n = np.array(..., dtype=float)"),
     ],
 )
 def test_whole_numbers_are_told_about(run: Run, value: str, words: str) -> None:
@@ -323,7 +323,7 @@ def test_a_watched_target_is_still_watched(run: Run, cell: str) -> None:
 
     report = run(cell)
 
-    assert "1 watched, target" in repr(report)
+    assert "1 watched variable, differentiating" in repr(report)
     assert "watched" == role(report, "x")
     assert "1.0" == gradients(report)["dx/dx"]
 

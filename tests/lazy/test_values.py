@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -320,7 +321,7 @@ def test_a_computed_value_has_left_the_tape(text: str) -> None:
 
     assert tape.gradient(names["y"], names["w"]) is None
     said = " ".join(str(tape.explain(names["y"], names["w"])).split())
-    assert "left the tape through" in said
+    assert "so the tape lost track of it" in said
     assert "compute()" in said
 
 
@@ -338,14 +339,18 @@ def test_tm_function_stays_eager() -> None:
 
     for reads, what in (
         (lambda v: np.sum(x @ v), "it reads x, a Dask array"),
-        (lambda v: np.sum(tm.constant(lazy(DATA)) @ v), "a Dask array"),
+        (
+            lambda v, parts=(x,): np.sum(parts[0] @ v),
+            r"it reads the default of parts\[0\], a Dask array",
+        ),
+        (lambda v: np.sum(tm.constant(lazy(DATA)) @ v), "it reads da, of the library dask"),
     ):
         read = tm.function(reads)
         with pytest.warns(EagerWarning, match=what):
             found = [numbers(read(tm.constant(WEIGHTS)))[0] for _ in range(3)]
         assert found == pytest.approx([expected] * 3)
         assert not read.programs
-        assert what in read.why_eager
+        assert re.match(what, read.why_eager)
 
 
 def test_recompute_grad_compares_graphs() -> None:

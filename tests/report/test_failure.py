@@ -17,7 +17,7 @@ LINE = FailedLine(
     5, "y = A @ x + b", (Mark(4, 5, "2×2", True), Mark(8, 9, "3", True), Mark(12, 13, "2"))
 )
 MISFIT = Failure(
-    5, "ValueError", "", "", (LINE,), "A is 2×2, x is 3: the inner sizes 2 and 3 differ"
+    5, "ValueError", "", "", (LINE,), "A is 2×2, x is 3: the inner sizes 2 and 3 differ."
 )
 
 
@@ -33,8 +33,8 @@ def test_text() -> None:
         "line 5:  y = A @ x + b\n"
         "             ^   ^   ─\n"
         "            2×2  3   2\n"
-        "A is 2×2, x is 3: the inner sizes 2 and 3 differ\n\n"
-        "This is what was recorded until then."
+        "A is 2×2, x is 3: the inner sizes 2 and 3 differ.\n\n"
+        "Recorded before the error:"
     )
 
 

@@ -107,16 +107,18 @@ def because(found: Any) -> str:
 @pytest.mark.parametrize(
     ("function", "inputs", "words"),
     [
-        (lambda a, _b: a * 2, (1.0, 2.0), "y was not computed from b; it depends on a"),
-        (lambda a, b, _c: a * b, (1.0, 2.0, 3.0), "y was not computed from c; it depends on a and b"),
-        (lambda _a: tm.constant(1.0), (1.0,), "y is a constant: it was made as one"),
-        (lambda a: tm.constant(np.floor(a.numpy())), (1.5,), "a left the tape through .numpy()"),
-        (lambda _a: tm.constant(2), (1.0,), "y holds whole numbers (int64), which change in steps"),
-        (lambda _a: tm.constant(True), (1.0,), "y holds truth values (bool)"),
-        (lambda a: a * 1.5, (2,), "whole numbers (int64), and only real numbers have derivatives: write a = 2.0"),
-        (lambda a: a * 1.5, (False,), "write a = 0.0"),
-        (lambda a: a * 1.5, ([[1, 2]],), "write a = np.array([[1.0, 2.0]])"),
-        (lambda a: a * 1.5, (range(9),), "write a = np.array(..., dtype=float)"),
+        (lambda a, _b: a * 2, (1.0, 2.0), "Nothing recorded on the tape leads from b to y; y depends on a"),
+        (lambda a, b, _c: a * b, (1.0, 2.0, 3.0), ("Nothing recorded on the tape leads from c to y; y depends on "
+         "a and b")),
+        (lambda _a: tm.constant(1.0), (1.0,), "y is a constant. It wasn't computed from a"),
+        (lambda a: tm.constant(np.floor(a.numpy())), (1.5,), ("turned a into a plain array, so the tape lost "
+         "track of it")),
+        (lambda _a: tm.constant(2), (1.0,), "y holds integers (int64), which change in steps"),
+        (lambda _a: tm.constant(True), (1.0,), "y holds booleans (bool)"),
+        (lambda a: a * 1.5, (2,), "integers (int64), which have no derivative. Write a = 2.0"),
+        (lambda a: a * 1.5, (False,), "Write a = 0.0"),
+        (lambda a: a * 1.5, ([[1, 2]],), "Write a = np.array([[1.0, 2.0]])"),
+        (lambda a: a * 1.5, (range(9),), "Write a = np.array(..., dtype=float)"),
     ],
 )  # fmt: skip
 def test_reasons(function: Any, inputs: tuple[Any, ...], words: str) -> None:
@@ -132,7 +134,10 @@ def test_a_source_that_nobody_watched() -> None:
 
     found = findings_of(observer, [("y", y)], [("x", x)])
 
-    assert "x is not watched: name it in the %%tape line, or call tape.watch(x)" == because(found)
+    assert (
+        "x isn't watched. Name it on the %%tape line, or call tape.watch(x) before you use it."
+        == because(found)
+    )
 
 
 @pytest.mark.parametrize(

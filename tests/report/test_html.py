@@ -163,7 +163,7 @@ def test_notes_and_values() -> None:
     read = page(replace(square(), verdict=said), "'<i>value</i>'")
 
     assert re.search(
-        r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL
+        r"differentiating y'<i>value</i>'not tracked It <left>\..*Variables", read.text, re.DOTALL
     )
 
 

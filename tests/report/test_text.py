@@ -18,7 +18,7 @@ from tests.report.recordings import chain, product, record, regression, square, 
 def test_the_square() -> None:
     """The smallest report."""
     expected = """\
-        %%tape: 1 operation recorded, 1 watched, target y
+        %%tape: 1 operation, 1 watched variable, differentiating y
         y = 9.0; dy/da = 6.0
 
         name  role     shape   dtype    value  gradient of y  line
@@ -45,7 +45,7 @@ def test_the_square() -> None:
 def test_two_orders() -> None:
     """Derivatives of two orders, one of which is None for a reason."""
     expected = """\
-        %%tape: 3 operations recorded, 2 watched, target y
+        %%tape: 3 operations, 2 watched variables, differentiating y
         d²y/db² is None: it is zero, because y is linear in b near this point
         y = 5.45578; dy/da = 0.231011, dy/db = 1.81859, d²y/da² = -7.95267
 
@@ -77,7 +77,7 @@ def test_two_orders() -> None:
 def test_the_regression() -> None:
     """Variables and constants."""
     expected = """\
-        %%tape: 5 operations recorded, 2 watched, target y
+        %%tape: 5 operations, 2 watched variables, differentiating y
         y = 106.917; dy/da = [[70.3333], [89.3333]], dy/db = [19.0]
 
         name  role      shape   dtype    value                                 gradient of y           line
@@ -98,14 +98,16 @@ def test_large_arrays_and_many_operations() -> None:
     assert "dy/da = 100 elements, 0.0 to 198.0, mean 99.0" in text(
         record(lambda a: np.sum(a**2), np.arange(100.0))
     )
-    assert text(chain(2000)).startswith("%%tape: 2,000 operations recorded, 1 watched, target y\n")
+    assert text(chain(2000)).startswith(
+        "%%tape: 2,000 operations, 1 watched variable, differentiating y\n"
+    )
 
 
 def test_a_note() -> None:
     """What there is to say comes before the tables."""
     found = replace(square(), verdict=(Statement("left", "y\nleft."),))
 
-    assert "target y\ny left.\n\nname" in text(found)
+    assert "differentiating y\ny left.\n\nname" in text(found)
 
 
 def test_nothing_at_all() -> None:
@@ -122,7 +124,7 @@ def test_nothing_at_all() -> None:
         source_lines=(),
     )
 
-    assert "%%tape: 0 operations recorded, 0 watched" == text(found)
+    assert "%%tape: 0 operations, 0 watched variables" == text(found)
 
 
 def test_names_with_line_ends() -> None:

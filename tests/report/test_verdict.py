@@ -9,7 +9,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.report.findings import Findings
-from tapemagic.report.verdict.find import MOST, cut, shortened
+from tapemagic.report.verdict.find import MAX_SENTENCES, shortened, truncate
 from tapemagic.report.verdict.statement import Statement, by_severity
 from tests.report.recordings import product, record, square
 
@@ -55,15 +55,15 @@ def test_a_verdict_is_short() -> None:
 
     short = shortened(sorted(said, key=by_severity))
 
-    assert len(topics) == len(short) <= MOST
+    assert len(topics) == len(short) <= MAX_SENTENCES
     assert "none 0; and 49 more, in Gradients" in [one.text for one in short]
     assert ["nonfinite", "warning", "none", "missing", "result", "kink"] == [s.topic for s in short]
 
 
 def test_a_long_reason_is_cut() -> None:
     """The table of gradients has it in full."""
-    assert len(cut("word " * 1000)) <= 200
-    assert "short" == cut("short")
+    assert len(truncate("word " * 1000)) <= 200
+    assert "short" == truncate("short")
 
 
 def quietly(function: Any, *inputs: Any) -> list[str]:
@@ -75,24 +75,24 @@ def quietly(function: Any, *inputs: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("function", "x", "expected"),
     [
-        (np.log, -1.0, "y is nan since log on line 2 is nan: a is -1.0; its gradient means nothing"),
-        (np.log, 0.0, "y is -inf since log on line 2 is -inf: a is 0.0; its gradient means nothing"),
-        (lambda a: 1.0 / a, 0.0, "y is inf since divide on line 2 divides 1.0 by 0.0: a is 0.0; its gradient"),
-        (lambda a: a / a, 0.0, "y is nan since divide on line 2 divides 0.0 by 0.0: a is 0.0; its gradient"),
-        (np.exp, 1000.0, "y is inf since exp on line 2 is too large for float64: a is 1000.0; its gradient means"),
-        (np.exp, np.float32(100.0), "y is inf since exp on line 2 is too large for float32: a is 100.0;"),
+        (np.log, -1.0, "y is nan because log(a) on line 2 is nan (a = -1.0). Ignore its gradients."),
+        (np.log, 0.0, "y is -inf because log(a) on line 2 is -inf (a = 0.0). Ignore its gradients."),
+        (lambda a: 1.0 / a, 0.0, "y is inf because divide on line 2 divides 1.0 by 0.0 (a = 0.0). Ignore its"),
+        (lambda a: a / a, 0.0, "y is nan because divide on line 2 divides 0.0 by 0.0 (a = 0.0). Ignore its"),
+        (np.exp, 1000.0, "y is inf because exp(a) on line 2 is too large for float64 (a = 1000.0). Ignore its"),
+        (np.exp, np.float32(100.0), "y is inf because exp(a) on line 2 is too large for float32 (a = 100.0)."),
         (lambda a: np.sum(np.log(a)), [[1.0, 2.0], [3.0, -4.0]],
-         "y is nan since log on line 2 is nan: a[1, 1] is -4.0;"),
-        (np.log, [1.0, -1.0], "y holds nan since log on line 2 is nan: a[1] is -1.0;"),
-        (lambda a: a * 2.0, np.nan, "y is nan since a is nan to begin with, and goes into multiply on line 2;"),
+         "y is nan because log(a[1, 1]) on line 2 is nan (a[1, 1] = -4.0)."),
+        (np.log, [1.0, -1.0], "y holds nan because log(a[1]) on line 2 is nan (a[1] = -1.0)."),
+        (lambda a: a * 2.0, np.nan, "y is nan because a was already nan when multiply on line 2 used it."),
         (lambda a: np.sum(a * np.array([1.0, np.inf])), [1.0, 2.0],
-         "y is inf since an input of multiply on line 2 is inf"),
-        (np.sqrt, 0.0, "dy/da is inf since the derivative of sqrt on line 2 is infinite at a = 0.0"),
+         "y is inf because multiply on line 2 received an input that was already inf."),
+        (np.sqrt, 0.0, "dy/da is inf: the derivative of sqrt is infinite at a = 0.0 (line 2)."),
         (lambda a: np.sqrt(a) * 0.0, 0.0,
-         "dy/da is nan since the derivative of sqrt on line 2 is infinite at a = 0.0 and is"),
+         "dy/da is nan: the derivative of sqrt is infinite at a = 0.0 (line 2), and it is multiplied by 0."),
         (lambda a: np.sum(np.sqrt(a)), [1.0, 0.0],
-         "dy/da holds inf since the derivative of sqrt on line 2 is infinite at a[1]"),
-        (lambda a: np.sqrt(a - 1.0), 1.0, "dy/da is inf since the derivative of sqrt on line 3 is infinite at 0.0"),
+         "dy/da holds inf: the derivative of sqrt is infinite at a[1] = 0.0 (line 2)."),
+        (lambda a: np.sqrt(a - 1.0), 1.0, "dy/da is inf: the derivative of sqrt is infinite at 0.0 (line 3)."),
     ],
 )  # fmt: skip
 def test_where_it_began(function: Any, x: Any, expected: str) -> None:
@@ -111,7 +111,7 @@ def test_only_what_the_target_was_computed_from_counts() -> None:
 
     [text] = quietly(compute, 2.0)
 
-    assert text.startswith("y is inf since exp on line 5 is too large")
+    assert text.startswith("y is inf because exp on line 5 is too large")
 
 
 def test_the_trap_of_where() -> None:
@@ -119,9 +119,9 @@ def test_the_trap_of_where() -> None:
     [text] = quietly(lambda a: np.sum(np.where(a > 0, np.sqrt(a), 0.0)), np.array([4.0, 0.0]))
 
     assert (
-        "dy/da holds nan since the derivative of sqrt on line 2 is infinite at a[1] = 0.0 and is multiplied by 0: "
-        "np.where chose the other branch, but both are differentiated; write "
-        "np.sqrt(np.where(condition, a, 1.0)) inside" == text
+        "dy/da holds nan: the derivative of sqrt is infinite at a[1] = 0.0 (line 2), and np.where multiplies it by 0, "
+        "because it differentiates both branches. Write np.sqrt(np.where(condition, a, 1.0)) instead."
+        == text
     )
 
 
@@ -135,7 +135,7 @@ def test_a_zero_that_no_where_made() -> None:
 
     [text] = quietly(compute, np.array([0.0]))
 
-    assert text.endswith("and is multiplied by 0")
+    assert text.endswith("and it is multiplied by 0.")
 
 
 def test_none_is_never_called_anything_else() -> None:

@@ -29,6 +29,8 @@ from tapemagic.errors import (
 def custom_gradient(function: Function | None = None) -> Any:
     """Define the gradient of a function.
 
+    Live tapes record the operations of `grad_fn`, so second derivatives are the derivatives of `grad_fn`.
+
     Parameters
     ----------
     function : callable
@@ -51,10 +53,6 @@ def custom_gradient(function: Function | None = None) -> Any:
         argument's, or complex gradients although result and argument are real.
     VariablesKeywordError
         When called, if the function reads variables, and `grad_fn` doesn't accept them.
-
-    Notes
-    -----
-    Live tapes record the operations of `grad_fn`, so second derivatives are the derivatives of `grad_fn`.
 
     Examples
     --------

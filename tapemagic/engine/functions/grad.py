@@ -159,8 +159,7 @@ def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
 
     Parameters
     ----------
-    function, argnums
-        See `grad`.
+    function, argnums : see `grad`
 
     Returns
     -------
@@ -191,8 +190,7 @@ def jacobian(function: Function, argnums: Argnums = 0) -> Function:
     ----------
     function : callable
         A function that returns a tensor, or a structure of tensors.
-    argnums : int or tuple of int, optional
-        See `grad`.
+    argnums : int or tuple of int, optional, see `grad`
 
     Returns
     -------
@@ -221,8 +219,7 @@ def hessian(function: Function, argnums: Argnums = 0) -> Function:
 
     Parameters
     ----------
-    function, argnums
-        See `jacobian`.
+    function, argnums : see `jacobian`
 
     Returns
     -------

@@ -23,21 +23,17 @@ from tapemagic.errors import FunctionError, NotNumbersError, OptionError, ShapeE
 def hvp(function: Function, argnums: Argnums = 0) -> Function:
     """Return a function that multiplies the Hessian of a function by a vector, without computing the matrix.
 
+    Raises ShapeError when called, if the vector doesn't match.
+
     Parameters
     ----------
-    function, argnums
-        See `grad`.
+    function, argnums : see `grad`
 
     Returns
     -------
     callable
         Takes the function's arguments, followed by the vector, which has the structure and shape of the argument to
         differentiate with respect to, or is a tuple of such vectors.
-
-    Raises
-    ------
-    ShapeError
-        When called, if the vector doesn't match.
 
     Notes
     -----
@@ -101,6 +97,8 @@ def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
 def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     """Return the value of a function, and its derivative in a direction: the Jacobian times a tangent.
 
+    Raises ShapeError if the tangents don't match the primals.
+
     Parameters
     ----------
     function : callable
@@ -114,11 +112,6 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     -------
     (value, tangent)
         The tangent has the structure and shapes of the value.
-
-    Raises
-    ------
-    ShapeError
-        If the tangents don't match the primals.
 
     Notes
     -----
@@ -164,14 +157,8 @@ def _run(function: Function, args: tuple[Any, ...]) -> Run:
 def _matching(structure: Any, template: Any, role: str) -> list[Any]:
     """Return the leaves of a cotangent or tangent, each with the shape of the corresponding tensor of a template.
 
-    Raises
-    ------
-    NotATensorError
-        If the structure contains itself.
-    NotNumbersError
-        If an entry is not numeric.
-    ShapeError
-        If a shape or the structure differs, or an entry is complex where the template is real.
+    Raises NotATensorError if the structure contains itself. Raises NotNumbersError if an entry is not numeric. Raises
+    ShapeError if a shape or the structure differs, or an entry is complex where the template is real.
     """
     try:
         weights = list(map(as_operand, _leaves_like(structure, template)))

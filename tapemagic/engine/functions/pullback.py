@@ -23,16 +23,11 @@ from tapemagic.errors import (
 class Call:
     """A call of a function with a custom gradient, as the parameter of its record.
 
-    Attributes
-    ----------
-    name : str
-        The name of the function.
-    pullback : callable
-        ``pullback(upstream) -> gradients``: a list with a tensor per output -> a list with a tensor or None per
-        input.
-    start_time : int
-        The time at which the function was called, by the clock of ids: the ids of values that it computed are between
-        this time and the ids of its results.
+    - `name`: The name of the function.
+    - `pullback`: ``pullback(upstream) -> gradients``: a list with a tensor per output -> a list with a tensor or None
+      per input.
+    - `start_time`: The time at which the function was called, by the clock of ids: the ids of values that it computed
+      are between this time and the ids of its results.
     """
 
     __slots__ = ("name", "pullback", "start_time")

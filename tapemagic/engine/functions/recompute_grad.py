@@ -26,6 +26,9 @@ F = TypeVar("F", bound=Function)
 def recompute_grad(function: F) -> F:
     """Compute a function again when it is differentiated, so that the tape keeps no intermediate values.
 
+    Raises FunctionError when differentiated, if the second call returns a different result, for example because the
+    function draws random numbers.
+
     Parameters
     ----------
     function : callable
@@ -36,12 +39,6 @@ def recompute_grad(function: F) -> F:
     -------
     callable
         The decorated function. A tape keeps only its arguments and results.
-
-    Raises
-    ------
-    FunctionError
-        When differentiated, if the second call returns a different result, for example because the function draws
-        random numbers.
 
     Notes
     -----

@@ -139,18 +139,13 @@ def value_and_gradients_function(function: Function, params: Params = None) -> F
     Parameters
     ----------
     function, params
-        See `make_vjp`.
+        See `make_vjp`, which raises the same errors.
 
     Returns
     -------
     callable
         ``value_and_gradients_function(f)(*args, dy=None)`` returns a pair: the value, and the list of the gradients
         with respect to the arguments, None for unconnected arguments.
-
-    Raises
-    ------
-    OptionError, FunctionError
-        See `make_vjp`.
 
     Examples
     --------
@@ -177,18 +172,13 @@ def gradients_function(function: Function, params: Params = None) -> Function:
     Parameters
     ----------
     function, params
-        See `make_vjp`.
+        See `make_vjp`, which raises the same errors.
 
     Returns
     -------
     callable
         ``gradients_function(f)(*args, dy=None)`` returns the list of the gradients with respect to the arguments,
         None for unconnected arguments.
-
-    Raises
-    ------
-    OptionError, FunctionError
-        See `make_vjp`.
 
     Examples
     --------
@@ -205,6 +195,8 @@ def gradients_function(function: Function, params: Params = None) -> Function:
 def implicit_val_and_grad(function: Function) -> Function:
     """Return a function that computes `function`, and its gradients with respect to the variables that it reads.
 
+    Raises FunctionError when called, if the function reads no trainable variable, or returns None.
+
     Parameters
     ----------
     function : callable
@@ -215,11 +207,6 @@ def implicit_val_and_grad(function: Function) -> Function:
     callable
         ``implicit_val_and_grad(f)(*args)`` returns a pair: the value, and a list of pairs of gradient and variable,
         in the order of the variables' creation, which an optimizer accepts.
-
-    Raises
-    ------
-    FunctionError
-        When called, if the function reads no trainable variable, or returns None.
 
     Examples
     --------
@@ -256,17 +243,12 @@ def implicit_grad(function: Function) -> Function:
     Parameters
     ----------
     function : callable
-        See `implicit_val_and_grad`.
+        See `implicit_val_and_grad`, which raises the same errors.
 
     Returns
     -------
     callable
         ``implicit_grad(f)(*args)`` returns the list of pairs of gradient and variable.
-
-    Raises
-    ------
-    FunctionError
-        See `implicit_val_and_grad`.
 
     Examples
     --------

@@ -215,10 +215,7 @@ def _first(
 ) -> _Level:
     """Return the first order, if there is something to differentiate.
 
-    Raises
-    ------
-    GradientError
-        If the value of the function is nan or infinite, or differs in a second call.
+    Raises GradientError if the value of the function is nan or infinite, or differs in a second call.
     """
     at = _weighted(function, inputs, rng)
     has_several = len(at.outputs) > 1
@@ -261,12 +258,7 @@ def _parameters(function: Function, count: int) -> list[str]:
 def _point(value: Any, name: str) -> Any:
     """Convert an input to an array, or NumPy number, in double precision.
 
-    Raises
-    ------
-    NotATensorError
-        If it is neither real nor complex.
-    GradientError
-        If it is nan or infinite.
+    Raises NotATensorError if it is neither real nor complex. Raises GradientError if it is nan or infinite.
     """
     require_computed(unwrap(value), "check_gradients", SMALL_POINT)
     try:

@@ -43,11 +43,7 @@ MAX_TRIED_ENTRIES = 32
 class Comparison:
     """A derivative in a direction, by the tape and by finite differences.
 
-    Attributes
-    ----------
-    tape, quotient : float
-    error : float
-        The difference, relative to the terms of both sums, or inf if one of them is nan or infinite.
+    - `error`: The difference, relative to the terms of both sums, or inf if one of them is nan or infinite.
     """
 
     tape: float
@@ -160,10 +156,7 @@ def values(function: Function, inputs: Iterable[Any]) -> list[Any]:
 def real_or_complex(result: Any) -> list[Traced]:
     """Return the real and complex tensors that a function returned.
 
-    Raises
-    ------
-    NotATensorError
-        If there are none, or the function returned something other than numbers.
+    Raises NotATensorError if there are none, or the function returned something other than numbers.
     """
     tensors = [_tensor(y) for y in leaves(result) if y is not None]
     tensors = [y for y in tensors if y.dtype.kind in "fc"]
@@ -247,11 +240,8 @@ def locate(
     Both are found by bisection, which keeps the half with the larger difference. With `entrywise`, each entry of the
     span is tried.
 
-    Returns
-    -------
-    (WeightedSum, int, int or None)
-        The sum reduced to that output number, the entry, and the number; or `at` and None, if the error appears in no
-        single number.
+    Returns (WeightedSum, int, int or None): the sum reduced to that output number, the entry, and the number; or `at`
+    and None, if the error appears in no single number.
     """
 
     def gap_of_entries(start: int, stop: int) -> float:

@@ -17,26 +17,15 @@ ROUNDING_SHARE = 1e-8
 class DerivativeCheck:
     """A derivative, computed by the tape and by finite differences.
 
-    Attributes
-    ----------
-    order : int
-        1 for the gradient, 2 for the gradient's derivative, and so on.
-    position : int or None
-        The index of the input, or None for the weight of an output, which gradients depend on as well.
-    name : str
-        The input's name in the function's signature, or ''; for a weight, its description.
-    shape : tuple of int
-        The input's shape.
-    index : tuple of int or None
-        The entry of the input with the largest error, or None for a derivative in a random direction.
-    output : str
-        The number of the function's result that is differentiated, or '' if the result is a single number.
-    tape, quotient : float or complex
-        The derivative by the tape, and by finite differences.
-    error : float
-        The relative difference, or inf if a derivative is nan or infinite.
-    note : str
-        The likely cause, or ''.
+    - `order`: 1 for the gradient, 2 for the gradient's derivative, and so on.
+    - `position`: The index of the input, or None for the weight of an output, which gradients depend on as well.
+    - `name`: The input's name in the function's signature, or ''; for a weight, its description.
+    - `shape`: The input's shape.
+    - `index`: The entry of the input with the largest error, or None for a derivative in a random direction.
+    - `output`: The number of the function's result that is differentiated, or '' if the result is a single number.
+    - `tape`, `quotient`: The derivative by the tape, and by finite differences.
+    - `error`: The relative difference, or inf if a derivative is nan or infinite.
+    - `note`: The likely cause, or ''.
     """
 
     order: int
@@ -78,14 +67,10 @@ class DerivativeCheck:
 class GradientReport:
     """The result of `check_gradients`.
 
-    Attributes
-    ----------
-    derivatives : tuple of DerivativeCheck
-        One check for each order and input; starting with the second order, also for each weight of an output.
-    order : int
-        The highest order to check. If an order fails, higher orders aren't checked.
-    tolerance : float
-        The largest accepted relative error.
+    - `derivatives`: One check for each order and input; starting with the second order, also for each weight of an
+      output.
+    - `order`: The highest order to check. If an order fails, higher orders aren't checked.
+    - `tolerance`: The largest accepted relative error.
     """
 
     derivatives: tuple[DerivativeCheck, ...]

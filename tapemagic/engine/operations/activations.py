@@ -36,20 +36,8 @@ LOGISTIC_TAIL = 800.0
 def relu(x: Any) -> Any:
     """The larger of `x` and 0, element by element.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        In the shape and dtype of `x`. Its derivative at 0 is 0, as in TensorFlow.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor in the shape and dtype of `x`. Its derivative at 0 is 0, as in TensorFlow.
 
     Examples
     --------
@@ -73,20 +61,8 @@ def relu(x: Any) -> Any:
 def relu6(x: Any) -> Any:
     """`relu`, but at most 6.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        In the shape and dtype of `x`. Its derivative at 0 and at 6 is 0, as in TensorFlow.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor in the shape and dtype of `x`. Its derivative at 0 and at 6 is 0, as in TensorFlow.
 
     Examples
     --------
@@ -104,7 +80,7 @@ def leaky_relu(x: Any, alpha: Any = 0.2) -> Any:
     Parameters
     ----------
     x : array_like or Tensor
-        Real numbers.
+        Real numbers; complex numbers raise UnsupportedArgumentError, also as `alpha`.
     alpha : float, array_like or Tensor, optional
         The slope of the negative side; broadcast with `x`. Differentiable, so that it can be learned.
 
@@ -112,11 +88,6 @@ def leaky_relu(x: Any, alpha: Any = 0.2) -> Any:
     -------
     array or Tensor
         In the shape that `x` and `alpha` broadcast to. Its derivative at 0 is `alpha`, as in TensorFlow.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` or `alpha` is complex.
 
     Examples
     --------
@@ -135,7 +106,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
     Parameters
     ----------
     x : array_like or Tensor
-        Real numbers.
+        Real numbers; complex numbers raise UnsupportedArgumentError, also as `alpha`.
     alpha : float, array_like or Tensor, optional
         Minus the limit for large negative numbers; broadcast with `x`. Differentiable.
 
@@ -143,11 +114,6 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
     -------
     array or Tensor
         In the shape that `x` and `alpha` broadcast to. Its derivative at 0 is `alpha`, as in TensorFlow.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` or `alpha` is complex.
 
     Notes
     -----
@@ -168,21 +134,9 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 def selu(x: Any) -> Any:
     """`elu` with the two constants that keep mean 0 and variance 1 from layer to layer.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        In the shape and dtype of `x`; float64 for integers. Its derivative at 0 is the one from the right,
-        1.0507..., as in TensorFlow.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor in the shape and dtype of `x`; float64 for integers. Its derivative at 0 is the one from the right,
+    1.0507..., as in TensorFlow.
 
     Notes
     -----
@@ -206,7 +160,7 @@ def gelu(x: Any, approximate: bool = False) -> Any:
     Parameters
     ----------
     x : array_like or Tensor
-        Real numbers.
+        Real numbers; complex numbers raise UnsupportedArgumentError.
     approximate : bool, optional
         Whether to approximate the probability by tanh, as many published networks do.
 
@@ -214,11 +168,6 @@ def gelu(x: Any, approximate: bool = False) -> Any:
     -------
     array or Tensor
         In the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
 
     Notes
     -----
@@ -246,20 +195,8 @@ def gelu(x: Any, approximate: bool = False) -> Any:
 def silu(x: Any) -> Any:
     """``x * sigmoid(x)``, also called swish.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        In the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor in the shape and dtype of `x`; float64 for integers.
 
     Examples
     --------

@@ -73,18 +73,13 @@ def conv1d(x: Any, kernel: Any, stride: Any = 1, padding: Any = "VALID", dilatio
     x : array_like or Tensor, shape (..., length, channels in)
         Real or complex numbers, with at least one axis for a batch.
     kernel : array_like or Tensor, shape (length, channels in, channels out)
-        See `conv2d`.
+        See `conv2d`, which raises the same errors.
     stride, padding, dilation : optional
         See `conv2d`, for one axis.
 
     Returns
     -------
     array or Tensor, shape (..., length out, channels out)
-
-    Raises
-    ------
-    ShapeError, OptionError, UnsupportedArgumentError
-        See `conv2d`.
 
     Examples
     --------
@@ -160,16 +155,11 @@ def conv1d_transpose(
     kernel : array_like or Tensor, shape (length, channels out, channels in)
         The kernel of the `conv1d` that maps the shape of the result to the shape of x.
     output_shape, strides, padding, dilations : optional
-        See `conv2d_transpose`, for one axis.
+        See `conv2d_transpose`, which raises the same errors; for one axis.
 
     Returns
     -------
     array or Tensor, shape (..., length out, channels out)
-
-    Raises
-    ------
-    ShapeError, OptionError, UnsupportedArgumentError
-        See `conv2d_transpose`.
 
     Examples
     --------

@@ -52,20 +52,8 @@ FAR = (
 def erf(x: Any) -> Any:
     """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to `x`.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        Between -1 and 1, in the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor between -1 and 1, in the shape and dtype of `x`; float64 for integers.
 
     See Also
     --------
@@ -92,20 +80,8 @@ def erf(x: Any) -> Any:
 def erfc(x: Any) -> Any:
     """The complementary error function, 1 - erf(x), accurate also if that is small.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        Between 0 and 2, in the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor between 0 and 2, in the shape and dtype of `x`; float64 for integers.
 
     See Also
     --------

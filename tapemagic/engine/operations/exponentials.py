@@ -18,6 +18,12 @@ Axis = int | Sequence[int] | None
 def softmax(x: Any, axis: Axis = -1) -> Any:
     """The exponential of each element, divided by the sum of the exponentials along an axis.
 
+    Raises numpy.exceptions.AxisError if `x` doesn't have the axis; UnsupportedArgumentError if `x` is complex.
+
+    The largest element is subtracted first, so that nothing overflows. Several infinite elements count as equal,
+    as in the derivatives of `numpy.logaddexp`: ``softmax([inf, 0])`` is ``[1, 0]``, and ``softmax([-inf, -inf])`` is
+    ``[0.5, 0.5]``, where TensorFlow returns nan.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -30,22 +36,9 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
     array or Tensor
         In the shape and dtype of `x`; float64 for integers.
 
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If `x` doesn't have the axis.
-    UnsupportedArgumentError
-        If `x` is complex.
-
     See Also
     --------
     log_softmax : The logarithm of softmax, more accurate than np.log of this result.
-
-    Notes
-    -----
-    The largest element is subtracted first, so that nothing overflows. Several infinite elements count as equal,
-    as in the derivatives of `numpy.logaddexp`: ``softmax([inf, 0])`` is ``[1, 0]``, and ``softmax([-inf, -inf])`` is
-    ``[0.5, 0.5]``, where TensorFlow returns nan.
 
     Examples
     --------
@@ -71,6 +64,8 @@ def shares(x: Any, axes: tuple[int, ...]) -> Any:
 def log_softmax(x: Any, axis: Axis = -1) -> Any:
     """The logarithm of `softmax`, accurate also for results close to 0 or 1.
 
+    Raises numpy.exceptions.AxisError if `x` doesn't have the axis; UnsupportedArgumentError if `x` is complex.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -82,13 +77,6 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
     -------
     array or Tensor
         At most 0, in the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If `x` doesn't have the axis.
-    UnsupportedArgumentError
-        If `x` is complex.
 
     See Also
     --------
@@ -111,6 +99,11 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of the exponentials, without overflow.
 
+    Raises numpy.exceptions.AxisError if `x` doesn't have the axis; UnsupportedArgumentError if `x` is complex.
+
+    Its gradient is `softmax`, so infinite elements that are equal get equal shares: a half each for
+    ``logsumexp([-inf, -inf])``, where TensorFlow returns nan.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -124,18 +117,6 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     -------
     array or Tensor
         In the dtype of `x`; float64 for integers. The result without any elements is -inf.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If `x` doesn't have the axis.
-    UnsupportedArgumentError
-        If `x` is complex.
-
-    Notes
-    -----
-    Its gradient is `softmax`, so infinite elements that are equal get equal shares: a half each for
-    ``logsumexp([-inf, -inf])``, where TensorFlow returns nan.
 
     Examples
     --------

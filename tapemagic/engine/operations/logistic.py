@@ -14,20 +14,9 @@ from tapemagic.engine.operations.primitive import primitive
 def sigmoid(x: Any) -> Any:
     """The logistic function, ``1 / (1 + exp(-x))``, without overflow.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        Between 0 and 1, in the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex. Write ``1 / (1 + np.exp(-x))`` instead.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError: write ``1 / (1 +
+    np.exp(-x))`` instead. The result is an array or Tensor between 0 and 1, in the shape and dtype of `x`; float64 for
+    integers.
 
     Examples
     --------
@@ -49,20 +38,8 @@ def sigmoid(x: Any) -> Any:
 def log_sigmoid(x: Any) -> Any:
     """The logarithm of `sigmoid`, accurate also for results close to 0 or 1.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        At most 0, in the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor at most 0, in the shape and dtype of `x`; float64 for integers.
 
     Examples
     --------
@@ -79,20 +56,8 @@ def log_sigmoid(x: Any) -> Any:
 def softplus(x: Any) -> Any:
     """The softplus function, ``log(1 + exp(x))``, without overflow: a smooth `relu`.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        At least 0, in the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor at least 0, in the shape and dtype of `x`; float64 for integers.
 
     Examples
     --------
@@ -108,20 +73,8 @@ def softplus(x: Any) -> Any:
 def softsign(x: Any) -> Any:
     """The softsign function, ``x / (1 + abs(x))``.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        Between -1 and 1, in the shape and dtype of `x`; float64 for integers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor between -1 and 1, in the shape and dtype of `x`; float64 for integers.
 
     Examples
     --------
@@ -140,21 +93,9 @@ def softsign(x: Any) -> Any:
 def hard_sigmoid(x: Any) -> Any:
     """The hard sigmoid, ``relu6(x + 3) / 6``: a piecewise linear approximation of `sigmoid`.
 
-    Parameters
-    ----------
-    x : array_like or Tensor
-        Real numbers.
-
-    Returns
-    -------
-    array or Tensor
-        Between 0 and 1, in the shape and dtype of `x`; float64 for integers. Its derivative at
-        -3 and at 3 is 0, as in Keras 3.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is complex.
+    `x` is an array_like or Tensor of real numbers; complex numbers raise UnsupportedArgumentError. The result is an
+    array or Tensor between 0 and 1, in the shape and dtype of `x`; float64 for integers. Its derivative at -3 and at 3
+    is 0, as in Keras 3.
 
     Examples
     --------

@@ -9,13 +9,15 @@ import numpy as np
 from tapemagic.engine.operations.common import array, plain, real
 from tapemagic.engine.operations.exponentials import axes_of, logarithm, minus_largest, reduced
 from tapemagic.engine.operations.primitive import primitive
-from tapemagic.engine.tracing import one_call
 from tapemagic.errors import ShapeError, UnsupportedArgumentError
 
 
 @primitive
 def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     """The cross-entropy between probabilities and the softmax of logits.
+
+    Equivalent to ``tf.nn.softmax_cross_entropy_with_logits``, but all derivatives are exact: TensorFlow's first
+    derivative assumes that the labels add up to 1, and its second derivatives ignore the labels' contribution.
 
     Parameters
     ----------
@@ -45,60 +47,30 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     --------
     sparse_softmax_cross_entropy : For labels that are class numbers.
 
-    Notes
-    -----
-    Equivalent to ``tf.nn.softmax_cross_entropy_with_logits``, but all derivatives are exact: TensorFlow's first
-    derivative assumes that the labels add up to 1, and its second derivatives ignore the labels' contribution.
-
     Examples
     --------
     >>> from tapemagic.engine.operations.losses import softmax_cross_entropy
     >>> softmax_cross_entropy([[0.0, 1.0], [0.5, 0.5]], [[0.0, 1000.0], [2.0, 2.0]])
     array([0.        , 0.69314718])
     """
-    losses, _, _ = _cross_entropy(labels, logits, axis)
-    return losses
-
-
-@one_call
-def softmax_cross_entropy_with_softmax(labels: Any, logits: Any, axis: int = -1) -> tuple[Any, Any]:
-    """Return the losses, and the softmax of the logits: the results of `softmax_cross_entropy` and `softmax`.
-
-    Parameters
-    ----------
-    labels, logits, axis
-        See `softmax_cross_entropy`, which raises the same errors.
-
-    Returns
-    -------
-    losses : array of the shape of `logits` without `axis`
-    shares : array of the shape of `logits`
-
-    Examples
-    --------
-    >>> softmax_cross_entropy_with_softmax(np.array([[0.0, 1.0]]), np.array([[2.0, 2.0]]))
-    (array([0.69314718]), array([[0.5, 0.5]]))
-    """
-    losses, y, total = _cross_entropy(labels, logits, axis)
-    y /= total
-    return losses, y
-
-
-def _cross_entropy(labels: Any, logits: Any, axis: int) -> tuple[Any, Any, Any]:
-    """Return the losses; the exponentials as a new array, and their sum along the axis, which stays."""
     labels, logits = _both(labels, logits, "softmax_cross_entropy")
     (axis,) = axes = axes_of(axis, logits)
     y, _ = minus_largest(logits, axes)
     expected = _weighted(labels, y, axis)
     np.exp(y, out=y)
-    total = reduced(np.add, y, axes)
-    log_total = plain(logarithm(total).squeeze(axis))
-    return np.sum(labels, axis=axis) * log_total - expected, y, total
+    log_total = plain(logarithm(reduced(np.add, y, axes)).squeeze(axis))
+    return np.sum(labels, axis=axis) * log_total - expected
 
 
 @primitive
 def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     """The cross-entropy between probabilities and the logistic function of logits, element by element.
+
+    Raises ShapeError if `labels` and `logits` differ in shape; UnsupportedArgumentError if `logits` are integers, or
+    either argument is complex.
+
+    Equivalent to ``tf.nn.sigmoid_cross_entropy_with_logits``, except that a correct infinite logit has the loss 0,
+    where TensorFlow returns nan.
 
     Parameters
     ----------
@@ -111,18 +83,6 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     -------
     array or Tensor
         ``-labels * log_sigmoid(logits) - (1 - labels) * log_sigmoid(-logits)``, in the same shape.
-
-    Raises
-    ------
-    ShapeError
-        If `labels` and `logits` differ in shape.
-    UnsupportedArgumentError
-        If `logits` are integers, or either argument is complex.
-
-    Notes
-    -----
-    Equivalent to ``tf.nn.sigmoid_cross_entropy_with_logits``, except that a correct infinite logit has the loss 0,
-    where TensorFlow returns nan.
 
     Examples
     --------

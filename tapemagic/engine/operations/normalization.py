@@ -32,6 +32,8 @@ def batch_norm(
 ) -> Any:
     """Normalize a batch with given moments: ``scale * (x - mean) / sqrt(variance + epsilon) + offset``.
 
+    Raises ShapeError if another argument doesn't broadcast to the shape of `x`.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -47,11 +49,6 @@ def batch_norm(
     -------
     array or Tensor
         In the shape of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If another argument doesn't broadcast to the shape of `x`.
 
     Notes
     -----
@@ -79,6 +76,9 @@ def layer_norm(
 ) -> Any:
     """Normalize each example to mean 0 and variance 1, then multiply by `scale` and add `offset`.
 
+    Raises numpy.exceptions.AxisError if `x` doesn't have the axis; ShapeError if `scale` or `offset` doesn't broadcast
+    to the shape of `x`.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -94,13 +94,6 @@ def layer_norm(
     -------
     array or Tensor
         In the shape of `x`.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If `x` doesn't have the axis.
-    ShapeError
-        If `scale` or `offset` doesn't broadcast to the shape of `x`.
 
     Notes
     -----

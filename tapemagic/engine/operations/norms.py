@@ -18,6 +18,10 @@ Axis = int | Sequence[int] | None
 def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
     """Divide by the Euclidean norm along an axis, so that the norm becomes 1.
 
+    Raises numpy.exceptions.AxisError if `x` doesn't have the axis.
+
+    Equivalent to ``tf.nn.l2_normalize``, except that squares can't overflow.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -31,15 +35,6 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
     -------
     array or Tensor
         In the shape of `x`: ``x / sqrt(max(sum(abs(x)**2), epsilon))``.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If `x` doesn't have the axis.
-
-    Notes
-    -----
-    Equivalent to ``tf.nn.l2_normalize``, except that squares can't overflow.
 
     Examples
     --------
@@ -62,6 +57,11 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
 def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
     """Scale an array down to a Euclidean norm of at most `clip_norm`.
 
+    Raises numpy.exceptions.AxisError if `x` doesn't have the axes; OptionError if `clip_norm` is not a positive number.
+
+    Equivalent to ``tf.clip_by_norm``, except that squares can't overflow. As in TensorFlow, the gradient for a vector
+    whose norm is exactly `clip_norm` is the gradient for longer vectors.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -75,18 +75,6 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
     -------
     array or Tensor
         In the shape of `x`: ``x * clip_norm / max(norm, clip_norm)``.
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        If `x` doesn't have the axes.
-    OptionError
-        If `clip_norm` is not a positive number.
-
-    Notes
-    -----
-    Equivalent to ``tf.clip_by_norm``, except that squares can't overflow. As in TensorFlow, the gradient for a vector
-    whose norm is exactly `clip_norm` is the gradient for longer vectors.
 
     Examples
     --------
@@ -107,6 +95,9 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
 def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[Any], Any]:
     """Scale several arrays down together, so that their common Euclidean norm is at most `clip_norm`.
 
+    Raises OptionError if `clip_norm` is not a positive number; UnsupportedArgumentError if `tensors` is not a list or a
+    tuple.
+
     Parameters
     ----------
     tensors : list or tuple of array_like or Tensor
@@ -120,13 +111,6 @@ def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[An
         Each array times ``clip_norm / max(norm, clip_norm)``, or nan if the norm is infinite.
     norm : float or Tensor
         The common norm before clipping. Its gradient is 0 where it is 0.
-
-    Raises
-    ------
-    OptionError
-        If `clip_norm` is not a positive number.
-    UnsupportedArgumentError
-        If `tensors` is not a list or a tuple.
 
     Notes
     -----

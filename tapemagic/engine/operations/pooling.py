@@ -71,16 +71,11 @@ def max_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
     x : array_like or Tensor, shape (..., length, channels)
         Real numbers, with at least one axis for a batch.
     size, strides, padding : optional
-        See `max_pool2d`, for one axis.
+        See `max_pool2d`, which raises the same errors; for one axis.
 
     Returns
     -------
     array or Tensor, shape (..., length out, channels)
-
-    Raises
-    ------
-    ShapeError, OptionError, UnsupportedArgumentError
-        See `max_pool2d`.
 
     Examples
     --------
@@ -100,17 +95,13 @@ def avg_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
     x : array_like or Tensor, shape (..., height, width, channels)
         Real or complex numbers, with at least one axis for a batch.
     size, strides, padding : optional
-        See `max_pool2d`. If a window is partly outside of x, the average is that of the elements inside.
+        See `max_pool2d`, which raises the same errors. If a window is partly outside of x, the average is that of the
+        elements inside.
 
     Returns
     -------
     array or Tensor, shape (..., height out, width out, channels)
         With the dtype of x.
-
-    Raises
-    ------
-    ShapeError, OptionError, UnsupportedArgumentError
-        See `max_pool2d`.
 
     Examples
     --------

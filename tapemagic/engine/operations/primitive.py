@@ -80,6 +80,14 @@ def register_vjp(
 ) -> Callable[..., Any]:
     """Give a function a derivative rule (vector-Jacobian product) for each of its array arguments.
 
+    Raises FunctionError if `function` or a rule isn't callable, there are no rules, or a rule takes too few arguments;
+    ValueError if `function` has rules already.
+
+    TensorFlow calls this ``tf.RegisterGradient``. A rule consists of NumPy functions, which outer tapes record like
+    any other code: this gives second derivatives. A parameter of a rule whose name starts with an underscore isn't
+    read, so the tape doesn't keep its value. In ``tape.jacobian``, `g` has an additional leading axis, so a rule
+    counts axes from the end.
+
     Parameters
     ----------
     function : callable
@@ -99,24 +107,10 @@ def register_vjp(
         Call this instead of `function`: it computes the same result, and is recorded by tapes that track an argument.
         For NumPy functions and all ufuncs, it is `function` itself.
 
-    Raises
-    ------
-    FunctionError
-        If `function` or a rule isn't callable, there are no rules, or a rule takes too few arguments.
-    ValueError
-        If `function` has rules already.
-
     See Also
     --------
     custom_gradient : Defines the gradient of one function, which returns its result together with its gradient.
     check_gradients : Compares rules with finite differences.
-
-    Notes
-    -----
-    TensorFlow calls this ``tf.RegisterGradient``. A rule consists of NumPy functions, which outer tapes record like
-    any other code: this gives second derivatives. A parameter of a rule whose name starts with an underscore isn't
-    read, so the tape doesn't keep its value. In ``tape.jacobian``, `g` has an additional leading axis, so a rule
-    counts axes from the end.
 
     Examples
     --------

@@ -21,6 +21,8 @@ UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
 def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     """Add values to zeros at an index: the transpose of indexing, ``x[index]``.
 
+    Raises IndexError if `index` doesn't fit into `shape`; ValueError if `values` don't fit the index.
+
     Parameters
     ----------
     values : array_like or Tensor
@@ -34,13 +36,6 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     -------
     array or Tensor
         With the dtype of `values`. It is a tensor, on the tape, if `values` is one.
-
-    Raises
-    ------
-    IndexError
-        If `index` doesn't fit into `shape`.
-    ValueError
-        If `values` don't fit the index.
 
     Examples
     --------
@@ -89,14 +84,9 @@ class Scattered:
     If a loop reads an array element by element, a full array for the gradient of each read would make the time of the
     backward pass proportional to the square of the array's size.
 
-    Attributes
-    ----------
-    values : array or Tensor
-        The values to add.
-    index : int, slice, None, Ellipsis, array, or tuple of them
-        The positions of the values.
-    shape : tuple of int
-        The shape of the gradient.
+    - `values`: Array or Tensor. The values to add.
+    - `index`: Int, slice, None, Ellipsis, array, or tuple of them. The positions of the values.
+    - `shape`: The shape of the gradient.
     """
 
     __slots__ = ("index", "shape", "values")
@@ -159,21 +149,12 @@ def add_at_places(
 ) -> Any:
     """Add rows of values to zeros of a shape, at flat positions in C order.
 
-    Parameters
-    ----------
-    *values : array
-        Each of a single axis.
-    places : sequence of slice or array
-        For each of the values, a slice, or an array of integers without repetitions.
-    shape : tuple of int
-        The shape of the result.
-    disjoint : int, optional
-        The number of leading `values` whose places don't overlap.
+    - `*values`: Each of a single axis.
+    - `places`: For each of the values, a slice, or an array of integers without repetitions.
+    - `shape`: The shape of the result.
+    - `disjoint`: The number of leading `values` whose places don't overlap.
 
-    Returns
-    -------
-    array
-        With the dtype of the first value.
+    Returns array: with the dtype of the first value.
 
     Examples
     --------

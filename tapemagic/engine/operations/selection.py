@@ -78,6 +78,8 @@ def one_hot(
 def cast(x: Any, dtype: DTypeLike) -> Any:
     """Convert numbers to another dtype.
 
+    Raises DtypeError if NumPy has no such dtype, or it isn't numeric.
+
     Parameters
     ----------
     x : array_like or Tensor
@@ -89,11 +91,6 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
     Returns
     -------
     array or Tensor
-
-    Raises
-    ------
-    DtypeError
-        If NumPy has no such dtype, or it isn't numeric.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Cross-entropies of logits and class numbers: the losses, their slopes in the logits, and both together."""
+"""Cross-entropies of logits and class numbers: the losses, and their slopes in the logits."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ MAX_ORDINARY = 1e18
 def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
     """The cross-entropy between classes and the softmax of logits.
 
+    Equivalent to ``tf.nn.sparse_softmax_cross_entropy_with_logits``.
+
     Parameters
     ----------
     labels : array_like of int
@@ -51,10 +53,6 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
     --------
     softmax_cross_entropy : For labels that are probabilities.
 
-    Notes
-    -----
-    Equivalent to ``tf.nn.sparse_softmax_cross_entropy_with_logits``.
-
     Examples
     --------
     >>> from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
@@ -76,36 +74,6 @@ def sparse_cross_entropy_slopes(g: Any, labels: Any, logits: Any) -> Any:
     return _slopes(g, y, _totals(y, axis), axis, cells, at, logits.shape)
 
 
-@one_call
-def sparse_cross_entropy_with_slopes(g: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
-    """Return the results of `sparse_softmax_cross_entropy` and `sparse_cross_entropy_slopes` together.
-
-    Parameters
-    ----------
-    g : array
-        The gradients of the losses, in the shape of `labels`, or a batch of these along leading axes.
-    labels, logits : array
-        See `sparse_softmax_cross_entropy`, which raises the same errors.
-
-    Returns
-    -------
-    losses : array of the shape of `labels`
-    slopes : array
-        In the shape of `logits`, with the leading axes of `g`.
-
-    Examples
-    --------
-    >>> sparse_cross_entropy_with_slopes(np.ones(1), np.array([0]), np.array([[2.0, 2.0]]))
-    (array([0.69314718]), array([[-0.5,  0.5]]))
-    """
-    labels, logits = _checked(labels, logits)
-    y, axis, cells, at = _below_largest(labels, logits)
-    chosen = cells[at]
-    total = _totals(y, axis)
-    losses = _losses(total, chosen, labels.shape)
-    return losses, _slopes(g, y, total, axis, cells, at, logits.shape)
-
-
 def _checked(labels: Any, logits: Any) -> tuple[Any, Any]:
     """Check labels and logits, and convert them to arrays of np.intp and of real numbers."""
     name = "sparse_softmax_cross_entropy"
@@ -123,11 +91,7 @@ def _checked(labels: Any, logits: Any) -> tuple[Any, Any]:
 def _below_largest(labels: Any, logits: Any) -> tuple[Any, int, Any, Any]:
     """Subtract the largest logit of each example, into a new matrix; infinite logits that equal it give 0.
 
-    Parameters
-    ----------
-    labels : array of np.intp
-    logits : array
-        In the shape of `labels`, with an additional axis for the classes.
+    - `logits`: In the shape of `labels`, with an additional axis for the classes.
 
     Returns
     -------

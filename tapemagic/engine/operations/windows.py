@@ -26,16 +26,10 @@ AXES = {1: "length", 2: "height, width"}
 class Slide:
     """A window along one axis: its size, stride, padding and dilation.
 
-    Attributes
-    ----------
-    size : int
-        The number of elements in the window.
-    stride : int
-        The distance between neighboring places.
-    before, after : int
-        The padding at the start and at the end of the axis.
-    dilation : int
-        The distance between neighboring elements of the window.
+    - `size`: The number of elements in the window.
+    - `stride`: The distance between neighboring places.
+    - `before`, `after`: The padding at the start and at the end of the axis.
+    - `dilation`: The distance between neighboring elements of the window.
     """
 
     size: int
@@ -131,12 +125,8 @@ def sliding(
 ) -> Window:
     """Return the window for the arguments of the function `name`, over axes of the given lengths.
 
-    Raises
-    ------
-    OptionError
-        If strides, padding or dilations are invalid.
-    ShapeError
-        If the window is larger than the padded axes.
+    Raises OptionError if strides, padding or dilations are invalid. Raises ShapeError if the window is larger than the
+    padded axes.
     """
     steps, gaps = each(strides, len(size), "strides"), each(dilations, len(size), "dilations")
     bare = [Slide(n, step, dilation=gap) for n, step, gap in zip(size, steps, gaps, strict=True)]
@@ -213,12 +203,8 @@ def _same(slide: Slide, length: int) -> tuple[int, int]:
 def images(x: Any, ndim: int, name: str) -> Any:
     """Convert `x` to a batch of arrays with `ndim` spatial axes and channels, for the function `name`.
 
-    Raises
-    ------
-    ShapeError
-        If `x` has too few axes.
-    UnsupportedArgumentError
-        If `x` contains something other than real or complex numbers.
+    Raises ShapeError if `x` has too few axes. Raises UnsupportedArgumentError if `x` contains something other than real
+    or complex numbers.
     """
     x = numbers(x, name)
     if x.ndim < ndim + 2:

@@ -23,10 +23,6 @@ def aligned_like(x: Any, dtype: Any = None) -> Any:
     x : array of any shape
     dtype : dtype, optional
 
-    Returns
-    -------
-    array of the shape of `x`, with the same memory order and without gaps
-
     Examples
     --------
     >>> made = aligned_like(np.ones((3, 2), order="F"), np.float32)
@@ -46,10 +42,7 @@ class Workspace(threading.local):
     For large arrays, the operating system clears new memory page by page, which takes longer than copying data into
     it.
 
-    Parameters
-    ----------
-    max_bytes : int
-        The maximum number of bytes to keep; larger arrays get new memory.
+    - `max_bytes`: The maximum number of bytes to keep; larger arrays get new memory.
 
     Examples
     --------

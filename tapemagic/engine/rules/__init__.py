@@ -28,19 +28,9 @@ __all__ = [
 ]
 
 REST = (
-    "convolution_rules",
-    "creation",
-    "decompositions",
-    "einsum",
-    "fft",
-    "linalg",
-    "neural",
-    "norm_rules",
-    "padding",
-    "polynomials",
-    "statistics",
-    "ufunc_methods",
-)
+    "convolution_rules", "creation", "decompositions", "einsum", "fft", "linalg", "neural",
+    "norm_rules", "padding", "polynomials", "statistics", "ufunc_methods",
+)  # fmt: skip
 
 LATER.extend(partial(import_module, f"{__name__}.{name}") for name in REST)
 OPTIONAL["scipy.special"] = partial(import_module, f"{__name__}.special")

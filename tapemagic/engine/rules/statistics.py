@@ -196,7 +196,7 @@ def _cov(
     if unwrap(freedom) <= 0:
         active_tracer = tracer()
         if active_tracer is not None:
-            active_tracer.leave("a warning of np.cov")
+            active_tracer.mark_exit("a warning of np.cov")
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
         freedom = 0.0
     mean = np.average(x, axis=1, weights=weights, keepdims=True)

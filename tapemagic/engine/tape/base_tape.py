@@ -44,24 +44,15 @@ ALREADY_USED = "already used. A non-persistent tape gives one set of gradients: 
 class Contents(NamedTuple):
     """The contents of a tape as plain data.
 
-    Attributes
-    ----------
-    records : tuple of Record
-        Oldest first. After a gradient that was None has released the tape, they hold identities of arrays instead of
-        values.
-    tracked : mapping of int to int
-        The ids of tracked values, each with the time since which it is tracked.
-    leaves : set of int
-        The ids of watched values.
-    variables : tuple of Variable
-        The watched variables, oldest first.
-    events : tuple of Event
-    times : tuple of int
-        The times at which recording started and stopped, alternating.
-    watches_variables : bool
-        Whether trainable variables are watched at their first read.
-    state : {'whole', 'bare', 'released'}
-        Whether the records still hold values, hold only connections, or were released.
+    - `records`: Oldest first. After a gradient that was None has released the tape, they hold identities of arrays
+      instead of values.
+    - `tracked`: The ids of tracked values, each with the time since which it is tracked.
+    - `leaves`: The ids of watched values.
+    - `variables`: The watched variables, oldest first.
+    - `times`: The times at which recording started and stopped, alternating.
+    - `watches_variables`: Whether trainable variables are watched at their first read.
+    - `state`: {'whole', 'bare', 'released'}. Whether the records still hold values, hold only connections, or were
+      released.
     """
 
     records: tuple[Any, ...]
@@ -86,16 +77,14 @@ def ignore(_record: Any) -> None:
 class BaseTape:
     """A tape that records operations on watched values inside its block; `Tape` adds gradients.
 
+    Values that no rule reads, and results that nothing refers to, are dropped: see `memory`.
+
     Parameters
     ----------
     persistent : bool, optional
         Keep the records after the first gradient, so that more gradients can be computed.
     watch_accessed_variables : bool, optional
         Watch every trainable `Variable` at its first read.
-
-    Notes
-    -----
-    Values that no rule reads, and results that nothing refers to, are dropped: see `memory`.
     """
 
     # Class attributes instead of assignments in __init__: creating a tape is part of each training step.
@@ -174,12 +163,8 @@ class BaseTape:
     def stop_recording(self) -> Iterator[None]:
         """Record nothing inside this block; results computed in it are constants for this tape.
 
-        Raises
-        ------
-        NotRecordingError
-            If the tape was never entered, or its first gradient released its records.
-        TapeStateError
-            If the tape isn't recording, or if it was entered inside the block and still records at its end.
+        Raises NotRecordingError if the tape was never entered, or its first gradient released its records;
+        TapeStateError if the tape isn't recording, or if it was entered inside the block and still records at its end.
         """
         if not self._usable:
             how = f"it was {ALREADY_USED}" if self._entered else "enter it first, with 'with tape:'"
@@ -205,10 +190,7 @@ class BaseTape:
     def reset(self) -> None:
         """Drop all records and watched values; recording continues.
 
-        Raises
-        ------
-        TapeStateError
-            If the tape isn't recording.
+        Raises TapeStateError if the tape isn't recording.
         """
         self._require_recording("reset")
         watched = frozenset(self._leaves)
@@ -251,17 +233,13 @@ class BaseTape:
     def watch(self, tensor: Any) -> None:
         """Track a tensor, so that gradients with respect to it can be computed.
 
+        Raises NotWatchableError if an entry is something else; TapeStateError if the tape was never entered, or was
+        released by its first gradient.
+
         Parameters
         ----------
         tensor : Tensor, Variable, or nested structure of them
             Integers and bools may be watched, but have no gradient; a warning says so.
-
-        Raises
-        ------
-        NotWatchableError
-            If an entry is something else.
-        TapeStateError
-            If the tape was never entered, or was released by its first gradient.
         """
         watched = tensors(tensor, "the argument of watch()", NotWatchableError)
         if not self._entered:

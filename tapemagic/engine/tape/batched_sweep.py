@@ -38,14 +38,9 @@ MAX_TASKS = 100_000
 class Basis(NamedTuple):
     """The unit cotangents of a target: a basis of its elements, or of the elements of an example.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        The target's shape.
-    examples : int
-        The length of the target's first axis if it counts examples, else 1.
-    size : int
-        The number of unit cotangents.
+    - `shape`: The target's shape.
+    - `examples`: The length of the target's first axis if it counts examples, else 1.
+    - `size`: The number of unit cotangents.
     """
 
     shape: tuple[int, ...]
@@ -64,10 +59,8 @@ def basis_of(target: Any, by_example: bool) -> Basis:
 def lazy_units(target: Any, basis: Basis, records: Iterable[Any]) -> list[Any]:
     """Return the unit cotangents of a lazy target, whose gradients pass through `records`.
 
-    Raises
-    ------
-    UnsupportedArgumentError
-        If the graph, which has a part per unit cotangent, would be too large for a scheduler.
+    Raises UnsupportedArgumentError if the graph, which has a part per unit cotangent, would be too large for a
+    scheduler.
     """
     if basis.size > MAX_LAZY_ELEMENTS:
         raise UnsupportedArgumentError(

@@ -95,12 +95,8 @@ def matched_cotangents(
 ) -> list[Tensor]:
     """Convert output_gradients to a cotangent per target, in the target's shape and dtype.
 
-    Raises
-    ------
-    NotATensorError
-        If an entry is None or not numeric.
-    ShapeError
-        If the number of entries is wrong, or an entry doesn't match its target.
+    Raises NotATensorError if an entry is None or not numeric. Raises ShapeError if the number of entries is wrong, or
+    an entry doesn't match its target.
     """
     entries = matched(output_gradients, structure, targets)
     return [_cotangent(g, target) for g, target in zip(entries, targets, strict=True)]

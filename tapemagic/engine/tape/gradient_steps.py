@@ -16,26 +16,16 @@ from tapemagic.engine.tensor.variable import Variable
 class GradientStep(NamedTuple):
     """A step of training: a call by which your program takes the gradients of Variables.
 
-    Attributes
-    ----------
-    targets : tuple of int
-        The ids of the targets.
-    value : float, complex or lazy array
-        The sum of the targets' elements, which is what the call differentiates.
-    is_sum : bool
-        Whether that is a sum of several elements.
-    line : int or None
-        The line of the cell.
-    records : int
-        The number of records on the tape before the call.
-    variables : tuple of Variable
-        The sources that are Variables.
-    values : tuple of float
-        Their values at the time of the call: a number unchanged, an array as its Euclidean norm.
-    versions : tuple of int
-        For each variable, the number of changes that the calls have seen so far.
-    gradients : tuple of (float, lazy array or None)
-        The Euclidean norms of the gradients, or lazy gradients themselves.
+    - `targets`: The ids of the targets.
+    - `value`: Float, complex or lazy array. The sum of the targets' elements, which is what the call differentiates.
+    - `is_sum`: Whether that is a sum of several elements.
+    - `line`: The line of the cell.
+    - `records`: The number of records on the tape before the call.
+    - `variables`: The sources that are Variables.
+    - `values`: Their values at the time of the call: a number unchanged, an array as its Euclidean norm.
+    - `versions`: For each variable, the number of changes that the calls have seen so far.
+    - `gradients`: Tuple of (float, lazy array or None). The Euclidean norms of the gradients, or lazy gradients
+      themselves.
     """
 
     targets: tuple[int, ...]
@@ -50,12 +40,7 @@ class GradientStep(NamedTuple):
 
 
 class GradientSteps:
-    """A list of the calls by which a program takes gradients of Variables; only the latest arrays are kept.
-
-    Attributes
-    ----------
-    steps : list of GradientStep
-    """
+    """A list of the calls by which a program takes gradients of Variables; only the latest arrays are kept."""
 
     def __init__(self) -> None:
         self.steps: list[GradientStep] = []

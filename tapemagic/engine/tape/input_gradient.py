@@ -28,21 +28,12 @@ def input_gradient(
 ) -> Any:
     """Compute the gradient of an input of an operation by its rule, in the input's shape and dtype.
 
-    Parameters
-    ----------
-    *values : array
-        The gradients of the results, the results, and the inputs.
-    rule : callable
-        The rule of the input, or of all inputs if `joint`.
-    joint : bool
-    position : int
-        The position of the input among the inputs.
-    params : dict
-        The keyword arguments of the rule.
-    results : int
-        The number of results if the operation returns a tuple, which the rule then receives, else 0.
-    name : str
-        The name of the operation in messages.
+    - `*values`: The gradients of the results, the results, and the inputs.
+    - `rule`: The rule of the input, or of all inputs if `joint`.
+    - `position`: The position of the input among the inputs.
+    - `params`: The keyword arguments of the rule.
+    - `results`: The number of results if the operation returns a tuple, which the rule then receives, else 0.
+    - `name`: The name of the operation in messages.
     """
     count = results or 1
     x = values[2 * count + position]

@@ -2,8 +2,7 @@
 
 Dead results are found by reference counts: an id is a separate integer object, to which the tensor with the result
 refers, and every record that has it as an input. A record is dropped when nothing but itself and the tape's table
-refers
-to its id.
+refers to its id.
 """
 
 from __future__ import annotations

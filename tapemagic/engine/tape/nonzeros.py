@@ -32,14 +32,9 @@ MAX_TERMS = 16
 class Term(NamedTuple):
     """Nonzero elements of gradients, at most a few per row, with their positions.
 
-    Attributes
-    ----------
-    rows : range or array
-        For each nonzero element, the number of the target's element whose gradient it belongs to.
-    places : range or array
-        The position of each nonzero element in the value.
-    values : array, Tensor or number
-        The nonzero elements, in any shape.
+    - `rows`: For each nonzero element, the number of the target's element whose gradient it belongs to.
+    - `places`: The position of each nonzero element in the value.
+    - `values`: Array, Tensor or number. The nonzero elements, in any shape.
     """
 
     rows: Places
@@ -67,12 +62,8 @@ def _key(places: Places) -> Any:
 class Nonzeros:
     """The nonzero elements of the gradients of all elements of a target with respect to one value.
 
-    Attributes
-    ----------
-    value : array or Absent
-        With the shape and dtype of each gradient.
-    terms : list of Term
-        The terms added so far.
+    - `value`: With the shape and dtype of each gradient.
+    - `terms`: The terms added so far.
     """
 
     __slots__ = ("terms", "value")
@@ -117,15 +108,9 @@ class Nonzeros:
 class Map:
     """A partial mapping between positions: each position in one array has at most one partner in another.
 
-    Parameters
-    ----------
-    numbers : array of int
-        For each position, the number of its partner, counted from 1, or 0 for no partner.
+    - `numbers`: For each position, the number of its partner, counted from 1, or 0 for no partner.
 
-    Attributes
-    ----------
-    places, others : range or array
-        The positions that have a partner, and their partners.
+    - `places`, `others`: The positions that have a partner, and their partners.
     """
 
     __slots__ = ("_everywhere", "_numbers", "others", "places")
@@ -152,11 +137,7 @@ class Map:
 class Lookup:
     """Search for entries of a term by their places.
 
-    Parameters
-    ----------
-    term : Term
-    size : int
-        The number of places in the value.
+    - `size`: The number of places in the value.
     """
 
     def __init__(self, term: Term, size: int) -> None:
@@ -170,12 +151,8 @@ class Lookup:
     def spread(self, target: Map, max_elements: float) -> Term | None:
         """Return a term with the given term's elements at their partners, or None if these are too many.
 
-        Parameters
-        ----------
-        target : Map
-            From new places to places of the given term.
-        max_elements : float
-            The maximum number of elements.
+        - `target`: From new places to places of the given term.
+        - `max_elements`: The maximum number of elements.
         """
         if self._is_complete:
             if len(target.places) > max_elements:
@@ -219,17 +196,11 @@ def write_rows(
 ) -> Any:
     """Write out rows of sparse gradients, with their zeros, in a single operation.
 
-    Parameters
-    ----------
-    terms : iterable of Term
-    shape : tuple of int
-        The shape of each gradient.
-    count : int
-        The number of rows in total. Larger row numbers are those of the next examples, and are taken modulo `count`.
-    rows : range
-        The rows to write out.
-    nested : bool
-        Whether live tapes record the operation.
+    - `shape`: The shape of each gradient.
+    - `count`: The number of rows in total. Larger row numbers are those of the next examples, and are taken modulo
+      `count`.
+    - `rows`: The rows to write out.
+    - `nested`: Whether live tapes record the operation.
     """
     size = math.prod(shape)
     cut = [_within(term, count, rows) for term in terms]

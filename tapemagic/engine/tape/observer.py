@@ -22,16 +22,10 @@ from tapemagic.engine.tensor.variable import Variable
 class Site(NamedTuple):
     """The position in a program that recorded an operation.
 
-    Attributes
-    ----------
-    line : int or None
-        The line of the cell.
-    call : int
-        The index in `Origins.calls` of the call of a user function or a layer; 0 is the top level of the cell.
-    offset : int
-        The offset of the bytecode instruction in the code of that function.
-    run : int
-        The number of the execution of this instruction; an execution may record several operations.
+    - `line`: The line of the cell.
+    - `call`: The index in `Origins.calls` of the call of a user function or a layer; 0 is the top level of the cell.
+    - `offset`: The offset of the bytecode instruction in the code of that function.
+    - `run`: The number of the execution of this instruction; an execution may record several operations.
     """
 
     line: int | None = None
@@ -43,16 +37,10 @@ class Site(NamedTuple):
 class Call(NamedTuple):
     """A call of a user function, or of a layer.
 
-    Attributes
-    ----------
-    name : str
-        The function's name, or '' for the top level of the cell.
-    code : code object or None
-        For a layer, the code of its method `call`.
-    site : Site
-        The position of the call.
-    scope : Scope or None
-        For a layer, its name, class, inputs and outputs.
+    - `name`: The function's name, or '' for the top level of the cell.
+    - `code`: Code object or None. For a layer, the code of its method `call`.
+    - `site`: The position of the call.
+    - `scope`: For a layer, its name, class, inputs and outputs.
     """
 
     name: str = ""
@@ -64,24 +52,14 @@ class Call(NamedTuple):
 class GradientCall(NamedTuple):
     """A call by which your program computed gradients, with any tape; in a loop, the last such call.
 
-    Attributes
-    ----------
-    method : str
-        ``"gradient"``, ``"jacobian"`` or ``"batch_jacobian"``.
-    targets, sources, results : sequence of Tensor or Variable
-        A result is None if there is no gradient.
-    weighted : bool
-        Whether the call passed output gradients.
-    tape : Tape or None
-        The tape, if a result is None, because it can explain that.
-    time : int
-        The time of the call, by the clock that numbers values.
-    code, offset : code object, int
-        The bytecode instruction that made the call.
-    line : int or None
-        The line of the cell.
-    times : int
-        How often the instruction was executed for these variables.
+    - `method`: ``"gradient"``, ``"jacobian"`` or ``"batch_jacobian"``.
+    - `targets`, `sources`, `results`: Sequence of Tensor or Variable. A result is None if there is no gradient.
+    - `weighted`: Whether the call passed output gradients.
+    - `tape`: The tape, if a result is None, because it can explain that.
+    - `time`: The time of the call, by the clock that numbers values.
+    - `code`, `offset`: Code object, int. The bytecode instruction that made the call.
+    - `line`: The line of the cell.
+    - `times`: How often the instruction was executed for these variables.
     """
 
     method: str
@@ -107,22 +85,14 @@ TOP = Call()
 class Origins(NamedTuple):
     """The positions, the orders of differentiation and the seeds of an observer's records.
 
-    Attributes
-    ----------
-    sites : sequence of Site
-        For each record, the position in the program that recorded it, as a plain tuple in the order of `Site`.
-    calls : sequence of Call
-        The calls of user functions and layers in which operations were recorded; the first is the top level.
-    sweeps : sequence of (int, tuple of int)
-        For each reverse sweep, the number of records before it, and the ids of its targets.
-    steps : sequence of GradientStep
-        The training steps: calls by which the program took gradients of Variables, oldest first.
-    orders : sequence of int
-        For each record, 0 if your code computed it, or k if it belongs to a k-th derivative.
-    order_of : mapping of int to int
-        The order of results by id, without results of order 0.
-    seeds : sequence of (array, int)
-        The initial gradients of derivatives, with the ids of the targets.
+    - `sites`: For each record, the position in the program that recorded it, as a plain tuple in the order of `Site`.
+    - `calls`: The calls of user functions and layers in which operations were recorded; the first is the top level.
+    - `sweeps`: Sequence of (int, tuple of int). For each reverse sweep, the number of records before it, and the ids of
+      its targets.
+    - `steps`: The training steps: calls by which the program took gradients of Variables, oldest first.
+    - `orders`: For each record, 0 if your code computed it, or k if it belongs to a k-th derivative.
+    - `order_of`: The order of results by id, without results of order 0.
+    - `seeds`: Sequence of (array, int). The initial gradients of derivatives, with the ids of the targets.
     """
 
     sites: Sequence[tuple[int | None, int, int, int]] = ()
@@ -156,14 +126,9 @@ def nowhere() -> tuple[int | None, int, int, int]:
 class Observer(Tape):
     """A persistent tape that keeps all values, the position of every record, and the order of differentiation.
 
-    Parameters
-    ----------
-    where : callable, optional
-        Called at each operation; returns its position in the program, in the order of `Site`.
-    calls : sequence of Call, optional
-        The calls to which positions refer; it may grow while the observer records.
-    watch_accessed_variables : bool, optional
-        Watch every trainable `Variable` at its first read.
+    - `where`: Called at each operation; returns its position in the program, in the order of `Site`.
+    - `calls`: The calls to which positions refer; it may grow while the observer records.
+    - `watch_accessed_variables`: Watch every trainable `Variable` at its first read.
     """
 
     def __init__(

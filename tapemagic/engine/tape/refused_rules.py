@@ -23,21 +23,12 @@ def in_chunks(
 ) -> list[Any]:
     """Return gradients that a rule computes chunk by chunk, after it was rejected on whole lazy values.
 
-    Parameters
-    ----------
-    error : Exception
-        The error that the rule raised.
-    operation : Operation
-    positions : sequence of int
-        The inputs whose gradients are needed.
-    arguments : tuple
-        The gradient, the result and the inputs, as for the rule; tensors if other tapes record it.
-    params : dict or None
+    - `error`: The error that the rule raised.
+    - `positions`: The inputs whose gradients are needed.
+    - `arguments`: The gradient, the result and the inputs, as for the rule; tensors if other tapes record it.
 
-    Raises
-    ------
-    NotComputedError, UnsupportedArgumentError
-        If the rule can't run chunk by chunk either. The message names the operation and its line.
+    Raises NotComputedError or UnsupportedArgumentError if the rule can't run chunk by chunk either. The message names
+    the operation and its line.
     """
     keywords = params or {}
     if not gates or not gates[0].reads(unwrap((arguments, keywords))):

@@ -42,8 +42,7 @@ class StructuredSweep:
     Parameters
     ----------
     tracked : mapping of int to int
-    kept : set of int
-        See `sweep`.
+    kept : set of int, see `sweep`
     nested : bool
         Whether to run the rules on tensors.
     count : int
@@ -70,10 +69,7 @@ class StructuredSweep:
     def run(self, records: Sequence[Any], found: dict[int, Nonzeros]) -> dict[int, Nonzeros]:
         """Process the records backwards; afterwards, `found` holds the gradients of the sources.
 
-        Returns
-        -------
-        dict of int to Nonzeros
-            The gradients that couldn't be passed on.
+        Returns dict of int to Nonzeros: the gradients that couldn't be passed on.
         """
         pending: dict[int, Nonzeros] = {}
         dense: set[int] = set()
@@ -286,5 +282,5 @@ def _untraced(places: Any) -> Any:
     active_tracer = tracer()
     if active_tracer is None or not active_tracer.reads([there for _, there in places]):
         return places
-    active_tracer.leave("a Jacobian through indices that are computed or given")
+    active_tracer.mark_exit("a Jacobian through indices that are computed or given")
     return active_tracer.value(places)

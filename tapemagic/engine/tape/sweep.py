@@ -58,15 +58,9 @@ class NeededRecords:
 
     A gradient at each step of a long loop on a single tape then costs only the records of that step.
 
-    Parameters
-    ----------
-    records : sequence of Record
-    tracked : mapping of int to int
-        The values that receive gradients.
-    grads : dict of int to array
-        The gradients of the targets; the sweep adds to this dict.
-    leaves, kept : set of int
-        The ids of watched values, and of intermediate values whose gradients stay in `grads`.
+    - `tracked`: The values that receive gradients.
+    - `grads`: The gradients of the targets; the sweep adds to this dict.
+    - `leaves`, `kept`: The ids of watched values, and of intermediate values whose gradients stay in `grads`.
     """
 
     def __init__(
@@ -123,6 +117,8 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
 ) -> Gradients:
     """Process the records backwards, adding to `grads` the gradients that each operation passes to its inputs.
 
+    Returns dict of int to array: `grads`, with gradients of leaves and `kept` values: tensors if `nested`, else arrays.
+
     Parameters
     ----------
     records : sequence of Record, or NeededRecords
@@ -136,11 +132,6 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
         Whether to run the rules on tensors, so that live tapes record them.
     lead : tuple of int
         Leading axes of all gradients: several gradients of a value are passed on at once.
-
-    Returns
-    -------
-    dict of int to array
-        `grads`, with gradients of leaves and `kept` values: tensors if `nested`, else arrays.
     """
     owned: set[int] = set()
     unfinished: Unfinished = {}

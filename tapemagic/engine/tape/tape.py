@@ -51,6 +51,8 @@ class Tape(BaseTape):
     ) -> Any:
         """Compute the gradient of the target, or of the sum of several targets, with respect to each source.
 
+        For complex values, this follows TensorFlow: the result is the conjugate of the holomorphic derivative.
+
         Parameters
         ----------
         target : Tensor, Variable, or nested structure of them
@@ -79,10 +81,6 @@ class Tape(BaseTape):
             If `unconnected_gradients` is unknown.
         ShapeError
             If `output_gradients` don't match the targets.
-
-        Notes
-        -----
-        For complex values, this follows TensorFlow: the result is the conjugate of the holomorphic derivative.
 
         Examples
         --------
@@ -121,6 +119,10 @@ class Tape(BaseTape):
     ) -> Any:
         """Compute the derivative of each element of the target with respect to each element of each source.
 
+        Inside another tape's block it is recorded, so ``outer.jacobian(inner.gradient(y, x), x)`` is a Hessian. In
+        addition to the result, it needs a few times 64 MB of memory at most, or a few times the largest recorded
+        value.
+
         Parameters
         ----------
         target : Tensor or Variable
@@ -148,12 +150,6 @@ class Tape(BaseTape):
             If the target isn't a single tensor, or a source isn't a tensor.
         OptionError
             If `unconnected_gradients` is unknown, or `experimental_use_pfor` isn't True or False.
-
-        Notes
-        -----
-        Inside another tape's block it is recorded, so ``outer.jacobian(inner.gradient(y, x), x)`` is a Hessian. In
-        addition to the result, it needs a few times 64 MB of memory at most, or a few times the largest recorded
-        value.
 
         Examples
         --------

@@ -35,8 +35,7 @@ BOOL_LIKE = (int, float, np.bool_, np.number, type(None))
 class PandasData(ABC):  # noqa: B024 (only for isinstance)
     """Abstract base class of pandas data, for ``isinstance``: Series, DataFrame, Index and extension arrays.
 
-    pandas isn't imported to recognize them. They share ``__pandas_priority__``, which decides whose operator computes
-    a
+    pandas isn't imported to recognize them. They share ``__pandas_priority__``, which decides whose operator computes a
     result and which tensors have as well, and a method ``to_numpy``.
     """
 
@@ -48,14 +47,9 @@ class PandasData(ABC):  # noqa: B024 (only for isinstance)
 def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
     """Copy an array_like to an array of numbers, or to a NumPy scalar if it is a single number.
 
-    Raises
-    ------
-    DtypeError
-        If `dtype` is unknown or not numeric, or `value` doesn't fit into it.
-    NotNumbersError
-        If `value` contains something other than numbers, or lists of different lengths.
-    UnsupportedArgumentError
-        If `value` is a matrix, a masked array, or another subclass of np.ndarray with a different arithmetic.
+    Raises DtypeError if `dtype` is unknown or not numeric, or `value` doesn't fit into it. Raises NotNumbersError if
+    `value` contains something other than numbers, or lists of different lengths. Raises UnsupportedArgumentError if
+    `value` is a matrix, a masked array, or another subclass of np.ndarray with a different arithmetic.
     """
     require_plain(type(value))
     raw = getattr(value, "_value", value)
@@ -90,10 +84,7 @@ def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
 def cast_exactly(value: Any, dtype: DTypeLike) -> Any:
     """Cast an array of numbers to another dtype, to an integer dtype only if no value changes.
 
-    Raises
-    ------
-    DtypeError
-        If a value would change.
+    Raises DtypeError if a value would change.
     """
     dtype = of_numbers(dtype)
     if is_lazy(value):

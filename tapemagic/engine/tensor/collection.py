@@ -50,6 +50,8 @@ class Collection:
     def compute(self, **options: Any) -> Any:
         """Compute the numbers with Dask, and return them in a new tensor that isn't on any tape.
 
+        Raises UnsupportedArgumentError if the value isn't lazy.
+
         Parameters
         ----------
         **options
@@ -59,11 +61,6 @@ class Collection:
         -------
         Tensor
             Not connected to any tape.
-
-        Raises
-        ------
-        UnsupportedArgumentError
-            If the value isn't lazy.
 
         Examples
         --------
@@ -83,6 +80,8 @@ class Collection:
     def persist(self, **options: Any) -> Any:
         """Compute the chunks and keep them in the scheduler's memory; return a lazy tensor that is still on the tape.
 
+        Raises UnsupportedArgumentError if the value isn't lazy.
+
         Parameters
         ----------
         **options
@@ -91,16 +90,13 @@ class Collection:
         Returns
         -------
         Tensor
-
-        Raises
-        ------
-        UnsupportedArgumentError
-            If the value isn't lazy.
         """
         return _persisted(self._lazy("persist()").persist(**options), self)
 
     def rechunk(self, *chunks: Any, **options: Any) -> Any:
         """Return the values in other chunks, still on the tape.
+
+        Raises UnsupportedArgumentError if the value isn't lazy.
 
         Parameters
         ----------
@@ -110,11 +106,6 @@ class Collection:
         Returns
         -------
         Tensor
-
-        Raises
-        ------
-        UnsupportedArgumentError
-            If the value isn't lazy.
 
         Examples
         --------
@@ -127,14 +118,11 @@ class Collection:
     def to_dask_array(self) -> Any:
         """Return the Dask array of a lazy value that no tape tracks.
 
+        Raises UnsupportedArgumentError if a recording tape tracks the value, or the value isn't lazy.
+
         Returns
         -------
         dask.array.Array
-
-        Raises
-        ------
-        UnsupportedArgumentError
-            If a recording tape tracks the value, or the value isn't lazy.
         """
         if _is_tracked(self) or not is_lazy(self._value):
             _refuse(self, "to_dask_array()")

@@ -25,11 +25,10 @@ def constant(
     Parameters
     ----------
     value : array_like
-            Numbers, nested lists of numbers, or an array, which is copied. A Dask array stays lazy. A tensor is
-            returned
-            unchanged, still on its tapes; a variable is converted to a constant with its current value.
-        dtype : dtype, optional
-            Default: NumPy's choice, which is float64 for Python floats and int64 for Python integers.
+        Numbers, nested lists of numbers, or an array, which is copied. A Dask array stays lazy. A tensor is returned
+        unchanged, still on its tapes; a variable is converted to a constant with its current value.
+    dtype : dtype, optional
+        Default: NumPy's choice, which is float64 for Python floats and int64 for Python integers.
     shape : tuple of int, optional
         The shape of the result: a single number is repeated, other values are reshaped.
     name : str, optional
@@ -49,8 +48,7 @@ def constant(
         If `value` doesn't fit into `shape`.
     UnsupportedArgumentError
         If `value` is an ``np.matrix``, a masked array, or another subclass of np.ndarray with a different arithmetic;
-        or a
-        Dask array of unknown shape, or whose chunks aren't NumPy arrays.
+        or a Dask array of unknown shape, or whose chunks aren't NumPy arrays.
 
     Examples
     --------

@@ -50,8 +50,7 @@ class Reference:
 def refuse_within_numpy() -> None:
     """Raise a more specific error if NumPy, called by user code, tried to write into a tensor.
 
-    NumPy looks for a tensor's protocols only in the main arguments of a function. If only another argument is a
-    tensor,
+    NumPy looks for a tensor's protocols only in the main arguments of a function. If only another argument is a tensor,
     NumPy computes as with plain arrays, until it writes into the tensor.
     """
     frame: Any = sys._getframe(1)

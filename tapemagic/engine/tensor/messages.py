@@ -92,10 +92,7 @@ def tensor_advice(leaf: Any) -> str:
 def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:
     """Raise an error unless a value is callable.
 
-    Raises
-    ------
-    FunctionError
-        If `value` isn't callable. `error` replaces this class.
+    Raises FunctionError if `value` isn't callable. `error` replaces this class.
     """
     if not callable(value):
         raise error(

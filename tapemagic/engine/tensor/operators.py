@@ -172,16 +172,10 @@ RECORDED: dict[str, Function] = {
     "pow": np.power,
 }
 DISPATCHED: dict[str, Function] = {
-    "matmul": np.matmul,
-    "mod": np.remainder,
-    "divmod": np.divmod,
-    "floordiv": np.floor_divide,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "lshift": np.left_shift,
+    "matmul": np.matmul, "mod": np.remainder, "divmod": np.divmod, "floordiv": np.floor_divide,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
     "rshift": np.right_shift,
-}
+}  # fmt: skip
 COMPARISONS: dict[str, Function] = {
     "lt": np.less,
     "le": np.less_equal,

@@ -48,8 +48,7 @@ def sum_of_rows(rows: Any) -> Any:
 def precise_sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.sum`` of an array or a tensor in its dtype; long sums are computed in double precision.
 
-    Along leading axes, NumPy adds one row after the other without pairwise summation: float32 ones add up to
-    16,777,216
+    Along leading axes, NumPy adds one row after the other without pairwise summation: float32 ones add up to 16,777,216
     at most, because 2**24 + 1 rounds to 2**24.
     """
     bare = x.__class__ is np.ndarray

@@ -168,9 +168,8 @@ class Variable(Traced):
         Raises
         ------
         DtypeError
-            If `value` is complex and this variable isn't, or if this variable holds integers and `value` has
-            fractions or
-            is out of their range. The variable keeps its value.
+            If `value` is complex and this variable isn't, or if this variable holds integers and `value` has fractions
+            or is out of their range. The variable keeps its value.
         NotComputedError
             If `value` is lazy.
         NotNumbersError
@@ -296,7 +295,7 @@ def _report_assignment(variable: Variable, handle: Tensor) -> Tensor:
     """Report a variable's new value to the tracer of this thread, and return the value."""
     active = tracer()
     if active is not None:
-        active.assigns(variable, handle._value)
+        active.record_assignment(variable, handle._value)
     return handle
 
 
@@ -339,12 +338,8 @@ def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None
 
     An optimizer so allocates no memory, and values that a tape or a view of the variable kept don't change.
 
-    Parameters
-    ----------
-    variable : Variable
-    change : callable
-        Called with an array of the variable's shape and dtype, which it may write into. If it raises an error, the
-        variable may keep a part of the change.
+    - `change`: Called with an array of the variable's shape and dtype, which it may write into. If it raises an error,
+      the variable may keep a part of the change.
 
     Examples
     --------
@@ -381,7 +376,7 @@ def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
             or not array.flags.writeable
         ):
             told = tracer()
-            array = np.copy(array) if told is None else told.own(array)
+            array = np.copy(array) if told is None else told.owned_copy(array)
         arrays.append(array)
     return arrays
 
@@ -389,10 +384,7 @@ def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
 def exchange_array(variable: Variable, new: Any) -> Any:
     """Make an array of a variable's shape and dtype its value, and return an array with the old value.
 
-    Returns
-    -------
-    numpy.ndarray
-        The caller may write into it: it is a copy if anything else reads the old array.
+    Returns numpy.ndarray: the caller may write into it: it is a copy if anything else reads the old array.
 
     Examples
     --------

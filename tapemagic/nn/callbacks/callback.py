@@ -20,17 +20,15 @@ def print_line(text: str) -> None:
 class Callback:
     """Base class of callbacks: override the methods that should be called.
 
+    `logs` holds the loss and the metrics so far as floats; names of validation results begin with ``val_``. Entries
+    that `on_epoch_end` adds to `logs` become part of the history.
+
     Attributes
     ----------
     model : Model
         The model in training; ``self.model.stop_training = True`` ends training after the current batch.
     params : dict
         "epochs", "steps" and "verbose" of `fit`; "steps" is None if unknown.
-
-    Notes
-    -----
-    `logs` holds the loss and the metrics so far as floats; names of validation results begin with ``val_``. Entries
-    that `on_epoch_end` adds to `logs` become part of the history.
 
     Examples
     --------
@@ -142,17 +140,14 @@ HOOKS = [
 class CallbackList:
     """A list of callbacks, whose overridden methods are called together.
 
+    Raises OptionError if an item isn't a callback.
+
     Parameters
     ----------
     callbacks : iterable of Callback
     model : Model
     **params
         The attribute `params` of the callbacks.
-
-    Raises
-    ------
-    OptionError
-        If an item isn't a callback.
 
     Examples
     --------
@@ -200,6 +195,8 @@ class CallbackList:
 class LambdaCallback(Callback):
     """A callback that calls functions.
 
+    Raises OptionError if there is no such method, or a value isn't a function.
+
     Parameters
     ----------
     on_epoch_begin, on_epoch_end, on_train_begin, on_train_end, on_train_batch_begin, on_train_batch_end : callable, \
@@ -207,11 +204,6 @@ optional
         Called with the arguments of these methods: ``f(epoch, logs)``, ``f(logs)``, ``f(batch, logs)``.
     **kwargs
         Functions for the other methods of `Callback`.
-
-    Raises
-    ------
-    OptionError
-        If there is no such method, or a value isn't a function.
 
     Examples
     --------

@@ -20,8 +20,7 @@ class ModelCheckpoint(MonitorCallback):
     ----------
     filepath : path
         May contain `{epoch}` and names of the logs, as in `{val_loss:.2f}`, for separate files. Folders are created.
-    monitor, mode, verbose : optional
-        See `MonitorCallback`.
+    monitor, mode, verbose : optional, see `MonitorCallback`
     save_best_only : bool, optional
     save_weights_only : bool, optional
         Omit the state of the optimizer, without which training can't continue exactly.

@@ -14,8 +14,7 @@ class EarlyStopping(MonitorCallback):
 
     Parameters
     ----------
-    monitor, mode, min_delta, verbose : optional
-        See `MonitorCallback`.
+    monitor, mode, min_delta, verbose : optional, see `MonitorCallback`
     patience : int, optional
         The number of epochs without improvement after which training stops.
     baseline : float, optional

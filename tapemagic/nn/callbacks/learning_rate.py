@@ -64,8 +64,7 @@ class ReduceLROnPlateau(MonitorCallback):
 
     Parameters
     ----------
-    monitor, mode, min_delta, verbose : optional
-        See `MonitorCallback`.
+    monitor, mode, min_delta, verbose : optional, see `MonitorCallback`
     factor : float, optional
         The factor of the learning rate, between 0 and 1.
     patience : int, optional

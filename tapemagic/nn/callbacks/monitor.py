@@ -17,6 +17,8 @@ _LESS = re.compile(r"loss|error|ma?p?s?l?e$|entropy|hinge|divergence|poisson|fal
 class MonitorCallback(Callback):
     """Base class of callbacks that monitor one of the values in the logs.
 
+    Raises OptionError from every callback, if an option has a value that it doesn't accept.
+
     Parameters
     ----------
     monitor : str
@@ -27,11 +29,6 @@ class MonitorCallback(Callback):
         The minimum change that counts as an improvement.
     verbose : {0, 1}, optional
         Print a line for each action.
-
-    Raises
-    ------
-    OptionError
-        From every callback, if an option has a value that it doesn't accept.
     """
 
     def __init__(self, monitor: str = "val_loss", mode: str = "auto", min_delta: float = 0) -> None:

@@ -75,11 +75,8 @@ def round_number(minimum: float) -> int:
 class Progress(Callback):
     """Show the progress of `fit` or `evaluate`.
 
-    Parameters
-    ----------
-    verbose : 'auto', 1 or 2
-        1 shows a bar in interactive sessions, and a line for each epoch; 2 only the lines. "auto" is 1 with fewer
-        lines for many epochs.
+    - `verbose`: 'auto', 1 or 2. 1 shows a bar in interactive sessions, and a line for each epoch; 2 only the lines.
+      "auto" is 1 with fewer lines for many epochs.
     """
 
     # The bar is erased before a line is printed, and lines contain no times, so that stored notebooks stay equal.

@@ -24,9 +24,11 @@ def digits(
 ) -> Split:
     """Load 1,797 handwritten digits of 8 × 8 pixels, without a download.
 
-    The file of ``sklearn.datasets.load_digits``: the test set of "Optical Recognition of Handwritten Digits"
-    (E. Alpaydin and C. Kaynak, 1998, UCI Machine Learning Repository, doi 10.24432/C50P49, CC BY 4.0), written by 13
-    people. Shuffled parts share writers, so the test accuracy doesn't hold for other people's digits.
+    The file of ``sklearn.datasets.load_digits``: the test set of "Optical Recognition of Handwritten Digits" (E.
+    Alpaydin and C. Kaynak, 1998, UCI Machine Learning Repository, doi 10.24432/C50P49, CC BY 4.0), written by 13
+    people. Shuffled parts share writers, so the test accuracy doesn't hold for other people's digits. Raises
+    tapemagic.errors.OptionError for a fraction that leaves one part empty, and for a seed that isn't an integer of at
+    least 0.
 
     Parameters
     ----------
@@ -43,11 +45,6 @@ def digits(
     -------
     (x_train, y_train), (x_test, y_test) : tuples of numpy.ndarray
         Images of shape (1438, 8, 8) and (359, 8, 8) by default, uint8 or float32; labels, uint8 from 0 to 9.
-
-    Raises
-    ------
-    tapemagic.errors.OptionError
-        For a fraction that leaves one part empty, and for a seed that isn't an integer of at least 0.
 
     Examples
     --------

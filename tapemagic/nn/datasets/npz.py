@@ -16,18 +16,9 @@ from tapemagic.nn.datasets.idx import AGAIN
 from tapemagic.nn.datasets.source import Array, Split
 
 DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    LookupError,
-    MemoryError,
-    OSError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-)
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, LookupError,
+    MemoryError, OSError, OverflowError, RuntimeError, ValueError,
+)  # fmt: skip
 """Exceptions that reading a damaged zip file from memory may raise."""
 
 NAMES = ("x_train", "y_train", "x_test", "y_test")

@@ -27,22 +27,9 @@ from tapemagic.nn.initializers.scaling import LecunUniform as LecunUniform
 from tapemagic.nn.initializers.scaling import VarianceScaling as VarianceScaling
 
 _CLASSES = (
-    Constant,
-    GlorotNormal,
-    GlorotUniform,
-    HeNormal,
-    HeUniform,
-    Identity,
-    LecunNormal,
-    LecunUniform,
-    Ones,
-    Orthogonal,
-    RandomNormal,
-    RandomUniform,
-    TruncatedNormal,
-    VarianceScaling,
-    Zeros,
-)
+    Constant, GlorotNormal, GlorotUniform, HeNormal, HeUniform, Identity, LecunNormal, LecunUniform,
+    Ones, Orthogonal, RandomNormal, RandomUniform, TruncatedNormal, VarianceScaling, Zeros,
+)  # fmt: skip
 __all__ = ["Initializer", "get"]
 __all__ += [kind.__name__ for kind in _CLASSES]
 

@@ -16,10 +16,7 @@ from tapemagic.nn.config import floatx
 class Initializer:
     """Base class of initializers, which create the initial value of a variable: override `__call__`.
 
-    Raises
-    ------
-    OptionError
-        From every initializer, if an option has a value that the initializer doesn't accept.
+    Raises OptionError from every initializer, if an option has a value that the initializer doesn't accept.
 
     Examples
     --------
@@ -37,16 +34,9 @@ class Initializer:
     def __call__(self, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
         """Create an array of a shape and a dtype.
 
-        Parameters
-        ----------
-        shape : sequence of int
-        dtype : dtype, optional
-            By default `nn.config.floatx`.
+        - `dtype`: By default `nn.config.floatx`.
 
-        Raises
-        ------
-        DtypeError, ShapeError
-            If the initializer doesn't support the dtype or shape.
+        Raises DtypeError, ShapeError if the initializer doesn't support the dtype or shape.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no method __call__(self, shape, dtype=None): write one"

@@ -14,15 +14,13 @@ from tapemagic.nn.initializers.distributions import RandomInitializer
 class Orthogonal(RandomInitializer):
     """A random matrix with orthonormal columns, or rows if there are fewer rows, times a factor [1]_.
 
+    A kernel of more than two axes is a matrix whose rows are all axes except the last. The matrices are uniformly
+    distributed [2]_.
+
     Parameters
     ----------
     gain : float, optional
         The factor.
-
-    Notes
-    -----
-    A kernel of more than two axes is a matrix whose rows are all axes except the last. The matrices are uniformly
-    distributed [2]_.
 
     References
     ----------

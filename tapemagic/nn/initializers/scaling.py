@@ -48,6 +48,8 @@ def fans(
 class VarianceScaling(RandomInitializer):
     """Random numbers with mean 0 and variance ``scale / n``, where `n` is the fan-in, the fan-out, or their mean.
 
+    For a convolution's kernel (..., inputs, outputs), fan-in and fan-out are multiplied by the size of the window.
+
     Parameters
     ----------
     scale : float, optional
@@ -58,10 +60,6 @@ class VarianceScaling(RandomInitializer):
         "normal" means "truncated_normal": no number is more than 2.27 standard deviations from 0.
     input_axes, output_axes : sequence of int, optional
         The axes of the inputs and outputs, if they are not the last two.
-
-    Notes
-    -----
-    For a convolution's kernel (..., inputs, outputs), fan-in and fan-out are multiplied by the size of the window.
 
     Examples
     --------

@@ -27,8 +27,7 @@ class Activation(Pointwise):
     Parameters
     ----------
     activation : str or callable
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -55,8 +54,7 @@ class ReLU(Pointwise):
     ----------
     max_value, negative_slope, threshold : float, optional
         See `nn.activations.relu`; not negative.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -91,8 +89,7 @@ class LeakyReLU(Pointwise):
     ----------
     negative_slope : float, optional
         Not negative.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -118,8 +115,7 @@ class ELU(Pointwise):
     Parameters
     ----------
     alpha : float, optional
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -148,8 +144,7 @@ class PReLU(Pointwise):
     alpha_regularizer : str, callable or Regularizer, optional
     shared_axes : int or sequence of int, optional
         The axes along which one slope is shared, where 1 is the first axis after the batch.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     References
     ----------
@@ -203,15 +198,12 @@ class PReLU(Pointwise):
 class Softmax(Pointwise):
     """The exponentials of the inputs, divided by their sum along an axis.
 
+    Calls take a `mask` that broadcasts to the inputs; the output is 0 where it's False.
+
     Parameters
     ----------
     axis : int or sequence of int, optional
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    Calls take a `mask` that broadcasts to the inputs; the output is 0 where it's False.
+    **kwargs : see `Layer`
 
     Examples
     --------

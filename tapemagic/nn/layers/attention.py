@@ -84,6 +84,10 @@ class MultiHeadAttention(Layer):
     Each head projects query, keys and values, and computes ``softmax(query @ keys.T / sqrt(key_dim)) @ values``. The
     results of all heads are projected to the output.
 
+    The weights are kernel and bias of the query, of shape (features, heads, key_dim) and (heads, key_dim), of the key,
+    of the value, and of the output. Where a mask excludes everything, the attention weights are 0; in Keras 3.15 they
+    are then equal, unless they are returned or there is dropout.
+
     Parameters
     ----------
     num_heads : int
@@ -98,14 +102,7 @@ class MultiHeadAttention(Layer):
         The lengths of the output's last axes, by default the number of features of the query.
     attention_axes : None, optional
         Only None or 1: attention along the time axis.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    The weights are kernel and bias of the query, of shape (features, heads, key_dim) and (heads, key_dim), of the key,
-    of the value, and of the output. Where a mask excludes everything, the attention weights are 0; in Keras 3.15 they
-    are then equal, unless they are returned or there is dropout.
+    **kwargs : see `Layer`
 
     References
     ----------

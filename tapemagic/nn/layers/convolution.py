@@ -168,8 +168,6 @@ class Conv2D(Convolution):
 
     See `Convolution` for the parameters.
 
-    Notes
-    -----
     The input has the shape (batch, height, width, channels), the output (batch, new height, new width, filters), the
     kernel (height, width, channels / groups, filters). As in all deep learning libraries, this is a cross-correlation:
     the kernel isn't flipped.
@@ -191,8 +189,6 @@ class Conv1D(Convolution):
 
     See `Convolution` for the parameters.
 
-    Notes
-    -----
     The input has the shape (batch, length, channels), the output (batch, new length, filters), the kernel
     (length, channels / groups, filters).
 

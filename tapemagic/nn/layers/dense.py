@@ -13,16 +13,13 @@ from tapemagic.nn.layer import Layer
 class Dense(Layer):
     """A layer that computes ``activation(inputs @ kernel + bias)``.
 
+    The input has the shape (..., features), the output (..., units). The kernel has the shape (features, units).
+
     Parameters
     ----------
     units : int
         The number of outputs.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    The input has the shape (..., features), the output (..., units). The kernel has the shape (features, units).
+    **kwargs : see `Layer`
 
     Examples
     --------

@@ -17,6 +17,11 @@ from tapemagic.nn.layer import Layer
 class Embedding(Layer):
     """A learned vector for each integer of at least 0, such as the index of a word.
 
+    Raises OptionError in a call, if an integer isn't between 0 and `input_dim` - 1; DtypeError in a call, if a number
+    isn't an integer, regardless of its dtype.
+
+    The output has the shape of the input with `output_dim` as an additional axis.
+
     Parameters
     ----------
     input_dim : int
@@ -27,19 +32,7 @@ class Embedding(Layer):
         Only False: pass masks to the layers that need them, as ``mask=numbers != 0``.
     weights : array_like, optional
         The first vectors, of the shape (input_dim, output_dim).
-    **kwargs
-        See `Layer`.
-
-    Raises
-    ------
-    OptionError
-        In a call, if an integer isn't between 0 and `input_dim` - 1.
-    DtypeError
-        In a call, if a number isn't an integer, regardless of its dtype.
-
-    Notes
-    -----
-    The output has the shape of the input with `output_dim` as an additional axis.
+    **kwargs : see `Layer`
 
     Examples
     --------

@@ -21,8 +21,7 @@ class InputLayer(Layer):
 
     Parameters
     ----------
-    shape, batch_size, dtype, name, batch_shape : optional
-        See `nn.Input`.
+    shape, batch_size, dtype, name, batch_shape : optional, see `nn.Input`
     input_shape : sequence of int or None, optional
         The old name of `shape`.
 
@@ -120,6 +119,8 @@ def Input(  # noqa: N802 (Keras's name)
 ) -> SymbolicTensor:
     """Create a symbolic tensor, on which layers can be called to build a model.
 
+    Raises OptionError if a length is neither None nor an integer of at least 0, or there isn't exactly one shape.
+
     Parameters
     ----------
     shape : sequence of int or None, optional
@@ -131,11 +132,6 @@ def Input(  # noqa: N802 (Keras's name)
     name : str, optional
     batch_shape : sequence of int or None, optional
         The shape with the batch axis, instead of `shape` and `batch_size`.
-
-    Raises
-    ------
-    OptionError
-        If a length is neither None nor an integer of at least 0, or there isn't exactly one shape.
 
     Examples
     --------

@@ -20,10 +20,7 @@ from tapemagic.nn.layer import Layer, shapes_of
 class Merge(Layer):
     """Base class of layers that are called on a list of inputs.
 
-    Raises
-    ------
-    ShapeError
-        In a call, if the number of inputs is wrong, or their shapes don't fit together.
+    Raises ShapeError in a call, if the number of inputs is wrong, or their shapes don't fit together.
     """
 
     min_inputs, max_inputs = 1, 10**6
@@ -201,8 +198,7 @@ class Concatenate(Merge):
     Parameters
     ----------
     axis : int, optional
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -230,19 +226,16 @@ class Concatenate(Merge):
 class Dot(Merge):
     """The dot products of two inputs along an axis of each, example by example.
 
+    The output has the batch axis, the other axes of the first input, and the other axes of the second input, or the
+    shape (batch, 1) if there are no other axes.
+
     Parameters
     ----------
     axes : int or (int, int)
         The axis of both inputs, or of each, over which products are summed; not the batch axis, 0.
     normalize : bool, optional
         Divide by the lengths of the vectors first, so that the products are cosines.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    The output has the batch axis, the other axes of the first input, and the other axes of the second input, or the
-    shape (batch, 1) if there are no other axes.
+    **kwargs : see `Layer`
 
     Examples
     --------

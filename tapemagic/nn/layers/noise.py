@@ -21,8 +21,7 @@ class Noise(Pointwise):
 
     Parameters
     ----------
-    seed : int or numpy.random.Generator, optional
-        See `Layer`.
+    seed : int or numpy.random.Generator, optional, see `Layer`
     """
 
     cast_kinds = "fbiu"
@@ -53,8 +52,7 @@ class Dropout(Noise):
     noise_shape : tuple of int or None, optional
         The shape of the random mask, with length 1 along axes that share a choice, and None for the length of the
         input.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     References
     ----------
@@ -115,8 +113,7 @@ class GaussianNoise(Noise):
     ----------
     stddev : float
         The standard deviation; at least 0.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -146,8 +143,7 @@ class GaussianDropout(Noise):
     ----------
     rate : float
         At least 0 and less than 1; the standard deviation is sqrt(rate / (1 - rate)).
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     References
     ----------

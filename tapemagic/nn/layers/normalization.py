@@ -21,6 +21,8 @@ from tapemagic.nn.layer import Pointwise
 class ScaledNormalization(Pointwise):
     """Base class of normalizations with a learned scale, gamma, and offset, beta.
 
+    Half precision is computed in single precision.
+
     Parameters
     ----------
     axis : int or sequence of int, optional
@@ -30,12 +32,7 @@ class ScaledNormalization(Pointwise):
     center, scale : bool, optional
         Add beta; multiply by gamma.
     beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer : optional
-    beta_regularizer, gamma_regularizer : optional
-        See `Layer`.
-
-    Notes
-    -----
-    Half precision is computed in single precision.
+    beta_regularizer, gamma_regularizer : optional, see `Layer`
     """
 
     input_spec = InputSpec("batch, ...")
@@ -126,18 +123,15 @@ class BatchNormalization(ScaledNormalization):
     During training, mean and variance are those of the batch, and their moving averages are updated. Otherwise, and in
     a layer whose `trainable` is False, the moving averages are used instead.
 
+    The weights are gamma, beta, the moving mean and the moving variance.
+
     Parameters
     ----------
     axis : int, optional
         The axis of the features; mean and variance are computed over all other axes.
     momentum : float, optional
         The share of the old moving averages in the new averages.
-    **kwargs
-        See `ScaledNormalization` and `Layer`.
-
-    Notes
-    -----
-    The weights are gamma, beta, the moving mean and the moving variance.
+    **kwargs : see `ScaledNormalization` and `Layer`
 
     References
     ----------

@@ -38,8 +38,7 @@ class ZeroPadding2D(Layer):
     ----------
     padding : int, (int, int) or ((int, int), (int, int)), optional
         The number of zeros: on all sides; (above and below, left and right); or ((above, below), (left, right)).
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -75,8 +74,7 @@ class ZeroPadding1D(ZeroPadding2D):
     ----------
     padding : int or (int, int), optional
         The number of zeros: on both sides, or (before, after).
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -92,18 +90,14 @@ class ZeroPadding1D(ZeroPadding2D):
 class Cropping2D(Layer):
     """Images without their margins.
 
+    Raises ShapeError in a call, if nothing remains.
+
     Parameters
     ----------
     cropping : int, (int, int) or ((int, int), (int, int)), optional
         The number of rows and columns to cut off: on all sides; (above and below, left and right); or
         ((above, below), (left, right)).
-    **kwargs
-        See `Layer`.
-
-    Raises
-    ------
-    ShapeError
-        In a call, if nothing remains.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -149,8 +143,7 @@ class Cropping1D(Cropping2D):
     ----------
     cropping : int or (int, int), optional
         The number of elements to cut off: on both sides, or (before, after).
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -175,8 +168,7 @@ class UpSampling2D(Layer):
         The number of repetitions along the height and the width.
     interpolation : {'nearest'}, optional
         Others raise OptionError.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -224,8 +216,7 @@ class UpSampling1D(UpSampling2D):
     ----------
     size : int, optional
         The number of repetitions.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------

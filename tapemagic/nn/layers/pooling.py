@@ -30,8 +30,7 @@ class Pooling(Layer):
         The step of the window, by default its size.
     padding : {'valid', 'same'}, optional
         "valid" keeps the window inside the input. With "same" it may extend beyond, where nothing counts.
-    data_format : optional
-        See `Layer`.
+    data_format : optional, see `Layer`
     """
 
     rank: int
@@ -154,8 +153,7 @@ class GlobalPooling(Layer):
 
     Parameters
     ----------
-    data_format : optional
-        See `Layer`.
+    data_format : optional, see `Layer`
     keepdims : bool, optional
         Keep the spatial axes, with length 1.
     """
@@ -231,8 +229,6 @@ class GlobalMaxPooling2D(GlobalPooling):
 
     See `GlobalPooling` for the parameters.
 
-    Notes
-    -----
     Tied elements share the gradient evenly, as in TensorFlow.
 
     Examples

@@ -23,8 +23,7 @@ class Rescaling(Pointwise):
     scale : float or array_like
         Such as 1 / 255 for pixels.
     offset : float or array_like, optional
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -54,6 +53,11 @@ class Rescaling(Pointwise):
 class Normalization(Pointwise):
     """The inputs minus a mean, divided by the root of a variance, which `adapt` can compute from data.
 
+    Raises ShapeError when the layer is built, if the input has no such axis, or `mean` and `variance` don't fit it.
+
+    A root below 1e-7 counts as 1e-7. The weights, which aren't trained, are the mean, the variance and the number of
+    adaptations. There are no weights if mean and variance are passed to the layer.
+
     Parameters
     ----------
     axis : int, sequence of int, or None, optional
@@ -63,18 +67,7 @@ class Normalization(Pointwise):
         Both or neither, of the lengths of the axes.
     invert : bool, optional
         Compute the inputs from normalized values instead.
-    **kwargs
-        See `Layer`.
-
-    Raises
-    ------
-    ShapeError
-        When the layer is built, if the input has no such axis, or `mean` and `variance` don't fit it.
-
-    Notes
-    -----
-    A root below 1e-7 counts as 1e-7. The weights, which aren't trained, are the mean, the variance and the number of
-    adaptations. There are no weights if mean and variance are passed to the layer.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -166,15 +159,12 @@ class Normalization(Pointwise):
     def adapt(self, data: Any) -> None:
         """Compute mean and variance from data, and forget those of an earlier call.
 
+        Raises OptionError if mean and variance were passed to the layer, or there is no data.
+
         Parameters
         ----------
         data : array_like, or iterable of array_like
             All data, or its batches.
-
-        Raises
-        ------
-        OptionError
-            If mean and variance were passed to the layer, or there is no data.
         """
         if self.input_mean is not None:
             raise OptionError(

@@ -51,8 +51,7 @@ class Reshape(Layer):
     ----------
     target_shape : sequence of int
         The shape without the batch axis. One length may be -1, and is computed from the others.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -112,8 +111,7 @@ class Permute(Layer):
     ----------
     dims : sequence of int
         The axes in their new order, where 1 is the first axis after the batch.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -149,8 +147,7 @@ class RepeatVector(Layer):
     ----------
     n : int
         The number of repetitions.
-    **kwargs
-        See `Layer`.
+    **kwargs : see `Layer`
 
     Examples
     --------

@@ -31,6 +31,8 @@ class Identity(Pointwise):
 class Lambda(Layer):
     """A layer that calls a function.
 
+    Variables that the function reads don't belong to the layer: write a subclass of `Layer` for them.
+
     Parameters
     ----------
     function : callable
@@ -40,12 +42,7 @@ class Lambda(Layer):
         on zeros.
     arguments : mapping of str, optional
         Additional arguments of the function.
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    Variables that the function reads don't belong to the layer: write a subclass of `Layer` for them.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -91,15 +88,12 @@ class Lambda(Layer):
 class TimeDistributed(Layer):
     """A layer that is applied to each step of sequences.
 
+    Inputs and outputs have the shape (batch, time, ...), and the layer receives all steps at once, as a larger batch.
+
     Parameters
     ----------
     layer : Layer
-    **kwargs
-        See `Layer`.
-
-    Notes
-    -----
-    Inputs and outputs have the shape (batch, time, ...), and the layer receives all steps at once, as a larger batch.
+    **kwargs : see `Layer`
 
     Examples
     --------

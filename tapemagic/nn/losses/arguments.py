@@ -141,16 +141,9 @@ def require_probabilities(
 ) -> None:
     """Raise OptionError, with advice, for numbers that can't be probabilities. NaN and lazy arrays pass.
 
-    Parameters
-    ----------
-    values : array or Tensor
-    advice : str
-    bounded : bool, optional
-        Also refuse numbers above 1.
-    beyond : float, optional
-        The tolerance outside of the interval from 0 to 1.
-    what : str, optional
-        The name of the numbers in the message.
+    - `bounded`: Also refuse numbers above 1.
+    - `beyond`: The tolerance outside of the interval from 0 to 1.
+    - `what`: The name of the numbers in the message.
     """
     values = as_array(values)
     if not values.size or is_lazy(values):

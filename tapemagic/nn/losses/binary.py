@@ -30,7 +30,12 @@ def binary_crossentropy(
 ) -> Any:
     """Return the mean along an axis of the cross-entropy between binary targets and predicted probabilities.
 
-    The mean of ``-y_true * log(y_pred) - (1 - y_true) * log(1 - y_pred)``.
+    The mean of ``-y_true * log(y_pred) - (1 - y_true) * log(1 - y_pred)``. Raises OptionError if a prediction isn't a
+    probability, unless it's a logit, or a target isn't between -0.5 and 1.5.
+
+    If the predictions are the direct result of a sigmoid, the loss is computed from its logits, as in Keras on
+    TensorFlow: so it has a gradient where probabilities are rounded to 0 or 1, but no gradient with respect to the
+    predictions themselves.
 
     Parameters
     ----------
@@ -44,17 +49,6 @@ def binary_crossentropy(
         The share, from 0 to 1, by which targets are moved towards 0.5.
     axis : int, optional
         The axis of the mean.
-
-    Raises
-    ------
-    OptionError
-        If a prediction isn't a probability, unless it's a logit, or a target isn't between -0.5 and 1.5.
-
-    Notes
-    -----
-    If the predictions are the direct result of a sigmoid, the loss is computed from its logits, as in Keras on
-    TensorFlow: so it has a gradient where probabilities are rounded to 0 or 1, but no gradient with respect to the
-    predictions themselves.
 
     Examples
     --------
@@ -132,8 +126,7 @@ def binary_focal_crossentropy(
 
     Parameters
     ----------
-    y_true, y_pred, from_logits, label_smoothing, axis
-        See `binary_crossentropy`.
+    y_true, y_pred, from_logits, label_smoothing, axis : see `binary_crossentropy`
     apply_class_balancing : bool, optional
         Weight targets of 1 by `alpha`, and targets of 0 by ``1 - alpha``.
     alpha : float, optional
@@ -168,8 +161,7 @@ class BinaryFocalCrossentropy(KnownLoss):
 
     Parameters
     ----------
-    apply_class_balancing, alpha, gamma : optional
-        See `binary_focal_crossentropy`.
+    apply_class_balancing, alpha, gamma : optional, see `binary_focal_crossentropy`
 
     Examples
     --------

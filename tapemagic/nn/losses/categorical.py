@@ -36,6 +36,9 @@ def categorical_crossentropy(
 ) -> Any:
     """Return the cross-entropy ``-sum(y_true * log(y_pred))`` of target and predicted probabilities of classes.
 
+    If the predictions are the direct result of a softmax, the loss is computed from its logits; see
+    `binary_crossentropy`.
+
     Parameters
     ----------
     y_true : array_like or Tensor
@@ -58,11 +61,6 @@ def categorical_crossentropy(
         If a prediction is negative, unless it's a logit.
     ShapeError
         If the shapes differ, or there is only one class.
-
-    Notes
-    -----
-    If the predictions are the direct result of a softmax, the loss is computed from its logits; see
-    `binary_crossentropy`.
 
     References
     ----------
@@ -126,8 +124,7 @@ def categorical_focal_crossentropy(
 
     Parameters
     ----------
-    y_true, y_pred, from_logits, label_smoothing, axis
-        See `categorical_crossentropy`.
+    y_true, y_pred, from_logits, label_smoothing, axis : see `categorical_crossentropy`
     alpha : float or array_like, optional
         The weight of each class.
     gamma : float, optional
@@ -157,8 +154,7 @@ class CategoricalFocalCrossentropy(KnownLoss):
 
     Parameters
     ----------
-    alpha, gamma : optional
-        See `categorical_focal_crossentropy`.
+    alpha, gamma : optional, see `categorical_focal_crossentropy`
 
     Examples
     --------
@@ -222,6 +218,9 @@ def sparse_categorical_crossentropy(
 ) -> Any:
     """Return minus the logarithm of the predicted probability of each label.
 
+    Raises OptionError if a label isn't a class number, or a prediction isn't a probability, unless it's a logit;
+    ShapeError unless there is one label for each example.
+
     Parameters
     ----------
     y_true : array_like of int
@@ -229,15 +228,7 @@ def sparse_categorical_crossentropy(
         length 1 there.
     ignore_class : int, optional
         A label whose examples have the loss 0.
-    y_pred, from_logits, axis
-        See `categorical_crossentropy`.
-
-    Raises
-    ------
-    OptionError
-        If a label isn't a class number, or a prediction isn't a probability, unless it's a logit.
-    ShapeError
-        Unless there is one label for each example.
+    y_pred, from_logits, axis : see `categorical_crossentropy`
 
     Examples
     --------

@@ -96,12 +96,9 @@ class Loss:
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Compute the losses for targets and predictions, weighted and reduced.
 
-        Parameters
-        ----------
-        y_true, y_pred : array_like or Tensor
-            See `nn.losses`.
-        sample_weight : array_like, optional
-            A number, or one for each loss; an axis along which the weights are equal may have the length 1.
+        - `y_true`, `y_pred`: Array_like or Tensor. See `nn.losses`.
+        - `sample_weight`: Array_like. A number, or one for each loss; an axis along which the weights are equal may
+          have the length 1.
 
         Returns
         -------
@@ -145,8 +142,7 @@ class LossFunctionWrapper(Loss):
     fn : callable
         Called with targets and predictions, tensors of one dtype and of equal rank, except for a last axis of
         length 1. It returns one loss for each example.
-    reduction, name, dtype : optional
-        See `Loss`.
+    reduction, name, dtype : optional, see `Loss`
     **kwargs
         Passed to the function.
 

@@ -183,8 +183,7 @@ class Huber(KnownLoss):
 
     Parameters
     ----------
-    delta : float, optional
-        See `huber`.
+    delta : float, optional, see `huber`
 
     Examples
     --------

@@ -66,8 +66,7 @@ class BinaryAccuracy(MeanMetricWrapper):
 
     Parameters
     ----------
-    threshold : float, optional
-        See `binary_accuracy`.
+    threshold : float, optional, see `binary_accuracy`
 
     Examples
     --------
@@ -218,8 +217,7 @@ class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
 
     Parameters
     ----------
-    k, from_sorted_ids : optional
-        See `sparse_top_k_categorical_accuracy`.
+    k, from_sorted_ids : optional, see `sparse_top_k_categorical_accuracy`
 
     Examples
     --------

@@ -46,8 +46,7 @@ class Metric:
     ----------------
     from_logits : bool, optional
         True if the predictions are logits, without a softmax or sigmoid at the end of the model.
-    label_smoothing : float, optional
-        See `Loss`.
+    label_smoothing : float, optional, see `Loss`
     axis : int, optional
         The axis of the classes, or of the vectors.
 

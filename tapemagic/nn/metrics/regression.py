@@ -46,16 +46,14 @@ class RootMeanSquaredError(Mean):
 class R2Score(Metric):
     """The coefficient of determination: the share of the targets' variance that predictions explain.
 
+    For an output with constant targets, the score is 0, or NaN if they are predicted exactly.
+
     Parameters
     ----------
     class_aggregation : {'uniform_average', 'variance_weighted_average', None}, optional
         The mean of the scores of all outputs, the mean weighted by the variances of their targets, or each score.
     num_regressors : int, optional
         The number of inputs of the model, for the adjusted score; 0 for the plain score.
-
-    Notes
-    -----
-    For an output with constant targets, the score is 0, or NaN if they are predicted exactly.
 
     Examples
     --------

@@ -28,10 +28,7 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 
     Raises OptionError if the batch is a tuple of more than three.
 
-    Parameters
-    ----------
-    data : object
-        Only inputs, or a tuple of inputs, targets and optionally weights.
+    - `data`: Only inputs, or a tuple of inputs, targets and optionally weights.
 
     Examples
     --------
@@ -233,8 +230,7 @@ class ChunkedBatches:
     batch_size : int
     shuffle : bool
         Draw a new order of the chunks, and of the examples in each, for each pass.
-    steps : int, optional
-        See `ArrayBatches`.
+    steps : int, optional, see `ArrayBatches`
     class_weight : mapping of int to float, optional
     """
 

@@ -59,8 +59,7 @@ class Evaluator(Steps):
 
         Parameters
         ----------
-        x, y, batch_size, sample_weight : optional
-            See `fit`.
+        x, y, batch_size, sample_weight : optional, see `fit`
         verbose : 'auto', 0, 1 or 2, optional
             0 prints nothing, 2 a line, "auto" and 1 also a progress bar in an interactive session.
         steps : int, optional
@@ -123,8 +122,7 @@ class Evaluator(Steps):
 
         Parameters
         ----------
-        x : array_like or Dask array, list or dict of these, or iterable
-            See `fit`.
+        x : array_like or Dask array, list or dict of these, or iterable, see `fit`
         batch_size : int, optional
             By default 32.
         verbose : optional

@@ -22,17 +22,11 @@ class Graph:
     ----------
     inputs, outputs : SymbolicTensor, or nested structure of them
 
-    Attributes
-    ----------
-    nodes : list of Node
-        The calls in topological order.
-    layers : list of Layer
-        All layers of the calls, including input layers.
+    - `nodes`: The calls in topological order.
+    - `layers`: All layers of the calls, including input layers.
 
-    Raises
-    ------
-    ModelError
-        If an input or output isn't a symbolic tensor, or an output depends on anything besides the inputs.
+    Raises ModelError if an input or output isn't a symbolic tensor, or an output depends on anything besides the
+    inputs.
     """
 
     # The order of calls is Keras's (keras.src.ops.function.map_graph): by the longest path to an output, longest

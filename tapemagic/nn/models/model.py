@@ -21,17 +21,13 @@ from tapemagic.nn.weights import OPTIMIZER, Stored, optimizer_names, read, write
 class Model(Trainer, Layer):
     """A layer of layers: between symbolic tensors, or in a subclass with a method `call`.
 
+    Raises ModelError if an output depends on an input that isn't among `inputs`.
+
     Parameters
     ----------
     inputs, outputs : SymbolicTensor, or nested structure of them, optional
         The ends of the model, which owns all layers between them. Subclasses with a method `call` omit them.
-    **kwargs
-        See `Layer`.
-
-    Raises
-    ------
-    ModelError
-        If an output depends on an input that isn't among `inputs`.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -138,14 +134,11 @@ class Model(Trainer, Layer):
     def build(self, input_shape: Any = None) -> None:
         """Build the layers of a subclass by calling it on zeros.
 
+        Raises ShapeError if the model doesn't accept inputs of this shape.
+
         Parameters
         ----------
         input_shape : tuple of int or None, or structure of such tuples
-
-        Raises
-        ------
-        ShapeError
-            If the model doesn't accept inputs of this shape.
         """
         # Set first, as the trial call would otherwise build the model again.
         self.built = True
@@ -220,16 +213,13 @@ class Model(Trainer, Layer):
     def save_weights(self, filepath: Any, optimizer: bool = False) -> None:
         """Write the values of all variables to a file; see `Module.save_weights`.
 
+        Raises ModelError if there is no optimizer.
+
         Parameters
         ----------
         filepath : path
         optimizer : bool, optional
             Also write the state of the optimizer, so that training can continue from it.
-
-        Raises
-        ------
-        ModelError
-            If there is no optimizer.
         """
         state = self.state()
         if optimizer:

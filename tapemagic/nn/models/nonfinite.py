@@ -30,16 +30,10 @@ _CAUSES = {
 def explained(model: Any, data: Any, loss: Any, variable: Any) -> tuple[str, int | None]:
     """Explain where the loss, or the gradient of a variable, first became nan or infinite.
 
-    Parameters
-    ----------
-    model : Model
-        In its state from before the step.
-    data : tuple
-        The batch.
-    loss : float
-        The loss of the step.
-    variable : Variable or None
-        A variable whose gradient is nan or infinite although the loss is finite.
+    - `model`: In its state from before the step.
+    - `data`: The batch.
+    - `loss`: The loss of the step.
+    - `variable`: A variable whose gradient is nan or infinite although the loss is finite.
 
     Returns
     -------

@@ -18,21 +18,16 @@ from tapemagic.nn.symbolic import SymbolicTensor
 class Sequential(Model):
     """A model whose layers are called one after the other, each on the previous output.
 
+    Raises OptionError if an item isn't a layer, or an Input isn't the first item; ShapeError if a layer doesn't accept
+    the previous output.
+
     Parameters
     ----------
     layers : iterable of Layer, optional
         The first may be an `nn.Input`, which states the shape of the data in advance.
     *more
         Not accepted: an OptionError says to pass the layers in a list.
-    **kwargs
-        See `Layer`.
-
-    Raises
-    ------
-    OptionError
-        If an item isn't a layer, or an Input isn't the first item.
-    ShapeError
-        If a layer doesn't accept the previous output.
+    **kwargs : see `Layer`
 
     Examples
     --------
@@ -96,12 +91,8 @@ class Sequential(Model):
     def add(self, layer: Any) -> None:
         """Append a layer.
 
-        Raises
-        ------
-        OptionError
-            If `layer` isn't a layer, or is an Input but not the first.
-        ShapeError
-            If the layer doesn't accept the last output, whose shape is known; then the layer isn't added.
+        Raises OptionError if `layer` isn't a layer, or is an Input but not the first; ShapeError if the layer doesn't
+        accept the last output, whose shape is known; then the layer isn't added.
         """
         if isinstance(layer, SymbolicTensor) and layer.node is not None:
             layer = layer.node.layer
@@ -164,12 +155,7 @@ class Sequential(Model):
     def build(self, input_shape: Any = None) -> None:
         """Build the layers, each for the previous output.
 
-        Raises
-        ------
-        ModelError
-            If there are no layers.
-        ShapeError
-            If a layer doesn't accept the previous output.
+        Raises ModelError if there are no layers; ShapeError if a layer doesn't accept the previous output.
         """
         if not self._stack:
             raise ModelError(f"the model {self.name!r} has no layers: write model.add(nn.Dense(3))")

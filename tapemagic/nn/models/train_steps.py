@@ -27,10 +27,7 @@ from tapemagic.tape import GradientTape
 class Compiled:
     """The arguments of `compile`.
 
-    Attributes
-    ----------
-    eager : bool or None
-        True if training steps run eagerly, False if they are compiled, None if `fit` decides.
+    - `eager`: True if training steps run eagerly, False if they are compiled, None if `fit` decides.
     """
 
     __tape_unwatched__ = frozenset({"eager", "tracker"})
@@ -82,6 +79,8 @@ class Steps:
     ) -> None:
         """Choose the optimizer, the loss and the metrics for training.
 
+        Raises OptionError if an optimizer, a loss or a metric is unknown.
+
         Parameters
         ----------
         optimizer : str or Optimizer, optional
@@ -100,11 +99,6 @@ class Steps:
             1,000 steps. If a step can't be traced, such as with Dropout, it runs eagerly, and `why_eager` says why.
         steps_per_execution, jit_compile, auto_scale_loss : optional
             Not used. Keras's signature has them.
-
-        Raises
-        ------
-        OptionError
-            If an optimizer, a loss or a metric is unknown.
 
         Examples
         --------
@@ -194,16 +188,13 @@ class Steps:
     ) -> Any:
         """Return the loss of a batch plus the terms of regularizers and `add_loss`; may be overridden.
 
+        Raises ModelError if there is no loss.
+
         Parameters
         ----------
         x, y, y_pred, sample_weight : optional
             The inputs, targets, outputs and weights of a batch.
         training : bool, optional
-
-        Raises
-        ------
-        ModelError
-            If there is no loss.
         """
         loss = self._compiled.loss if self._compiled is not None else None
         terms = list(self.losses)
@@ -240,6 +231,8 @@ class Steps:
     def train_step(self, data: Any) -> Logs:
         """Train on one batch; may be overridden.
 
+        Raises NonFiniteError if the loss or a gradient is nan or infinite; then no variable is changed.
+
         Parameters
         ----------
         data : tuple of (x, y) or (x, y, sample_weight), or x
@@ -249,11 +242,6 @@ class Steps:
         -------
         dict of str to Tensor
             The results of the metrics so far, including the loss.
-
-        Raises
-        ------
-        NonFiniteError
-            If the loss or a gradient is nan or infinite; then no variable is changed.
         """
         is_default = type(self).compute_metrics is Steps.compute_metrics
         loss, y_pred = self._learned(data, is_default)

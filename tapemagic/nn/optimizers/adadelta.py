@@ -14,6 +14,9 @@ from tapemagic.nn.optimizers.numerics import average
 class Adadelta(ArrayOptimizer):
     """Gradients scaled by the RMS of recent changes, divided by the RMS of recent gradients [1]_.
 
+    ``s = rho * s + (1 - rho) * g**2``; the change is ``d = sqrt(u + epsilon) / sqrt(s + epsilon) * g``; then
+    ``u = rho * u + (1 - rho) * d**2`` and ``w -= learning_rate * d``.
+
     Parameters
     ----------
     learning_rate : float, LearningRateSchedule or callable, optional
@@ -22,13 +25,7 @@ class Adadelta(ArrayOptimizer):
         The decay rate of the averages.
     epsilon : float, optional
         Added to both averages, inside the root.
-    **options
-        See `Optimizer`.
-
-    Notes
-    -----
-    ``s = rho * s + (1 - rho) * g**2``; the change is ``d = sqrt(u + epsilon) / sqrt(s + epsilon) * g``; then
-    ``u = rho * u + (1 - rho) * d**2`` and ``w -= learning_rate * d``.
+    **options : see `Optimizer`
 
     References
     ----------

@@ -13,18 +13,15 @@ from tapemagic.nn.optimizers.arrays import ArrayOptimizer
 class Adagrad(ArrayOptimizer):
     """Gradients divided by the root of the sum of all squared gradients so far [1]_.
 
+    ``s += g**2; w -= learning_rate * g / sqrt(s + epsilon)``.
+
     Parameters
     ----------
     initial_accumulator_value : float, optional
         The initial value of the sum.
     epsilon : float, optional
         Added to the sum, inside the root.
-    **options
-        See `Optimizer`.
-
-    Notes
-    -----
-    ``s += g**2; w -= learning_rate * g / sqrt(s + epsilon)``.
+    **options : see `Optimizer`
 
     References
     ----------

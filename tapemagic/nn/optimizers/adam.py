@@ -18,6 +18,9 @@ from tapemagic.nn.optimizers.numerics import cast
 class Adam(ArrayOptimizer):
     """An average of gradients divided by the root of an average of their squares [1]_.
 
+    With t the number of the step, ``m += (1 - beta_1) * (g - m)`` and ``v += (1 - beta_2) * (g**2 - v)``, then
+    ``w -= learning_rate * sqrt(1 - beta_2**t) / (1 - beta_1**t) * m / (sqrt(v) + epsilon)``.
+
     Parameters
     ----------
     beta_1 : float, optional
@@ -28,13 +31,7 @@ class Adam(ArrayOptimizer):
         Added to the root: ε̂ in section 2 of [1]_.
     amsgrad : bool, optional
         Divide by the largest average of squares so far [2]_.
-    **options
-        See `Optimizer`.
-
-    Notes
-    -----
-    With t the number of the step, ``m += (1 - beta_1) * (g - m)`` and ``v += (1 - beta_2) * (g**2 - v)``, then
-    ``w -= learning_rate * sqrt(1 - beta_2**t) / (1 - beta_1**t) * m / (sqrt(v) + epsilon)``.
+    **options : see `Optimizer`
 
     References
     ----------
@@ -110,12 +107,9 @@ class AdamW(Adam):
 
     Parameters
     ----------
-    weight_decay : float, optional
-        See `Optimizer`.
-    beta_1, beta_2, epsilon, amsgrad : optional
-        See `Adam`.
-    **options
-        See `Optimizer`.
+    weight_decay : float, optional, see `Optimizer`
+    beta_1, beta_2, epsilon, amsgrad : optional, see `Adam`
+    **options : see `Optimizer`
 
     References
     ----------
@@ -156,6 +150,9 @@ class AdamW(Adam):
 class Adamax(ArrayOptimizer):
     """An average of gradients divided by a decaying maximum of their absolute values [1]_.
 
+    With t the number of the step, ``m += (1 - beta_1) * (g - m)`` and ``u = max(beta_2 * u, abs(g))``, then
+    ``w -= learning_rate * m / ((1 - beta_1**t) * (u + epsilon))``.
+
     Parameters
     ----------
     beta_1 : float, optional
@@ -164,13 +161,7 @@ class Adamax(ArrayOptimizer):
         The decay rate of the maximum.
     epsilon : float, optional
         Added to the maximum.
-    **options
-        See `Optimizer`.
-
-    Notes
-    -----
-    With t the number of the step, ``m += (1 - beta_1) * (g - m)`` and ``u = max(beta_2 * u, abs(g))``, then
-    ``w -= learning_rate * m / ((1 - beta_1**t) * (u + epsilon))``.
+    **options : see `Optimizer`
 
     References
     ----------
@@ -234,21 +225,17 @@ MOMENTUM_DECAY = 0.96
 class Nadam(ArrayOptimizer):
     """Adam with Nesterov's momentum, which follows a schedule [1]_.
 
-    Parameters
-    ----------
-    beta_1, beta_2 : float, optional
-        See `Adam`.
-    epsilon : float, optional
-        Added to the root.
-    **options
-        See `Optimizer`.
-
-    Notes
-    -----
     With t the number of the step, ``b(t) = beta_1 * (1 - 0.5 * 0.96**t)``, and p the product of b(1) to b(t),
     ``m += (1 - beta_1) * (g - m)`` and ``v += (1 - beta_2) * (g**2 - v)`` as in Adam, then
     ``w -= learning_rate * n / (sqrt(v / (1 - beta_2**t)) + epsilon)`` with
     ``n = b(t + 1) / (1 - p * b(t + 1)) * m + (1 - b(t)) / (1 - p) * g``.
+
+    Parameters
+    ----------
+    beta_1, beta_2 : float, optional, see `Adam`
+    epsilon : float, optional
+        Added to the root.
+    **options : see `Optimizer`
 
     References
     ----------

@@ -15,18 +15,15 @@ from tapemagic.nn.optimizers.numerics import average
 class Lion(ArrayOptimizer):
     """Steps by the sign of an average of gradients [1]_: every element changes by the learning rate.
 
+    ``w -= learning_rate * sign(beta_1 * m + (1 - beta_1) * g)``, then ``m = beta_2 * m + (1 - beta_2) * g``.
+
     Parameters
     ----------
     beta_1 : float, optional
         The weight of the average in the sum whose sign is used; above 0.
     beta_2 : float, optional
         The decay rate of the average.
-    **options
-        See `Optimizer`.
-
-    Notes
-    -----
-    ``w -= learning_rate * sign(beta_1 * m + (1 - beta_1) * g)``, then ``m = beta_2 * m + (1 - beta_2) * g``.
+    **options : see `Optimizer`
 
     References
     ----------

@@ -26,17 +26,9 @@ from tapemagic.nn.optimizers.state import LearningRate
 from tapemagic.tape import GradientTape
 
 _OPTIONS = (
-    "weight_decay",
-    "clipnorm",
-    "clipvalue",
-    "global_clipnorm",
-    "use_ema",
-    "ema_momentum",
-    "ema_overwrite_frequency",
-    "loss_scale_factor",
-    "gradient_accumulation_steps",
-    "name",
-)
+    "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
+    "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps", "name",
+)  # fmt: skip
 
 
 _one_at_a_time = threading.RLock()
@@ -182,6 +174,8 @@ class Optimizer(Steps, LearningRate):
     def apply_gradients(self, grads_and_vars: Iterable[Any], *extra: Any) -> Variable:
         """Update variables by their gradients.
 
+        Everything is checked before anything is changed: after one of these errors, no variable has changed.
+
         Parameters
         ----------
         grads_and_vars : iterable of (Tensor or None, Variable)
@@ -209,10 +203,6 @@ class Optimizer(Steps, LearningRate):
         -----
         UserWarning
             If some gradients are None, once for the same variables, which aren't changed.
-
-        Notes
-        -----
-        Everything is checked before anything is changed: after one of these errors, no variable has changed.
 
         Examples
         --------

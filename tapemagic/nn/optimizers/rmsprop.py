@@ -14,6 +14,9 @@ from tapemagic.nn.optimizers.numerics import average
 class RMSprop(ArrayOptimizer):
     """Gradients divided by the root of an average of their squares [1]_.
 
+    ``v = rho * v + (1 - rho) * g**2``, then ``w -= learning_rate * g / sqrt(v + epsilon)``. With momentum, the step
+    is added to ``momentum * u``, and ``w -= u``.
+
     Parameters
     ----------
     rho : float, optional
@@ -24,13 +27,7 @@ class RMSprop(ArrayOptimizer):
         Added to the average, inside the root.
     centered : bool, optional
         Divide by the root of the variance [2]_: the average of squares minus the squared average.
-    **options
-        See `Optimizer`.
-
-    Notes
-    -----
-    ``v = rho * v + (1 - rho) * g**2``, then ``w -= learning_rate * g / sqrt(v + epsilon)``. With momentum, the step
-    is added to ``momentum * u``, and ``w -= u``.
+    **options : see `Optimizer`
 
     References
     ----------

@@ -20,17 +20,14 @@ from tapemagic.nn.config import floatx
 class LearningRateSchedule:
     """Base class of schedules: override ``__call__(self, step)``.
 
+    Raises OptionError from every schedule, if an option is out of its range.
+
     Parameters
     ----------
     initial_learning_rate : float
     decay_steps, first_decay_steps : int
         The number of steps of the (first) decay, above 0.
     name : str, optional
-
-    Raises
-    ------
-    OptionError
-        From every schedule, if an option is out of its range.
 
     Examples
     --------
@@ -194,6 +191,9 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 class PolynomialDecay(LearningRateSchedule):
     """From the initial to a final learning rate, by a power of the remaining share of steps.
 
+    ``(initial - end) * (1 - step / decay_steps) ** power + end``, up to `decay_steps`. With `cycle`, `decay_steps` is
+    replaced by its smallest multiple that isn't less than the step.
+
     Parameters
     ----------
     end_learning_rate : float, optional
@@ -201,11 +201,6 @@ class PolynomialDecay(LearningRateSchedule):
         1 means a straight line.
     cycle : bool, optional
         Extend the decay to the next multiple of `decay_steps` whenever its end is reached.
-
-    Notes
-    -----
-    ``(initial - end) * (1 - step / decay_steps) ** power + end``, up to `decay_steps`. With `cycle`, `decay_steps` is
-    replaced by its smallest multiple that isn't less than the step.
 
     Examples
     --------

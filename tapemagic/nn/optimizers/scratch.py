@@ -10,10 +10,7 @@ import numpy as np
 class Scratch:
     """Arrays of any shape and dtype for computations, which share memory with arrays of other shapes.
 
-    Parameters
-    ----------
-    count : int
-        The number of arrays that a computation needs.
+    - `count`: The number of arrays that a computation needs.
 
     Examples
     --------

@@ -13,18 +13,15 @@ from tapemagic.nn.optimizers.arrays import ArrayOptimizer
 class SGD(ArrayOptimizer):
     """Gradient descent, with optional momentum.
 
+    ``w -= learning_rate * g``; with momentum [1]_, ``v = momentum * v - learning_rate * g`` and ``w += v``.
+
     Parameters
     ----------
     momentum : float, optional
         Between 0 and 1.
     nesterov : bool, optional
         Use Nesterov's momentum [2]_: ``w += momentum * v - learning_rate * g``.
-    **options
-        See `Optimizer`.
-
-    Notes
-    -----
-    ``w -= learning_rate * g``; with momentum [1]_, ``v = momentum * v - learning_rate * g`` and ``w += v``.
+    **options : see `Optimizer`
 
     References
     ----------

@@ -25,12 +25,7 @@ from typing import Any, cast
 import numpy as np
 
 from tapemagic.programs.passes.buffers import with_buffers
-from tapemagic.programs.passes.cutting import (
-    Cut,
-    Reduction,
-    is_pointwise,
-    reduction_of,
-)
+from tapemagic.programs.passes.cutting import Cut, Reduction, is_pointwise, reduction_of
 from tapemagic.programs.passes.grouping import Group, groups_of, ordered
 from tapemagic.programs.passes.known_numbers import number
 from tapemagic.programs.program import (

@@ -92,7 +92,7 @@ class _Walk:
         if target is None:
             return new
         first = node.args[0]
-        # u1 *= x is shorter than np.multiply(u1, x, out=u1), but the value can't get a name of its own.
+        # u1 *= x is shorter than np.multiply(u1, x, out=u1), but the value can't get its own name.
         unnamed = isinstance(first, Node) and not (is_named(first) or is_named(node))
         if unnamed and self._buffer_of(first) is target and node.function in AUGMENTED:
             new.function = AUGMENTED[node.function]

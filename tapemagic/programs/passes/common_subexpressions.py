@@ -66,7 +66,7 @@ class Table:
             return (kind, *((name, self._part(part)) for name, part in x.items()))
         if kind is float or kind is complex:
             return kind, repr(x)  # tells 0.0 from -0.0, and makes nan equal to nan
-        # A Variable or an object of the user's has no hash, and its == may return an array. The program keeps it alive.
+        # A Variable or a user object has no hash, and its == may return an array. The program keeps it alive.
         try:
             hash(x)
         except TypeError:

@@ -58,12 +58,12 @@ def folded(node: Node, rewriting: Rewriting) -> Node | None:
     # A view of a constant would become a copy, and a result of the program could no longer share memory with it.
     if isinstance(value, np.ndarray) and any(np.may_share_memory(value, _value(x)) for x in read):
         return None
-    is_users = any(x.given for x in read)  # type: ignore[attr-defined]
+    is_users = any(x.from_user for x in read)  # type: ignore[attr-defined]
     if rewriting.is_read and isinstance(value, np.ndarray) and literal(value) is None:
         return None
     if rewriting.is_shown and is_users:
         return None
-    return Constant(value, name=node.name, given=is_users)
+    return Constant(value, name=node.name, from_user=is_users)
 
 
 def _value(node: Any) -> Any:
@@ -121,8 +121,4 @@ def _same_shape(node: Node, left: list[Any]) -> bool:
     return bool(np.broadcast_shapes(*shapes) == node.kind.shape)
 
 
-RULES: Rules = {
-    np.ones_like: (filled,),
-    np.zeros_like: (filled,),
-    None: (folded, with_numbers),
-}
+RULES: Rules = {np.ones_like: (filled,), np.zeros_like: (filled,), None: (folded, with_numbers)}

@@ -101,7 +101,7 @@ def as_scalar(x: Any, call: Callable[..., Node]) -> Any:
         return x
     if isinstance(x, Constant):
         value = fill_of(x)
-        return x if x.value is value else Constant(value, name=x.name, given=x.given)
+        return x if x.value is value else Constant(value, name=x.name, from_user=x.from_user)
     if not x.kind.is_array:
         return x
     if x.function in BROADCASTING:

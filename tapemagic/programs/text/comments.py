@@ -1,4 +1,4 @@
-"""Comments of a program: above a group of lines, the statement of the user's code that they compute."""
+"""Comments of a program: above a group of lines, the statement of user code that they compute."""
 
 from __future__ import annotations
 

@@ -445,7 +445,7 @@ def plain_name(constant: Constant, text: str = "", written: Iterable[str] = ()) 
     if word not in MAKERS:
         return "constant"
     calls = [f"{maker}{end}(" for maker in MAKERS[word] for end in ("", "_like")]
-    by_chance = constant.given and not any(call in line for line in written for call in calls)
+    by_chance = constant.from_user and not any(call in line for line in written for call in calls)
     return "constant" if by_chance else word
 
 

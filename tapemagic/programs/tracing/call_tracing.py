@@ -1,4 +1,4 @@
-"""A traced call: arrays in its arguments and in reach are replaced by symbols, and restored afterwards."""
+"""A traced call: symbols replace its arrays and all reachable ones until it returns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.nest import ordered, pack
-from tapemagic.engine.tensor.tensor import (
-    Tensor,
-    id_of,
-    put_id,
-    put_value,
-    unwrap,
-    with_value,
-)
+from tapemagic.engine.tensor.tensor import Tensor, id_of, put_id, put_value, unwrap, with_value
 from tapemagic.engine.tensor.variable import (
     Slice,
     Variable,
@@ -59,7 +52,7 @@ class TracedCall:
     Attributes
     ----------
     function : callable
-        That which is called.
+        The traced function.
     nbytes : int
         After the call: the bytes of the reachable arrays that were replaced by symbols.
     """
@@ -74,6 +67,7 @@ class TracedCall:
         self._copies: list[tuple[Any, Any, list[Any]]] = []
         self._copied: dict[int, Any] = {}
         self._stand_ins: dict[int, Any] = {}
+        # Keeps stand-ins alive, because the dicts below and above refer to objects by id.
         self._kept: list[Any] = []
         self._variables: list[tuple[Variable, Symbol, Any, Any, bool]] = []
         self._places: list[tuple[Location, Any, Any]] = []
@@ -85,9 +79,9 @@ class TracedCall:
         self._prepare()
         self.function = function
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
-        given = iter(stand_ins)
-        call_args = self._rebuilt(args, given)
-        call_kwargs = self._rebuilt(kwargs, given) if kwargs else {}
+        remaining = iter(stand_ins)
+        call_args = self._rebuilt(args, remaining)
+        call_kwargs = self._rebuilt(kwargs, remaining) if kwargs else {}
         done = False
         try:
             self._enter()
@@ -96,7 +90,8 @@ class TracedCall:
         finally:
             assigned = self._restored(done)
             self._write_back(args, kwargs)
-            del stand_ins, given, call_args, call_kwargs  # this frame may live on in a traceback
+            # A traceback keeps this frame alive, and symbols with it.
+            del stand_ins, remaining, call_args, call_kwargs
         program, outside = self._program(function, result, assigned)
         if self._trace.named:
             name_inputs(program, function, args, kwargs)
@@ -106,31 +101,32 @@ class TracedCall:
     def changed_nothing(self) -> bool:
         """Return True if a failed call changed none of its array, list and dict arguments."""
         for _, copy, before in self._copies:
-            now = contents_of(copy)
-            if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
+            if not same_contents(copy, before):
                 return False
-        known = {id(x) for x, _ in self._symbols.values()}
-        unknown = (x for x in self._call.leaves if isinstance(x, np.ndarray) and id(x) not in known)
-        return not self._trace.exposed and next(unknown, None) is None
+        replaced = {id(x) for x, _ in self._symbols.values()}
+        arrays = (x for x in self._call.leaves if isinstance(x, np.ndarray))
+        return not self._trace.exposed and all(id(x) in replaced for x in arrays)
 
     # Before the call.
 
     def _prepare(self) -> None:
         """Make a symbol for every Variable, and for every reachable array and tensor."""
-        data, given = self.guards.data, {id(x): k for k, x in enumerate(self._call.leaves)}
-        found = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
-        found |= {i: x for i, x in self.guards.objects.items() if isinstance(x, Variable)}
-        found |= {id(x): x for x in living()}
-        for variable in found.values():
-            known = data.get(id(variable))
+        data, arguments = self.guards.data, {id(x) for x in self._call.leaves}
+        variables = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
+        variables |= {i: x for i, x in self.guards.objects.items() if isinstance(x, Variable)}
+        # All Variables: a library or an object outside the guards may read them. `unreachable_variable`
+        # refuses such a program, whose driver could not find them.
+        variables |= {id(x): x for x in living()}
+        for variable in variables.values():
+            reached = data.get(id(variable))
             value = value_of(variable)
             if type(value) is Symbol:
                 continue
-            name = known[1] if known else variable.name
+            name = reached[1] if reached else variable.name
             symbol = self._trace.input(variable, value, identifier(name))
             node = self._trace.inputs[-1]
             node.contiguous = value.nbytes >= MIN_CHECKED_BYTES and is_contiguous(value)
-            ours = known is not None or id(variable) in given
+            ours = reached is not None or id(variable) in arguments
             self._variables.append((variable, symbol, node, value, ours))
         for place in self.guards.places:
             x = place.get()
@@ -144,32 +140,32 @@ class TracedCall:
             while not exchange_if(variable, concrete(symbol), symbol):
                 set_concrete(symbol, value_of(variable))
         for place, stand_in, _ in self._places:
-            place.put(stand_in)
+            place.store(stand_in)
 
     def _stand_in(self, x: Any) -> Any:
-        """Return the replacement of a reachable array, tensor, or tuple of these."""
+        """Return the replacement of a reachable array or tensor, or of a tuple that contains some."""
         if id(x) in self._stand_ins:
             return self._stand_ins[id(x)]
         if type(x) is tuple:
-            made = tuple(map(self._stand_in, x))
-            if all(a is b for a, b in zip(made, x, strict=True)):
-                made = x
+            stand_in = tuple(map(self._stand_in, x))
+            if all(a is b for a, b in zip(stand_in, x, strict=True)):
+                stand_in = x
             else:
-                self._symbols[id(made)] = x, made
+                self._symbols[id(stand_in)] = x, stand_in
         elif isinstance(x, ARRAYS) and id(x) in self.guards.data:
             value = unwrap(x)
             if type(value) is Symbol or not is_data(value) or value.dtype.kind not in "biufc":
                 return x
             local, path = self.guards.data[id(x)]
             origin = Reached(path, local, type(x), isinstance(x, np.ndarray))
-            made = self._with_symbol(x, self._trace.input(origin, value, identifier(path)))
-            self._originals[id(made)] = "reached", local
-            self._symbols[id(made)] = x, made
+            stand_in = self._with_symbol(x, self._trace.input(origin, value, identifier(path)))
+            self._originals[id(stand_in)] = "reached", local
+            self._symbols[id(stand_in)] = x, stand_in
         else:
             return x
-        self._kept.append(made)
-        self._stand_ins[id(x)] = made
-        return made
+        self._kept.append(stand_in)
+        self._stand_ins[id(x)] = stand_in
+        return stand_in
 
     @staticmethod
     def _with_symbol(x: Any, symbol: Symbol) -> Any:
@@ -182,45 +178,47 @@ class TracedCall:
             return x
         bears = isinstance(x, ARRAYS)
         if bears:
-            known = self._stand_ins.get(id(x))
-            if known is not None:
-                return known
+            existing = self._stand_ins.get(id(x))
+            if existing is not None:
+                return existing
         if isinstance(x, np.ndarray) and self.guards.is_reachable(x):
-            self._trace.leave_at("an array that is an argument, and read under another name,", None)
+            self._trace.mark_exit_at(
+                "an array that is an argument, and read under another name,", None
+            )
             return x
         if not isinstance(x, Tensor) and not (is_data(x) and x.dtype.kind in "biufc"):
             return x
         value = unwrap(x)
         symbol = self._trace.input(k, value)
         self._trace.inputs[-1].contiguous = is_contiguous(value)
-        made = self._with_symbol(x, symbol)
+        stand_in = self._with_symbol(x, symbol)
         if bears:
-            self._stand_ins[id(x)] = made
-        self._kept.append(made)
-        self._originals[id(made)] = "argument", k
-        self._symbols[id(made)] = x, made
-        return made
+            self._stand_ins[id(x)] = stand_in
+        self._kept.append(stand_in)
+        self._originals[id(stand_in)] = "argument", k
+        self._symbols[id(stand_in)] = x, stand_in
+        return stand_in
 
-    def _rebuilt(self, x: Any, given: Iterator[Any]) -> Any:
+    def _rebuilt(self, x: Any, leaves: Iterator[Any]) -> Any:
         """Rebuild nested arguments with stand-ins; lists and dicts without arrays stay the same objects."""
         if is_single(x):
-            return next(given)
+            return next(leaves)
         kind = type(x)
         if kind is not tuple and isinstance(x, Mapping):
-            parts = {key: self._rebuilt(x[key], given) for key in ordered(x)}
+            parts = {key: self._rebuilt(x[key], leaves) for key in ordered(x)}
             same = all(x[key] is part for key, part in parts.items())
-            made = x if same else pack(x, [parts[key] for key in ordered(x)], is_part(x))
+            rebuilt = x if same else pack(x, [parts[key] for key in ordered(x)], is_part(x))
         else:
-            parts = [self._rebuilt(part, given) for part in x]  # type: ignore[assignment]
-            made = x
+            parts = [self._rebuilt(part, leaves) for part in x]  # type: ignore[assignment]
+            rebuilt = x
             if not all(map(operator.is_, x, parts)):
-                made = kind(parts) if kind in PLAIN else pack(x, parts, is_part(x))
-        if made is not x:
-            self._symbols[id(made)] = x, made
+                rebuilt = kind(parts) if kind in PLAIN else pack(x, parts, is_part(x))
+        if rebuilt is not x:
+            self._symbols[id(rebuilt)] = x, rebuilt
             if not isinstance(x, tuple):
-                self._copies.append((x, made, contents_of(made)))
-                self._copied[id(made)] = x
-        return made
+                self._copies.append((x, rebuilt, contents_of(rebuilt)))
+                self._copied[id(rebuilt)] = x
+        return rebuilt
 
     # After the call.
 
@@ -229,20 +227,21 @@ class TracedCall:
         assigned = []
         try:
             for variable, symbol, node, before, _ in self._variables:
-                now = value_of(variable)
-                mine = type(now) is Symbol
-                if mine and self._trace.node(now) is node and now is symbol:
+                value = value_of(variable)
+                mine = type(value) is Symbol
+                if mine and self._trace.node(value) is node and value is symbol:
                     exchange_if(variable, symbol, concrete(symbol))
-                elif not mine and not self._trace.is_assigned(variable, now):
+                elif not mine and not self._trace.is_assigned(variable, value):
                     continue  # another thread assigned it
                 elif done:
-                    assigned.append((variable, now))
-                    exchange(variable, concrete(now))
+                    assigned.append((variable, value))
+                    exchange(variable, concrete(value))
                 else:
                     exchange(variable, before)
             for place, stand_in, original in self._places:
                 if place.get() is stand_in:
-                    place.put(original)
+                    place.store(original)
+        # An interrupt here must not leave symbols in Variables: restore all of them again.
         except KeyboardInterrupt:
             self._restored(done=False)
             raise
@@ -251,12 +250,11 @@ class TracedCall:
     def _write_back(self, args: Any, kwargs: Any) -> None:
         """Change the caller's lists and dicts as the function changed their copies."""
         for original, copy, before in self._copies:
-            now = contents_of(copy)
-            if len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=True)):
+            if same_contents(copy, before):
                 continue
             name = parameter_of(self.function, args, kwargs, original)
             how = f"a change of the {type(original).__name__} that it is given{' as ' * bool(name)}{name}"
-            self._trace.leave_at(how, site_of_parameter(self.function, name))
+            self._trace.mark_exit_at(how, site_of_parameter(self.function, name))
             if isinstance(original, list):
                 original[:] = [self._outside(x) for x in copy]
             else:
@@ -266,22 +264,22 @@ class TracedCall:
 
     def _outside(self, x: Any) -> Any:
         """Return a value without symbols: the original object for a stand-in."""
-        known = self._symbols.get(id(x))
-        if known is not None and known[1] is x:
-            return known[0]
+        pair = self._symbols.get(id(x))
+        if pair is not None and pair[1] is x:
+            return pair[0]
         return without_symbols(x)
 
     def _program(self, function: Any, result: Any, assigned: Any) -> tuple[Program, Any]:
         trace = self._trace
-        found: list[Any] = []
+        values: list[Any] = []
         try:
-            structure = taken_apart(result, found)
+            structure = taken_apart(result, values)
         except RecursionError:
             self._leave("a result that contains itself")
-            structure, found = LEAF, []
+            structure, values = LEAF, []
         self._check_structure(result, structure, set())
-        leaves = self._leaves(found)
-        results = [self._result_node(x, *leaf) for x, leaf in zip(found, leaves, strict=True)]
+        leaves = self._leaves(values)
+        results = [self._result_node(x, *leaf) for x, leaf in zip(values, leaves, strict=True)]
         ends = [(variable, trace.node(value)) for variable, value in assigned]
         name = getattr(function, "__name__", None) or type(function).__name__
         program = Program([], trace.body, results, ends, name)
@@ -299,11 +297,11 @@ class TracedCall:
             "statements": trace.names.texts, "times": trace.names.times,
             "functions": trace.names.functions, "errstate": trace.errstate, "structure": structure, "leaves": leaves,
         }  # fmt: skip
-        return program, result if structure == LEAF and not found else self._result(result)
+        return program, result if structure == LEAF and not values else self._result(result)
 
     def _leave(self, how: str) -> None:
         """Record that a program cannot return this result."""
-        self._trace.leave_at(how, site_of_return(self.function))
+        self._trace.mark_exit_at(how, site_of_return(self.function))
 
     def _result(self, x: Any) -> Any:
         """Return a result without symbols; lists and dicts stay the same objects."""
@@ -322,7 +320,7 @@ class TracedCall:
             return self._outside(x)
         return x
 
-    def _check_structure(self, x: Any, structure: Any, met: set[int]) -> None:
+    def _check_structure(self, x: Any, structure: Any, seen: set[int]) -> None:
         """Refuse a result that contains an earlier list, the same list twice, or a custom class."""
         if structure == LEAF:
             return
@@ -331,31 +329,31 @@ class TracedCall:
         if not plain:
             self._leave(f"a result of type {kind.__name__}")
             return
-        known = any(x is copy or x is original for original, copy, _ in self._copies)
-        if kind is not tuple and id(x) in met:
+        is_argument = any(x is copy or x is original for original, copy, _ in self._copies)
+        if kind is not tuple and id(x) in seen:
             self._leave(f"a {kind.__name__} that is twice in the result")
             return
-        met.add(id(x))
-        if kind is not tuple and (known or self.guards.is_reachable(x)):
+        seen.add(id(x))
+        if kind is not tuple and (is_argument or self.guards.is_reachable(x)):
             self._leave(f"a {kind.__name__} as a result that is not made by it")
         values = x.values() if isinstance(x, dict) else x
         parts = [part for part in values if isinstance(part, NESTED)]
         for part in parts:
-            self._check_structure(part, None, met)
+            self._check_structure(part, None, seen)
 
-    def _leaves(self, found: list[Any]) -> list[tuple[str, Any]]:
-        """How a driver makes the leaves of the result: a leaf that occurs twice is made once."""
+    def _leaves(self, values: list[Any]) -> list[tuple[str, Any]]:
+        """Describe how a driver makes the leaves of the result: a leaf that occurs twice is made once."""
         leaves: list[tuple[str, Any]] = []
         first: dict[int, int] = {}
-        for k, x in enumerate(found):
+        for k, x in enumerate(values):
             leaf = self._leaf(x)
             place = first.setdefault(id(x), k)
-            made = leaf[0] in ("tensor", "copy")
-            leaves.append(("again", place) if made and place != k else leaf)
+            is_new = leaf[0] in ("tensor", "copy")
+            leaves.append(("again", place) if is_new and place != k else leaf)
         return leaves
 
     def _leaf(self, x: Any) -> tuple[str, Any]:
-        """How a driver makes one leaf of the result."""
+        """Describe how a driver makes one leaf of the result."""
         original = self._originals.get(id(x))
         if original is not None and self._is_unchanged(x):
             return original
@@ -396,19 +394,19 @@ class TracedCall:
         ends = nodes_in([program.results, [node for _, node in program.assigned]])
         read = chain.from_iterable(map(arguments_of, program.body))
         used = {node: k for k, node in enumerate(dict.fromkeys([*read, *ends]))}
-        given = program.notes["given"]
+        argument_places = program.notes["given"]
 
         def place(x: Any) -> tuple[int, int]:
             if isinstance(x.origin, int):
                 return 0, x.origin
-            if id(x.origin) in given:
-                return 0, given[id(x.origin)]
+            if id(x.origin) in argument_places:
+                return 0, argument_places[id(x.origin)]
             return 1 if isinstance(x.origin, Variable) else 2, used[x]
 
         inputs = [x for x in self._trace.inputs if isinstance(x.origin, int) or x in used]
         return sorted(inputs, key=place)
 
-    def out_of_reach(self, program: Program) -> Variable | None:
+    def unreachable_variable(self, program: Program) -> Variable | None:
         """Return a Variable that the program uses, but that no name in its code leads to."""
         read = [x.origin for x in program.inputs if isinstance(x.origin, Variable)]
         variable: Variable
@@ -417,35 +415,38 @@ class TracedCall:
                 return variable
         return None
 
-    def clean(self, after: Guards) -> None:
+    def remove_symbols(self, after: Guards) -> None:
         """Remove symbols from Variables and from all reachable places, and forget the stand-ins."""
-        for x, made in self._symbols.values():
+        for x, stand_in in self._symbols.values():
             if isinstance(x, Tensor):
-                put_id(x, id_of(made))  # as a tape that lives on knows it
-        known = {id(variable) for variable, *_ in self._variables}
+                put_id(x, id_of(stand_in))  # as a tape that lives on knows it
+        replaced = {id(variable) for variable, *_ in self._variables}
         for variable in living():
-            if id(variable) not in known and type(value_of(variable)) is Symbol:
+            if id(variable) not in replaced and type(value_of(variable)) is Symbol:
                 exchange(variable, concrete(value_of(variable)))
         for place in after.places:
             x = place.get()
             plain = self._outside(x)
             if plain is not x:
-                place.put(plain)
-        arrays = (x for x, made in self._symbols.values() if type(made) is Symbol)
+                place.store(plain)
+        arrays = (x for x, stand_in in self._symbols.values() if type(stand_in) is Symbol)
         self.nbytes = sum(x.nbytes for x in arrays if id(x) in self.guards.data)
         self._ours = {id(variable) for variable, *_, ours in self._variables if ours}
-        for found in (self._variables, self._places, self._copies, self._kept, self._stand_ins):
-            found.clear()
+        lists = self._variables, self._places, self._copies, self._kept
+        for collection in (*lists, self._stand_ins):
+            collection.clear()
 
     def references(self) -> float:
         """Count the references to the trace, which each symbol adds to."""
         return references(self._trace)
 
-    def put_values(self, known: float) -> None:
-        """Replace the symbols that are left; `known` is the number of references to the trace before the call."""
+    def put_values(self, before: float) -> None:
+        """Replace the symbols that are left; `before` is the count of references to the trace before the call."""
         self._trace.release()
+        # `put_values` asks the garbage collector about all objects of the process (1 ms for 24,000), so
+        # only if needed.
         left = survivors(self._symbols)
-        if left or self.references() != known:
+        if left or self.references() != before:
             put_values(self._trace, left)
 
 
@@ -462,8 +463,14 @@ def without_symbols(x: Any) -> Any:
 
 
 def contents_of(x: Any) -> list[Any]:
-    """The contents of a list, or the keys and values of a dict."""
+    """Return the contents of a list, or the keys and values of a dict."""
     return [*x, *x.values()] if isinstance(x, Mapping) else list(x)
+
+
+def same_contents(x: Any, before: list[Any]) -> bool:
+    """Return True if a list or dict still contains the same objects."""
+    after = contents_of(x)
+    return len(after) == len(before) and all(map(operator.is_, after, before))
 
 
 def is_part(x: Any) -> Callable[[Any], bool]:

@@ -13,7 +13,7 @@ import numpy as np
 from tapemagic.engine.events import is_generated, origin_of, source_lines
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.programs.program import Site
-from tapemagic.programs.reasons import GIVEN, SHAPE
+from tapemagic.programs.reasons import COMPUTE_BEFORE, SHAPE
 
 OF_MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"
 ARRAYS_AT_ONCE = "write it with NumPy's functions of whole arrays, such as np.where in place of if"
@@ -32,21 +32,21 @@ INSTEAD = {
     **dict.fromkeys(("vectorize", "frompyfunc", "nditer", "ndenumerate"), ARRAYS_AT_ONCE),
     "as_strided": "write np.lib.stride_tricks.sliding_window_view(x, n), or an index of whole numbers",
     "fromiter": STACK,
-    "memoryview": GIVEN,
+    "memoryview": COMPUTE_BEFORE,
     "full": "write x + np.zeros(shape)",
     "range": "write a while loop on the tensor, or give the number as one of Python's",
 }
-"""What to write instead of a function, by its name."""
+"""The advice for a function that needs plain numbers, by its name."""
 
 READING = frozenset({"getattr", "hasattr"})
-"""The functions that read an attribute by a text."""
+"""The functions that read an attribute by a string."""
 
 WRITING = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 """The operations of ``x[i] = y`` and, from Python 3.12 on, of ``x[a:b] = y``."""
 
 
 def user_frame(own: int = 1) -> Any:
-    """Return the running frame of user code, skipping the last `own` frames; None without one."""
+    """Return the running frame of user code, skipping the last `own` frames."""
     frame: Any = sys._getframe(own)
     while frame is not None and (
         origin_of(frame.f_code.co_filename) != "" or is_generated(frame.f_code)
@@ -106,7 +106,7 @@ def called_with(expression: ast.Call, frame: Any, how: str = "") -> str:
     function = ast.unparse(called)
     name = function.rpartition(".")[2]
     if ":" in function:
-        return f"{OF_ARRAYS}: {GIVEN}"
+        return f"{OF_ARRAYS}: {COMPUTE_BEFORE}"
     if _is_of_math(called, frame):
         return f"{function}(): {OF_MATH}"
     if name in SIZED or (name == "full" and how == "int()"):
@@ -118,11 +118,11 @@ def called_with(expression: ast.Call, frame: Any, how: str = "") -> str:
     if expression.args and _is_list(expression.args[0], frame):
         return f"{function}() of a list: {STACK}"
     home = getattr(value_of(called, frame), "__module__", None) or ""
-    return f"{function}(): {GIVEN if home.partition('.')[0] == 'numpy' else NUMPY}"
+    return f"{function}(): {COMPUTE_BEFORE if home.partition('.')[0] == 'numpy' else NUMPY}"
 
 
 def _function(expression: ast.Call) -> ast.expr:
-    """The function of a call, also of one that is made by a call, as in ``np.vectorize(f)(x)``."""
+    """Return the function of a call; for ``np.vectorize(f)(x)`` it is ``np.vectorize``."""
     called = expression.func
     while isinstance(called, ast.Call):
         called = called.func
@@ -130,7 +130,7 @@ def _function(expression: ast.Call) -> ast.expr:
 
 
 def _is_text(expression: ast.expr | None) -> bool:
-    """Whether an expression is ``"..." % x`` or ``"...".format(x)``."""
+    """Return True if an expression is ``"..." % x`` or ``"...".format(x)``."""
     match expression:
         case ast.BinOp(ast.Constant(str()), ast.Mod()):
             return True
@@ -140,7 +140,7 @@ def _is_text(expression: ast.expr | None) -> bool:
 
 
 def _indexed(expression: ast.Subscript, frame: Any) -> str:
-    """The indexing of a list, a tuple or an array, and what to write instead; empty if it is something else."""
+    """Describe the index into a list, tuple or array, and what to write instead, or return ''."""
     value = value_of(expression.value, frame)
     if isinstance(expression.value, ast.List | ast.Tuple) or isinstance(value, list | tuple):
         what, place = "a list", "a place that is computed"
@@ -151,14 +151,14 @@ def _indexed(expression: ast.Subscript, frame: Any) -> str:
         return ""
     text = ast.unparse(expression)
     if ":" in text:
-        return f"{what} at places that are computed: {GIVEN}"
+        return f"{what} at places that are computed: {COMPUTE_BEFORE}"
     table, index = ast.unparse(expression.value), ast.unparse(expression.slice)
     make = "np.stack" if _holds_arrays(expression.value, value) else "tm.constant"
     return f"{text}, {what} at {place}: write {make}({table})[{index}]"
 
 
 def _holds_arrays(expression: ast.expr, value: Any) -> bool:
-    """Return True if a list or tuple may have arrays or tensors in it."""
+    """Return True if a list or tuple may contain arrays or tensors."""
     if isinstance(expression, ast.List | ast.Tuple):
         return not all(isinstance(x, ast.Constant | ast.UnaryOp) for x in expression.elts)
     parts = value if isinstance(value, list | tuple) else ()
@@ -176,25 +176,26 @@ def is_raised_by_the_user(error: BaseException) -> bool:
 
 
 def raises(traceback: Any) -> bool:
-    """Whether the frame at a place of a traceback raises the error itself, by ``raise`` or ``assert``."""
+    """Return True if the frame of a traceback raises the error itself, by ``raise`` or ``assert``."""
     operation = traceback.tb_frame.f_code.co_code[traceback.tb_lasti]
+    # The end of an `except` or `finally` block raises the error again by RERAISE.
     return dis.opname[operation] in {"RAISE_VARARGS", "RERAISE"}
 
 
 def way_of_error(traceback: Any) -> tuple[str, Site | None]:
     """Describe the user call that raised an error in a trace, with its line and what to write instead."""
-    found = None
+    user_traceback = None
     while traceback is not None:
         if origin_of(traceback.tb_frame.f_code.co_filename) == "":
-            found = traceback
+            user_traceback = traceback
         traceback = traceback.tb_next
-    if found is None:
-        return f"{OF_ARRAYS}: {GIVEN}", None
-    site = Site(found.tb_frame.f_code.co_filename, found.tb_lineno)
-    called = running(found.tb_frame, found.tb_lasti)[1]
+    if user_traceback is None:
+        return f"{OF_ARRAYS}: {COMPUTE_BEFORE}", None
+    site = Site(user_traceback.tb_frame.f_code.co_filename, user_traceback.tb_lineno)
+    called = running(user_traceback.tb_frame, user_traceback.tb_lasti)[1]
     if not isinstance(called, ast.Call):
-        return f"{OF_ARRAYS}: {GIVEN}", site
-    return called_with(called, found.tb_frame), site
+        return f"{OF_ARRAYS}: {COMPUTE_BEFORE}", site
+    return called_with(called, user_traceback.tb_frame), site
 
 
 def reads_an_attribute(frame: Any) -> bool:
@@ -208,16 +209,17 @@ def reads_an_attribute(frame: Any) -> bool:
 
 
 def running(frame: Any, last_instruction: int | None = None) -> tuple[str, ast.expr | None]:
-    """The name of the operation that a frame runs, and its expression; None where that cannot be read.
+    """Return the name of the instruction that a frame runs, and its expression, or None without source.
 
     Parameters
     ----------
     frame : frame
     last_instruction : int, optional
-        That at which an error left the frame.
+        The offset at which an error left the frame, instead of the current one.
     """
     code = frame.f_code
     last_instruction = frame.f_lasti if last_instruction is None else last_instruction
+    # Instructions are units of two bytes, and co_positions has an item for each.
     place = last_instruction // 2
     operation = dis.opname[code.co_code[last_instruction]]
     line, last, start, end = next(islice(code.co_positions(), place, None), (None,) * 4)
@@ -230,13 +232,14 @@ def running(frame: Any, last_instruction: int | None = None) -> tuple[str, ast.e
     text[-1] = text[-1][:end]
     text[0] = text[0][start:]
     try:
+        # In brackets, because an expression may continue on the next line.
         return operation, ast.parse(b"(" + b"".join(text) + b")", mode="eval").body
     except SyntaxError:
         return operation, None
 
 
 def _is_of_math(function: ast.expr, frame: Any) -> bool:
-    """Whether a function is one of the modules math and cmath."""
+    """Return True if a function belongs to the module math or cmath."""
     match function:
         case ast.Attribute(ast.Name(module)):
             return getattr(_value(module, frame), "__name__", "") in MATH
@@ -245,15 +248,15 @@ def _is_of_math(function: ast.expr, frame: Any) -> bool:
     return False
 
 
-def _is_list(given: ast.expr, frame: Any) -> bool:
-    """Whether an argument is a list or tuple."""
-    if isinstance(given, ast.Name):
-        return isinstance(_value(given.id, frame), list | tuple)
-    return isinstance(given, ast.List | ast.Tuple | ast.ListComp)
+def _is_list(argument: ast.expr, frame: Any) -> bool:
+    """Return True if an argument is a list or tuple."""
+    if isinstance(argument, ast.Name):
+        return isinstance(_value(argument.id, frame), list | tuple)
+    return isinstance(argument, ast.List | ast.Tuple | ast.ListComp)
 
 
 def value_of(expression: ast.expr, frame: Any) -> Any:
-    """The value of a constant, a name or an attribute; None for any other expression."""
+    """Return the value of a constant, a name or an attribute, or None for any other expression."""
     match expression:
         case ast.Constant(value):
             return value

@@ -17,60 +17,63 @@ MAX_DEPTH = 5
 """The maximum depth of nested tuples that are rebuilt."""
 
 references: Callable[[Any], float] = getattr(sys, "getrefcount", lambda _: float("nan"))
-"""The number of references to an object: nan where Python does not count them, so that any may be left."""
+"""Count the references to an object; nan, which equals no count, if Python does not count them."""
 
 
 def survivors(stand_ins: dict[int, tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """The stand-ins to which something else still refers, each after what it represents; empties the dict.
+    """Empty a dict of stand-ins, and return the pairs whose stand-in is still referred to elsewhere.
 
     Parameters
     ----------
     stand_ins : dict of int to (object, object)
-        What each represents, and the stand-in, by its identity: those in lists and tuples before these.
+        Pairs of original and stand-in by the identity of the stand-in; parts before the lists that contain them.
     """
-    found: list[tuple[Any, Any]] = []
-    x, made = None, object()
-    own = references(made)
+    remaining: list[tuple[Any, Any]] = []
+    # A fresh object has the count of one that nothing else refers to, in any version of Python.
+    x, stand_in = None, object()
+    own = references(stand_in)
     while stand_ins:
-        _, (x, made) = stand_ins.popitem()
-        if references(made) != own:
-            found.append((x, made))
-    return found
+        _, (x, stand_in) = stand_ins.popitem()
+        if references(stand_in) != own:
+            remaining.append((x, stand_in))
+    return remaining
 
 
 def put_values(trace: Any, stand_ins: list[tuple[Any, Any]]) -> None:
-    """Replace the symbols of a closed trace by their values, and stand-ins by what they represent.
+    """Replace the symbols of a closed trace by their values, and stand-ins by the original objects.
 
     Elsewhere, such as in a suspended generator, a symbol stays, which computes like its value.
     """
-    olds: list[Any] = [x for x in gc.get_referrers(trace) if type(x) is Symbol]
-    news: list[Any] = [concrete(x) for x in olds]
+    old: list[Any] = [x for x in gc.get_referrers(trace) if type(x) is Symbol]
+    replacements: list[Any] = [concrete(x) for x in old]
     while stand_ins:
-        x, made = stand_ins.pop()
-        olds.append(made)
-        news.append(x)
+        x, stand_in = stand_ins.pop()
+        old.append(stand_in)
+        replacements.append(x)
     for _ in range(MAX_DEPTH):
-        if not olds:
+        if not old:
             return
-        values = dict(zip(map(id, olds), news, strict=True))
-        next_olds: list[Any] = []
-        next_news: list[Any] = []
-        ours = {id(olds), id(news), id(values), id(next_olds), id(next_news)}
-        for holder in gc.get_referrers(*olds):
+        values = dict(zip(map(id, old), replacements, strict=True))
+        next_old: list[Any] = []
+        next_replacements: list[Any] = []
+        # The lists of this function refer to the objects as well.
+        ours = {id(old), id(replacements), id(values), id(next_old), id(next_replacements)}
+        for holder in gc.get_referrers(*old):
             if id(holder) in ours:
                 continue
             if isinstance(holder, tuple):
+                # A tuple can't be changed: in the next round, its holders get the new one.
                 parts = [values.get(id(x), x) for x in tuple.__iter__(holder)]
-                next_olds.append(holder)
-                next_news.append(tuple.__new__(type(holder), parts))
+                next_old.append(holder)
+                next_replacements.append(tuple.__new__(type(holder), parts))
             else:
                 # The class of a holder may raise any error, and another thread may change it meanwhile.
                 with suppress(Exception):
-                    _put(holder, values)
-        olds, news = next_olds, next_news
+                    _replace_in(holder, values)
+        old, replacements = next_old, next_replacements
 
 
-def _put(holder: Any, values: dict[int, Any]) -> None:
+def _replace_in(holder: Any, values: dict[int, Any]) -> None:
     """Replace objects in one holder: a list, dict, cell, tensor or object."""
     kind: Any = type(holder)
     if kind is Symbol:
@@ -85,18 +88,18 @@ def _put(holder: Any, values: dict[int, Any]) -> None:
             if id(x) in values:
                 list.__setitem__(holder, k, values[id(x)])
     elif issubclass(kind, dict):
-        _put_in_dict(holder, values)
+        _replace_in_dict(holder, values)
     else:
         # The attributes of an object may be stored without a dict, until code reads it.
         with suppress(AttributeError):
-            _put_in_dict(object.__getattribute__(holder, "__dict__"), values)
+            _replace_in_dict(object.__getattribute__(holder, "__dict__"), values)
         for base in kind.__mro__:
             for name in slots_of(base):
                 if id(x := getattr(holder, name, None)) in values:
                     object.__setattr__(holder, name, values[id(x)])
 
 
-def _put_in_dict(holder: dict[Any, Any], values: dict[int, Any]) -> None:
+def _replace_in_dict(holder: dict[Any, Any], values: dict[int, Any]) -> None:
     items = [(key, values[id(x)]) for key, x in dict.items(holder) if id(x) in values]
     if not items:
         return

@@ -70,7 +70,7 @@ METHODS = frozenset(
 """The methods of arrays that are recorded; any other method stops the trace."""
 
 TEXTS = frozenset({np.array2string, np.array_repr, np.array_str})
-"""Functions that turn an array into text."""
+"""Functions that convert an array to text."""
 
 CONVERSION_METHODS = frozenset({"item", "tolist", "tobytes"})
 """Methods that return Python numbers or bytes."""
@@ -99,23 +99,23 @@ method = cache(Method)
 
 @cache
 def attribute(name: str) -> Any:
-    """The function that gives an attribute of an array, such as its real part."""
+    """Return a function that reads an attribute of an array, such as its real part."""
     return operator.attrgetter(name)
 
 
 def _of_memory(name: str) -> Any:
-    """Return a property for the memory of an array, which stops the trace if user code reads it."""
+    """Return a property for the memory of an array. The trace stops if user code reads the property."""
 
     def read(symbol: Symbol) -> Any:
         if origin_of(sys._getframe(1).f_code.co_filename) == "":
             symbol._leave(f".{name}")
-        return getattr(symbol._held, name)
+        return getattr(symbol._concrete, name)
 
     return property(read, _change(name))
 
 
 def _change(name: str) -> Any:
-    """The function that sets an attribute of a symbol's value, which changes the array itself."""
+    """Return a function that sets an attribute of a symbol's value, which changes the array itself."""
 
     def change(symbol: Symbol, value: Any) -> None:
         setattr(symbol._leave(f"x.{name} = ..."), name, concrete(value))
@@ -126,36 +126,36 @@ def _change(name: str) -> Any:
 class Symbol:
     """A value in a traced call: it computes like the value, and records each computation.
 
-    To Python it is an instance of the value's own class, so that all code takes the ways that it takes without it.
+    To Python it is an instance of the value's own class, so that all code takes its usual branches.
 
     Attributes
     ----------
     _trace : Trace
     _node : Node
-        What it is in the program. An operation in place gives the symbol another one.
-    _held : array or NumPy scalar
+        Its node in the program. An operation in place replaces it.
+    _concrete : array or NumPy scalar
         The value.
     """
 
-    __slots__ = ("__weakref__", "_held", "_node", "_trace")
+    __slots__ = ("__weakref__", "_concrete", "_node", "_trace")
 
     __array_priority__ = 1000.0
 
-    def __init__(self, trace: Any, node: Any, held: Any) -> None:
+    def __init__(self, trace: Any, node: Any, value: Any) -> None:
         self._trace = trace
         self._node = node
-        self._held = held
+        self._concrete = value
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        return self._held.__class__
+        return self._concrete.__class__
 
-    shape = property(lambda self: self._held.shape, _change("shape"))
-    dtype = property(lambda self: self._held.dtype, _change("dtype"))
-    ndim = property(lambda self: self._held.ndim)
-    size = property(lambda self: self._held.size)
-    nbytes = property(lambda self: self._held.nbytes)
-    itemsize = property(lambda self: self._held.itemsize)
+    shape = property(lambda self: self._concrete.shape, _change("shape"))
+    dtype = property(lambda self: self._concrete.dtype, _change("dtype"))
+    ndim = property(lambda self: self._concrete.ndim)
+    size = property(lambda self: self._concrete.size)
+    nbytes = property(lambda self: self._concrete.nbytes)
+    itemsize = property(lambda self: self._concrete.itemsize)
     strides = _of_memory("strides")
     flags = _of_memory("flags")
     base = _of_memory("base")
@@ -170,10 +170,10 @@ class Symbol:
         return self._trace.call(function, args, kwargs)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._concrete)
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[k] for k in range(len(self._held)))
+        return (self[k] for k in range(len(self._concrete)))
 
     def __getitem__(self, index: Any) -> Any:
         if shaped_by_data(index):
@@ -190,21 +190,21 @@ class Symbol:
     def __delitem__(self, index: Any) -> None:
         del self._as_scalar("del x[i]")[concrete(index)]
 
-    def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, ufunc_method: str, *inputs: Any, **kwargs: Any) -> Any:
         for x in inputs:
             if type(x) is not Symbol and isinstance(x, Traced):
                 return NotImplemented
-        function = ufunc if way == "__call__" else getattr(ufunc, way)
+        function = ufunc if ufunc_method == "__call__" else getattr(ufunc, ufunc_method)
         out: Any = kwargs.pop("out", None) if kwargs else None
         if is_made_by_frompyfunc(ufunc):
             self._leave(f"a function of np.frompyfunc: {ARRAYS_AT_ONCE}")
             options = {} if out is None else {"out": concrete(out)}
             return function(*concrete(inputs), **concrete(kwargs), **options)
-        if out is None and way != "at":
+        if out is None and ufunc_method != "at":
             if ufunc in PYTHON and not kwargs and _is_operator(sys._getframe(1), inputs):
                 return _operate(OPERATORS.get(ufunc, ufunc), *inputs)
             return self._trace.call(function, inputs, kwargs)
-        if way != "at" and len(out) == 1 and type(out[0]) is Symbol:
+        if ufunc_method != "at" and len(out) == 1 and type(out[0]) is Symbol:
             return self._trace.call_in_place(function, inputs, kwargs, out[0])
         if out is not None:
             kwargs["out"] = concrete(out)
@@ -251,40 +251,46 @@ class Symbol:
         return function(*concrete(args), **concrete(kwargs))
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._held, name)
-        if name in METHODS and isinstance(self._held, np.ndarray | np.generic):
+        value = getattr(self._concrete, name)
+        if name in METHODS and isinstance(self._concrete, np.ndarray | np.generic):
             return partial(self._method, name)
+        # NumPy looks for protocols such as __array_interface__ on its arguments: they would bypass the
+        # trace.
         if name.startswith("__") and not reads_an_attribute(sys._getframe(1)):
             raise AttributeError(name)
         if name in CONVERSION_METHODS:
             return partial(self._numbers_of, name)
-        self._leave(f".{name}()" if callable(found) else f".{name}")
-        return found
+        self._leave(f".{name}()" if callable(value) else f".{name}")
+        return value
 
     def _numbers_of(self, name: str, *args: Any) -> Any:
-        """The value as Python's numbers."""
+        """Return the value as Python numbers or bytes."""
         return getattr(self._as_scalar(text_or(f".{name}()")), name)(*concrete(args))
 
     def _method(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """The result of a method of arrays."""
+        """Record the call of an array's method."""
         out = kwargs.pop("out", None)
         if out is not None:
             self._leave(f".{name}(out=...)")
-            return getattr(self._held, name)(*concrete(args), **concrete(kwargs), out=concrete(out))
+            return getattr(self._concrete, name)(
+                *concrete(args), **concrete(kwargs), out=concrete(out)
+            )
         if name in SHAPED_BY_ARGUMENTS and has_symbol((args, kwargs)):
             self._leave(f".{name}() with a shape from numbers")
         return self._call(method(name), self, *args, **kwargs)
 
     def _leave(self, how: str) -> Any:
-        """Return the value, which leaves the trace: later changes of it are not recorded."""
-        self._trace.leave(how)
-        self._trace.exposed = self._trace.exposed or not issubclass(type(self._held), np.generic)
-        return self._held
+        """Return the plain value and stop the trace, because later changes of it are not recorded."""
+        self._trace.mark_exit(how)
+        self._trace.exposed = self._trace.exposed or not issubclass(
+            type(self._concrete), np.generic
+        )
+        return self._concrete
 
     def _as_scalar(self, how: str) -> Any:
-        """Return the value for a conversion to a number or text, which shares no memory with it."""
-        self._trace.leave(how)
-        return self._held
+        """Return the value for a conversion to a number or text, which cannot change the array."""
+        self._trace.mark_exit(how)
+        return self._concrete
 
     # There is no __buffer__: NumPy would ask it first, for an array that does not own its memory.
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -330,17 +336,18 @@ class Symbol:
         return self._leave(way_out("np.from_dlpack()")).__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> Any:
-        return self._held.__dlpack_device__()
+        return self._concrete.__dlpack_device__()
 
     def __copy__(self) -> Any:
-        if self._held.__class__ is np.ndarray:
+        if self._concrete.__class__ is np.ndarray:
             return self._call(np.copy, self)
-        return self if self._trace.writes else self._held
+        return self if self._trace.is_recording else self._concrete
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()
 
     def __hash__(self) -> int:
+        # As arrays do.
         if self.__class__ is np.ndarray:
             raise TypeError("unhashable type: 'numpy.ndarray'")
         return hash(self._as_scalar("hash()"))
@@ -351,7 +358,7 @@ class Symbol:
 
 def set_concrete(symbol: Symbol, value: Any) -> None:
     """Give a symbol another value of the same kind, before it is used."""
-    symbol._held = value
+    symbol._concrete = value
 
 
 PLAIN = frozenset({np.ndarray, np.float64, np.float32, int, float, bool, str, type(None)})
@@ -362,7 +369,7 @@ def concrete(value: Any) -> Any:
     """Replace symbols by their values in nested arguments."""
     kind = type(value)
     if kind is Symbol:
-        return value._held
+        return value._concrete
     if kind in PLAIN:
         return value
     if isinstance(value, Traced):
@@ -379,10 +386,10 @@ def concrete(value: Any) -> Any:
 
 
 def shaped_by_data(index: Any) -> bool:
-    """Whether the number of elements that an index selects depends on numbers."""
+    """Return True if the number of elements that an index selects depends on numbers."""
     for part in _parts(index):
         kind = type(part)
-        if kind is Symbol and np.asarray(part._held).dtype.kind == "b":
+        if kind is Symbol and np.asarray(part._concrete).dtype.kind == "b":
             return True
         if kind is list and any(map(shaped_by_data, part)):
             return True
@@ -398,7 +405,7 @@ def _parts(index: Any) -> Any:
 
 
 def has_symbol(value: Any) -> bool:
-    """Whether a symbol is among nested arguments."""
+    """Return True if a symbol is among nested arguments."""
     kind = type(value)
     if kind is Symbol:
         return True
@@ -417,7 +424,7 @@ def _has_integer_symbol(values: Any) -> bool:
     """Return True if nested arguments contain a symbol of integers or bools."""
     kind = type(values)
     if kind is Symbol:
-        return np.asarray(values._held).dtype.kind in "biu"
+        return np.asarray(values._concrete).dtype.kind in "biu"
     if kind is tuple or kind is list:
         return any(map(_has_integer_symbol, values))
     return isinstance(values, Traced) and _has_integer_symbol(values._value)
@@ -473,7 +480,7 @@ def _operate(function: Any, *operands: Any) -> Any:
     for x in operands:
         if type(x) is Symbol:
             trace = x._trace
-            kind = x._held.__class__
+            kind = x._concrete.__class__
         elif x is None or isinstance(x, TEXT):
             return python(*map(concrete, operands))  # no number is equal to a text
         else:
@@ -485,12 +492,12 @@ def _operate(function: Any, *operands: Any) -> Any:
 
 
 def concrete_leaf(x: Any) -> Any:
-    """The value of a symbol; any other object unchanged."""
-    return x._held if type(x) is Symbol else x
+    """Return the value of a symbol, or any other object unchanged."""
+    return x._concrete if type(x) is Symbol else x
 
 
 def _is_of_numbers(values: list[Any]) -> bool:
-    """Whether an operator is none of NumPy's, or one on complex scalars, another algorithm than that of np.multiply."""
+    """Return True if Python computes an operator, or NumPy by another algorithm than its ufunc."""
     kinds = {x.__class__ for x in values}
     if kinds <= REAL_KINDS:
         return kinds.isdisjoint(PLAIN_KINDS)
@@ -522,7 +529,7 @@ def _is_operand(other: Any) -> bool:
 
 
 def _repeat_sequence(sequence: Any, times: Any) -> Any:
-    """A list, tuple or text as often as a NumPy scalar says; None if NumPy multiplies numbers."""
+    """Repeat a list, tuple or text as often as a NumPy scalar says, or return None for numbers."""
     if isinstance(sequence, SEQUENCES) and issubclass(times.__class__, np.generic):
         return sequence * times._as_scalar(way_out("int()"))
     return None

@@ -1,4 +1,4 @@
-"""Trace: records what a function computes while it runs."""
+"""Traces: recorders of the NumPy calls that a function makes while it runs."""
 
 from __future__ import annotations
 
@@ -54,21 +54,23 @@ CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
 """Errors that depend on numbers: a function that catches one takes a branch without a guard."""
 
 MAX_NODES = 20_000
-"""The maximum number of nodes; a longer function stays eager."""
+"""Maximum number of nodes; a longer function stays eager."""
 
 MAX_REASONS = 8
 """The number of reasons that a trace keeps: the first ones."""
 
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 current = _current.get
-"""The trace that is open on this thread; None where there is none."""
+"""Return the trace that is open on this thread, or None."""
 
+# Without reference counts, each call returns a new nan, which is in no set: operations in place
+# then stop the trace.
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
 
 def _references(symbol: Symbol) -> tuple[float, float]:
-    """The numbers of references to a symbol's array, and to that of which it is a view."""
-    array = symbol._held
+    """Count the references to a symbol's array, and to the array whose memory it views."""
+    array = symbol._concrete
     return _count(array), 0.0 if array.base is None else _count(array.base)
 
 
@@ -133,7 +135,7 @@ class Trace:
         self._constants[id(array)] = array, Constant(array, True, name)
 
     @property
-    def writes(self) -> bool:
+    def is_recording(self) -> bool:
         """Return True if calls are recorded: the trace is open, and this is its thread."""
         return self._open and get_ident() == self._thread
 
@@ -154,14 +156,14 @@ class Trace:
         return concrete(args)
 
     def reads(self, args: Any) -> bool:
-        """Whether a symbol is among nested arguments."""
+        """Return True if a symbol is among nested arguments."""
         return has_symbol(args)
 
-    def own(self, x: Any) -> Any:
-        """An array with the same numbers, into which its owner may write; in the program it is the same value."""
+    def owned_copy(self, x: Any) -> Any:
+        """Copy an array for a caller that writes into it; in the program it is the same value."""
         if type(x) is not Symbol or x._trace is not self or x.__class__ is not np.ndarray:
             return np.copy(x)
-        return Symbol(self, x._node, np.copy(x._held))
+        return Symbol(self, x._node, np.copy(x._concrete))
 
     def call(
         self, function: Any, args: Sequence[Any], kwargs: dict[str, Any], compute: Any = None
@@ -172,21 +174,21 @@ class Trace:
         """
         values = []
         for x in args:
-            values.append(x._held if type(x) is Symbol else concrete(x))  # noqa: PERF401 (quicker)
+            values.append(x._concrete if type(x) is Symbol else concrete(x))  # noqa: PERF401 (quicker)
         compute = compute or function
         try:
             result = compute(*values, **concrete(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
-            self.leave(f"{a_or_an(type(error).__name__)} that the function catches")
+            self.mark_exit(f"{a_or_an(type(error).__name__)} that the function catches")
             self.raised = error
             raise
         if not self._open or get_ident() != self._thread:
             return result
         if function is operator.getitem and shaped_by_data(args[1]):
-            self.leave("x[mask]")
+            self.mark_exit("x[mask]")
             return result
         if len(self.body) >= MAX_NODES:
-            self.leave(f"more than {MAX_NODES:,} operations")
+            self.mark_exit(f"more than {MAX_NODES:,} operations")
             self.close()
             return result
         node = self.node
@@ -211,15 +213,16 @@ class Trace:
                 self._result(operator.getitem, (node, k), {}, part) for k, part in enumerate(result)
             ]
             return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
-        self.leave(f"{getattr(function, '__name__', function)}()")
+        self.mark_exit(f"{getattr(function, '__name__', function)}()")
         self.exposed = True
         return result
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         changed = self._raises or handling() is not self._handling
         state = self._changed_errstate() if changed else None
+        # warnings.catch_warnings replaces the list.
         if warnings.filters is not self._filters:
-            self.leave("warnings.catch_warnings()")
+            self.mark_exit("warnings.catch_warnings()")
         site = self.site(4) if self.named else None
         back = self.back
         if back is not None and self.is_own(site):
@@ -229,24 +232,25 @@ class Trace:
         return node
 
     def _changed_errstate(self) -> dict[str, str] | None:
-        """NumPy's error handling, if it has changed since the start or raises errors."""
+        """Return NumPy's error handling if the traced function has changed it, or if it raises errors."""
         state: Any = np.geterr()
         if state == self.errstate and not self._raises:
             return None
         if "call" in state.values() or "log" in state.values():
-            self.leave("np.errstate(...) that calls a function")
+            self.mark_exit("np.errstate(...) that calls a function")
         return state  # type: ignore[no-any-return]
 
     def call_in_place(self, function: Any, inputs: Any, kwargs: Any, out: Symbol) -> Any:
         """Call a function with ``out=``, and record that the array is now the result."""
         how = self._why_not_in_place(kwargs, out)
         if how:
-            self.leave(how)
-        if how or not self.writes or not out._held.flags.writeable:
+            self.mark_exit(how)
+        if how or not self.is_recording or not out._concrete.flags.writeable:
             self.exposed = True
-            function(*concrete(inputs), **concrete(kwargs), out=out._held)
+            function(*concrete(inputs), **concrete(kwargs), out=out._concrete)
             return out
         try:
+            # Nothing else refers to the array, so in the program its new value is a new array.
             computed = self.call(function, inputs, kwargs)
         except CAUGHT:
             self._written_into_copy(function, inputs, kwargs, out)
@@ -259,47 +263,49 @@ class Trace:
             computed = computed.astype(out.dtype)
         if computed.__class__ is not np.ndarray or computed.strides != out.strides:
             if not (out.flags.c_contiguous or out.flags.f_contiguous):
-                self.leave("an operation in place on an array whose axes are permuted in memory")
+                self.mark_exit(
+                    "an operation in place on an array whose axes are permuted in memory"
+                )
                 self.exposed = True
-                out._held[...] = concrete(computed)
+                out._concrete[...] = concrete(computed)
                 return out
             order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
             computed = self.call(np.array, (computed,), {"order": order})
         if type(computed) is not Symbol:  # the trace was closed meanwhile
             self.exposed = True
-            out._held[...] = computed
+            out._concrete[...] = computed
             return out
-        out._node, out._held = computed._node, computed._held
+        out._node, out._concrete = computed._node, computed._concrete
         return out
 
     @staticmethod
     def _written_into_copy(function: Any, inputs: Any, kwargs: Any, out: Symbol) -> None:
         """Let NumPy raise the error of an operation in place."""
-        function(*concrete(inputs), **concrete(kwargs), out=np.copy(out._held))
+        function(*concrete(inputs), **concrete(kwargs), out=np.copy(out._concrete))
 
     @staticmethod
     def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
-        """The obstacle to writing down that an array is now another one; empty if nothing else reads its memory."""
-        array: Any = out._held
+        """Return the obstacle to an operation in place, or '' if no other array shares the memory."""
+        array: Any = out._concrete
         if array.__class__ is not np.ndarray or kwargs.get("where", True) is not True:
             return "an operation in place with where=..."
-        given = isinstance(out._node, Input)
-        if given and isinstance(out._node.origin, Variable):
+        is_input = isinstance(out._node, Input)
+        if is_input and isinstance(out._node.origin, Variable):
             return ""
         del array
-        if given or _references(out) not in UNSHARED_REFCOUNTS:
+        if is_input or _references(out) not in UNSHARED_REFCOUNTS:
             return "an operation in place on an array that has other names"
         return ""
 
     def guard(self, x: Symbol) -> bool:
-        """The bool of a symbol, which the rest of the program depends on."""
-        found = bool(x._held)
-        if self.writes:
-            self.body.append(Guard(x._node, found, self.site() if self.named else None))
-        return found
+        """Return the bool of a symbol, and record a guard for the rest of the program."""
+        expected = bool(x._concrete)
+        if self.is_recording:
+            self.body.append(Guard(x._node, expected, self.site() if self.named else None))
+        return expected
 
     def require_kind(self, result: Any) -> None:
-        """Let the program hold only where a result, or each of several, has this shape, and is as complex as now."""
+        """Guard the shape of each result, and whether it is complex."""
         for x in result if isinstance(result, tuple) else (result,):
             if type(x) is not Symbol:
                 continue
@@ -310,42 +316,46 @@ class Trace:
                 is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
                 self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
 
-    def assigns(self, variable: Variable, value: Any) -> None:
-        """Note that this thread has made a value that of a variable."""
+    def record_assignment(self, variable: Variable, value: Any) -> None:
+        """Record that this thread assigned a value to a Variable."""
         self._assigned[id(variable)] = value
 
     def is_assigned(self, variable: Variable, value: Any) -> bool:
         """Return True if this thread has assigned a value to a variable."""
         return self._assigned.get(id(variable)) is value
 
-    def draws(self) -> None:
+    def record_draw(self) -> None:
         """Record the line on which a layer draws random numbers."""
-        if self.writes and self.first_draw_site is None:
+        if self.is_recording and self.first_draw_site is None:
             self.first_draw_site = self.site()
 
-    def leave(self, how: str) -> None:
+    def mark_exit(self, how: str) -> None:
         """Record that no program can contain the running line."""
-        if self.writes and len(self.reasons) < MAX_REASONS:
-            self.leave_at(how, self.site())
+        if self.is_recording and len(self.reasons) < MAX_REASONS:
+            self.mark_exit_at(how, self.site())
 
-    def leave_at(self, how: str, site: Site | None) -> None:
+    def mark_exit_at(self, how: str, site: Site | None) -> None:
         """Record that no program can contain a line, or what happens before or after the call."""
-        if self.writes and len(self.reasons) < MAX_REASONS and (how, site) not in self.reasons:
+        if (
+            self.is_recording
+            and len(self.reasons) < MAX_REASONS
+            and (how, site) not in self.reasons
+        ):
             self.reasons.append((how, site))
 
     def node(self, x: Any) -> Any:
-        """The node or constant that an argument is in the program."""
+        """Return an argument as the program contains it: a node, a constant or a plain value."""
         kind = type(x)
         if kind is Symbol:
             if x._trace is self:
                 return x._node
-            return self._constant(x._held)
+            return self._constant(x._concrete)
         if kind in PLAIN_NUMBERS:
             return x
         if isinstance(x, Traced):
             return self.node(unwrap(x))
         if is_lazy(x):
-            self.leave(LAZY)
+            self.mark_exit(LAZY)
             return x
         if isinstance(x, ARRAYS):
             return self._constant(x)
@@ -364,25 +374,26 @@ class Trace:
     def _look_at(self, x: Any) -> None:
         """Stop the trace for an argument that runs user code or whose changes are not recorded."""
         if may_run_user_code(x):
-            self.leave(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
+            self.mark_exit(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
         elif not callable(x) and not is_plain(x):
-            self.leave(f"an argument of type {type(x).__name__}")
+            self.mark_exit(f"an argument of type {type(x).__name__}")
 
     def constant(self, value: Any) -> Constant | None:
-        """The constant that an array or NumPy scalar is in the program, if it was read and is the same at each call."""
-        known = self._constants.get(id(value))
-        return known[1] if known else None
+        """Return the constant of the program for an array or NumPy scalar that some call read, or None otherwise."""
+        entry = self._constants.get(id(value))
+        return entry[1] if entry else None
 
     def _constant(self, value: Any) -> Constant:
-        known = self._constants.get(id(value))
-        if known is not None and (known[1].by_reference or _equal(known[1].value, value)):
-            return known[1]
-        made = Constant(value if is_fixed(value) else _copy(value), given=self.back is None)
-        self._constants[id(value)] = value, made
-        return made
+        entry = self._constants.get(id(value))
+        if entry is not None and (entry[1].by_reference or _equal(entry[1].value, value)):
+            return entry[1]
+        # A copy, because user code may write into the array after the call.
+        constant = Constant(value if is_fixed(value) else _copy(value), from_user=self.back is None)
+        self._constants[id(value)] = value, constant
+        return constant
 
     def site(self, own: int = 1) -> Site | None:
-        """The running line of user code; the last `own` frames are skipped."""
+        """Return the running line of user code, skipping the last `own` frames."""
         frame = user_frame(own)
         if frame is None:
             return None
@@ -393,7 +404,7 @@ class Trace:
         return self._sweeping_at
 
     def is_own(self, site: Site | None) -> bool:
-        """Return True for a line in user code that a sweep calls, rather than the line that began it."""
+        """Return True for a line of user code that a sweep runs, rather than the line that began the sweep."""
         return site is not None and site is not self._sweeping_at
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
@@ -406,6 +417,7 @@ class Trace:
         sources: dict[int, Input] = {}
         try:
             for record in reversed(records):
+                # Tapes store plain tuples, without the fields of `Record`.
                 output = record[4]
                 of = _first_node(output) if output.__class__ is tuple else _node_of(output)
                 if of is not None and of.back and _any_in(record[5], grads):
@@ -433,39 +445,39 @@ class Trace:
             self.back, self._sweeping, self._sweeping_at = before
 
     def _note_adjoint(self, g: Any, node: Node) -> None:
-        """Note of which values, among those that may be sources, an array is the adjoint that no call changes."""
+        """Record that an array is the adjoint of a possible source, unchanged by any call."""
         if g is not None and self.back is not None and (node.name or isinstance(node, Input)):
             _, backs = self._adjoints.setdefault(id(g), (g, {}))
             backs[node] = self.back._replace(to=node)
 
     def result(self, x: Any) -> Any:
-        """The node or constant that a result is in the program."""
+        """Return a result as the program contains it: a node or a constant."""
         node = self.node(x)
         _, backs = self._adjoints.get(id(unwrap(x)), (None, {}))
         if backs and isinstance(node, Constant):
-            node.given = False
+            node.from_user = False
             if len(backs) == 1:  # several values may share one array
                 (node.back,) = backs.values()
         return node
 
 
 def _node_of(value: Any) -> Node | None:
-    """The node of a value in a record, which may not be kept."""
+    """Return the node of a value in a record, or None if it has no symbol."""
     return value._node if type(value) is Symbol or type(value) is Absent else None
 
 
 def _first_node(values: tuple[Any, ...]) -> Node | None:
-    """The first node among several values."""
+    """Return the first node among several values, if any."""
     return next(filter(None, map(_node_of, values)), None)
 
 
 def _any_in(output_id: Any, grads: dict[int, Any]) -> bool:
-    """Whether a record's result, or one of its results, has a gradient."""
+    """Return True if any result of a record has a gradient."""
     return any(i in grads for i in (output_id if output_id.__class__ is tuple else (output_id,)))
 
 
 def is_plain(x: Any) -> bool:
-    """Whether something is a fixed set or record of plain values.
+    """Return True for a plain value, and for a frozen set or dataclass of plain values.
 
     Examples
     --------
@@ -498,8 +510,9 @@ def is_fixed(value: Any) -> bool:
 
 
 def _copy(array: Any) -> Any:
-    """A copy with the same memory layout, because the rounding of sums and products depends on it."""
+    """Copy an array with its memory layout, on which the rounding of sums and products depends."""
     if array.flags.forc:
+        # order="K" drops gaps between elements, overlaps and negative strides.
         copy = np.copy(array, order="K")
         if copy.strides == array.strides or not copy.size:
             return copy
@@ -512,7 +525,7 @@ def _copy(array: Any) -> Any:
 
 
 def _equal(copy: Any, value: Any) -> bool:
-    """Whether a copy still has the bits of its array."""
+    """Return True if a copy still has the bits of its array."""
     return copy is value or (
         copy.shape == value.shape
         and copy.strides == value.strides
@@ -521,7 +534,7 @@ def _equal(copy: Any, value: Any) -> bool:
 
 
 def _bits(array: Any) -> Any:
-    """The bytes of an array's elements."""
+    """Return the bytes of an array's elements."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
@@ -532,7 +545,7 @@ def is_followed() -> bool:
 
 @contextmanager
 def tracing(trace: Trace | None = None) -> Iterator[Trace]:
-    """A trace, which may be given, that is open inside the block, on this thread."""
+    """Open a trace on this thread inside the block."""
     trace = trace or Trace()
     token = _current.set(trace)
     open_blocks.append(None)

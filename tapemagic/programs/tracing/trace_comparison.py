@@ -14,7 +14,7 @@ CHANGES = (
     "a value differs between two calls with arguments of the same kinds, as a random number does, or the time: "
     "give it as an argument"
 )
-"""Why a function stays eager whose constants differ at the second call."""
+"""The reason if a constant of a function differs at the second call."""
 
 OTHERWISE = "two calls with arguments of the same kinds compute something else: give what they depend on as an argument"
 
@@ -40,7 +40,7 @@ class Difference(NamedTuple):
 
 
 def first_difference(a: Program, b: Program) -> Difference | None:
-    """The first difference of two traces; None if they made the same calls with the same constants.
+    """Return the first difference of two traces, or None if their calls and constants are equal.
 
     Examples
     --------
@@ -51,43 +51,44 @@ def first_difference(a: Program, b: Program) -> Difference | None:
     """
     if origins(a) != origins(b):
         return Difference(OTHERWISE, None)
+    # Maps each node of `a` to the node of `b` that the same call made.
     twin: dict[Any, Any] = dict(zip(a.inputs, b.inputs, strict=True))
-    for one, other in zip_longest(a.body, b.body):
-        if type(one) is not type(other):
-            return Difference(OTHERWISE, getattr(other, "site", None))
-        site = other.site
-        if type(one) is Guard:
-            if one.expected != other.expected or twin.get(one.condition) is not other.condition:
+    for x, y in zip_longest(a.body, b.body):
+        if type(x) is not type(y):
+            return Difference(OTHERWISE, getattr(y, "site", None))
+        site = y.site
+        if type(x) is Guard:
+            if x.expected != y.expected or twin.get(x.condition) is not y.condition:
                 return Difference(OTHERWISE, site)
             continue
-        if one.function != other.function or one.errstate != other.errstate:
+        if x.function != y.function or x.errstate != y.errstate:
             return Difference(OTHERWISE, site)
-        if not _same_arguments(one.args, other.args, twin):
+        if not _same_arguments(x.args, y.args, twin):
             return Difference(CHANGES, site)
-        if (one.kwargs or other.kwargs) and not _same(one.kwargs, other.kwargs, twin):
+        if (x.kwargs or y.kwargs) and not _same(x.kwargs, y.kwargs, twin):
             return Difference(CHANGES, site)
-        if one.kind is not other.kind and one.kind != other.kind:
+        if x.kind is not y.kind and x.kind != y.kind:
             return Difference(CHANGES, site)
-        twin[one] = other
+        twin[x] = y
     last = next((x.site for x in reversed(b.body) if x.site is not None), None)
     if [type(x) for x in a.results] != [type(x) for x in b.results]:
         return Difference(OTHERWISE, last)
     if not _same(a.results, b.results, twin):
         return Difference(CHANGES, last)
-    one, other = ([identity(variable, each) for variable, _ in each.assigned] for each in (a, b))
-    if one != other:
+    x, y = ([identity(variable, each) for variable, _ in each.assigned] for each in (a, b))
+    if x != y:
         return Difference(OTHERWISE, last)
     ends = [[node for _, node in each.assigned] for each in (a, b)]
     return None if _same(ends[0], ends[1], twin) else Difference(CHANGES, last)
 
 
 def origins(program: Program) -> list[Any]:
-    """The origins of the inputs of a program, for a comparison."""
+    """Return the origins of the inputs of a program, for a comparison."""
     return [(identity(node.origin, program), node.kind) for node in program.inputs]
 
 
 def identity(origin: Any, program: Program) -> Any:
-    """The place of a Variable among the arguments, or its identity; any other origin itself."""
+    """Return the place of a Variable among the arguments or its identity; any other origin unchanged."""
     if isinstance(origin, Variable):
         place = program.notes["given"].get(id(origin))
         return id(origin) if place is None else ArgumentVariable(place)
@@ -125,6 +126,7 @@ def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
         return a.keys() == b.keys() and all(_same(a[key], b[key], twin) for key in a)
     if kind is slice:
         return _same((a.start, a.stop, a.step), (b.start, b.stop, b.step), twin)
+    # == would take 0.0 for -0.0.
     return same_leaf(a, b) or bool(a == b and not isinstance(a, float | complex))
 
 

@@ -1,1 +1,1 @@
-"""The line at which a cell stopped, the operands on it, and what does not fit."""
+"""The line at which a cell stopped, its operands, and why they don't fit together."""

@@ -1,4 +1,4 @@
-"""Slips: names that do not exist, and habits from other libraries, with what to write in their place."""
+"""Explain names that don't exist and habits from other libraries, and say what to write instead."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.explain.advice import listed
 from tapemagic.report.failure.operands import Names, written
 
 IMPORTS = {
@@ -25,7 +24,7 @@ IMPORTS = {
     "tm": "import tapemagic as tm",
     "tapemagic": "import tapemagic",
 }
-"""The lines that define usual names of modules."""
+"""The imports of modules by their usual names."""
 
 LIBRARIES = {
     "tf": "TensorFlow",
@@ -36,7 +35,7 @@ LIBRARIES = {
     "autograd": "autograd",
     "anp": "autograd",
 }
-"""Other libraries for derivatives, by the names of their modules."""
+"""Other libraries for automatic differentiation, by the names of their modules."""
 
 OF_LIBRARIES = {
     "Tensor": "tapemagic.constant",
@@ -59,36 +58,44 @@ OF_LIBRARIES = {
     "tensor": "tapemagic.constant",
     "to_float": "float",
 }
-"""The words to write in place of functions of other libraries that are called otherwise here."""
+"""Replacements for functions of other libraries that have a different name here."""
 
 
-ALIKE, ALIKE_SHORT = 0.75, 0.65
-"""The least similarity of names, and of those with up to `SHORT` letters: three of which one differs."""
+MIN_SIMILARITY, MIN_SIMILARITY_SHORT = 0.75, 0.65
+"""Minimum similarity of names, and of names with up to `SHORT` letters: three letters, one of which differs."""
 
 SHORT = 4
 
 HIDDEN = {"In", "Out", "get_ipython", "exit", "quit", "open"}
-"""The names that IPython puts into every notebook."""
+"""The names that IPython adds to every notebook."""
 
 OWN = {
     "GradientTape", "Variable", "constant", "custom_gradient", "grad", "hessian", "jacobian", "jacfwd", "jacrev", "jvp",
     "one_hot", "relu", "sigmoid", "softmax", "softplus", "stop_gradient", "value_and_grad", "vjp",
 }  # fmt: skip
-"""Functions of this package that other libraries have under the same name."""
+"""Functions of this package that have the same name in other libraries."""
 
 
-def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterable[ast.AST]) -> str:
-    """The sentence on a name that does not exist, or on a habit from another library; empty if it is neither.
+def explain_name_error(
+    error: BaseException, node: ast.AST | None, names: Names, line: Iterable[ast.AST]
+) -> str:
+    """Write a sentence on a name that doesn't exist, or on a habit from another library.
 
     Parameters
     ----------
     error : BaseException
     node : node or None
-        What failed.
+        The failing expression.
     names : Names
     line : iterable of node
-        The statements on the line that failed.
+        The statements on the failing line.
+
+    Returns
+    -------
+    str
+        Empty for other errors.
     """
+    # UnboundLocalError is a NameError, so it comes first.
     if isinstance(error, UnboundLocalError):
         return _unbound(error)
     if isinstance(error, NameError):
@@ -100,56 +107,67 @@ def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterabl
             error, TypeError
         ) and "'sources'" in str(error):
             call = f"{written(function)}({written(target)}"
-            return f"gradient() needs a target and its sources: write {call}, x), or {call}, [w, b]) for several"
+            return f"gradient() needs a target and its sources. Write {call}, x), or {call}, [w, b]) for several."
     return ""
 
 
-def _similar(name: str, known: Iterable[str]) -> str:
-    """The names most similar to one, whatever their case, as the end of a sentence; empty if none is similar."""
-    known = (other for other in known if other[:1].isalpha() and not iskeyword(other))
-    candidates = {other.lower(): other for other in known}
-    found = difflib.get_close_matches(
-        name.lower(), sorted(candidates), 3, ALIKE if len(name) > SHORT else ALIKE_SHORT
+def _similar(name: str, candidates_in: Iterable[str]) -> str:
+    """Ask whether the most similar names were meant, ignoring case. Return '' if no name is similar."""
+    candidates_in = (
+        candidate
+        for candidate in candidates_in
+        if candidate[:1].isalpha() and not iskeyword(candidate)
     )
-    scores = [difflib.SequenceMatcher(None, other, name.lower()).ratio() for other in found]
-    best = [candidates[x] for x, score in zip(found, scores, strict=True) if score == scores[0]]
-    names = "names are" if len(best) > 1 else "name is"
-    return f"the most similar {names} {listed(best)}" if best else ""
+    candidates = {candidate.lower(): candidate for candidate in candidates_in}
+    matches = difflib.get_close_matches(
+        name.lower(),
+        sorted(candidates),
+        3,
+        MIN_SIMILARITY if len(name) > SHORT else MIN_SIMILARITY_SHORT,
+    )
+    scores = [
+        difflib.SequenceMatcher(None, candidate, name.lower()).ratio() for candidate in matches
+    ]
+    best = [candidates[x] for x, score in zip(matches, scores, strict=True) if score == scores[0]]
+    return f"Did you mean {' or '.join(best)}?" if best else ""
 
 
 def _unbound(error: UnboundLocalError) -> str:
+    # The attribute `name` of an UnboundLocalError is None in Python 3.11, but the message has the name in quotes.
     name = str(error).split("'")[1:2]
     if not name:
         return ""
     return (
-        f"the function binds {name[0]} somewhere, so {name[0]} is a name of its own there, and it has no value when "
-        "this line runs"
+        f"The function assigns {name[0]} somewhere, so {name[0]} is a local name, and it has no value yet when this "
+        "line runs."
     )
 
 
 def _unknown_name(error: NameError, names: Names, line: Iterable[ast.AST]) -> str:
     name = error.name or ""
+    # A missing import explains more than a similar name.
     if name in LIBRARIES:
-        return f"{LIBRARIES[name]} is not imported here{_of_library(name, line)}"
+        return f"{LIBRARIES[name]} isn't imported here.{_of_library(name, line)}"
     if name in IMPORTS or name in sys.stdlib_module_names:
         return (
-            f"the module {name} is not imported: write {IMPORTS.get(name, f'import {name}')} above"
+            f"The module {name} isn't imported. Write {IMPORTS.get(name, f'import {name}')} above."
         )
     near = _similar(name, names.namespace.keys() - HIDDEN)
     if near:
-        return f"there is no {name} here: {near}"
-    return f"there is no {name} here: NumPy's is np.{name}" if callable(vars(np).get(name)) else ""
+        return f"The name {name} doesn't exist here. {near}"
+    is_numpy = callable(vars(np).get(name))
+    return f"The name {name} doesn't exist here. Write np.{name}." if is_numpy else ""
 
 
 def _of_library(name: str, line: Iterable[ast.AST]) -> str:
-    """The function to write in place of one of another library, as the end of a sentence."""
+    """Return the advice to replace a function of another library, as a sentence after a space, or ''."""
     parts = (part for statement in line for part in ast.walk(statement))
     dotted = (ast.unparse(part) for part in parts if isinstance(part, ast.Attribute))
     used = next((text for text in dotted if text.startswith(f"{name}.")), "")
     last = used.rpartition(".")[2]
     home = "tapemagic" if last in OWN else "np" if callable(vars(np).get(last)) else ""
     instead = OF_LIBRARIES.get(last) or (f"{home}.{last}" if home else "")
-    return f": write {instead} in place of {used}" if instead else ""
+    return f" Write {instead} instead of {used}." if instead else ""
 
 
 def _unknown_attribute(error: AttributeError, node: ast.AST | None, names: Names) -> str:
@@ -162,16 +180,22 @@ def _unknown_attribute(error: AttributeError, node: ast.AST | None, names: Names
     text = written(attribute.value)
     if owner is None:
         reason = names.reason(attribute.value)
-        return f"{text} is None: {reason}" if reason else f"{text} is None, which has no {name}"
-    known = list(vars(owner)) if isinstance(owner, ModuleType) else _stored(owner)
-    if name in known:
+        return (
+            f"{text} is None, because {reason}"
+            if reason
+            else f"{text} is None, which has no {name}."
+        )
+    names_known = list(vars(owner)) if isinstance(owner, ModuleType) else _stored(owner)
+    # Then a property or __getattr__ raised the error.
+    if name in names_known:
         return ""
-    near = _similar(name, known)
-    return f"{text} has no {name}: {near}" if near else ""
+    near = _similar(name, names_known)
+    return f"{text} has no {name}. {near}" if near else ""
 
 
 def _stored(owner: Any) -> list[str]:
-    """The names of what an object and its classes store."""
+    """List the attributes that an object and its classes store."""
+    # dir() would run the __dir__ of a user class.
     try:
         own = object.__getattribute__(owner, "__dict__")
     except AttributeError:

@@ -1,4 +1,4 @@
-"""Operands: the values of the expressions on a line of a program, found without computing anything."""
+"""Find the values of the expressions on a line of a program without running any code."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from tapemagic.explain.formatting import clipped, format_number, format_shape, p
 from tapemagic.explain.lazy_values import has_numbers
 
 UNKNOWN = object()
-"""Stands for the value of an expression that would have to be computed."""
+"""The value of an expression that can't be found without running code."""
 
-LONGEST_EXPRESSION = 40
-"""The number of characters shown of an expression."""
+MAX_EXPRESSION = 40
+"""Maximum number of characters to show of an expression."""
 
 SCOPES = (
     ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef, ast.AsyncFunctionDef,
     ast.ClassDef,
 )  # fmt: skip
-"""Parts of a program with names of their own."""
+"""Parts of a program with local names."""
 
-DEEPEST = 8
-"""The number of levels of nested lists whose shape is found."""
+MAX_DEPTH = 8
+"""Maximum depth of nested lists whose shape is determined."""
 
 KEYS = (str, int, float, bool, type(None))
-"""The types of keys whose hash runs nothing of the user's."""
+"""The types of keys whose hash runs no user code."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Operand:
     ----------
     node : ast.expr
     text : str
-        The expression as it is written, in one line.
+        The expression as source code on one line.
     value : object
-        `UNKNOWN` if it would have to be computed.
+        `UNKNOWN` if finding it would run code.
     """
 
     node: ast.expr
@@ -52,47 +52,47 @@ class Operand:
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The shape of an array, a number or a list of them; None for anything else."""
+        """The shape of an array, a number or a list, or None for other values."""
         return shape_of(self.value)
 
     @property
     def label(self) -> str:
-        """A word or two about the value, such as its shape; empty for functions and other objects."""
+        """A short description of the value, such as its shape, or '' for functions and other objects."""
         return label(self.value)
 
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a program at a line, and values that a call was given there.
+    """The names of a program at a line, and the arguments of the running call.
 
     Attributes
     ----------
     namespace : mapping of str to object
-    given : mapping of node to object
-        The values of expressions that are known since a function was called with them.
+    arguments : mapping of node to object
+        The values of expressions that are known because a call received them.
     uncertain : collection of str
-        The names that may have been bound anew since the line ran.
+        The names that may have been assigned again since the line ran.
     why_none : callable
-        Gives the reason why an expression is None, or an empty string.
+        Returns the reason why an expression is None, or ''.
     """
 
     namespace: Mapping[str, Any]
-    given: Mapping[ast.AST, Any] = field(default_factory=dict)
+    arguments: Mapping[ast.AST, Any] = field(default_factory=dict)
     uncertain: Collection[str] = ()
     why_none: Callable[[ast.expr], str] = lambda _: ""
 
     def reason(self, node: ast.expr) -> str:
-        """The reason why an expression is None; empty if it is not known."""
+        """Return the reason why an expression is None, or '' if it isn't known."""
         return self.why_none(node)
 
     def operand(self, node: ast.expr) -> Operand:
-        """An expression with its value."""
+        """Return an expression with its value."""
         return Operand(node, written(node), self.value(node))
 
     def value(self, node: ast.AST) -> Any:
-        """The value of a name, a constant, an attribute or an element; `UNKNOWN` of any other expression."""
-        if node in self.given:
-            return self.given[node]
+        """Return the value of a name, a constant, an attribute or an element, or `UNKNOWN` for other expressions."""
+        if node in self.arguments:
+            return self.arguments[node]
         match node:
             case ast.Name(name) if name not in self.uncertain:
                 return self.namespace.get(name, UNKNOWN)
@@ -126,7 +126,7 @@ class Names:
 
 
 def _attribute(owner: Any, name: str) -> Any:
-    """An attribute that is stored, and not computed."""
+    """Return a stored attribute, or `UNKNOWN` for a property or a computed attribute."""
     if isinstance(owner, Traced | np.ndarray):
         return np.transpose(unwrap(owner)) if name == "T" else UNKNOWN
     if isinstance(owner, ModuleType | type):
@@ -135,11 +135,13 @@ def _attribute(owner: Any, name: str) -> Any:
         stored = object.__getattribute__(owner, "__dict__")
     except AttributeError:
         return UNKNOWN
+    # A class may define its own __dict__, whose get() would be user code.
     return stored.get(name, UNKNOWN) if type(stored) is dict else UNKNOWN
 
 
 def _element(owner: Any, index: Any) -> Any:
-    """An element of a list, tuple, dict or array; `UNKNOWN` if there is none."""
+    """Return an element of a list, tuple, dict or array, or `UNKNOWN` if there is no such element."""
+    # Exact types only: a subclass may override __getitem__.
     if index is UNKNOWN or not (
         type(owner) in (list, tuple, dict) or isinstance(owner, Traced | np.ndarray)
     ):
@@ -151,17 +153,18 @@ def _element(owner: Any, index: Any) -> Any:
 
 
 def written(node: ast.AST) -> str:
-    """An expression in one line, cut to `LONGEST_EXPRESSION` characters."""
-    return clipped(printable(ast.unparse(node)), LONGEST_EXPRESSION)
+    """Return an expression on one line, cut to `MAX_EXPRESSION` characters."""
+    return clipped(printable(ast.unparse(node)), MAX_EXPRESSION)
 
 
 def shape_of(value: Any, depth: int = 0) -> tuple[int, ...] | None:
-    """The shape of an array, a number or nested lists of them; None for anything else."""
+    """Return the shape of an array, a number or nested lists, or None for other values."""
     if isinstance(value, Traced | np.ndarray | np.generic):
         return tuple(np.shape(unwrap(value)))
     if isinstance(value, bool | int | float | complex):
         return ()
-    if type(value) in (list, tuple) and depth < DEEPEST:
+    if type(value) in (list, tuple) and depth < MAX_DEPTH:
+        # The first items are enough for a label, and a list may have millions.
         shapes = {shape_of(x, depth + 1) for x in value[:1000]}
         if len(shapes) == 1 and (shape := shapes.pop()) is not None:
             return (len(value), *shape)
@@ -169,7 +172,7 @@ def shape_of(value: Any, depth: int = 0) -> tuple[int, ...] | None:
 
 
 def label(value: Any) -> str:
-    """A word or two about a value, such as its shape; empty for functions and other objects."""
+    """Describe a value in a word or two, such as its shape. Return '' for functions and other objects."""
     match value:
         case None:
             return "None"
@@ -190,9 +193,9 @@ def label(value: Any) -> str:
 
 
 def operands_on(root: ast.AST, names: Names) -> Iterator[Operand]:
-    """The outermost expressions with a known value below a node, in the order of the text.
+    """Yield the outermost expressions with a known value below a node, in the order of the source.
 
-    Functions, comprehensions and classes have names of their own, and are left out; so are constants.
+    Constants are omitted, and so are functions, comprehensions and classes, which have local names.
     """
     for node in _parts(root):
         if isinstance(node, (ast.Constant, *SCOPES)) or _is_negative_number(node):
@@ -201,6 +204,7 @@ def operands_on(root: ast.AST, names: Names) -> Iterator[Operand]:
             names.value(node) if isinstance(node, ast.expr) and _is_read(node, root) else UNKNOWN
         )
         is_display = isinstance(node, ast.List | ast.Tuple)
+        # The items of a list display say more than the list.
         if value is UNKNOWN or is_display:
             yield from operands_on(node, names)
         elif label(value):
@@ -212,13 +216,14 @@ def _is_negative_number(node: ast.AST) -> bool:
 
 
 def _parts(root: ast.AST) -> Sequence[ast.AST]:
-    """The parts of a node, without the statements in its body."""
+    """Return the parts of a node, without the statements in its body."""
     inner = (ast.stmt, ast.ExceptHandler, ast.match_case)
     return [part for part in ast.iter_child_nodes(root) if not isinstance(part, inner)]
 
 
 def _is_read(node: ast.expr, parent: ast.AST) -> bool:
-    """Whether the value of an expression is read: not where a name or an element is assigned."""
+    """Return True if the value of an expression is read, False if a name or an element is assigned."""
+    # The target of += is read too, although its context is Store.
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) or isinstance(
         parent, ast.AugAssign
     )

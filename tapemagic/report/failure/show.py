@@ -1,4 +1,4 @@
-"""The line at which a cell stopped, with the shapes of its operands under it and what does not fit."""
+"""Show the line at which a cell stopped, the shapes of its operands below, and the explanation."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tapemagic.report.failure.find import FailedLine, Failure, Mark
 from tapemagic.report.findings import Findings
 
 UNDERLINE = {False: "─", True: "^"}
-"""The characters under operands: those that do not fit have the second."""
+"""The characters under operands. The second is for operands that don't fit."""
 
 GAP = 1
-"""The least number of columns between two labels."""
+"""Minimum number of columns between two labels."""
 
 BAD_TEXT = "color:#dc2626;font-weight:600"
-"""The style of what does not fit, which is seen on a light and on a dark page."""
+"""The style of operands that don't fit, readable on light and dark pages."""
 
-UNTIL = "This is what was recorded until then."
+UNTIL = "Recorded before the error:"
 
 
 def text(findings: Findings) -> str:
-    """The line, the marks and the sentence as text."""
+    """Return the line, the marks and the sentence as text."""
     failure = findings.failure
     if failure is None:
         return ""
@@ -35,7 +35,7 @@ def text(findings: Findings) -> str:
 
 
 def html(findings: Findings) -> str:
-    """The line, the marks and the sentence as HTML."""
+    """Return the line, the marks and the sentence as HTML."""
     failure = findings.failure
     if failure is None:
         return ""
@@ -53,28 +53,28 @@ def _part(words: str, bad: bool) -> str:
 
 
 def headline(failure: Failure) -> str:
-    """The sentence that the cell stopped, with the line and the error."""
+    """Return the sentence that the cell stopped, with the line and the error."""
     where = f" at line {failure.line}" if failure.line else ""
     what = f"{failure.error}: {failure.message}".rstrip(": ")
     return f"The cell stopped{where} with {what}"
 
 
 def _head(failure: Failure, line: FailedLine) -> str:
-    """The words in front of a line: "line 5:", "line 12 of helpers.py, in f:"."""
+    """Return the label of a line: "line 5:" or "line 12 of helpers.py, in f:"."""
     return f"line {line.number}{' ' * bool(failure.where)}{failure.where}:  "
 
 
 Row = list[tuple[str, bool]]
-"""Parts of a row of text, each with whether it is about what does not fit."""
+"""Parts of a row of text, each with a flag for operands that don't fit."""
 
 
 def marked(failure: Failure) -> list[Row]:
-    """The lines of the program, each with its place in front, and with marks and labels below."""
+    """Return the lines of the program, each after its label, with marks and descriptions below."""
     return [row for line in failure.lines for row in _rows(line, _head(failure, line))]
 
 
 def _rows(line: FailedLine, head: str) -> Iterator[Row]:
-    """A line of the program, a row of underlines, and rows of labels."""
+    """Yield a line of the program, a row of underlines, and rows of descriptions."""
     start = _width(head)
     places = [
         (start + _width(line.text[: mark.start]), _width(line.text[mark.start : mark.end]), mark)
@@ -85,13 +85,13 @@ def _rows(line: FailedLine, head: str) -> Iterator[Row]:
         lines = [(column, UNDERLINE[mark.bad] * width, mark.bad) for column, width, mark in places]
         yield _row(lines)
     waiting = [_label(column, width, mark) for column, width, mark in places if mark.label]
-    while waiting:
+    while waiting:  # one row of descriptions per iteration, since long ones would overlap
         placed, waiting = _fitting(waiting)
         yield _row(placed)
 
 
 def _program(line: FailedLine, head: str) -> Row:
-    """A line of the program, in parts."""
+    """Split a line of the program into parts at its marks."""
     row, end = [(head, False)], 0
     for mark in line.marks:
         row += [(line.text[end : mark.start], False), (line.text[mark.start : mark.end], mark.bad)]
@@ -100,17 +100,17 @@ def _program(line: FailedLine, head: str) -> Row:
 
 
 def _label(column: int, width: int, mark: Mark) -> tuple[int, str, bool]:
-    """A label and the column at which it begins: below the middle of its operand."""
+    """Place a description below the middle of its operand."""
     return max(0, column + (width - _width(mark.label) + 1) // 2), mark.label, mark.bad
 
 
 def _fitting(
     labels: Sequence[tuple[int, str, bool]],
 ) -> tuple[list[tuple[int, str, bool]], list[tuple[int, str, bool]]]:
-    """The labels that fit into one row beside each other, and the others."""
+    """Split descriptions into those that fit into one row and the rest."""
     placed: list[tuple[int, str, bool]] = []
     rest: list[tuple[int, str, bool]] = []
-    end = 0
+    end = 0  # the column after the last description in the row
     for column, words, bad in labels:
         if placed and column < end + GAP:
             rest.append((column, words, bad))
@@ -121,7 +121,7 @@ def _fitting(
 
 
 def _row(parts: Sequence[tuple[int, str, bool]]) -> Row:
-    """Words at their columns."""
+    """Put words at their columns in a row."""
     row: Row = []
     end = 0
     for column, words, bad in parts:
@@ -131,6 +131,7 @@ def _row(parts: Sequence[tuple[int, str, bool]]) -> Row:
 
 
 def _width(text: str) -> int:
-    """The columns that text takes: two for a wide character, none for a combining one."""
+    """Count the columns of a monospaced font that text takes: 2 per wide character, 0 per combining mark."""
+    # W and F are the wide and full-width characters of East Asian scripts.
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
     return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))

@@ -1,1 +1,1 @@
-"""The sentences above a report: results, and whatever is wrong with them."""
+"""The verdict of a report: its results and problems in sentences."""

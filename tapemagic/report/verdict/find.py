@@ -1,4 +1,4 @@
-"""The verdict: the results of a recording in sentences, what is wrong first."""
+"""The verdict: the results of a recording in sentences, problems first."""
 
 from __future__ import annotations
 
@@ -17,29 +17,26 @@ from tapemagic.report.verdict.kinks import kinks
 from tapemagic.report.verdict.nonfinite_text import describe, describe_warning
 from tapemagic.report.verdict.statement import Statement, Topic, by_severity
 
-MOST = 8
-"""The number of sentences in a verdict."""
+MAX_SENTENCES = 8
+"""Maximum number of sentences in a verdict."""
 
-MOST_OF_A_TOPIC = 3
-"""The number of sentences on one topic."""
+MAX_PER_TOPIC = 3
+"""Maximum number of sentences on one topic."""
 
 SHOWN = 4
-"""The number of gradients of one target that are listed."""
+"""Maximum number of gradients to list for one target."""
 
-LONGEST_REASON = 200
-"""The number of characters of a reason."""
+MAX_REASON = 200
+"""Maximum number of characters in a reason."""
 
-LONGEST = 500
-"""The number of characters of a sentence."""
+MAX_SENTENCE = 500
+"""Maximum number of characters in a sentence."""
 
-LAZY = (
-    "the cell computes with Dask arrays, whose numbers are computed only when one asks for them: %%tape --compute "
-    "computes those of this report"
-)
+LAZY = "This cell uses Dask arrays that haven't been computed yet. Add --compute to the %%tape line to see the numbers."
 GRADIENTS, TRAINING = "Gradients", "Training"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
-"""The kinds of warnings about operations whose result is not finite, by the cause."""
-OTHERS: Mapping[Topic, tuple[str, str]] = {
+"""NumPy's kinds of warnings, by the cause of a nan or infinity."""
+MORE_PHRASES: Mapping[Topic, tuple[str, str]] = {
     "nonfinite": ("other place", "other places"),
     "warning": ("other line", "other lines"),
     "none": (f"more, in {GRADIENTS}", f"more, in {GRADIENTS}"),
@@ -47,7 +44,7 @@ OTHERS: Mapping[Topic, tuple[str, str]] = {
     "result": ("more target", "more targets"),
     "kink": ("other place", "other places"),
 }
-"""The words for one statement that is left out, and for several."""
+"""The words for one omitted statement, and for several."""
 
 
 def verdict(
@@ -58,7 +55,7 @@ def verdict(
     flags: Sequence[str] = (),
     remarks: Sequence[Statement] | None = None,
 ) -> tuple[Statement, ...]:
-    """The results of a recording in at most `MOST` sentences.
+    """State the results of a recording in at most `MAX_SENTENCES` sentences.
 
     Parameters
     ----------
@@ -68,19 +65,19 @@ def verdict(
     nonfinite : sequence of NonFinite
         The operations where a nan or an infinity began.
     own : sequence of OwnGradient
-        The gradients that the program took itself.
+        The gradients that the program computed itself.
     flags : sequence of str
-        What looks wrong in a training.
+        Sentences on problems of a training.
     remarks : sequence of Statement, optional
-        Those on values that are not computed; by default how to compute them.
+        Statements on lazy values. By default, how to compute them.
 
     Returns
     -------
     tuple of Statement
-        What is wrong first, then the results, then remarks.
+        Problems first, then the results, then remarks.
     """
     facts = list(dict.fromkeys(_nonfinite(subject, nonfinite)))
-    found = [
+    statements = [
         *facts,
         *_warnings(subject, nonfinite),
         *subject.context.notes,
@@ -91,94 +88,106 @@ def verdict(
         *_training(flags),
         *kinks(subject),
     ]
-    return shortened(sorted(found, key=by_severity))
+    return shortened(sorted(statements, key=by_severity))
 
 
-def shortened(statements: Sequence[Statement], most: int = MOST) -> tuple[Statement, ...]:
+def shortened(
+    statements: Sequence[Statement], max_count: int = MAX_SENTENCES
+) -> tuple[Statement, ...]:
     """At most `most` of the statements, which are sorted by topic; the last of a topic counts those left out.
 
     Examples
     --------
-    >>> found = [Statement("kink", f"abs at exactly 0 on line {k}") for k in range(1, 5)]
+    >>> found = [Statement("kink", f"abs has no derivative at 0 (line {k}).") for k in range(1, 5)]
     >>> [statement.text for statement in shortened(found, 2)]
-    ['abs at exactly 0 on line 1', 'abs at exactly 0 on line 2; and 2 other places']
+    ['abs has no derivative at 0 (line 1).', 'abs has no derivative at 0 (line 2); and 2 other places']
     """
-    topics = [list(group) for _, group in groupby(statements, lambda found: found.topic)]
-    limit = MOST_OF_A_TOPIC
-    while limit > 1 and sum(min(len(group), limit) for group in topics) > most:
+    topics = [list(group) for _, group in groupby(statements, lambda group: group.topic)]
+    limit = MAX_PER_TOPIC
+    # Shorten all topics equally, so that no topic disappears because another one has many statements.
+    while limit > 1 and sum(min(len(group), limit) for group in topics) > max_count:
         limit -= 1
     shown = [statement for group in topics for statement in _first(group, limit)]
-    return tuple(replace(said, text=cut(said.text, LONGEST)) for said in shown[:most])
+    return tuple(
+        replace(statement, text=truncate(statement.text, MAX_SENTENCE))
+        for statement in shown[:max_count]
+    )
 
 
 def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
-    """The first statements on a topic; the last of them says how many there are besides."""
+    """Return the first statements on a topic. The last of them counts all omitted statements."""
     rest = len(group) - limit
     if rest <= 0:
         return group
-    one, several = OTHERS.get(group[0].topic, ("more", "more"))
+    singular, plural = MORE_PHRASES.get(group[0].topic, ("more", "more"))
     last = group[limit - 1]
-    text = f"{cut(last.text, LONGEST - 40)}; and {rest:,} {one if rest == 1 else several}"
+    # 40 characters are enough for the longest count in MORE_PHRASES.
+    shown = truncate(last.text, MAX_SENTENCE - 40).removesuffix(".")
+    text = f"{shown}; and {rest:,} {singular if rest == 1 else plural}"
     return [*group[: limit - 1], replace(last, text=text)]
 
 
 def _warnings(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
-    """The warnings of NumPy, but for those about the operations where a nan or an infinity began."""
+    """Yield NumPy's warnings, except for those on operations that the statements on nan and infinity name."""
     forward = [fact for fact in nonfinite if fact.way == "forward"]
-    told = {(fact.line, fact.operation) for fact in forward}
-    told |= {(fact.line, KINDS.get(fact.cause, "invalid value")) for fact in forward}
+    reported = {(fact.line, fact.operation) for fact in forward}
+    reported |= {(fact.line, KINDS.get(fact.cause, "invalid value")) for fact in forward}
     for warning in subject.context.warnings:
+        # NumPy names a method such as reduce instead of the operation, so the kind on the same line counts too.
         at = {(warning.line, warning.operation), (warning.line, warning.kind)}
-        if warning.is_backward or told.isdisjoint(at):
+        if warning.is_backward or reported.isdisjoint(at):
             text = describe_warning(subject, warning)
             yield Statement("warning", text, warning.line)
 
 
 def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
-    """The origin of the nan or infinity of each target, or of its gradients."""
+    """Yield the origin of the nan or infinity of each target, or of its gradients."""
     for fact in nonfinite:
         yield Statement("nonfinite", describe(subject, fact), fact.line)
-    told = {fact.target for fact in nonfinite if fact.way == "forward"}
+    reported = {fact.target for fact in nonfinite if fact.way == "forward"}
     for name, target in subject.targets:
-        if id_of(target) not in told and not is_finite(unwrap(target)):
+        if id_of(target) not in reported and not is_finite(unwrap(target)):
             yield Statement(
-                "nonfinite", f"{name} is {format_value(unwrap(target))}: its gradient means nothing"
+                "nonfinite",
+                f"{name} is {format_value(unwrap(target))}, so its gradients are meaningless.",
             )
 
 
 def _missing(derivatives: Sequence[Derivative]) -> Iterator[Statement]:
-    """Each gradient that is None or lacks a part, with the reason."""
+    """Yield each gradient that is None or incomplete, with the reason."""
     none = {(d.target, d.source, d.order) for d in derivatives if d.text is None}
     for derivative in derivatives:
         below = (derivative.target, derivative.source, derivative.order - 1)
-        reason = cut(derivative.reason or "")
+        reason = truncate(derivative.reason or "")
+        # The derivative of a None is None as well, so only the lowest order is worth a sentence.
         if derivative.text is None and below not in none:
-            yield Statement("none", f"{derivative.symbol} is None: {reason}", face=GRADIENTS)
+            yield Statement("none", f"{derivative.symbol} is None: {reason}", tab=GRADIENTS)
         elif derivative.text is not None and reason:
-            yield Statement("missing", f"{derivative.symbol}: {reason}", face=GRADIENTS)
+            yield Statement("missing", f"{derivative.symbol}: {reason}", tab=GRADIENTS)
 
 
 def _own_nones(own: Sequence[OwnGradient]) -> Iterator[Statement]:
-    """Each gradient that the program took itself and that is None, with the reason."""
+    """Yield each None that the program's own call of a tape returned, with the reason."""
     for entry in own:
         if entry.text is None:
             name = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
-            text = f"{name}, {entry.origin}, is None: {cut(entry.reason)}"
+            text = f"{name}, {entry.origin}, is None: {truncate(entry.reason)}"
             yield Statement("none", text, entry.line, GRADIENTS)
 
 
 def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
-    """Each target with its gradients."""
+    """Yield each target with its gradients."""
     for name, target in subject.targets:
         rows = [d for d in derivatives if d.target == name and d.text is not None]
-        known = [row for row in rows if row.value is None or row.value.is_computed]
-        listed = ", ".join(f"{row.symbol} = {row.text}" for row in known[:SHOWN])
-        rest = len(known) - SHOWN
+        computed = [row for row in rows if row.value is None or row.value.is_computed]
+        listed = ", ".join(f"{row.symbol} = {row.text}" for row in computed[:SHOWN])
+        rest = len(computed) - SHOWN
         more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
         value = f"{name} = {format_value(unwrap(target))}"
+        # The gradient of an array is that of its sum, but its symbol looks like the whole Jacobian.
         summed = f"of the sum of {name}: " if any(row.summed == name for row in rows) else ""
-        later = [row.symbol for row in rows if row not in known]
-        parts = [f"{summed}{listed}{more}"] if known else []
+        later = [row.symbol for row in rows if row not in computed]
+        parts = [f"{summed}{listed}{more}"] if computed else []
         if not summarise(unwrap(target)).is_computed:
             later.insert(0, name)
         else:
@@ -187,31 +196,33 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
             rest = len(later) - SHOWN - 1
             more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
             parts.append(f"{NOT_COMPUTED}: {', '.join(later[: SHOWN + 1])}{more}")
-        yield Statement("result", "; ".join(parts), face=GRADIENTS)
+        yield Statement("result", "; ".join(parts), tab=GRADIENTS)
 
 
 def _uncomputed(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
-    """A statement on what is not computed, if that is a target or a gradient."""
+    """Yield a note if a target or a gradient is lazy and not computed."""
     pending = any(not summarise(unwrap(target)).is_computed for _, target in subject.targets)
     if pending or any(row.value and not row.value.is_computed for row in derivatives):
         yield Statement("note", LAZY)
 
 
 def _training(flags: Sequence[str]) -> Iterator[Statement]:
-    """The first of the sentences on a training."""
+    """Yield the first of the sentences on a training."""
     if flags:
-        more = f"; and {len(flags) - 1} more, in {TRAINING}" if len(flags) > 1 else ""
-        yield Statement("training", f"{flags[0]}{more}", face=TRAINING)
+        text = flags[0]
+        if len(flags) > 1:
+            text = f"{text.removesuffix('.')}; and {len(flags) - 1} more, in {TRAINING}"
+        yield Statement("training", text, tab=TRAINING)
 
 
-def cut(text: str, most: int = LONGEST_REASON) -> str:
-    """A text in full if it is short; otherwise its beginning, up to the end of a word.
+def truncate(text: str, max_length: int = MAX_REASON) -> str:
+    """Cut a long text at the end of a word.
 
     Examples
     --------
-    >>> cut("one two three", 10)
+    >>> truncate("one two three", 10)
     'one two…'
     """
-    if len(text) <= most:
+    if len(text) <= max_length:
         return text
-    return text[: most - 1].rsplit(" ", 1)[0].rstrip(" :;,.") + "…"
+    return text[: max_length - 1].rsplit(" ", 1)[0].rstrip(" :;,.") + "…"

@@ -1,4 +1,4 @@
-"""Kinks: operations that were differentiated where they have no derivative, and the slope that was taken there."""
+"""Find kinks: operations that were differentiated where they have no derivative, and the slopes that the tape used."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary
 from tapemagic.report.verdict.statement import Statement
 
-BETWEEN = "{} was taken as its slope; any from {} to {} would do"
-NONE_THERE = "0 was taken as its slope, where it has none"
-JUMP = "0 was taken as its slope, although it jumps there"
-SHARED = "equal numbers share its slope evenly; other shares would do"
+BETWEEN = "The tape used slope {}; any slope from {} to {} is valid."
+NONE_THERE = "The tape used slope 0."
+JUMP = "The function jumps here, so it has no slope; the tape used 0."
+SHARED = "Tied values share the gradient equally; other splits are valid too."
 
 
 @dataclass(frozen=True)
 class Kink:
-    """The points at which an operation has no derivative, and what was taken there.
+    """The points at which an operation has no derivative, and the slope that its rule uses.
 
     Attributes
     ----------
     name : str
-        What the program writes for the operation.
+        The operation as programs write it.
     at : str
-        The points in words, such as ``"at exactly 0"``.
+        Description of the points, such as ``"at 0"``.
     is_there : callable
-        Gives the elements of the result, or of the first input, at which the operation is at such a point.
-    taken : str or callable
-        The slope that the rule takes there; a callable is given the record, and which of its inputs are tracked.
+        Returns a mask of the elements of the result, or of the first input, that are at such a point.
+    chosen_slope : str or callable
+        A sentence on the slope. A callable receives the record and the positions of its tracked inputs.
     """
 
     name: str
     at: str
     is_there: Callable[[Record], Any]
-    taken: str | Callable[[Record, list[int]], str]
+    chosen_slope: str | Callable[[Record, list[int]], str]
 
 
 def _at(*points: float) -> Callable[[Record], Any]:
-    """Whether the first input is at one of some points."""
+    """Return a function that tests whether the first input is at one of the points."""
 
     def is_there(record: Record) -> Any:
         x = record.values[0]
-        found = x == points[0]
+        mask = x == points[0]
         for point in points[1:]:
-            found = found | (x == point)
-        return found
+            mask = mask | (x == point)
+        return mask
 
     return is_there
 
@@ -68,28 +68,31 @@ def _at_zero_of_result(record: Record) -> Any:
 
 
 def _without_spread(record: Record) -> Any:
-    """Whether the numbers of a standard deviation are equal, and more than one."""
+    """Return True where a standard deviation is that of several equal values."""
     return (record.output == 0) & (np.size(record.values[0]) > np.size(record.output))
 
 
 def _tied(record: Record) -> Any:
     x, y = record.values
+    # maximum(x, x) of one tensor is x, which is smooth. Two constants (ids up to 0) may be equal, too.
     return np.equal(x, y) if record.ids[0] != record.ids[1] or record.ids[0] <= 0 else False
 
 
 def _at_limits(record: Record) -> Any:
     x, low, high = record.values
+    # With equal limits, clip is constant, and its slope 0 is right.
     if low is not None and high is not None:
         return ((x == low) | (x == high)) & np.less(low, high)
     return (x == low) if high is None else (x == high)
 
 
-def _bent(record: Record) -> Any:
-    """Whether a unit with a slope alpha below 0 is at 0, and alpha is not 1."""
+def _at_slope_change(record: Record) -> Any:
+    """Return True where an activation with slope alpha below 0 is at 0, unless alpha is 1."""
     return (record.values[0] == 0) & (np.asarray(_alpha(record)) != 1)
 
 
 def _alpha(record: Record) -> Any:
+    # The defaults of tapemagic.leaky_relu and tapemagic.elu: a record has only the arguments that were passed.
     default = 0.2 if record.name == "leaky_relu" else 1.0
     return (
         record.values[1] if len(record.values) > 1 else (record.params or {}).get("alpha", default)
@@ -99,7 +102,7 @@ def _alpha(record: Record) -> Any:
 def _slope_of_alpha(record: Record, _tracked: list[int]) -> str:
     alpha = _alpha(record)
     if np.ndim(alpha):
-        return "alpha was taken as its slope; any between alpha and 1 would do"
+        return "The tape used slope alpha; any slope between alpha and 1 is valid."
     low, high = sorted([float(alpha), 1.0])
     return BETWEEN.format(*map(format_number, (alpha, low, high)))
 
@@ -110,59 +113,59 @@ def _absolute(record: Record, _tracked: list[int]) -> str:
 
 
 def _of_two(_record: Record, tracked: list[int]) -> str:
-    """The slopes of the larger or smaller of two equal numbers."""
+    """Describe the slopes of np.maximum and similar functions at equal arguments."""
     if tracked == [0]:
-        return "1 was taken as the slope of the first; any from 0 to 1 would do"
+        return "The tape used slope 1 for the first; any slope from 0 to 1 is valid."
     if tracked == [1]:
-        return "0 was taken as the slope of the second; any from 0 to 1 would do"
-    return "1 was taken as the slope of the first, and 0 of the second; any two that add up to 1 would do"
+        return "The tape used slope 0 for the second; any slope from 0 to 1 is valid."
+    return "The tape used slope 1 for the first and 0 for the second; any two slopes with the sum 1 are valid."
 
 
 def _of_clip(_record: Record, tracked: list[int]) -> str:
     if 0 in tracked:
         return BETWEEN.format(1, 0, 1)
-    return "0 was taken as the slope of the limit; any from 0 to 1 would do"
+    return "The tape used slope 0 for the limit; any slope from 0 to 1 is valid."
 
 
 KINKS: Mapping[str, Kink] = {
-    "absolute": Kink("abs", "at exactly 0", _at(0), _absolute),
-    "fabs": Kink("fabs", "at exactly 0", _at(0), _absolute),
-    "copysign": Kink("copysign", "at exactly 0", _at(0), BETWEEN.format(0, -1, 1)),
-    "sign": Kink("sign", "at exactly 0", _at(0), JUMP),
-    "heaviside": Kink("heaviside", "at exactly 0", _at(0), JUMP),
-    "relu": Kink("relu", "at exactly 0", _at(0), BETWEEN.format(0, 0, 1)),
-    "relu6": Kink("relu6", "at exactly 0 or 6", _at(0, 6), BETWEEN.format(0, 0, 1)),
-    "hard_sigmoid": Kink("hard_sigmoid", "at exactly -3 or 3", _at(-3, 3), BETWEEN.format(0, 0, "1/6")),
-    "leaky_relu": Kink("leaky_relu", "at exactly 0", _bent, _slope_of_alpha),
-    "elu": Kink("elu", "at exactly 0", _bent, _slope_of_alpha),
-    "selu": Kink("selu", "at exactly 0", _at(0), BETWEEN.format("1.0507", "1.0507", "1.7581")),
-    "maximum": Kink("maximum", "of two equal numbers", _tied, _of_two),
-    "minimum": Kink("minimum", "of two equal numbers", _tied, _of_two),
-    "fmax": Kink("fmax", "of two equal numbers", _tied, _of_two),
-    "fmin": Kink("fmin", "of two equal numbers", _tied, _of_two),
-    "clip": Kink("clip", "exactly at a limit", _at_limits, _of_clip),
-    "arctan2": Kink("arctan2", "of 0 and 0", _at_origin, NONE_THERE),
-    "norm": Kink("norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
-    "vector_norm": Kink("vector_norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
-    "hypot": Kink("hypot", "at exactly 0", _at_zero_of_result, NONE_THERE),
-    "std": Kink("std", "of equal numbers", _without_spread, NONE_THERE),
-    "nanstd": Kink("nanstd", "of equal numbers", _without_spread, NONE_THERE),
+    "absolute": Kink("abs", "at 0", _at(0), _absolute),
+    "fabs": Kink("fabs", "at 0", _at(0), _absolute),
+    "copysign": Kink("copysign", "at 0", _at(0), BETWEEN.format(0, -1, 1)),
+    "sign": Kink("sign", "at 0", _at(0), JUMP),
+    "heaviside": Kink("heaviside", "at 0", _at(0), JUMP),
+    "relu": Kink("relu", "at 0", _at(0), BETWEEN.format(0, 0, 1)),
+    "relu6": Kink("relu6", "at 0 or 6", _at(0, 6), BETWEEN.format(0, 0, 1)),
+    "hard_sigmoid": Kink("hard_sigmoid", "at -3 or 3", _at(-3, 3), BETWEEN.format(0, 0, "1/6")),
+    "leaky_relu": Kink("leaky_relu", "at 0", _at_slope_change, _slope_of_alpha),
+    "elu": Kink("elu", "at 0", _at_slope_change, _slope_of_alpha),
+    "selu": Kink("selu", "at 0", _at(0), BETWEEN.format("1.0507", "1.0507", "1.7581")),
+    "maximum": Kink("maximum", "where its arguments are equal", _tied, _of_two),
+    "minimum": Kink("minimum", "where its arguments are equal", _tied, _of_two),
+    "fmax": Kink("fmax", "where its arguments are equal", _tied, _of_two),
+    "fmin": Kink("fmin", "where its arguments are equal", _tied, _of_two),
+    "clip": Kink("clip", "at its limits", _at_limits, _of_clip),
+    "arctan2": Kink("arctan2", "at (0, 0)", _at_origin, NONE_THERE),
+    "norm": Kink("norm", "at 0", _at_zero_of_result, NONE_THERE),
+    "vector_norm": Kink("vector_norm", "at 0", _at_zero_of_result, NONE_THERE),
+    "hypot": Kink("hypot", "at 0", _at_zero_of_result, NONE_THERE),
+    "std": Kink("std", "where all values are equal", _without_spread, NONE_THERE),
+    "nanstd": Kink("nanstd", "where all values are equal", _without_spread, NONE_THERE),
 }  # fmt: skip
-"""Operations with kinks, by name."""
+"""Operations with kinks at fixed points, by name."""
 
 EXTREMES = {"max", "min", "amax", "amin", "nanmax", "nanmin"}
 
 
-BENT = KINKS.keys() | EXTREMES
-"""The names of all operations with kinks."""
+KINKED_OPERATIONS = KINKS.keys() | EXTREMES
+"""The names of all operations with kinks, including those at ties."""
 
 
 @dataclass
-class Place:
-    """The kinks of one operation on one line, as far as they were counted."""
+class KinkSite:
+    """The counted kinks of one operation on one line."""
 
     text: str
-    taken: str
+    chosen_slope: str
     line: int | None
     hits: int = 0
     size: int = 0
@@ -170,14 +173,15 @@ class Place:
 
 
 def kinks(subject: Subject) -> Iterator[Statement]:
-    """A statement for each operation and line where a gradient passed a kink."""
-    found: dict[tuple[str, str, int | None], Place] = {}
+    """Yield a statement for each operation and line where a gradient passed a kink."""
+    sites: dict[tuple[str, str, int | None], KinkSite] = {}
     lines, orders = subject.whole.origins.lines, subject.whole.origins.orders
+    # Gradients are looked up only for operations that are at a kink, since most aren't.
     candidates: list[tuple[int, Record, Any, str, str]] = []
     tracked, records = subject.snapshot.tracked, subject.snapshot.records[: subject.operations]
-    bent = {i for i in {record[0] for record in records} if _is_bent(NUMBERED[i])}
+    kinked = {i for i in {record[0] for record in records} if _has_kink(NUMBERED[i])}
     for position, plain in enumerate(records):
-        if plain[0] not in bent or (orders and orders[position]):
+        if plain[0] not in kinked or (orders and orders[position]):
             continue
         record = Record._make(plain)
         inputs = [place for place, i in enumerate(record.ids) if i in tracked]
@@ -188,73 +192,81 @@ def kinks(subject: Subject) -> Iterator[Statement]:
         g = cotangents.get(record.output_id)  # type: ignore[arg-type]
         if g is None or not has_numbers(g):
             continue
-        passing = mask & (_given(record, g) != 0)
+        # Where the incoming gradient is 0, any slope gives the same result.
+        passing = mask & (_incoming_gradient(record, g) != 0)
         hits = int(np.count_nonzero(passing)) if np.ndim(passing) else int(passing)
         if hits:
             line = lines[position] if lines else None
-            place = found.setdefault((name, taken, line), Place(name, taken, line))
+            place = sites.setdefault((name, taken, line), KinkSite(name, taken, line))
             place.hits += hits
             place.size += int(np.size(passing))
             place.times += 1
-    for place in found.values():
+    for place in sites.values():
         yield Statement("kink", _sentence(place), place.line)
 
 
-def _is_bent(operation: Operation) -> bool:
-    """Whether an operation is one of those with kinks, and not a user's of the same name."""
+def _has_kink(operation: Operation) -> bool:
+    """Return True if an operation has kinks, and isn't a user function of the same name."""
     function = operation.function
     module = getattr(function, "__module__", None) or ""
     is_known = isinstance(function, np.ufunc) or module.split(".")[0] in ("numpy", "tapemagic")
-    return is_known and operation.name in BENT
+    return is_known and operation.name in KINKED_OPERATIONS
 
 
 def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str]]:
-    """The elements at a kink, the operation with the point in words, and what was taken there."""
+    """Yield a mask of the elements at a kink, the sentence on the operation, and the one on the slope."""
+    # Without tracked inputs nothing is differentiated, and without numbers no kink can be found.
     if not inputs or not all(map(has_numbers, (*record.values, record.output))):
         return
     name = record.name
     if (kink := KINKS.get(name)) is not None:
         mask = kink.is_there(record)
         if np.any(mask):
-            taken = kink.taken if isinstance(kink.taken, str) else kink.taken(record, inputs)
-            yield mask, f"{kink.name} {kink.at}", taken
+            taken = (
+                kink.chosen_slope
+                if isinstance(kink.chosen_slope, str)
+                else kink.chosen_slope(record, inputs)
+            )
+            yield mask, f"{kink.name} has no derivative {kink.at}", taken
     elif name in EXTREMES:
-        share = np.asarray(_edge(record).passed(np.ones_like(record.output)))
+        # The rule of max splits the gradient 1 among tied values, so a share between 0 and 1 means a tie.
+        share = np.asarray(_edge(record).pull_back(np.ones_like(record.output)))
         mask = (share > 0) & (share < 1)
         if np.any(mask):
-            yield mask, f"{name} with ties", SHARED
+            yield mask, f"{name} has no derivative where values are tied", SHARED
 
 
 def _edge(record: Record) -> Edge:
     return Edge(record.ids[0], record, 0, record.output_id)  # type: ignore[arg-type]
 
 
-def _given(record: Record, g: Any) -> Any:
-    """The gradient that arrives at each element where kinks are counted."""
-    return np.asarray(_edge(record).passed(g)) if record.name in EXTREMES else g
+def _incoming_gradient(record: Record, g: Any) -> Any:
+    """Return the gradient at each element of the mask: of the input for np.max, of the result otherwise."""
+    return np.asarray(_edge(record).pull_back(g)) if record.name in EXTREMES else g
 
 
 def _cotangents(subject: Subject, records: list[Record]) -> dict[int, Any]:
-    """The gradients with respect to the results of operations, in full."""
-    known = {
+    """Compute the gradients with respect to the results of operations."""
+    gradients = {
         i: subject.adjoints.get(i) for record in records if isinstance(i := record.output_id, int)
     }
-    large = [i for i, g in known.items() if isinstance(g, Summary)]
+    # The report keeps only summaries of large gradients, so these are computed again.
+    large = [i for i, g in gradients.items() if isinstance(g, Summary)]
     if large:
         targets = [value for _, value in subject.targets]
         with silence(), np.errstate(all="ignore"):
             sources = [wrap(np.float64(0), i) for i in large]
             full = subject.snapshot.tape().gradient(targets, sources)
-        known |= {i: unwrap(g) for i, g in zip(large, full, strict=True) if g is not None}
-    return {i: g for i, g in known.items() if g is not None}
+        gradients |= {i: unwrap(g) for i, g in zip(large, full, strict=True) if g is not None}
+    return {i: g for i, g in gradients.items() if g is not None}
 
 
-def _sentence(place: Place) -> str:
-    """The statement on the kinks of one operation on one line."""
-    where = "" if place.line is None else f" on line {place.line}"
-    count = ""
+def _sentence(place: KinkSite) -> str:
+    """Write the statement on the kinks of one operation on one line."""
+    where = [] if place.line is None else [f"line {place.line}"]
     if place.size > place.times:
-        count = f", for {place.hits:,} of {place.size:,} elements"
+        where.append(f"{place.hits:,} of {place.size:,} elements")
     elif place.times > 1:
-        count = f", {place.times:,} times"
-    return f"{place.text}{where}{count}: {place.taken}"
+        where.append(f"{place.times:,} times")
+    at = f" ({', '.join(where)})" if where else ""
+    return f"{place.text}{at}. {place.chosen_slope}"

@@ -1,4 +1,4 @@
-"""The place where the first nan or infinity of each target began."""
+"""Find where the nan or infinity of each target, or of its gradients, began."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from tapemagic.explain.nonfinite import (
     is_finite,
 )
 from tapemagic.report.subject import Subject
-from tapemagic.report.verdict.nonfinite_text import given_to_operand
+from tapemagic.report.verdict.nonfinite_text import bad_assignment
 
 
 def nonfinite_origins(subject: Subject) -> tuple[NonFinite, ...]:
-    """For each target, the first nan or infinity among the values it was computed from, or else of its gradients."""
+    """Find the first nan or infinity behind each target, or else behind its gradients."""
     snapshot = subject.whole
     facts: list[NonFinite] = []
     for t, (_, target) in enumerate(subject.targets):
-        found = subject.derivatives.gradients.items()
-        gradients = [g for (of, _, level), g in found if of == t and level == 1]
+        all_gradients = subject.derivatives.gradients.items()
+        gradients = [g for (of, _, level), g in all_gradients if of == t and level == 1]
         fact = None
         if not is_finite(unwrap(target)):
             fact = _before_assignment(
-                subject, first_nonfinite(snapshot, snapshot.above(id_of(target), blocked=True))
+                subject, first_nonfinite(snapshot, snapshot.ancestors(id_of(target), blocked=True))
             )
+        # The gradients of a nan are nan as well, so they matter only for a finite target.
         elif not all(is_finite(unwrap(g)) for g in gradients if g is not None):
             fact = first_nonfinite_gradient(snapshot, target)
         if fact is not None or (fact := _nonfinite_of_higher_order(subject, t)):
@@ -35,24 +36,24 @@ def nonfinite_origins(subject: Subject) -> tuple[NonFinite, ...]:
 
 
 def _before_assignment(subject: Subject, fact: NonFinite | None) -> NonFinite | None:
-    """Of an operand that is a variable, which was given a nan in the cell, the operation that made the nan."""
+    """Find the operation that computed a nan which the cell then assigned to a Variable."""
     if (
         fact is None
-        or not (given := given_to_operand(subject, fact))
-        or type(given.what) is not int
+        or not (assignment := bad_assignment(subject, fact))
+        or type(assignment.what) is not int
     ):
         return fact
-    before = first_nonfinite(subject.whole, subject.whole.above(given.what, blocked=True))
+    before = first_nonfinite(subject.whole, subject.whole.ancestors(assignment.what, blocked=True))
     return fact if before is None or before.cause == "input" else before
 
 
 def _nonfinite_of_higher_order(subject: Subject, t: int) -> NonFinite | None:
-    """The first nan or infinity on the way back from a finite derivative of a target."""
-    found = subject.derivatives.gradients
-    for (of, s, level), g in found.items():
+    """Find the first nan or infinity in the backward pass from a finite derivative of a target."""
+    gradients = subject.derivatives.gradients
+    for (of, s, level), g in gradients.items():
         if of != t or level < 2 or g is None or is_finite(unwrap(g)):
             continue
-        below = found.get((of, s, level - 1))
+        below = gradients.get((of, s, level - 1))
         if below is not None and is_finite(unwrap(below)):
             fact = first_nonfinite_gradient(subject.whole, below)
             return None if fact is None else replace(fact, order=level)

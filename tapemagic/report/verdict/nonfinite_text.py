@@ -1,4 +1,4 @@
-"""Sentences on the places where a nan or an infinity began, or where NumPy warned of one."""
+"""Write sentences on operations where a nan or an infinity began, or that NumPy warned about."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ from tapemagic.explain.lazy_values import has_numbers, with_numbers
 from tapemagic.explain.nonfinite import NonFinite, is_finite, nonfinite_on
 from tapemagic.report.subject import Subject
 from tapemagic.report.verdict.numeric_warning import NumericWarning
-from tapemagic.report.verdict.source_operands import operands_on
+from tapemagic.report.verdict.source_operands import OPERATORS, operands_on
 
 SAFE = {"arcsin": "0.0", "arccos": "0.0", "arctanh": "0.0", "arccosh": "2.0"}
-"""Inputs at which functions have a finite derivative, where that is not 1.0."""
+"""Inputs with a finite derivative for functions that have none at 1.0."""
 
 PARTS = {"divide": (1, "the divisor"), "power": (0, "the base")}
-"""Operations that are written as operators: the position of the operand that may not be 0, and its name."""
+"""Operations written as operators: the position and the name of the operand that must not be 0."""
 
 DIVIDING = {"divide", "true_divide", "floor_divide", "remainder", "fmod", "divmod", "reciprocal"}
-"""Operations that divide, as NumPy calls them."""
+"""NumPy's names of operations that divide."""
 
 WORDS = {"divide by zero": "division by zero", "invalid value": "invalid value (nan)"}
-"""Kinds of warnings, where NumPy says otherwise."""
+"""Better words for NumPy's kinds of warnings."""
 
 METHODS = {"reduce": "a sum or product", "accumulate": "a cumulative sum or product"}
-"""Methods of NumPy's operations, as warnings name them."""
+"""Descriptions of ufunc methods, which NumPy's warnings name instead of the operation."""
 
 MOST_OPERANDS = 3
-"""The number of operands that are named."""
+"""Maximum number of operands to name."""
 
 
 def describe(subject: Subject, fact: NonFinite) -> str:
-    """A sentence on the place where a nan or an infinity began."""
+    """Write a sentence on the place where a nan or an infinity began."""
     return _of_value(subject, fact) if fact.way == "forward" else _of_gradient(subject, fact)
 
 
 def describe_warning(subject: Subject, warning: NumericWarning) -> str:
-    """A warning in a sentence: overflow in exp on line 3: x is 1000.0."""
+    """Write a warning: overflow in exp on line 3: x is 1000.0."""
+    # NumPy warns of "divide by zero" in log(0) as well.
     words = WORDS.get(warning.kind, warning.kind)
     if warning.kind == "divide by zero" and warning.operation not in DIVIDING:
         words = "infinite result"
@@ -52,7 +53,7 @@ def describe_warning(subject: Subject, warning: NumericWarning) -> str:
     operation = METHODS.get(warning.operation, warning.operation)
     text = f"{words} in {operation} on line {warning.line}{called}"
     if warning.is_backward:
-        return f"{text}, on the way back"
+        return f"{words} in the backward pass of {operation} (line {warning.line}){called}"
     values = warning.values
     if not values:
         kind: Literal["nan", "inf"] = "nan" if warning.kind == "invalid value" else "inf"
@@ -61,7 +62,7 @@ def describe_warning(subject: Subject, warning: NumericWarning) -> str:
     return f"{text}: {values}" if values else text
 
 
-def given_to_operand(subject: Subject, fact: NonFinite) -> Event | None:
+def bad_assignment(subject: Subject, fact: NonFinite) -> Event | None:
     """The assignment after which a variable, an operand that is the cause, was first read as nan or infinite."""
     if fact.cause != "input":
         return None
@@ -71,69 +72,94 @@ def given_to_operand(subject: Subject, fact: NonFinite) -> Event | None:
     first = next((r for r in records if any(x is bad for x in r.values)), None)
     if bad is None or first is None:
         return None
-    given = [
+    assignments = [
         event
         for event in subject.whole.events_of("assigned", "changed")
         if event.number == variable and event.time <= first.output_ids[0]
     ]
-    return given[-1] if given else None
+    return assignments[-1] if assignments else None
 
 
 def _of_value(subject: Subject, fact: NonFinite) -> str:
-    """The sentence on a value."""
+    """Write the sentence on a value."""
     name, value = next((name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target)
-    place = f"{fact.operation}{_on(subject, fact)}"
     operands = operands_of(subject, fact)
+    place = f"{fact.operation}{_on(subject, fact)}"
+    if fact.cause != "input":
+        place = f"{_called(fact.operation, operands)}{_on(subject, fact)}"
     if fact.cause == "input" and operands.startswith("its input"):
-        given = f"an input of {place} is {fact.result} to begin with"
+        cause = f"{place} received an input that was already {fact.result}"
     elif fact.cause == "input":
-        since = "by then" if given_to_operand(subject, fact) else "to begin with"
-        given = f"{operands} {since}, and goes into {place}"
+        became = "had become" if bad_assignment(subject, fact) else "was already"
+        cause = f"{_name_of_operand(operands)} {became} {fact.result} when {place} used it"
     elif fact.cause in ("0/0", "division by zero") and fact.operation in ("divide", "remainder"):
-        given = f"{place} divides {fact.operands[0]} by {fact.operands[1]}: {operands}"
+        cause = f"{place} divides {fact.operands[0]} by {fact.operands[1]}{_values(operands)}"
     elif fact.cause == "overflow":
-        given = f"{place} is too large for {value.dtype}: {operands}"
+        cause = f"{place} is too large for {value.dtype}{_values(operands)}"
     else:
-        given = f"{place} is {fact.result}: {operands}"
-    return f"{name} {_is(value)} since {given}; its gradient means nothing"
+        cause = f"{place} is {fact.result}{_values(operands)}"
+    return f"{name} {_is(value)} because {cause}. Ignore its gradients."
+
+
+def _called(operation: str, operands: str) -> str:
+    """Return an operation with the name of its only operand: "log(s[0, 2])"."""
+    name = _name_of_operand(operands)
+    is_call = operation not in OPERATORS and not operands.startswith("its input")
+    return f"{operation}({name})" if is_call and " and " not in operands else operation
+
+
+def _values(operands: str) -> str:
+    """Return the values of operands in parentheses: " (x[2] = -1.0)"."""
+    values = operands.replace(" is ", " = ").removeprefix("its input = ")
+    return f" ({values.removeprefix('its inputs are ')})"
+
+
+def _name_of_operand(operands: str) -> str:
+    """Return the name of an operand whose value is given too: "x" of "x is nan"."""
+    return operands.partition(" is ")[0]
 
 
 def _of_gradient(subject: Subject, fact: NonFinite) -> str:
-    """The sentence on a gradient."""
-    place = f"the derivative of {fact.operation}{_on(subject, fact)}"
+    """Write the sentence on a gradient."""
+    place = f"the derivative of {fact.operation}"
     operands = operands_of(subject, fact).replace(" is ", " = ")
     operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
-    begin = f"{_gradients(subject, fact)} since {place}"
+    where = _on(subject, fact).strip().replace(" on line", ", line").removeprefix("on ")
+    at = f"at {operands}{f' ({where})' if where else ''}"
+    begin = f"{_gradients(subject, fact)}: {place}"
     if not fact.slope:
         state = {"overflow": "is too large", "infinite derivative": "is infinite"}
-        return f"{begin} {state.get(fact.cause, 'is undefined')} at {operands}"
+        return f"{begin} {state.get(fact.cause, 'is undefined')} {at}."
+    # The rule received 0, and 0 * inf is nan.
     slope = "infinite" if "inf" in fact.slope else "undefined"
-    text = f"{begin} is {slope} at {operands} and is multiplied by 0"
+    text = f"{begin} is {slope} {at}"
     if fact.unchosen is None:
-        return text
-    return (
-        f"{text}: np.where chose the other branch, but both are differentiated; "
-        f"{_advice(subject, fact)}"
-    )
+        return f"{text}, and it is multiplied by 0."
+    reason = "np.where multiplies it by 0, because it differentiates both branches"
+    return f"{text}, and {reason}. {_advice(subject, fact)}."
 
 
 def _gradients(subject: Subject, fact: NonFinite) -> str:
-    """The gradients of a target that are not finite: dy/dx is nan."""
-    found = subject.derivatives.gradients.items()
+    """Name the gradients of a target that are nan or infinite: dy/dx is nan."""
+    gradients = subject.derivatives.gradients.items()
     bad = [
         (derivative_symbol(subject.targets[t][0], subject.sources[s][0], level), unwrap(g))
-        for (t, s, level), g in found
+        for (t, s, level), g in gradients
         if level == fact.order and g is not None and id_of(subject.targets[t][1]) == fact.target
         if not is_finite(unwrap(g))
     ]
     symbol, value = bad[0]
-    others = len(bad) - 1
-    more = f" (as {'is 1 other' if others == 1 else f'are {others:,} others'})" if others else ""
+    more_count = len(bad) - 1
+    more = (
+        f" (and so {'is 1 other' if more_count == 1 else f'are {more_count:,} more_count'})"
+        if more_count
+        else ""
+    )
     return f"{symbol} {_is(value)}{more}"
 
 
 def _is(value: Any) -> str:
-    """The state of a value: that it is nan, or holds an infinity."""
+    """Describe a value that is nan, or contains an infinity."""
     kind = "nan" if np.isnan(with_numbers(value)).any() else "inf"
     if np.ndim(value):
         return f"holds {kind}"
@@ -141,16 +167,16 @@ def _is(value: Any) -> str:
 
 
 def _on(subject: Subject, fact: NonFinite) -> str:
-    """The layer and the line of an operation, as the end of its name."""
+    """Return the layer and the line of an operation: " in dense on line 4"."""
     origins = subject.whole.origins
     layer = origins.layer_around(origins.sites[fact.record][1]) if origins.sites else ""
-    return (f" in {label(layer)}" if layer else "") + (
-        "" if fact.line is None else f" on line {fact.line}"
-    )
+    where = [f"in {label(layer)}"] if layer else []
+    where += [] if fact.line is None else [f"on line {fact.line}"]
+    return " ".join(["", *where])
 
 
 def operands_of(subject: Subject, fact: NonFinite) -> str:
-    """The inputs of an operation at the place: x[2] is -1.0."""
+    """Describe the inputs of an operation at the element: x[2] is -1.0."""
     record = Record._make(subject.whole.records[fact.record])
     places = range(len(record.values)) if len(fact.operands) > 1 else [fact.operand or 0]
     written = operands_on(_place(subject, fact.record), fact.operation)
@@ -166,13 +192,13 @@ def operands_of(subject: Subject, fact: NonFinite) -> str:
 
 
 def _written(written: Sequence[str], place: int) -> str:
-    """An operand as it is written, unless that is a constant of NumPy."""
+    """Return an operand as the program writes it, or '' for constants such as np.nan."""
     name = written[place] if place < len(written) else ""
     return "" if name.startswith(("np.nan", "np.inf")) else name
 
 
 def _place(subject: Subject, position: int) -> Place | None:
-    """The line of the cell that recorded an operation itself; None if that was a function from elsewhere."""
+    """Return the line of the cell that recorded an operation, or None if a function from another file did."""
     origins, place = subject.whole.origins, subject.context.program.place
     line, call, *_ = origins.sites[position] if origins.sites else Site()
     code = origins.calls[call].code
@@ -182,11 +208,12 @@ def _place(subject: Subject, position: int) -> Place | None:
 
 
 def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]) -> str:
-    """The name of an input, with the index of its element; empty if it has none."""
+    """Return the name of an input with the index of its element, or ''."""
     name = subject.known_names.get(record.ids[place], "")
     value = with_numbers(record.values[place])
     if not name or not has_numbers(value) or not np.ndim(value):
         return name
+    # The index belongs to the result. Broadcasting prepends axes, and repeats axes of length 1.
     own = index[len(index) - value.ndim :]
     if len(own) == value.ndim:
         own = tuple(0 if n == 1 else i for n, i in zip(value.shape, own, strict=True))
@@ -197,8 +224,8 @@ def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[
 
 
 def _advice(subject: Subject, fact: NonFinite) -> str:
-    """The expression to write in place of an input that a `where` does not choose."""
-    position = _began(subject, fact.record)
+    """Return the advice to replace an input, where a `where` doesn't choose it, by a safe value."""
+    position = _origin_of(subject, fact.record)
     record = Record._make(subject.whole.records[position])
     operation = record.name
     safe = SAFE.get(operation, "1.0")
@@ -210,16 +237,17 @@ def _advice(subject: Subject, fact: NonFinite) -> str:
     branches = f"{argument}, {safe}" if fact.branch == 1 else f"{safe}, {argument}"
     inside = f"np.where({condition}, {branches})"
     if part:
-        return f"write {inside} in place of {part}, {argument}"
+        return f"Write {inside} instead of {part}, {argument}"
     if isinstance(getattr(np, operation, None), np.ufunc):
-        return f"write np.{operation}({inside}) inside"
-    return f"give {operation} a harmless input there, such as {inside}"
+        return f"Write np.{operation}({inside}) instead"
+    return f"Pass {operation} a safe input instead, such as {inside}"
 
 
-def _began(subject: Subject, position: int) -> int:
-    """The operation that made an operand of another one infinite or nan, if one did, else that one itself."""
+def _origin_of(subject: Subject, position: int) -> int:
+    """Find the first operation that made an operand nan or infinite. Return `position` if all were finite."""
     record = Record._make(subject.whole.records[position])
     bad = {i for i, x in zip(record.ids, record.values, strict=True) if not is_finite(x)}
+    # A safe input must be passed to the first operation with a nan or infinity: later ones only pass it on.
     for before in range(position - 1, -1, -1):
         if not bad:
             break

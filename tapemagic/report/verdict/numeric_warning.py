@@ -17,11 +17,11 @@ class NumericWarning:
     line : int
         The line of the cell.
     function : str
-        The function, called on that line, in which it happened; empty if it is the cell itself.
+        The function, called on that line, in which it happened, or '' for the cell itself.
     values : str
-        The operands that have a name, with their values; empty if none has.
+        The named operands with their values, or '' without names.
     is_backward : bool
-        Whether it happened on the way back, as a gradient was taken.
+        True if it happened in the backward pass, while a gradient was computed.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""The verdict of a report: what was recorded and differentiated, and the results in sentences."""
+"""Show the verdict of a report as text and HTML: the headline and the sentences."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from html import escape
 
 from tapemagic.drawing.elements import element, escape_text
 from tapemagic.drawing.styles import BAD, CODE, QUIET, WARN
+from tapemagic.explain.advice import listed
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.verdict.statement import Statement, Topic
@@ -14,24 +15,24 @@ from tapemagic.report.verdict.statement import Statement, Topic
 CHIPS: Mapping[Topic, tuple[str, str]] = {
     "nonfinite": (BAD, "nan or inf"),
     "warning": (WARN, "warning"),
-    "left": (WARN, "left the tape"),
+    "left": (WARN, "not tracked"),
     "none": (WARN, "None"),
     "missing": (WARN, "incomplete"),
 }
-"""The words in front of statements on what is wrong, with their style."""
+"""The words before statements on problems, with their styles."""
 
 QUIETER: tuple[Topic, ...] = ("kink", "note")
-"""The topics of statements that may be overlooked."""
+"""The topics of unimportant statements."""
 
 
 def text(findings: Findings) -> str:
-    """The headline and the verdict as text, a line for each sentence."""
+    """Return the headline and the verdict as text, one line per sentence."""
     lines = [headline(findings), *(statement.text for statement in findings.verdict)]
     return "\n".join(map(printable, lines))
 
 
 def html(findings: Findings, value: str | None) -> str:
-    """The headline, the cell's value and the verdict as HTML."""
+    """Return the headline, the cell's value and the verdict as HTML."""
     parts = [element("div", QUIET, escape(headline(findings)))]
     if value is not None:
         parts.append(element("div", CODE, escape(value)))
@@ -40,10 +41,8 @@ def html(findings: Findings, value: str | None) -> str:
 
 
 def _line(statement: Statement, has_result: bool) -> str:
-    """A statement as HTML, with a coloured word in front if it is about what is wrong.
-
-    Without a result, what may otherwise be overlooked is all that there is.
-    """
+    """Return a statement as HTML, after a colored word if it is about a problem."""
+    # Without a result, the unimportant statements are the only ones, so they aren't dimmed.
     if statement.topic in CHIPS:
         style, word = CHIPS[statement.topic]
         return f"<div>{element('span', style, word)} {escape_text(statement.text)}</div>"
@@ -53,10 +52,11 @@ def _line(statement: Statement, has_result: bool) -> str:
 
 
 def headline(findings: Findings) -> str:
-    """One line on the number of recorded operations, watched variables, and the targets."""
+    """Return the line on the recorded operations, the watched variables and the targets."""
     count = findings.operations
+    # Variables are watched automatically, other values by their name on the %%tape line.
     watched = sum(value.role in ("watched", "variable") for value in findings.variables)
-    recorded = f"{count:,} operation{'s' * (count != 1)} recorded"
-    plural = "s" * (len(findings.targets) > 1)
-    goal = f", target{plural} {', '.join(findings.targets)}" if findings.targets else ""
-    return printable(f"%%tape: {recorded}, {watched} watched{goal}")
+    recorded = f"{count:,} operation{'s' * (count != 1)}"
+    variables = f"{watched} watched variable{'s' * (watched != 1)}"
+    goal = f", differentiating {listed([*findings.targets])}" if findings.targets else ""
+    return printable(f"%%tape: {recorded}, {variables}{goal}")

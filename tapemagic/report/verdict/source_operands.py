@@ -1,4 +1,4 @@
-"""The operands of an operation as they are written on a line of a program."""
+"""Find the operands of an operation in the source code of its line."""
 
 from __future__ import annotations
 
@@ -19,35 +19,36 @@ OPERATORS: Mapping[str, type[ast.operator]] = {
     "square": ast.Pow,
     "matmul": ast.MatMult,
 }
-"""The operators by which operations are written."""
+"""The operators that operations are written with."""
 
 NAMES = {
     "absolute": {"abs", "absolute"},
     "divide": {"divide", "true_divide"},
     "power": {"power", "pow"},
 }
-"""The names of the functions by which operations are written, where they differ from their own."""
+"""The names of functions that operations are written with, if they differ from the operation's name."""
 
 LONGEST = 40
-"""The number of characters of an operand that serves as a name."""
+"""Maximum number of characters in an operand that is used as a name."""
 
 
 def operands_on(place: Place | None, operation: str) -> Sequence[str]:
-    """The operands of an operation as a line writes them; empty unless the line has just one such operation.
+    """Return the operands of an operation as a line writes them. Literals and long expressions become ''.
 
-    Literals, and what is too long for a name, are empty texts.
+    Empty unless the line has exactly one such operation.
     """
-    found = [
+    # With two such operations on the line, the records don't show which of them a record belongs to.
+    operations = [
         operands
         for statement in on_line(*text_of(place))
         for node in ast.walk(statement)
         if (operands := _operands(node, operation))
     ]
-    return list(map(short, found[0])) if len(found) == 1 else []
+    return list(map(short, operations[0])) if len(operations) == 1 else []
 
 
 def _operands(node: ast.AST, operation: str) -> Sequence[ast.expr]:
-    """The operands of an expression, if it is an operation."""
+    """Return the operands of an expression, or () if it isn't the operation."""
     match node:
         case ast.BinOp(left, op, right) if isinstance(op, OPERATORS.get(operation, ())):
             return left, right
@@ -61,9 +62,10 @@ def _operands(node: ast.AST, operation: str) -> Sequence[ast.expr]:
 
 
 def short(node: ast.expr) -> str:
-    """An expression as text if it is short and no literal; empty otherwise."""
+    """Return a short expression as text, or '' for literals and long expressions."""
     if isinstance(node, ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Starred):
         return ""
+    # A negative literal is a UnaryOp in Python's syntax tree.
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
         return ""
     text = ast.unparse(node)

@@ -10,7 +10,7 @@ Topic = Literal[
 ]
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
-"""The topics in the order of their statements: what is wrong stands above the results."""
+"""The topics in the order of their statements: problems come before results."""
 
 
 @dataclass(frozen=True)
@@ -20,22 +20,22 @@ class Statement:
     Attributes
     ----------
     topic : {'nonfinite', 'warning', 'left', 'none', 'missing', 'result', 'training', 'kink', 'note'}
-        A nan or an infinity began somewhere; NumPy warned; a value that one would expect as the target
-        left the tape; a gradient is None, or lacks a part; a target with its gradients; a training goes wrong; an
-        operation was differentiated where it has no derivative; anything else.
+        'nonfinite': a nan or an infinity began. 'warning': NumPy warned. 'left': the expected target became a plain
+        value. 'none': a gradient is None. 'missing': a gradient is incomplete. 'result': a target with its gradients.
+        'training': a problem of a training. 'kink': an operation has no derivative at the point. 'note': all others.
     text : str
     line : int or None
-        The line of the cell that it is about.
-    face : str
-        The title of the face that tells more; empty if none does.
+        The line of the cell that the statement is about.
+    tab : str
+        The title of the tab with more details, or ''.
     """
 
     topic: Topic
     text: str
     line: int | None = None
-    face: str = ""
+    tab: str = ""
 
 
 def by_severity(statement: Statement) -> int:
-    """The place of a statement's topic among all."""
+    """Return the rank of a statement's topic, for sorting."""
     return TOPICS.index(statement.topic)

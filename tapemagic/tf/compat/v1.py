@@ -18,25 +18,11 @@ from tapemagic.tf.random import truncated_normal
 from tapemagic.tf.random import uniform as random_uniform
 
 __all__ = [
-    "assign",
-    "assign_add",
-    "assign_sub",
-    "disable_eager_execution",
-    "div",
-    "enable_eager_execution",
-    "enable_resource_variables",
-    "enable_v2_behavior",
-    "get_variable",
-    "lin_space",
-    "random_normal",
-    "random_shuffle",
-    "random_uniform",
-    "set_random_seed",
-    "to_double",
-    "to_float",
-    "to_int32",
-    "truncated_normal",
-]
+    "assign", "assign_add", "assign_sub", "disable_eager_execution", "div",
+    "enable_eager_execution", "enable_resource_variables", "enable_v2_behavior", "get_variable",
+    "lin_space", "random_normal", "random_shuffle", "random_uniform", "set_random_seed",
+    "to_double", "to_float", "to_int32", "truncated_normal",
+]  # fmt: skip
 
 lin_space = linspace
 div = divide

@@ -23,17 +23,10 @@ from tapemagic.tf.ops.gradients import custom_gradient
 Function = Callable[..., Any]
 
 __all__ = [
-    "GradientTape",
-    "Variable",
-    "custom_gradient",
-    "defun",
-    "executing_eagerly",
-    "gradients_function",
-    "implicit_gradients",
-    "implicit_value_and_gradients",
-    "num_gpus",
+    "GradientTape", "Variable", "custom_gradient", "defun", "executing_eagerly",
+    "gradients_function", "implicit_gradients", "implicit_value_and_gradients", "num_gpus",
     "value_and_gradients_function",
-]
+]  # fmt: skip
 
 
 def _on_eager(function: Function) -> Function:

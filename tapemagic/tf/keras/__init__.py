@@ -29,20 +29,7 @@ from tapemagic.tf.version import VERSION
 __version__ = VERSION
 
 __all__ = [
-    "Input",
-    "Model",
-    "Sequential",
-    "activations",
-    "backend",
-    "callbacks",
-    "datasets",
-    "initializers",
-    "layers",
-    "losses",
-    "metrics",
-    "models",
-    "optimizers",
-    "regularizers",
-    "utils",
-]
+    "Input", "Model", "Sequential", "activations", "backend", "callbacks", "datasets",
+    "initializers", "layers", "losses", "metrics", "models", "optimizers", "regularizers", "utils",
+]  # fmt: skip
 __getattr__ = missing(__name__, __all__)

@@ -49,7 +49,7 @@ def print(
             )
         told = tracer()
         if told is not None:
-            told.leave("tf.print to a file: do that after the call")
+            told.mark_exit("tf.print to a file: do that after the call")
         with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:  # noqa: PTH123
             file.write(words)
         return

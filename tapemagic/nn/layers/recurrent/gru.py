@@ -13,9 +13,12 @@ class GRU(Recurrent):
 
     In each step, the columns of ``x @ kernel`` and ``h @ recurrent_kernel`` are split into three parts, z, r and c::
 
-        z = recurrent_activation(x_z + h_z)
-        r = recurrent_activation(x_r + h_r)
-        h = z * h + (1 - z) * activation(x_c + r * h_c)
+        z = recurrent_activation(x_z + h_z) r = recurrent_activation(x_r + h_r) h = z * h + (1 - z) * activation(x_c + r
+        * h_c)
+
+    The input has the shape (batch, time, features). The weights are the kernel, of shape (features, 3 units), the
+    recurrent kernel (units, 3 units), and the bias: (2, 3 units) with `reset_after`, one for each product, otherwise
+    (3 units).
 
     Parameters
     ----------
@@ -24,12 +27,6 @@ class GRU(Recurrent):
         ``activation(x_c + (r * h) @ recurrent_kernel_c)``.
     **kwargs
         See `Recurrent` and `Layer`, also for the other parameters.
-
-    Notes
-    -----
-    The input has the shape (batch, time, features). The weights are the kernel, of shape (features, 3 units), the
-    recurrent kernel (units, 3 units), and the bias: (2, 3 units) with `reset_after`, one for each product, otherwise
-    (3 units).
 
     References
     ----------

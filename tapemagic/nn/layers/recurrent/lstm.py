@@ -39,17 +39,15 @@ class LSTM(Recurrent):
         cell = recurrent_activation(f) * cell + recurrent_activation(i) * activation(c)
         h = recurrent_activation(o) * activation(cell)
 
+    The input has the shape (batch, time, features). The weights are the kernel, of shape (features, 4 units), the
+    recurrent kernel (units, 4 units), and the bias (4 units). The states are the output and the cell.
+
     Parameters
     ----------
     unit_forget_bias : bool, optional
         Initialize the bias of f with ones.
     **kwargs
         See `Recurrent` and `Layer`, also for the other parameters.
-
-    Notes
-    -----
-    The input has the shape (batch, time, features). The weights are the kernel, of shape (features, 4 units), the
-    recurrent kernel (units, 4 units), and the bias (4 units). The states are the output and the cell.
 
     References
     ----------

@@ -12,8 +12,6 @@ class SimpleRNN(Recurrent):
 
     See `Recurrent` and `Layer` for the parameters.
 
-    Notes
-    -----
     The input has the shape (batch, time, features). The weights are the kernel, of shape (features, units), the
     recurrent kernel (units, units), and the bias (units).
 

@@ -10,7 +10,7 @@ from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.explain.causes import why_none
 from tapemagic.explain.formatting import derivative_symbol
-from tapemagic.explain.missing_parts import missing, withheld
+from tapemagic.explain.missing_parts import blocked_gradient, missing
 from tapemagic.explain.query import Question
 from tapemagic.report.derivatives import Key, name_of_sum
 from tapemagic.report.request import Kind
@@ -145,7 +145,7 @@ def _why_incomplete(subject: Subject, key: Key) -> str:
     t, s, level = key
     table = subject.derivatives
     question = _question(subject, t, s)
-    y, x = question.y, question.x
+    y, x = question.target_name, question.source_name
     below = table.gradients.get((t, s, level - 1))
     if table.gradients[key] is not None:
         return missing(question, below)
@@ -155,10 +155,9 @@ def _why_incomplete(subject: Subject, key: Key) -> str:
         return why_none(question).text
     if below is None:
         return f"there is no derivative of order {level - 1} to differentiate"
-    if kept := withheld(question):
-        return (
-            f"on the tape, the derivative of order {level - 1} does not depend on {x}; but {kept}"
-        )
+    if kept := blocked_gradient(question):
+        kept = kept.removesuffix(".")
+        return f"on the tape, the derivative of order {level - 1} doesn't depend on {x}, but {kept}"
     what = "linear" if level == 2 else f"a polynomial of degree {level - 1} or less"
     return f"it is zero, because {y} is {what} in {x} near this point"
 

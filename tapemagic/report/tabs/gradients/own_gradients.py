@@ -1,4 +1,4 @@
-"""The gradients that the program took itself, from any tape: values, or None with its reason."""
+"""The gradients that the program itself took, of whatever tape: values, or the reason for each None."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.report.subject import Subject
 
 LONGEST = 24
-"""Maximum number of characters of an expression that serves as a name."""
+"""The number of characters up to which an expression of the program serves as a name."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,21 @@ class OwnGradient:
     Attributes
     ----------
     name : str
-        Its name in the program, or ''.
+        The name that the program gave it; empty if it has none.
     target, source : str
     text : str or None
-        The value in one line, or None if there is no gradient.
+        The value in one line; None if there is no gradient.
     reason : str
-        The reason for a None, or '' if there is a gradient.
+        The reason for a None; empty if there is a gradient.
     method : {'gradient', 'jacobian', 'batch_jacobian'}
     tape : str
-        The program's name for the tape, or '' if it is unknown.
+        The program's name for the tape; empty if that cannot be told.
     line : int or None
         The line of the cell that asked.
     count : int
         The number of times that it was taken there; this is the last.
     remark : str
-        The weights, or the sum that it is the gradient of, or ''.
+        The weights or the sum that it is the gradient of; empty if it is none.
     """
 
     name: str
@@ -88,7 +88,7 @@ def own_gradients(subject: Subject) -> tuple[OwnGradient, ...]:
 
 
 def target_names(call: GradientCall) -> Sequence[str]:
-    """Return the targets of a call as written in the program."""
+    """The targets of a call as the program writes them."""
     return _names(written_call(call).target, call.targets, {}, "the target", {})
 
 
@@ -129,9 +129,8 @@ def _reason(
 ) -> str:
     """The reason for a None, by what the tape that gave it still knows."""
     snapshot = snapshot_of(call.tape)
-    # Entering a tape again clears its records, and with them what they say about the earlier gradient.
     if not snapshot.times or snapshot.times[0] > call.time:
-        return f"{tape or 'the tape'} has been used again since, so the reason is gone"
+        return f"{tape or 'the tape'} has been used again since, so the reason is gone."
     place = Place(call.code.co_filename, written_call(call).line, "")
     program = Program(place, {}, tape or "tape")
     reasons = (
@@ -143,12 +142,12 @@ def _reason(
 
 def _held(call: GradientCall, namespace: Any) -> dict[int, str]:
     """The names in the notebook of targets and sources, by id."""
-    numbers = {id_of(x) for x in (*call.targets, *call.sources)}
-    names: dict[int, str] = {}
+    wanted = {id_of(x) for x in (*call.targets, *call.sources)}
+    found: dict[int, str] = {}
     for name, value in namespace.items():
-        if not name.startswith("_") and isinstance(value, Traced) and id_of(value) in numbers:
-            names.setdefault(id_of(value), name)
-    return names
+        if not name.startswith("_") and isinstance(value, Traced) and id_of(value) in wanted:
+            found.setdefault(id_of(value), name)
+    return found
 
 
 # -- the text of the call ---------------------------------------------------------------------------
@@ -167,7 +166,6 @@ class WrittenCall:
 
 def written_call(call: GradientCall) -> WrittenCall:
     """The text of a call; empty parts where the program's text is not known."""
-    # co_positions (PEP 657) has an entry for each code unit, which has two bytes.
     line, *end = list(call.code.co_positions())[call.offset // 2][:4]
     tree, _ = text_of(Place(call.code.co_filename, 1, ""))
     return _written(tree, line or 1, (end[0], end[2]))
@@ -175,9 +173,8 @@ def written_call(call: GradientCall) -> WrittenCall:
 
 @lru_cache(512)
 def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) -> WrittenCall:
-    call = WrittenCall(line=line)
+    found = WrittenCall(line=line)
     bound: ast.expr | None = None
-    # The end of a call identifies it: a(b)(c) and a(b) begin at the same column, and end elsewhere.
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or _end(node) != end:
             continue
@@ -186,7 +183,7 @@ def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) ->
         given.setdefault("sources", given.get("source", given.get("sources")))  # type: ignore[arg-type]
         owner = getattr(node.func, "value", None)
         tape = ast.unparse(owner) if owner is not None else ""
-        call = WrittenCall(
+        found = WrittenCall(
             tape if len(tape) <= LONGEST else "",
             given.get("target"),
             given.get("sources"),
@@ -200,7 +197,7 @@ def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) ->
                 bound = target
             case ast.NamedExpr(target, ast.Call() as value) if _end(value) == end:
                 bound = target
-    return WrittenCall(call.tape, call.target, call.sources, bound, line)
+    return WrittenCall(found.tape, found.target, found.sources, bound, line)
 
 
 def _end(node: ast.expr) -> tuple[int | None, int | None]:
@@ -208,7 +205,7 @@ def _end(node: ast.expr) -> tuple[int | None, int | None]:
 
 
 def _results(bound: ast.expr | None, count: int) -> Sequence[str]:
-    """Return the names that the results of a call are assigned to, or '' for a result without a name."""
+    """The names of the results of a call, by what it is assigned to; empty where they have none."""
     if count == 1 and isinstance(bound, ast.Name | ast.Attribute | ast.Subscript):
         return [_short(bound)]
     parts = getattr(bound, "elts", [])

@@ -217,7 +217,7 @@ def _chains(
             if work > MAX_WORK:
                 raise _TooMuchWorkError
             # In the dtype of the result, as in the reverse sweep: a float32 rule must not get float64.
-            passed = edge.passed(g.astype(edge.y.dtype, copy=False))
+            passed = edge.pull_back(g.astype(edge.y.dtype, copy=False))
             if passed is not None:
                 passed = fit(passed, edge.x, edge.record.name, edge.position)
                 stack.append((edge.source, (edge, chain), passed))
@@ -297,7 +297,7 @@ def _steps(
             if k == MAX_ENDS:
                 yield PathStep(f"{hidden} more operations", "…", "…")
             continue
-        result = target if k == len(edges) - 1 else subject.symbols.get(edge.made, "")
+        result = target if k == len(edges) - 1 else subject.symbols.get(edge.result_id, "")
         if edge not in slopes:
             slopes[edge] = edge.slope
         yield PathStep(edge.record.name, result, slopes[edge])
