@@ -22,6 +22,9 @@ READS_ANY = frozenset(
 MAKES_TEXT = frozenset({"str", "repr", "ascii", "format", "format_map", "__repr__", "__str__"})
 """Names with which code turns objects into text."""
 
+COMPARES = frozenset({"eq", "ne", "contains", "countOf", "indexOf"})
+"""Functions of `operator` that compare objects by ``==``."""
+
 JOINS_TEXT = MAKES_TEXT | {"join", "lower", "removeprefix", "replace"}
 
 
@@ -46,8 +49,9 @@ class Names(NamedTuple):
         The line of the first ``except`` or ``finally``; 0 without one.
     asks_type : int
         The line of the first ``type(x)`` of something else than ``self`` or ``cls``; 0 without one.
-    reads_any, makes_text, joins_text : bool
-        Whether it may read attributes that it does not name, turn objects into text, or compose a string.
+    reads_any, makes_text, joins_text, compares : bool
+        Whether it may read attributes that it does not name, turn objects into text, compose a string, or compare
+        objects by ``==``.
     """
 
     globals: frozenset[str]
@@ -64,6 +68,7 @@ class Names(NamedTuple):
     reads_any: bool
     makes_text: bool
     joins_text: bool
+    compares: bool
 
     def line_of(self, name: str) -> int | None:
         """Return the line on which a name is first assigned, or else first read."""
@@ -125,6 +130,7 @@ def names_in(function_code: CodeType) -> Names:
         flags.get("catches", 0), flags.get("type", 0),
         "matches" in flags or not READS_ANY.isdisjoint(names), shows,
         shows or "adds" in flags or not JOINS_TEXT.isdisjoint(names),
+        "compares" in flags or not (COMPARES | {"index", "count", "remove"}).isdisjoint(names),
     )  # fmt: skip
 
 
@@ -150,6 +156,8 @@ def _flag_of(each: Any, kind: str, following: Any) -> str:
         return "matches"
     if operation.startswith("FORMAT_"):
         return "formats"
+    if operation == "CONTAINS_OP" or (operation == "COMPARE_OP" and each.argval in {"==", "!="}):
+        return "compares"
     if operation == "BINARY_OP" and each.argrepr in {"+", "+=", "%", "%="}:
         return "adds"
     is_type = kind == "global" and each.argval == "type"
