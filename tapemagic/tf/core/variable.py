@@ -23,7 +23,7 @@ _own_name: Any = vars(Variable)["name"]
 
 
 class VariableSynchronization(enum.Enum):
-    """How copies of a variable are synchronized: no effect, because there is a single copy."""
+    """Synchronization of a variable's copies: no effect, because there is a single copy."""
 
     AUTO = 0
     NONE = 1
@@ -32,7 +32,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How copies of a variable are aggregated: no effect, because there is a single copy."""
+    """Aggregation of a variable's copies: no effect, because there is a single copy."""
 
     NONE = 0
     SUM = 1

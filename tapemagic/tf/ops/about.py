@@ -1,4 +1,4 @@
-"""How programs run: eagerly, outside graphs, in which name scope."""
+"""Questions about a running program: eager mode, graphs, name scopes."""
 
 from __future__ import annotations
 
