@@ -20,18 +20,10 @@ TRAILING_EXPRESSION_OFFSET = 1 << 24
 class CallSites:
     """Call sites in a running cell that record operations.
 
-    Parameters
-    ----------
-    filename : str
-        The file name in the code objects of the cell.
+    - `filename`: The file name in the code objects of the cell.
 
-    Attributes
-    ----------
-    calls : list of Call
-        Calls of user functions, and of layers, that recorded operations; the first is the top level of the cell.
+    - `calls`: Calls of user functions, and of layers, that recorded operations; the first is the top level of the cell.
 
-    Notes
-    -----
     The frame of a layer is that of its method `call`, even if tapemagic defines it, so that its loops count as user
     loops do. The frames of the last call site stay alive until `forget` is called: otherwise a new call could get a
     frame with the same id.

@@ -49,16 +49,10 @@ Index = tuple[int, ...]
 class CheckReport:
     """The result of ``%check_gradient``.
 
-    Attributes
-    ----------
-    ok : bool
-        True if there is a gradient and all entries agree with it.
-    headline : str
-        The result in one sentence.
-    details : str
-        The differing entries, with a likely reason.
-    differing : tuple of tuple of int
-        Indices of all differing entries.
+    - `ok`: True if there is a gradient and all entries agree with it.
+    - `headline`: The result in one sentence.
+    - `details`: The differing entries, with a likely reason.
+    - `differing`: Indices of all differing entries.
     """
 
     ok: bool
@@ -88,24 +82,12 @@ class Request:
 def check_gradient(line: str, session: Session | None, shell: InteractiveShell) -> CheckReport:
     """Compare a hand-written derivative with the gradient of the last %%tape cell.
 
-    Parameters
-    ----------
-    line : str
-        The line after ``%check_gradient``: an expression for your derivative, the names of target and source,
-        and optionally ``--rtol`` and ``--atol``.
-    session : Session or None
-        The last %%tape cell.
-    shell : InteractiveShell
-        The notebook in which the names are looked up.
+    - `line`: The line after ``%check_gradient``: an expression for your derivative, the names of target and source, and
+      optionally ``--rtol`` and ``--atol``.
+    - `session`: The last %%tape cell.
+    - `shell`: The notebook in which the names are looked up.
 
-    Returns
-    -------
-    CheckReport
-
-    Raises
-    ------
-    UsageError
-        If the line cannot be parsed, or a name in it is not a tensor.
+    Raises UsageError if the line cannot be parsed, or a name in it is not a tensor.
     """
     __tracebackhide__ = True
     if session is None:
@@ -132,10 +114,7 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
 def parse(line: str) -> Request:
     """Split the line of the magic into its parts.
 
-    Raises
-    ------
-    UsageError
-        If a part is missing, or an option is unknown or not a number.
+    Raises UsageError if a part is missing, or an option is unknown or not a number.
 
     Examples
     --------

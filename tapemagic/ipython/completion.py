@@ -48,16 +48,10 @@ class Magics(Protocol):
 class Cursor:
     """Position of the cursor in the line of a magic.
 
-    Attributes
-    ----------
-    magic : str
-        The name of the magic with its percent signs.
-    words : list of str
-        The words before the one at the cursor.
-    word : str
-        The beginning of the word at the cursor.
-    body : str
-        The lines below, that is the cell.
+    - `magic`: The name of the magic with its percent signs.
+    - `words`: The words before the one at the cursor.
+    - `word`: The beginning of the word at the cursor.
+    - `body`: The lines below, that is the cell.
     """
 
     magic: str
@@ -105,10 +99,7 @@ def _split(text: str, line: int) -> tuple[str, str]:
 class Completion:
     """Completion of options and names in the lines of the magics.
 
-    Parameters
-    ----------
-    magics : Magics
-        With the shell and the last %%tape cell.
+    - `magics`: With the shell and the last %%tape cell.
     """
 
     def __init__(self, magics: Magics) -> None:

@@ -26,10 +26,7 @@ LARGE = (
 class Computing:
     """Computes the small Dask arrays of a report, all in one Dask call.
 
-    Attributes
-    ----------
-    error : Exception or None
-        The error that Dask, or a user function that Dask called, raised.
+    - `error`: The error that Dask, or a user function that Dask called, raised.
     """
 
     def __init__(self) -> None:

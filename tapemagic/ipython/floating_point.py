@@ -33,18 +33,10 @@ RESET_FILTER = "default", None, Unused, None, 0
 class FloatingPointWarnings:
     """Collects NumPy's floating-point warnings of a cell, once per line and kind.
 
-    Parameters
-    ----------
-    filename : str
-        The file name in the code objects of the cell.
+    - `filename`: The file name in the code objects of the cell.
 
-    Attributes
-    ----------
-    gathered : dict of (int, str) to NumericWarning
-        By line and kind.
+    - `gathered`: Dict of (int, str) to NumericWarning. By line and kind.
 
-    Notes
-    -----
     The program's filters still decide whether a warning is an error, ignored or shown; only shown warnings are
     gathered. Warnings of other threads, and those that NumPy did not raise, are shown unchanged.
     """

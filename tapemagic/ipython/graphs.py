@@ -30,26 +30,16 @@ def tape_graph(
 ) -> TapeGraph | DotSource:
     """Draw the graph of the last %%tape cell.
 
-    Parameters
-    ----------
-    options : object
-        The options of the magic, as strings.
-    session : Session or None
-        The last %%tape cell.
-    namespace : dict of str to object
-        The variables of the notebook.
-    max_nodes : int
-        Maximum number of nodes in a report.
-    style : Style
+    - `options`: The options of the magic, as strings.
+    - `session`: The last %%tape cell.
+    - `namespace`: The variables of the notebook.
+    - `max_nodes`: Maximum number of nodes in a report.
 
     Returns
     -------
     TapeGraph or DotSource
 
-    Raises
-    ------
-    UsageError
-        If there is no cell, or the target or iteration does not exist.
+    Raises UsageError if there is no cell, or the target or iteration does not exist.
     """
     __tracebackhide__ = True
     if session is None:

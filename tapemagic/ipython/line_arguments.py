@@ -30,10 +30,7 @@ WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument
 def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
     """Parse the options in the line of a magic.
 
-    Raises
-    ------
-    UsageError
-        For an unmatched quotation mark, an unknown option, and an option without a value.
+    Raises UsageError for an unmatched quotation mark, an unknown option, and an option without a value.
     """
     try:
         return parse_argstring(magic, line)
@@ -90,10 +87,7 @@ def normalize(name: str) -> str:
 def tensor_named(name: str, namespace: Mapping[str, Any], magic: str) -> Traced:
     """Look up a tensor by its name in the line of a magic.
 
-    Raises
-    ------
-    UsageError
-        If the name does not exist, or its value is not a tensor.
+    Raises UsageError if the name does not exist, or its value is not a tensor.
     """
     value = namespace.get(normalize(name))
     if not isinstance(value, Traced):

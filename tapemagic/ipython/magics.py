@@ -259,10 +259,7 @@ class TapeMagics(Magics):
     ) -> TapeReport | None:
         """Make the report of a cell that has run; if that fails, only warn.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            If making the report is interrupted.
+        Raises KeyboardInterrupt if making the report is interrupted.
         """
         __tracebackhide__ = True
         try:
@@ -435,10 +432,7 @@ def ends_in_semicolon(cell: str) -> bool:
 def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:
     """Compile the expression of %tape.
 
-    Raises
-    ------
-    UsageError
-        If it starts with an option of %%tape that %tape does not have.
+    Raises UsageError if it starts with an option of %%tape that %tape does not have.
     """
     __tracebackhide__ = True
     option = OPTION.match(source)

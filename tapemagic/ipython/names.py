@@ -42,10 +42,7 @@ def loop_names(tree: ast.AST) -> set[str]:
 def read_names(tree: ast.Module | ast.Expression, filename: str = "<cell>") -> set[str]:
     """Return the global names that code reads, also inside functions, classes and comprehensions.
 
-    Raises
-    ------
-    SyntaxError
-        If the code does not compile; with a line of `filename`.
+    Raises SyntaxError if the code does not compile; with a line of `filename`.
     """
     mode = "eval" if isinstance(tree, ast.Expression) else "exec"
     with warnings.catch_warnings(

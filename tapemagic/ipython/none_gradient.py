@@ -29,14 +29,8 @@ def why_none_at(
 ) -> str:
     """Explain why an expression has the value None: its gradient is missing.
 
-    Parameters
-    ----------
-    place : Place
-        The line.
-    node : ast.expr
-    namespace : mapping of str to object
-        The names at that line.
-    session : Session
+    - `place`: The line.
+    - `namespace`: The names at that line.
 
     Returns
     -------

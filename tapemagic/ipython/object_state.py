@@ -64,16 +64,10 @@ STATEFUL_PACKAGES = ("tapemagic.nn.", "tapemagic.tf.")
 class SavedState:
     """Saved state of an object.
 
-    Attributes
-    ----------
-    name : str
-        The notebook variable through which the object was found.
-    content : object
-        A copy that nothing changes.
-    write_back : callable
-        Writes such content into the object.
-    is_random : bool
-        True for the state of a random generator.
+    - `name`: The notebook variable through which the object was found.
+    - `content`: A copy that nothing changes.
+    - `write_back`: Writes such content into the object.
+    - `is_random`: True for the state of a random generator.
     """
 
     name: str
@@ -181,11 +175,7 @@ def is_table(value: Any) -> bool:
 def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branch for each type
     """Yield the objects inside an object, and the globals that a user function reads.
 
-    Parameters
-    ----------
-    value : object
-    main : str
-        The name of the notebook's module.
+    - `main`: The name of the notebook's module.
     """
     match value:
         case dict():

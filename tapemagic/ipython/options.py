@@ -19,20 +19,12 @@ HEADINGS = {"positional arguments": "Arguments", "options": "Options"}
 class Option:
     """Option of a magic; with a name instead of flags, a positional argument.
 
-    Attributes
-    ----------
-    names : tuple of str
-        ``-t`` and ``--target``, or the name of an argument.
-    hint : str
-        A few words for the list of completions.
-    help : str
-        A sentence, with the default.
-    metavar : str
-        Placeholder of its value, or "" for a flag.
-    default : object
-        Default of an option with a value.
-    nargs : str
-        As in argparse, or "" for exactly one value.
+    - `names`: ``-t`` and ``--target``, or the name of an argument.
+    - `hint`: A few words for the list of completions.
+    - `help`: A sentence, with the default.
+    - `metavar`: Placeholder of its value, or "" for a flag.
+    - `default`: Default of an option with a value.
+    - `nargs`: As in argparse, or "" for exactly one value.
     """
 
     names: tuple[str, ...]

@@ -59,10 +59,7 @@ class Range:
 def parse_range(text: str) -> Range:
     """Parse the variable and the range in the value of --plot.
 
-    Raises
-    ------
-    UsageError
-        If it is malformed, reversed or empty.
+    Raises UsageError if it is malformed, reversed or empty.
 
     Examples
     --------
@@ -92,22 +89,11 @@ def parse_range(text: str) -> Range:
 class PlotRuns:
     """The runs of a cell for a plot; created before its ordinary run.
 
-    Parameters
-    ----------
-    cell : Cell
-    plot_range : Range
-    begin : callable
-        Makes a session for a run of the cell.
+    - `begin`: Makes a session for a run of the cell.
 
-    Attributes
-    ----------
-    what_if : WhatIf or None
-        The sliders of the cell; its runs use their values.
+    - `what_if`: The sliders of the cell; its runs use their values.
 
-    Raises
-    ------
-    UsageError
-        If the variable's value in the notebook is not a real number.
+    Raises UsageError if the variable's value in the notebook is not a real number.
     """
 
     def __init__(self, cell: Cell, plot_range: Range, begin: Callable[[], Session]) -> None:

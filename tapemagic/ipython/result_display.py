@@ -62,10 +62,7 @@ class ShownReports:
     def begin(self, text: str) -> list[TapeReport]:
         """Start a run of a cell: close the reports of its earlier run and return the list for its new reports.
 
-        Parameters
-        ----------
-        text : str
-            The text of the cell, which identifies it if the front end sends no cell id.
+        - `text`: The text of the cell, which identifies it if the front end sends no cell id.
         """
         # The shell of ipykernel has get_parent, that of a terminal has not; not every front end sends a cellId.
         message: dict[str, Any] = getattr(self._shell, "get_parent", dict)() or {}

@@ -30,24 +30,14 @@ BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)*")
 class Cell:
     """A compiled cell.
 
-    Attributes
-    ----------
-    filename : str
-        File name in its code objects and tracebacks.
-    lines : list of str
-        The cell as written, including the line of the magic.
-    source : str
-        The cell as Python code, with the same line numbers.
-    assigned, read : set of str
-        Names that it assigns at its top level, and global names that it reads.
-    looped : set of str
-        Names that it assigns as targets of loops.
-    last : list of str
-        Source of the last expression, or of its items if it is a list, tuple or dict display.
-    is_display : bool
-        True if the last expression is a list, tuple or dict display.
-    is_expression : bool
-        True if the cell consists of the last expression only.
+    - `filename`: File name in its code objects and tracebacks.
+    - `lines`: The cell as written, including the line of the magic.
+    - `source`: The cell as Python code, with the same line numbers.
+    - `assigned`, `read`: Names that it assigns at its top level, and global names that it reads.
+    - `looped`: Names that it assigns as targets of loops.
+    - `last`: Source of the last expression, or of its items if it is a list, tuple or dict display.
+    - `is_display`: True if the last expression is a list, tuple or dict display.
+    - `is_expression`: True if the cell consists of the last expression only.
     """
 
     namespace: dict[str, Any]

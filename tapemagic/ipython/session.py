@@ -39,31 +39,19 @@ UNNAMED = "Variable"
 class Session:
     """A single run of a cell: its tapes, watched values, and the names and values that it assigns.
 
-    Attributes
-    ----------
-    history : list of (name, value)
-        Every number, array, tensor, list and dict that the cell assigned to a name, oldest first.
-    sources : dict of str to tensor
-        The tensors that the first line of the cell names to watch.
-    assigned : dict of str to int
-        The lines that last assigned each name.
-    bindings : dict of str to list of (int, int or None)
-        The ids of the tensors that each name was bound to, with lines, oldest first.
-    tape_name : str
-        The tape's name in the notebook, or "" if it has no name.
-    lists : dict of str to str
-        The types of lists and tuples that were replaced by tensors to be watched, by name.
-    targets : sequence of (name, tensor)
-        The values that the report differentiates.
-    order : int
-        The highest order of derivatives in the report.
-    notes : list of Statement
-        Additional statements for the verdict.
+    - `history`: List of (name, value). Every number, array, tensor, list and dict that the cell assigned to a name,
+      oldest first.
+    - `sources`: The tensors that the first line of the cell names to watch.
+    - `assigned`: The lines that last assigned each name.
+    - `bindings`: Dict of str to list of (int, int or None). The ids of the tensors that each name was bound to, with
+      lines, oldest first.
+    - `tape_name`: The tape's name in the notebook, or "" if it has no name.
+    - `lists`: The types of lists and tuples that were replaced by tensors to be watched, by name.
+    - `targets`: Sequence of (name, tensor). The values that the report differentiates.
+    - `order`: The highest order of derivatives in the report.
+    - `notes`: Additional statements for the verdict.
 
-    Raises
-    ------
-    UsageError
-        If a value to watch does not consist of numbers.
+    Raises UsageError if a value to watch does not consist of numbers.
     """
 
     def __init__(

@@ -17,10 +17,7 @@ class Setting(TraitType[Value, Value]):
     def validate(self, obj: Any, value: Any) -> Value:
         """Return the value to store.
 
-        Raises
-        ------
-        TraitError
-            If the value is invalid.
+        Raises TraitError if the value is invalid.
         """
         raise NotImplementedError
 

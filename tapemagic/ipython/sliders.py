@@ -41,10 +41,7 @@ class SliderRequest:
 def parse_sliders(words: Sequence[str]) -> list[SliderRequest]:
     """Parse the names and ranges after --what-if, which may be separated by commas.
 
-    Raises
-    ------
-    UsageError
-        If a word is not a name with a range, a range is empty or reversed, or a name is repeated.
+    Raises UsageError if a word is not a name with a range, a range is empty or reversed, or a name is repeated.
 
     Examples
     --------
@@ -87,23 +84,11 @@ def _parse_slider(word: str) -> SliderRequest:
 class Slider:
     """A value with a slider, or an array with one slider per entry.
 
-    Parameters
-    ----------
-    request : SliderRequest
-    value : object
-        The value that the cell starts with.
+    - `value`: The value that the cell starts with.
 
-    Attributes
-    ----------
-    name : str
-    shape : tuple of int
-    entries : list of float
-        The entries of this value, in C order.
+    - `entries`: The entries of this value, in C order.
 
-    Raises
-    ------
-    UsageError
-        If the value does not have 1 to 24 finite real entries, or lies outside the range.
+    Raises UsageError if the value does not have 1 to 24 finite real entries, or lies outside the range.
 
     Examples
     --------
@@ -151,10 +136,7 @@ class Slider:
     def read(self, value: Any) -> list[float]:
         """Return the entries of the name's value in a later run.
 
-        Raises
-        ------
-        UsageError
-            If its shape has changed, or it can't have a slider.
+        Raises UsageError if its shape has changed, or it can't have a slider.
         """
         entries = entries_of(self.name, value)
         if np.shape(unwrap(value)) != self.shape:
@@ -193,10 +175,7 @@ class Slider:
 def entries_of(name: str, value: Any) -> list[float]:
     """Return the entries of a value that can have sliders, in C order.
 
-    Raises
-    ------
-    UsageError
-        If it does not have 1 to 24 finite real entries.
+    Raises UsageError if it does not have 1 to 24 finite real entries.
     """
     plain = unwrap(value)
     # bool first: to Python it is an int.

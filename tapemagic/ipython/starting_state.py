@@ -86,14 +86,9 @@ class Contents:
     and the states of random generators (NumPy's, Python's and those of layers). User functions are searched for the
     names that they read. Files, iterators and objects of other libraries are not saved.
 
-    Parameters
-    ----------
-    namespace : dict of str to object
-        The notebook's.
-    names : iterable of str
-        The names to start the search at.
-    like : Contents, optional
-        Earlier contents; equal states are shared with it instead of stored twice.
+    - `namespace`: The notebook's.
+    - `names`: The names to start the search at.
+    - `like`: Earlier contents; equal states are shared with it instead of stored twice.
 
     Examples
     --------
@@ -198,16 +193,9 @@ class Contents:
 class CellStart:
     """The state that the runs of a cell start from: before its first run, plus later changes by other cells.
 
-    Parameters
-    ----------
-    namespace : dict of str to object
-    names : iterable of str
-        The names that the cell reads or assigns.
+    - `names`: The names that the cell reads or assigns.
 
-    Attributes
-    ----------
-    changed_since : set of str
-        The names whose values other cells have changed since the first run.
+    - `changed_since`: The names whose values other cells have changed since the first run.
     """
 
     def __init__(self, namespace: dict[str, Any], names: Iterable[str]) -> None:
@@ -273,22 +261,11 @@ class CellStart:
 class NotebookState:
     """Names of the notebook, and contents of the objects that a cell uses, at one moment.
 
-    Parameters
-    ----------
-    namespace : dict of str to object
-    names : sequence of str
-        The names that the cell reads or assigns.
-    originals : mapping
-        The names that its runs change.
-    like : Contents or None
+    - `names`: The names that the cell reads or assigns.
+    - `originals`: The names that its runs change.
 
-    Attributes
-    ----------
-    names : dict of str to object
-        All names; empty after `without_unused_names`.
-    bound : dict of str to object
-        The names that the cell reads, assigns or changes; MISSING for those that do not exist.
-    contents : Contents
+    - `names`: All names; empty after `without_unused_names`.
+    - `bound`: The names that the cell reads, assigns or changes; MISSING for those that do not exist.
     """
 
     def __init__(

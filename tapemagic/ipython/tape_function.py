@@ -20,17 +20,10 @@ USAGE = "%tape_function needs a function, as in %tape_function step, or %tape_fu
 def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
     """Look up the programs of a function.
 
-    Parameters
-    ----------
-    line : str
-        The line after ``%tape_function``: a function, and optionally expressions for arguments.
-    namespace : mapping of str to object
-        Values of the names.
+    - `line`: The line after ``%tape_function``: a function, and optionally expressions for arguments.
+    - `namespace`: Values of the names.
 
-    Raises
-    ------
-    UsageError
-        If the line cannot be parsed, or there is nothing to show yet.
+    Raises UsageError if the line cannot be parsed, or there is nothing to show yet.
     """
     __tracebackhide__ = True
     from tapemagic.programs.function import BoundFunction, Function

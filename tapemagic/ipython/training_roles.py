@@ -19,10 +19,7 @@ from tapemagic.report.tabs.gradients.own_gradients import target_names
 class TrainingRoles:
     """Tells losses from gradients and optimizer steps.
 
-    Parameters
-    ----------
-    session : Session
-        The cell, which has run.
+    - `session`: The cell, which has run.
     """
 
     def __init__(self, session: Session) -> None:

@@ -39,10 +39,7 @@ def maker(namespace: Mapping[str, Any]) -> Callable[[Any], Any]:
 def watchable(name: str, value: Any, make: Callable[[Any], Any] = constant) -> Any:
     """Return the tensor to watch instead of a value.
 
-    Raises
-    ------
-    UsageError
-        If it does not consist of numbers.
+    Raises UsageError if it does not consist of numbers.
     """
     if isinstance(value, Traced):
         return value

@@ -63,27 +63,14 @@ Begin = Callable[[], Session]
 class WhatIf:
     """The sliders of a cell, and its runs with their values.
 
-    Parameters
-    ----------
-    cell : Cell
-    requests : sequence of SliderRequest
-        The names with sliders and their ranges.
-    begin : callable
-        Makes a session for a run of the cell; called after the notebook's values are set.
-    report : callable
-        Makes the report on a session and the value of the cell's last expression.
-    accept : callable
-        Called with the session of the run that is shown, which %gradient and %why refer to afterwards.
+    - `requests`: The names with sliders and their ranges.
+    - `begin`: Makes a session for a run of the cell; called after the notebook's values are set.
+    - `report`: Makes the report on a session and the value of the cell's last expression.
+    - `accept`: Called with the session of the run that is shown, which %gradient and %why refer to afterwards.
 
-    Attributes
-    ----------
-    refusal : UsageError or None
-        The error for a value that cannot have a slider, if only the first run revealed it.
+    - `refusal`: The error for a value that cannot have a slider, if only the first run revealed it.
 
-    Raises
-    ------
-    UsageError
-        If a value in the notebook cannot have a slider.
+    Raises UsageError if a value in the notebook cannot have a slider.
     """
 
     def __init__(
@@ -132,10 +119,7 @@ class WhatIf:
     def first_run(self, session: Session) -> Any:
         """Run the cell for the first time; return the value of its last expression.
 
-        Raises
-        ------
-        UsageError
-            If a value that the cell assigns cannot have a slider. The notebook is unchanged then.
+        Raises UsageError if a value that the cell assigns cannot have a slider. The notebook is unchanged then.
         """
         __tracebackhide__ = True
         self._session = session
@@ -194,10 +178,8 @@ class WhatIf:
     def _make_slider(self, name: str, value: Any, session: Session) -> Slider:
         """Make the slider of a name that the cell assigns.
 
-        Raises
-        ------
-        UsageError
-            If its value cannot have a slider; also stored as the refusal, because the cell may catch the error.
+        Raises UsageError if its value cannot have a slider; also stored as the refusal, because the cell may catch the
+        error.
         """
         try:
             # In a = b = 1.0 the hook sees each name after both are bound, so replacing one would separate them.
@@ -256,13 +238,9 @@ class WhatIf:
     def move(self, message: Any, report: TapeReport) -> Content | None:
         """Run the cell again with the values in a message, and show that run in its report.
 
-        Parameters
-        ----------
-        message : object
-            ``{"what_if": {"a": 1.5, "w": [1.0, 2.0]}}``: all values that replace the program's. Other names
-            keep the values of the program.
-        report : TapeReport
-            Modified in place. If the cell fails, report and notebook stay unchanged.
+        - `message`: ``{"what_if": {"a": 1.5, "w": [1.0, 2.0]}}``: all values that replace the program's. Other names
+          keep the values of the program.
+        - `report`: Modified in place. If the cell fails, report and notebook stay unchanged.
 
         Returns
         -------

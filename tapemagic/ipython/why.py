@@ -24,24 +24,16 @@ def why(
 ) -> Explanation | Explanations:
     """Explain a gradient of the last %%tape cell.
 
-    Parameters
-    ----------
-    line : str
-        The line after ``%why``: target and source, each a name, an attribute or a subscript.
-    session : Session or None
-        The last %%tape cell.
-    namespace : mapping of str to object
-        Values of the names.
+    - `line`: The line after ``%why``: target and source, each a name, an attribute or a subscript.
+    - `session`: The last %%tape cell.
+    - `namespace`: Values of the names.
 
     Returns
     -------
     Explanation or Explanations
         Several if target or source contain several tensors.
 
-    Raises
-    ------
-    UsageError
-        If the line cannot be parsed, or the cell did not record target and source.
+    Raises UsageError if the line cannot be parsed, or the cell did not record target and source.
     """
     __tracebackhide__ = True
     if session is None:
@@ -60,10 +52,7 @@ def why(
 def parse(line: str) -> tuple[ast.expr, ast.expr]:
     """Parse target and source, separated by spaces or a comma.
 
-    Raises
-    ------
-    UsageError
-        Unless the line contains two names, attributes or subscripts.
+    Raises UsageError unless the line contains two names, attributes or subscripts.
 
     Examples
     --------

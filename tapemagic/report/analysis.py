@@ -31,13 +31,8 @@ def analyze(
 ) -> tuple[Findings, Details]:
     """Compute the contents of the report on a recording, and prepare answers to later questions.
 
-    Parameters
-    ----------
-    observer : Observer
-        Not consumed. Derivatives below the last order are recorded on it.
-    request : ReportRequest
-    context : Context, optional
-        The names and lines of the program.
+    - `observer`: Not consumed. Derivatives below the last order are recorded on it.
+    - `context`: The names and lines of the program.
 
     Returns
     -------

@@ -47,16 +47,10 @@ class TapeReport:
     its arrays, if that holds no more than 64 MB (`details.MAX_KEPT`), until its cell runs again, or `close` is called.
     So the reports of other cells keep theirs as long as ``Out`` or a variable refers to them.
 
-    Attributes
-    ----------
-    value : object
-        The value of the cell's last expression, or None.
-    findings : Findings
-        The variables, graph and gradients as plain data.
-    remarks : Remarks
-        Its sliders, and what else is to say of the run that it shows.
-    on_move : callable or None
-        Answers messages on its sliders.
+    - `value`: The value of the cell's last expression, or None.
+    - `findings`: The variables, graph and gradients as plain data.
+    - `remarks`: Its sliders, and what else is to say of the run that it shows.
+    - `on_move`: Answers messages on its sliders.
     """
 
     def __init__(
@@ -171,20 +165,15 @@ class TapeReport:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the report to one HTML page, which works offline and without a notebook.
 
-        Parameters
-        ----------
-        path : str or path-like
-            Its file; a name without an ending gets ``.html``. A file that is there already is replaced.
+        - `path`: Str or path-like. Its file; a name without an ending gets ``.html``. A file that is there already is
+          replaced.
 
         Returns
         -------
         Path
             The file.
 
-        Raises
-        ------
-        SaveError
-            If it cannot be written there. It is an `OSError`.
+        Raises SaveError if it cannot be written there. It is an `OSError`.
 
         Examples
         --------

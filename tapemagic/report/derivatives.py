@@ -30,12 +30,7 @@ Key = tuple[int, int, int]
 class GradientTable:
     """Derivatives by target, source and order, with the errors that prevented some.
 
-    Attributes
-    ----------
-    gradients : dict of Key to Tensor or None
-    problems : dict of Key to str
-    begins : list of int
-        For each order, the number of records before its derivatives.
+    - `begins`: For each order, the number of records before its derivatives.
     """
 
     gradients: dict[Key, Tensor | None] = field(default_factory=dict)

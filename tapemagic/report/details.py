@@ -46,18 +46,11 @@ RECORD = 1000
 class ValueDetails:
     """A value in full.
 
-    Attributes
-    ----------
-    name : str
-        Its name or symbol, or '' for a constant without one.
-    value : Entries or None
-        None if the recording did not keep it.
-    gradient : Entries or None
-        None without a gradient.
-    goal : str
-        What the gradient is one of, or '' if nothing was differentiated.
-    is_tracked : bool
-        Whether it was on the tape: constants are not.
+    - `name`: Its name or symbol, or '' for a constant without one.
+    - `value`: None if the recording did not keep it.
+    - `gradient`: None without a gradient.
+    - `goal`: What the gradient is one of, or '' if nothing was differentiated.
+    - `is_tracked`: Whether it was on the tape: constants are not.
     """
 
     name: str
@@ -75,10 +68,6 @@ class Details:
     """Answers questions about a recording after its report was made.
 
     It keeps the recording until `close`, or `keep_if_small` where the recording holds more than `MAX_KEPT` bytes.
-
-    Parameters
-    ----------
-    subject : Subject
     """
 
     def __init__(self, subject: Subject) -> None:

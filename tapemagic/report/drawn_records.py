@@ -28,15 +28,9 @@ def drawn_positions(
     by libraries are drawn only if another operation that is drawn uses their results. The same holds for the inputs
     that are not drawn of an operation with more than `max_inputs`.
 
-    Parameters
-    ----------
-    records : sequence of Record
-    named : collection of int
-        The ids of values that have a name in the program.
-    essential : collection of int
-        The ids of targets and watched values.
-    max_inputs : int, optional
-        The number of inputs drawn of one operation; all if left out.
+    - `named`: The ids of values that have a name in the program.
+    - `essential`: The ids of targets and watched values.
+    - `max_inputs`: The number of inputs drawn of one operation; all if left out.
 
     Returns
     -------

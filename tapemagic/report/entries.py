@@ -29,14 +29,9 @@ GAP = "…"
 class Part:
     """An array, or a part of one with two axes, as a table.
 
-    Attributes
-    ----------
-    index : str
-        The part: ``[0, :, :]``, or '' for the whole array.
-    rows, columns : tuple of str
-        The indices in front of the rows and above the columns; no rows for a vector in one row.
-    cells : tuple of tuple of str
-        The entries with all their digits.
+    - `index`: The part: ``[0, :, :]``, or '' for the whole array.
+    - `rows`, `columns`: The indices in front of the rows and above the columns; no rows for a vector in one row.
+    - `cells`: The entries with all their digits.
     """
 
     index: str
@@ -49,15 +44,9 @@ class Part:
 class Entries:
     """A number or array in full.
 
-    Attributes
-    ----------
-    summary : Summary
-    number : str
-        A number with all its digits, or '' for an array.
-    parts : tuple of Part
-        The tables of an array; no tables if its entries are unknown.
-    is_whole : bool
-        Whether all entries are there; of a larger array, those at the ends of its axes are.
+    - `number`: A number with all its digits, or '' for an array.
+    - `parts`: The tables of an array; no tables if its entries are unknown.
+    - `is_whole`: Whether all entries are there; of a larger array, those at the ends of its axes are.
     """
 
     summary: Summary

@@ -27,23 +27,15 @@ BlockKind = Literal["cell", "loop", "iteration", "call", "layer", "derivative"]
 class Block:
     """Operations that belong together.
 
-    Attributes
-    ----------
-    kind : {'cell', 'loop', 'iteration', 'call', 'layer', 'derivative'}
-        The whole recording; a loop, whose parts are its iterations; one iteration; a call of a function that the user
-        wrote; one of a layer; the operations of one reverse sweep.
-    parts : tuple of int and Block
-        In the order of the tape.
-    name : str
-        The name of the function or layer, without those of the layers around it.
-    order : int
-        The order of a derivative.
-    lines : (int, int) or None
-        The first and the last line of the cell that its operations belong to.
-    scope : Scope or None
-        The call of a layer.
-    holds_layers : bool
-        Whether there is a layer in it.
+    - `kind`: {'cell', 'loop', 'iteration', 'call', 'layer', 'derivative'}. The whole recording; a loop, whose parts are
+      its iterations; one iteration; a call of a function that the user wrote; one of a layer; the operations of one
+      reverse sweep.
+    - `parts`: Tuple of int and Block. In the order of the tape.
+    - `name`: The name of the function or layer, without those of the layers around it.
+    - `order`: The order of a derivative.
+    - `lines`: (int, int) or None. The first and the last line of the cell that its operations belong to.
+    - `scope`: The call of a layer.
+    - `holds_layers`: Whether there is a layer in it.
     """
 
     kind: BlockKind
@@ -92,23 +84,17 @@ class _Entry(NamedTuple):
 def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
     """Group the operations of a recording in a tree of loops, calls, layers and derivatives.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-    positions : iterable of int, optional
-        The positions of the operations, in the order of the tape; all if left out.
+    - `positions`: The positions of the operations, in the order of the tape; all if left out.
+
+    If an instruction comes before the last one that recorded an operation in the same call, a new iteration of the
+    innermost loop around both begins. So if the inner one of two nested loops makes all operations, only the inner one
+    is found.
 
     Returns
     -------
     Block
         It has the kind 'cell'. A loop of one iteration isn't a block, and neither is a call of a lambda function, a
         comprehension, or a recursive function. A loop over different layers, each called once, isn't one either.
-
-    Notes
-    -----
-    If an instruction comes before the last one that recorded an operation in the same call, a new iteration of the
-    innermost loop around both begins. So if the inner one of two nested loops makes all operations, only the inner one
-    is found.
     """
     calls = snapshot.origins.calls
     inside = _entries(snapshot, range(len(snapshot.records)) if positions is None else positions)

@@ -20,14 +20,9 @@ STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 class FunctionCode:
     """The programs of a traced function.
 
-    Attributes
-    ----------
-    name : str
-        The expression for the function.
-    text : str
-        The programs one below the other, or '' without a program.
-    why_eager : str
-        Why some calls run without a program, or '' if all have one.
+    - `name`: The expression for the function.
+    - `text`: The programs one below the other, or '' without a program.
+    - `why_eager`: Why some calls run without a program, or '' if all have one.
     """
 
     def __init__(self, name: str, text: str, why_eager: str) -> None:

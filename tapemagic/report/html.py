@@ -21,12 +21,8 @@ from tapemagic.report.verdict import show as verdict
 class Pictures:
     """The pictures of a report: an attribute is what `Tab.picture` names.
 
-    Attributes
-    ----------
-    drawing : Drawing
-        The graph.
-    curves : CurvePicture or None
-        The plot; None without a plot.
+    - `drawing`: The graph.
+    - `curves`: The plot; None without a plot.
     """
 
     drawing: Drawing
@@ -34,13 +30,7 @@ class Pictures:
 
 
 class Faces(Mapping[str, str]):
-    """The static HTML of each tab by its title, made when it is first read, or '' if there is nothing to show.
-
-    Parameters
-    ----------
-    findings : Findings
-    pictures : Pictures
-    """
+    """The static HTML of each tab by its title, made when it is first read, or '' if there is nothing to show."""
 
     def __init__(self, findings: Findings, pictures: Pictures) -> None:
         self._findings = findings

@@ -20,14 +20,9 @@ ROUNDING = 1e-13
 class Statistics:
     """Statistics of the entries of an array; for a complex array, of their absolute values.
 
-    Attributes
-    ----------
-    low, mean, high : float or None
-        The smallest, mean and largest finite entry; None without a finite entry.
-    nan, inf : int
-        The number of entries that are not a number, and of infinite ones.
-    norm : float or None
-        The square root of the sum of squares of all entries, or None for an empty array.
+    - `low`, `mean`, `high`: The smallest, mean and largest finite entry; None without a finite entry.
+    - `nan`, `inf`: The number of entries that are not a number, and of infinite ones.
+    - `norm`: The square root of the sum of squares of all entries, or None for an empty array.
     """
 
     low: float | None = None

@@ -38,22 +38,13 @@ MAX_WRITTEN = 2_000
 class Subject:
     """The recording that a report is about.
 
-    Attributes
-    ----------
-    whole : Snapshot
-        The recording, with the operations of the derivatives that the report takes.
-    operations : int
-        The number of its operations that the cell itself recorded: the first ones.
-    request : ReportRequest
-        What the report should show.
-    derivatives : GradientTable
-        The derivatives of the targets with respect to the sources.
-    context : Context
-        The names and lines of the program.
-    gradient_calls : sequence of GradientCall
-        The calls by which the program itself took gradients.
-    matrices : list of PendingMatrix
-        The full matrices that were requested; those of Dask arrays have no numbers yet.
+    - `whole`: The recording, with the operations of the derivatives that the report takes.
+    - `operations`: The number of its operations that the cell itself recorded: the first ones.
+    - `request`: What the report should show.
+    - `derivatives`: The derivatives of the targets with respect to the sources.
+    - `context`: The names and lines of the program.
+    - `gradient_calls`: The calls by which the program itself took gradients.
+    - `matrices`: The full matrices that were requested; those of Dask arrays have no numbers yet.
     """
 
     whole: Snapshot

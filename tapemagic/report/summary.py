@@ -56,30 +56,19 @@ _current_summaries = ContextVar("summaries of arrays, by identity", default=None
 class Summary:
     """An array as a report shows it: its size, range and mean, and the cells of its picture.
 
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : str
-    text : str
-        The value in one line, with the shape of a larger array.
-    entries : str
-        The same without the shape.
-    kind : {'number', 'table', 'vector', 'matrix', 'image'}
-        The picture of it: a number and a small table are written out, a vector is a curve.
-    statistics : Statistics
-        Range, mean, norm and the number of non-finite entries; absolute values of complex ones.
-    rows : tuple of tuple of str
-        The entries of a small table with one or two axes.
-    cells : tuple of tuple of float
-        Means of blocks of a vector (one row) or matrix, to six significant digits; absolute values of complex ones.
-    colours : tuple of tuple of str
-        The colours of an image.
-    part : str
-        Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``, or '' for all of it.
-    state : str
-        For a Dask array without known numbers: that it is not computed, or where its chunks are.
-    chunks : str
-        Those of a Dask array: ``64 chunks of 31,250×256``, or '' for others, and where numbers are in one chunk.
+    - `text`: The value in one line, with the shape of a larger array.
+    - `entries`: The same without the shape.
+    - `kind`: {'number', 'table', 'vector', 'matrix', 'image'}. The picture of it: a number and a small table are
+      written out, a vector is a curve.
+    - `statistics`: Range, mean, norm and the number of non-finite entries; absolute values of complex ones.
+    - `rows`: The entries of a small table with one or two axes.
+    - `cells`: Means of blocks of a vector (one row) or matrix, to six significant digits; absolute values of complex
+      ones.
+    - `colours`: The colours of an image.
+    - `part`: Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``, or '' for all of it.
+    - `state`: For a Dask array without known numbers: that it is not computed, or where its chunks are.
+    - `chunks`: Those of a Dask array: ``64 chunks of 31,250×256``, or '' for others, and where numbers are in one
+      chunk.
     """
 
     shape: tuple[int, ...]

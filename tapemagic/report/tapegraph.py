@@ -32,10 +32,7 @@ class DotSource(str):
 class TapeGraph:
     """The graph of a recording, as a picture and as equations.
 
-    Attributes
-    ----------
-    findings : Findings
-        The recording as plain data.
+    - `findings`: The recording as plain data.
     """
 
     def __init__(self, findings: Findings, style: Style) -> None:

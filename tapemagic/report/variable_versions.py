@@ -38,12 +38,8 @@ def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
 class SplitVersions:
     """A recording in which every value of a variable that changed has its own id.
 
-    Attributes
-    ----------
-    snapshot : Snapshot
-        The recording itself, if no variable changed.
-    versions : mapping of int to sequence of int
-        The ids of the values of each variable, by the variable's id, oldest first.
+    - `snapshot`: The recording itself, if no variable changed.
+    - `versions`: The ids of the values of each variable, by the variable's id, oldest first.
     """
 
     snapshot: Snapshot

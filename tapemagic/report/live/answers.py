@@ -32,14 +32,7 @@ class QueryError(TypedDict):
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to questions about a recording, as JSON.
-
-    Attributes
-    ----------
-    findings : Findings
-    details : Details or None
-    style : Style
-    """
+    """The answers to questions about a recording, as JSON."""
 
     findings: Findings
     details: Details | None

@@ -52,14 +52,9 @@ class Content(TypedDict):
 def content_of(picture: GraphPicture, value: str | None, faces: html.Faces) -> Content:
     """Return the contents of a report before a reader opens anything.
 
-    Parameters
-    ----------
-    picture : GraphPicture
-        The findings, with the picture of their graph.
-    value : str or None
-        The value of the cell's last expression as text, or None if the tables show it.
-    faces : Faces
-        The tabs as static HTML.
+    - `picture`: The findings, with the picture of their graph.
+    - `value`: The value of the cell's last expression as text, or None if the tables show it.
+    - `faces`: The tabs as static HTML.
     """
     findings, style, curves = picture.findings, picture.style, faces.pictures.curves
     view = view_of(picture) if findings.graph.steps else None

@@ -11,15 +11,9 @@ from typing import Any
 def packed(data: Any) -> str:
     """JSON, compressed by zlib (RFC 1950), in base64.
 
-    Parameters
-    ----------
-    data : object
-        Lists, dicts, strings, numbers, booleans and None.
+    - `data`: Lists, dicts, strings, numbers, booleans and None.
 
-    Raises
-    ------
-    ValueError
-        If a number is nan or infinite, for which JSON has no word.
+    Raises ValueError if a number is nan or infinite, for which JSON has no word.
 
     Examples
     --------

@@ -24,18 +24,10 @@ SECONDS = 6.0
 class Precomputed:
     """The answers to the questions that a reader may ask first.
 
-    Parameters
-    ----------
-    answers : Answers
-    room : int
-        The most bytes of all answers.
+    - `room`: The most bytes of all answers.
 
-    Attributes
-    ----------
-    packed : dict of str to str
-        The answers, by the questions.
-    left_out : list of str
-        Descriptions of the omitted parts.
+    - `packed`: The answers, by the questions.
+    - `left_out`: Descriptions of the omitted parts.
     """
 
     answers: Answers
@@ -116,15 +108,9 @@ def _is_error(answer: Any) -> bool:
 class Part(NamedTuple):
     """A part of a layout that can be opened or closed.
 
-    Attributes
-    ----------
-    key : str
-    near : tuple of int
-        The numbers that a reader is likely to choose first.
-    iterations : int
-        The number of iterations of a loop.
-    shown : int or None
-        The iteration that is open.
+    - `near`: The numbers that a reader is likely to choose first.
+    - `iterations`: The number of iterations of a loop.
+    - `shown`: The iteration that is open.
     """
 
     key: str

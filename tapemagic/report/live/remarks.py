@@ -26,16 +26,10 @@ PRINTED = f"{NAME}-wrap;{SMALL};max-height:12em;overflow:auto"
 class Remarks:
     """Remarks on the run of a cell that a report shows.
 
-    Attributes
-    ----------
-    controls : sequence of Control
-        The sliders.
-    note : str
-        A sentence on a run that failed, and is not shown.
-    printed : str
-        What the cell printed in a later run; of the first run, the notebook shows it.
-    unshown : int
-        The number of pictures and other displays of a later run, which are not shown.
+    - `controls`: The sliders.
+    - `note`: A sentence on a run that failed, and is not shown.
+    - `printed`: What the cell printed in a later run; of the first run, the notebook shows it.
+    - `unshown`: The number of pictures and other displays of a later run, which are not shown.
     """
 
     controls: Sequence[Control] = ()

@@ -59,16 +59,9 @@ def page(
 ) -> str:
     """A report as an HTML page; what it runs and loads is in itself, and its policy allows nothing else.
 
-    Parameters
-    ----------
-    title : str
-    content : Content
-    answers : Answers
-        The most likely questions are answered in advance, while there is room.
-    cached : mapping of str to str
-        Packed answers from the widget.
-    static : str
-        The report as HTML for browsers without scripts.
+    - `answers`: The most likely questions are answered in advance, while there is room.
+    - `cached`: Packed answers from the widget.
+    - `static`: The report as HTML for browsers without scripts.
     """
     need_kernel = {tab.title for tab in TABS if tab.asks_kernel}
     there = [face for face in content["faces"] if face["html"] or face["title"] not in need_kernel]
@@ -122,10 +115,7 @@ def _script() -> str:
 def written(page: str, path: str | os.PathLike[str]) -> Path:
     """Write a page to a file, whole or not at all; return the file's path.
 
-    Raises
-    ------
-    SaveError
-        If it cannot be written there.
+    Raises SaveError if it cannot be written there.
     """
     name = os.fsdecode(path)
     chosen = Path(name if Path(name).suffix else f"{name}.html")

@@ -45,13 +45,7 @@ def stored(text: str) -> int:
 
 
 def fitted(content: Content, room: int) -> tuple[Content, str]:
-    """Return content that fits into `room` bytes, and the content packed; a sentence replaces each omitted part.
-
-    Parameters
-    ----------
-    content : Content
-    room : int
-    """
+    """Return content that fits into `room` bytes, and the content packed; a sentence replaces each omitted part."""
     text = packed(content)
     # Base64 has no character that JSON escapes, so the length is the size in the notebook.
     if len(text) <= room:

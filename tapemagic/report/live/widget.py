@@ -29,17 +29,11 @@ class ReportWidget(anywidget.AnyWidget):
     message ``{"ask": question}``, which may have the key "what_if", too: then the question is about the run with those
     values. What it sends otherwise, and messages that are not of this form, are ignored.
 
-    Parameters
-    ----------
-    content : Content
-        All that it shows at first.
-    answers : Answers
-        They hold the recording, which `close` lets go.
-    what_if : callable, optional
-        It receives every message with the key "what_if".
-    room : int, optional
-        The most bytes of content and answers: of the content the least important parts are left out, and of the
-        answers the oldest are dropped.
+    - `content`: All that it shows at first.
+    - `answers`: They hold the recording, which `close` lets go.
+    - `what_if`: It receives every message with the key "what_if".
+    - `room`: The most bytes of content and answers: of the content the least important parts are left out, and of the
+      answers the oldest are dropped.
     """
 
     _esm = Unicode(STORED).tag(sync=True)

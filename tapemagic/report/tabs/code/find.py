@@ -30,11 +30,7 @@ from tapemagic.report.tabs.trace.steps import Steps, TraceStep
 class CodeLine:
     """A line of the program.
 
-    Attributes
-    ----------
-    text : str
-    steps : tuple of int
-        The steps through the graph to which it belongs, counted from 1.
+    - `steps`: The steps through the graph to which it belongs, counted from 1.
     """
 
     text: str
@@ -45,12 +41,8 @@ class CodeLine:
 class Code:
     """The derivatives of a report as a program.
 
-    Attributes
-    ----------
-    lines : tuple of CodeLine
-        Empty if there is no program.
-    why : str
-        Why there is no program.
+    - `lines`: Empty if there is no program.
+    - `why`: Why there is no program.
     """
 
     lines: tuple[CodeLine, ...] = ()

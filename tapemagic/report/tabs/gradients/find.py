@@ -53,14 +53,9 @@ class Derivative:
 class GradientFindings:
     """The contents of the tab Gradients.
 
-    Attributes
-    ----------
-    rows : tuple of Derivative
-        The derivatives of the targets with respect to the sources, order by order.
-    matrices : tuple of Matrix
-        The full matrices that were requested.
-    own : tuple of OwnGradient
-        The gradients that the program took itself.
+    - `rows`: The derivatives of the targets with respect to the sources, order by order.
+    - `matrices`: The full matrices that were requested.
+    - `own`: The gradients that the program took itself.
     """
 
     rows: tuple[Derivative, ...] = ()

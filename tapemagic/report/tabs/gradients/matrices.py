@@ -34,14 +34,9 @@ GAP = "…"
 class HeatMap:
     """The cells of a heat map of a large matrix.
 
-    Attributes
-    ----------
-    cells : tuple of tuple of float
-        Entries, or means of blocks of entries, to six significant digits; absolute values of complex ones.
-    block : (int, int)
-        The rows and columns of the matrix in one cell; the last cells may have fewer.
-    absolute : bool
-        Whether the cells are absolute values.
+    - `cells`: Entries, or means of blocks of entries, to six significant digits; absolute values of complex ones.
+    - `block`: (int, int). The rows and columns of the matrix in one cell; the last cells may have fewer.
+    - `absolute`: Whether the cells are absolute values.
     """
 
     cells: Cells
@@ -179,14 +174,9 @@ NO_AXIS = MatrixAxis(())
 class Block:
     """A block of a matrix: an array of derivatives, which may be lazy.
 
-    Attributes
-    ----------
-    values : array
-        Of any shape.
-    shape : (int, int)
-        The rows and columns that it is reshaped to.
-    is_transposed : bool
-        Whether they change places then.
+    - `values`: Of any shape.
+    - `shape`: (int, int). The rows and columns that it is reshaped to.
+    - `is_transposed`: Whether they change places then.
     """
 
     values: Any
@@ -207,16 +197,10 @@ class Block:
 class PendingMatrix:
     """A matrix whose numbers may be computed later.
 
-    Attributes
-    ----------
-    matrix : Matrix
-        It has everything but entries; without blocks it is finished.
-    blocks : sequence of sequence of Block
-        Rows of blocks: a single one, or as many rows as columns.
-    down, across : MatrixAxis
-        The rows and columns of them all.
-    notes : tuple of str
-        Remarks on the entries.
+    - `matrix`: It has everything but entries; without blocks it is finished.
+    - `blocks`: Rows of blocks: a single one, or as many rows as columns.
+    - `down`, `across`: The rows and columns of them all.
+    - `notes`: Remarks on the entries.
     """
 
     matrix: Matrix

@@ -31,11 +31,7 @@ class ReplayError(Exception):
 class Step:
     """An operation to repeat.
 
-    Attributes
-    ----------
-    record : Record
-    moving : tuple of bool
-        For each input, whether a gradient passes it to the source.
+    - `moving`: For each input, whether a gradient passes it to the source.
     """
 
     record: Record
@@ -54,14 +50,9 @@ class Renaming:
 class Replay:
     """A target as a function of the value of one source.
 
-    Attributes
-    ----------
-    source, target : int
-        Their ids.
-    point : array
-        The source's value, in double precision. Where it had other values, those change by as much.
-    steps : sequence of Step or Renaming
-        The operations between source and target, oldest first.
+    - `source`, `target`: Their ids.
+    - `point`: The source's value, in double precision. Where it had other values, those change by as much.
+    - `steps`: The operations between source and target, oldest first.
     """
 
     source: int
@@ -101,10 +92,7 @@ class Replay:
 def replay_of(snapshot: Snapshot, target: int, source: int, point: Any) -> Replay:
     """The part of a recording that leads from a source to a target, both given by their ids.
 
-    Raises
-    ------
-    ReplayError
-        If the operations do not give the recorded results when they are repeated.
+    Raises ReplayError if the operations do not give the recorded results when they are repeated.
     """
     steps: list[Step | Renaming] = []
     moved, own = {source}, ""

@@ -27,14 +27,8 @@ from tapemagic.report.tabs.training.series import Series, series_of
 class ConstantNames:
     """The names and roles of values that are not on the tape.
 
-    Parameters
-    ----------
-    subject : Subject
-
-    Attributes
-    ----------
-    untracked : dict of int to (str, str)
-        The names and roles of sources and targets that are not on the tape, by the identity of their arrays.
+    - `untracked`: Dict of int to (str, str). The names and roles of sources and targets that are not on the tape, by
+      the identity of their arrays.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -122,14 +116,9 @@ MAX_KIND_LENGTH = 32
 class LayerCall:
     """A call of a layer as text.
 
-    Attributes
-    ----------
-    name : str
-        The name of the layer, without those of the layers around it.
-    about : str
-        Its class, and the number of its parameters, if that is known: ``Dense, 32 parameters``.
-    shapes : str
-        ``(4, 3) → (4, 8)``; of a call that has not returned, the input shapes.
+    - `name`: The name of the layer, without those of the layers around it.
+    - `about`: Its class, and the number of its parameters, if that is known: ``Dense, 32 parameters``.
+    - `shapes`: ``(4, 3) → (4, 8)``; of a call that has not returned, the input shapes.
     """
 
     name: str
@@ -149,11 +138,7 @@ class LayerCall:
 def layer_call(name: str, scope: Scope) -> LayerCall:
     """A call of a layer as text.
 
-    Parameters
-    ----------
-    name : str
-        The name of the layer, without those of the layers around it.
-    scope : Scope
+    - `name`: The name of the layer, without those of the layers around it.
 
     Examples
     --------
@@ -224,16 +209,10 @@ MAX_CARRIED = 3
 class LoopVariable:
     """A value that a loop carries, over its iterations: numbers, or norms of arrays.
 
-    Attributes
-    ----------
-    name : str
-        Empty for a value without a name.
-    values : Series
-        One number for each iteration; nan where nothing is known.
-    gradients : Series or None
-        One number for each gradient; None without gradients.
-    is_norm : bool
-        Whether the value is an array, and the numbers are norms.
+    - `name`: Empty for a value without a name.
+    - `values`: One number for each iteration; nan where nothing is known.
+    - `gradients`: One number for each gradient; None without gradients.
+    - `is_norm`: Whether the value is an array, and the numbers are norms.
     """
 
     name: str

@@ -52,21 +52,12 @@ KEY = re.compile(r"([0-9]+(\.[0-9]+)*)?~*")
 class DrawnGraph:
     """A graph with its connections to the recording.
 
-    Attributes
-    ----------
-    graph : Graph
-    positions : collection of int
-        The positions of the records that it shows, those in folds included.
-    values : mapping of int to int
-        The index in the graph of each value that has a box, by its id.
-    steps : mapping of int to int
-        The index of the step that made a value, by the value's id.
-    plan : Plan
-        The operations and folds of the graph, one for each of its steps, in the same order.
-    developments : mapping of int to sequence of Development
-        The values that folded loops carry, by the indices of their steps.
-    constants : mapping of int to array
-        The constants that closed layers received, by their indices in the graph.
+    - `positions`: The positions of the records that it shows, those in folds included.
+    - `values`: The index in the graph of each value that has a box, by its id.
+    - `steps`: The index of the step that made a value, by the value's id.
+    - `plan`: The operations and folds of the graph, one for each of its steps, in the same order.
+    - `developments`: The values that folded loops carry, by the indices of their steps.
+    - `constants`: The constants that closed layers received, by their indices in the graph.
     """
 
     graph: Graph
@@ -104,13 +95,9 @@ def _looks_finite(value: Value, direction: str) -> bool:
 class Drawer:
     """Draws a recording as a graph, with any of its parts open or closed.
 
-    Parameters
-    ----------
-    subject : Subject
-    max_nodes : int, optional
-        The most nodes at first: if a graph with everything folded has more, the operations in the middle are one node.
-    iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
+    - `max_nodes`: The most nodes at first: if a graph with everything folded has more, the operations in the middle are
+      one node.
+    - `iteration`: The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
     """
 
     def __init__(
@@ -125,22 +112,12 @@ class Drawer:
     def draw(self, opened: Mapping[str, int] = MappingProxyType({})) -> DrawnGraph:
         """The graph in which some parts are opened or closed, compared to the one with at most `max_nodes` nodes.
 
-        Parameters
-        ----------
-        opened : mapping of str to int, optional
-            By the key of a part (`Step.fold`, `GraphFrame.fold`): 0 if it is closed, 1 if it is open; of a loop, the
-            number of the open iteration, counted from 1. A number out of range is the nearest, and a key of no part
-            has no effect. Where there are too many operations inside of what is opened, those in the middle are one
-            node; nothing else changes.
+        - `opened`: By the key of a part (`Step.fold`, `GraphFrame.fold`): 0 if it is closed, 1 if it is open; of a
+          loop, the number of the open iteration, counted from 1. A number out of range is the nearest, and a key of no
+          part has no effect. Where there are too many operations inside of what is opened, those in the middle are one
+          node; nothing else changes.
 
-        Returns
-        -------
-        DrawnGraph
-
-        Raises
-        ------
-        ValueError
-            If something isn't a key, or isn't an integer.
+        Raises ValueError if something isn't a key, or isn't an integer.
         """
         by_key = checked(opened)
         with shared_summaries(self._summaries), np.errstate(all="ignore"):
@@ -224,10 +201,7 @@ class Drawer:
 def checked(opened: Any) -> Mapping[str, int]:
     """Check what a browser sent as `FoldOverrides.by_key`; negative numbers become 0.
 
-    Raises
-    ------
-    ValueError
-        If something isn't a key, or isn't an integer.
+    Raises ValueError if something isn't a key, or isn't an integer.
 
     Examples
     --------

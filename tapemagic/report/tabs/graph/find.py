@@ -26,16 +26,9 @@ from tapemagic.report.verdict.nonfinite_origins import nonfinite_origins
 class GraphView:
     """A layout of a recording: the graph, with the trace and the steps laid out to match.
 
-    Attributes
-    ----------
-    opened : mapping of str to int
-        The parts that a reader opened or closed, by their keys.
-    graph : Graph
-    steps : Steps
-    formulas : tuple of str
-        The formula of each value of the graph: ``x1 · x2``, or '' if no single operation computed it.
-    keys : tuple of str
-        The keys of the values of the graph, by which `Details` knows them, or '' for others.
+    - `opened`: The parts that a reader opened or closed, by their keys.
+    - `formulas`: The formula of each value of the graph: ``x1 · x2``, or '' if no single operation computed it.
+    - `keys`: The keys of the values of the graph, by which `Details` knows them, or '' for others.
     """
 
     opened: Mapping[str, int]
@@ -49,14 +42,10 @@ class GraphView:
 class GraphFindings:
     """The contents of the tab Graph.
 
-    Attributes
-    ----------
-    view : GraphView
-        The layout that is shown at first.
-    drawn_operations : int
-        The number of the cell's operations that it shows, those in folds included.
-    changed : tuple of (str, int)
-        The variables that changed during the recording, with the number of their values that were read.
+    - `view`: The layout that is shown at first.
+    - `drawn_operations`: The number of the cell's operations that it shows, those in folds included.
+    - `changed`: Tuple of (str, int). The variables that changed during the recording, with the number of their values
+      that were read.
     """
 
     view: GraphView
@@ -97,10 +86,7 @@ def first_layout(subject: Subject) -> Layout:
 def layout_of(subject: Subject, opened: Mapping[str, int]) -> Layout:
     """Return the layout in which some parts are open or closed, by their keys, unlike at first.
 
-    Raises
-    ------
-    ValueError
-        If something in `opened` isn't a key, or isn't an integer.
+    Raises ValueError if something in `opened` isn't a key, or isn't an integer.
     """
     drawn = subject.shared(drawer_of).draw(opened)
     keyed = keyed_values(subject, drawn, subject.shared(KeyMaker))
@@ -111,15 +97,9 @@ def layout_of(subject: Subject, opened: Mapping[str, int]) -> Layout:
 class Keyed:
     """A value with a key.
 
-    Attributes
-    ----------
-    key : str
-    number : int or None
-        Its id, if it is on the tape.
-    value : object
-        The array of a constant; that of a value on the tape is in the recording.
-    name : str
-        Its name or symbol, or '' for a constant without one.
+    - `number`: Its id, if it is on the tape.
+    - `value`: The array of a constant; that of a value on the tape is in the recording.
+    - `name`: Its name or symbol, or '' for a constant without one.
     """
 
     key: str
@@ -141,12 +121,7 @@ class Constant(NamedTuple):
 
 
 class KeyMaker:
-    """The keys of values: the position of a record and the number of the result, or the number of a watched value.
-
-    Parameters
-    ----------
-    subject : Subject
-    """
+    """The keys of values: the position of a record and the number of the result, or the number of a watched value."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject

@@ -418,14 +418,8 @@ SHAPING = {"like", "spread", "total"}
 def local_derivative(record: Record, position: int, inputs: Sequence[Symbol], y: Symbol) -> str:
     """The local derivative of an elementwise operation as a formula, or '' if it is a number, or not known.
 
-    Parameters
-    ----------
-    record : Record
-    position : int
-        The position of the input.
-    inputs : sequence of Symbol
-    y : Symbol
-        The symbol of the result.
+    - `position`: The position of the input.
+    - `y`: The symbol of the result.
     """
     formula = formula_of(record)
     written = formula and position < len(formula.adjoints) and formula.adjoints[position]

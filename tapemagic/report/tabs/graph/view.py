@@ -22,18 +22,12 @@ FEW_ITERATIONS, FEW_OPERATIONS = 4, 16
 class FoldPolicy:
     """A choice of what is open.
 
-    Attributes
-    ----------
-    loops : {'short', 'one', 'none'}
-        How many iterations are drawn: all of short loops and one of others; of all one; none.
-    calls : float
-        The depth down to which calls of functions are open.
-    layers : int
-        The depth down to which layers that hold layers are open; others are closed.
-    derivatives : bool
-        Whether the reverse sweeps of the cell itself are open.
-    order : float
-        The highest order of the report's own derivatives that is open.
+    - `loops`: {'short', 'one', 'none'}. How many iterations are drawn: all of short loops and one of others; of all
+      one; none.
+    - `calls`: The depth down to which calls of functions are open.
+    - `layers`: The depth down to which layers that hold layers are open; others are closed.
+    - `derivatives`: Whether the reverse sweeps of the cell itself are open.
+    - `order`: The highest order of the report's own derivatives that is open.
     """
 
     loops: Literal["short", "one", "none"] = "short"
@@ -156,17 +150,13 @@ class Plan:
 class FoldOverrides:
     """Exceptions from a fold policy: the parts that a reader opened or closed.
 
-    Attributes
-    ----------
-    by_key : mapping of str to int
-        By the key of a part: 0 if it is closed, 1 if it is open; of a loop, the number of the iteration that is open.
-    ends : int or None
-        The number of parts that are drawn at the beginning and at the end of the recording, with those between them
-        as one fold, or None if all are drawn.
-    inside : int
-        The most operations and folds of a part that is opened, as long as nothing in it is, for it to be drawn whole.
-    max_items : float
-        The number of operations and folds in the picture from which nothing more is opened.
+    - `by_key`: By the key of a part: 0 if it is closed, 1 if it is open; of a loop, the number of the iteration that is
+      open.
+    - `ends`: The number of parts that are drawn at the beginning and at the end of the recording, with those between
+      them as one fold, or None if all are drawn.
+    - `inside`: The most operations and folds of a part that is opened, as long as nothing in it is, for it to be drawn
+      whole.
+    - `max_items`: The number of operations and folds in the picture from which nothing more is opened.
 
     Notes
     -----
@@ -400,28 +390,14 @@ def plan(
 ) -> Plan:
     """The operations and folds that a view of a recording draws.
 
-    Parameters
-    ----------
-    cell : Block
-        The recording as a tree.
-    view : FoldPolicy
-    operations : int
-        The number of operations that the cell itself recorded; later ones belong to the report's own derivatives.
-    iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
-    room : float, optional
-        The largest number of operations and folds.
-    openings : FoldOverrides, optional
-        The parts that a reader opened or closed.
+    - `cell`: The recording as a tree.
+    - `operations`: The number of operations that the cell itself recorded; later ones belong to the report's own
+      derivatives.
+    - `iteration`: The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
+    - `room`: The largest number of operations and folds.
+    - `openings`: The parts that a reader opened or closed.
 
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    NoRoomError
-        If there are more.
+    Raises NoRoomError if there are more.
     """
     planner = _Planner(view, operations, iteration, room, openings)
     parts = cell.parts

@@ -32,20 +32,12 @@ MAX_NAMES = 12
 class LineValue:
     """A value that a line of the cell made.
 
-    Attributes
-    ----------
-    symbol : str
-        The name that the line assigns, or the symbol of a value without a name.
-    shape : tuple of int
-    value : str
-        The last value, where the line ran several times.
-    gradient : str
-        The gradient of the targets with respect to it, 'None' if they do not depend on it, or '' for a constant.
-    runs : int
-        How often the line made it.
-    first : str
-        The first value, where the line ran several times; else empty.
-    is_finite : bool
+    - `symbol`: The name that the line assigns, or the symbol of a value without a name.
+    - `value`: The last value, where the line ran several times.
+    - `gradient`: The gradient of the targets with respect to it, 'None' if they do not depend on it, or '' for a
+      constant.
+    - `runs`: How often the line made it.
+    - `first`: The first value, where the line ran several times; else empty.
     """
 
     symbol: str
@@ -61,13 +53,7 @@ class LineValue:
 class SourceLine:
     """A line of the cell.
 
-    Attributes
-    ----------
-    number : int
-    text : str
-    values : tuple of LineValue
-    stopped : bool
-        Whether the cell stopped here with an error.
+    - `stopped`: Whether the cell stopped here with an error.
     """
 
     number: int
@@ -120,11 +106,7 @@ class _Results:
 class _LineValues:
     """The values that the lines of a cell made.
 
-    Parameters
-    ----------
-    subject : Subject
-    numbers : set of int
-        The numbers of the lines that are shown.
+    - `numbers`: The numbers of the lines that are shown.
     """
 
     subject: Subject

@@ -44,14 +44,9 @@ Chain: TypeAlias = tuple[Edge, "Chain"] | None
 class PathStep:
     """A step of a path.
 
-    Attributes
-    ----------
-    operation : str
-        Its name; of several that are not written out, their number.
-    result : str
-        The name or symbol of its result, or '' for a result that the graph does not show.
-    slope : str
-        The local derivative: a number, or of arrays the shape of their Jacobian.
+    - `operation`: Its name; of several that are not written out, their number.
+    - `result`: The name or symbol of its result, or '' for a result that the graph does not show.
+    - `slope`: The local derivative: a number, or of arrays the shape of their Jacobian.
     """
 
     operation: str
@@ -63,15 +58,10 @@ class PathStep:
 class GradientPath:
     """A path from a source to the target.
 
-    Attributes
-    ----------
-    steps : tuple of PathStep
-        From the source to the target.
-    contribution : str
-        What the path adds to the gradient: a number, or the Euclidean norm of an array.
-    share : float or None
-        The size of the contribution as a part of the sum of all sizes; None of a single path, and if that sum
-        is zero, nan or infinite.
+    - `steps`: From the source to the target.
+    - `contribution`: What the path adds to the gradient: a number, or the Euclidean norm of an array.
+    - `share`: The size of the contribution as a part of the sum of all sizes; None of a single path, and if that sum is
+      zero, nan or infinite.
     """
 
     steps: tuple[PathStep, ...]
@@ -83,20 +73,11 @@ class GradientPath:
 class GradientPaths:
     """The paths of one gradient.
 
-    Attributes
-    ----------
-    target, source : str
-    gradient : str
-    count : int
-        The number of all paths.
-    paths : tuple of GradientPath
-        The largest contribution first; no paths if there are more than `MAX_PATHS`.
-    rest : str
-        What all other paths add to the gradient together, or '' if all are written out.
-    is_norm : bool
-        Whether contributions are norms of arrays.
-    is_signed : bool
-        Whether contributions have different signs, so that they partly cancel.
+    - `count`: The number of all paths.
+    - `paths`: The largest contribution first; no paths if there are more than `MAX_PATHS`.
+    - `rest`: What all other paths add to the gradient together, or '' if all are written out.
+    - `is_norm`: Whether contributions are norms of arrays.
+    - `is_signed`: Whether contributions have different signs, so that they partly cancel.
     """
 
     target: str
@@ -118,11 +99,7 @@ class GradientPaths:
 class PathFindings:
     """The contents of the tab Paths.
 
-    Attributes
-    ----------
-    gradients : tuple of GradientPaths
-    more : int
-        The number of other gradients.
+    - `more`: The number of other gradients.
     """
 
     gradients: tuple[GradientPaths, ...]

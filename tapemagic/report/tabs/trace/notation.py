@@ -160,19 +160,11 @@ def rendered(
 ) -> Piece:
     """Write a formula with symbols instead of names.
 
-    Parameters
-    ----------
-    expression : str
-        A Python expression.
-    symbols : mapping of str to Symbol
-        The symbols for the names in it.
-    reduction : Reduction, optional
-        How ``total``, ``spread`` and their like go along axes.
+    - `expression`: A Python expression.
+    - `symbols`: The symbols for the names in it.
+    - `reduction`: How ``total``, ``spread`` and their like go along axes.
 
-    Raises
-    ------
-    KeyError
-        If a name has no symbol.
+    Raises KeyError if a name has no symbol.
 
     Examples
     --------
@@ -348,12 +340,7 @@ SHORT = 24
 
 
 class Symbols:
-    """The symbols of the values in a recording.
-
-    Parameters
-    ----------
-    subject : Subject
-    """
+    """The symbols of the values in a recording."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject

@@ -95,13 +95,9 @@ class TraceStep:
 class Steps:
     """The steps through a recording, with its trace.
 
-    Attributes
-    ----------
-    trace : Trace
-        Laid out as the graph is. It has no parts if no operation was recorded.
-    steps : tuple of TraceStep
-    filled_from_start : tuple of int
-        The values of the graph that are known before the first step: constants, and those without a row.
+    - `trace`: Laid out as the graph is. It has no parts if no operation was recorded.
+    - `filled_from_start`: The values of the graph that are known before the first step: constants, and those without a
+      row.
     """
 
     trace: Trace
@@ -291,14 +287,8 @@ class IterationRange:
 class LoopIterations:
     """The steps through the iterations of a folded loop.
 
-    Parameters
-    ----------
-    subject : Subject
-    fold : Fold
-    developments : sequence of Development
-        The values that the loop carries.
-    max_steps : int
-        The largest number of steps.
+    - `developments`: The values that the loop carries.
+    - `max_steps`: The largest number of steps.
     """
 
     subject: Subject
@@ -410,14 +400,7 @@ class StepRow(NamedTuple):
 
 @dataclass
 class StepContext:
-    """A graph and its trace, with everything that forward and reverse steps share.
-
-    Parameters
-    ----------
-    subject : Subject
-    drawn : DrawnGraph
-    trace : DrawnTrace
-    """
+    """A graph and its trace, with everything that forward and reverse steps share."""
 
     subject: Subject
     drawn: DrawnGraph
@@ -481,12 +464,7 @@ class StepContext:
 
 
 class ForwardSteps:
-    """Yields the forward steps.
-
-    Parameters
-    ----------
-    walk : StepContext
-    """
+    """Yields the forward steps."""
 
     def __init__(self, walk: StepContext) -> None:
         self._walk = walk
@@ -613,12 +591,7 @@ Texts = dict[int, str]
 
 
 class ReverseSteps:
-    """Yields the reverse steps.
-
-    Parameters
-    ----------
-    walk : StepContext
-    """
+    """Yields the reverse steps."""
 
     def __init__(self, walk: StepContext) -> None:
         self._walk = walk
@@ -874,13 +847,7 @@ class ReverseSteps:
 
 
 def steps_of(subject: Subject, drawn: DrawnGraph) -> Steps:
-    """Return the steps through a recording and its trace, with the same folds as its graph.
-
-    Parameters
-    ----------
-    subject : Subject
-    drawn : DrawnGraph
-    """
+    """Return the steps through a recording and its trace, with the same folds as its graph."""
     # The formulas repeat operations of the cell, whose warnings the user has seen.
     with np.errstate(all="ignore"):
         drawn_trace = trace_as_drawn(subject, drawn)

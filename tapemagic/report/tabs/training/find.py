@@ -47,22 +47,13 @@ MAX_ROWS = 8
 class Training:
     """The loss and the norms of gradients over the steps of a loop.
 
-    Attributes
-    ----------
-    steps : int
-        The number of steps: each is a value of the loss, with the gradients that the program took of it.
-    line : int or None
-        The line that took the gradients of the last step, or computed its loss if the program took none.
-    loss : Series
-    gradients : tuple of Series
-        The Euclidean norms of the gradients; nan for a missing gradient. Empty if the program took no gradients.
-    headings : tuple of str
-    rows : tuple of tuple of str
-        The step, the loss, the norms of the gradients, and the values of the Variables at a few steps.
-    flags : tuple of str
-        Sentences on what looks wrong.
-    more : int
-        The number of Variables that are not shown.
+    - `steps`: The number of steps: each is a value of the loss, with the gradients that the program took of it.
+    - `line`: The line that took the gradients of the last step, or computed its loss if the program took none.
+    - `gradients`: The Euclidean norms of the gradients; nan for a missing gradient. Empty if the program took no
+      gradients.
+    - `rows`: The step, the loss, the norms of the gradients, and the values of the Variables at a few steps.
+    - `flags`: Sentences on what looks wrong.
+    - `more`: The number of Variables that are not shown.
     """
 
     steps: int

@@ -14,15 +14,9 @@ MAX_SERIES_POINTS = 100
 class Series:
     """A number for each step of a loop, thinned to at most `MAX_SERIES_POINTS`.
 
-    Attributes
-    ----------
-    name : str
-    steps : tuple of int
-        The steps that are kept, counted from 1.
-    values : tuple of float
-        The numbers at these steps; nan for a missing number.
-    count : int
-        The number of all steps.
+    - `steps`: The steps that are kept, counted from 1.
+    - `values`: The numbers at these steps; nan for a missing number.
+    - `count`: The number of all steps.
     """
 
     name: str
@@ -48,11 +42,7 @@ def thinned(values: Sequence[float], max_points: int) -> Sequence[int]:
 
     Of each stretch of values those with the smallest, the largest and the first that is nan or infinite are kept.
 
-    Parameters
-    ----------
-    values : sequence of float
-    max_points : int
-        At least 5.
+    - `max_points`: At least 5.
 
     Examples
     --------

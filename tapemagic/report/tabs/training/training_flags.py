@@ -82,11 +82,8 @@ def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterat
     It explodes if it is larger than the first nonzero gradient by the factor `EXPLODING_FACTOR`, and vanishes if it is
     smaller than that by the factor `VANISHING_FACTOR` at the last step.
 
-    Parameters
-    ----------
-    symbol : str
-    gradients : mapping of int to (float or None)
-        The norms, by the steps, which count from 0, at which the gradient was taken.
+    - `gradients`: Mapping of int to (float or None). The norms, by the steps, which count from 0, at which the gradient
+      was taken.
 
     Examples
     --------
