@@ -106,7 +106,9 @@ def names_in(function_code: CodeType) -> Names:
                 flags.setdefault(flag, _line_of(following) or line)
             if kind in by_kind:
                 by_kind[kind].add(each.argval)
-            if kind == "global" and not (_is_isinstance(earlier, before) and _is_call(following)):
+            if kind == "global" and not (
+                _is_isinstance(earlier, before) and following.opname.startswith("CALL")
+            ):
                 used.add(each.argval)
             if kind == "attribute" and not _is_self(before):
                 elsewhere.add(each.argval)
@@ -175,10 +177,6 @@ def _is_isinstance(function: Any, argument: Any) -> bool:
     """Return True if two instructions load ``isinstance`` and one more value."""
     is_function = function is not None and function.argval == "isinstance"
     return is_function and argument.opname.startswith("LOAD_")
-
-
-def _is_call(instruction: Any) -> bool:
-    return instruction is not None and instruction.opname.startswith("CALL")
 
 
 def _is_self(instruction: Any) -> bool:

@@ -69,15 +69,13 @@ def _holders(x: Any, name: str, seen: set[int], depth: int) -> Iterator[tuple[An
     if id(x) in seen or not depth:
         return
     seen.add(id(x))  # `pullback` keeps the objects alive, so their ids stay valid
-    if isinstance(x, Tensor | Variable) or (isinstance(x, CellType) and _holds_array(x)):
+    values = _content(x) if isinstance(x, CellType) else ()
+    has_array = any(isinstance(value, np.ndarray | np.generic) for value in values)
+    if isinstance(x, Tensor | Variable) or has_array:
         yield x, name
     else:
         for part, inner in _parts(x, name):
             yield from _holders(part, inner, seen, depth - 1)
-
-
-def _holds_array(cell: CellType) -> bool:
-    return any(isinstance(value, np.ndarray | np.generic) for value in _content(cell))
 
 
 def _content(cell: CellType) -> tuple[Any, ...]:

@@ -74,11 +74,8 @@ class Driver:
         self._variables: dict[int, str] = {}
         self.lines: list[str] = []
         self._names = parameters(function, call)
-        self._parameters, self._passed, self._as_tuple_and_dict = (
-            "*q_args, **q_kwargs",
-            "*q_args, **q_kwargs",
-            "q_args, q_kwargs",
-        )
+        self._parameters = self._passed = "*q_args, **q_kwargs"
+        self._as_tuple_and_dict = "q_args, q_kwargs"
         self._take_arguments()
         self._check_leaves()
         checks, self.lines = self.lines, []
