@@ -25,9 +25,11 @@ from tapemagic.ipython.options import OPTIONS, Option
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.watchable import is_number
 
+# A line magic may be assigned, as in `report = %tape x**2`.
 LINE = re.compile(r"\A\s*(?:[\w\s,.]+=\s*)?(%%?\w+)\s(.*)\Z", re.DOTALL)
 """A line up to the cursor: the name of a magic, and the rest."""
 WORD = re.compile(r"[^\s,]*\Z")
+# By a regular expression, because a cell that is being typed rarely parses.
 ASSIGNED = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.MULTILINE)
 """An assignment at the top level of an unfinished cell."""
 ORDERS = ("1", "2", "3")
@@ -80,7 +82,7 @@ class Cursor:
 
 
 def cursor_in(context: CompletionContext) -> Cursor | None:
-    """Locate the cursor; return None if it is not in the line of one of the magics."""
+    """Locate the cursor; return None outside the lines of the magics."""
     above, below = _split(context.full_text, context.cursor_line)
     match = LINE.match(context.text_until_cursor)
     if match is None or match[1] not in OPTIONS:
@@ -114,6 +116,7 @@ class Completion:
 
     def install(self) -> None:
         """Register the completion with the shell."""
+        # IPython asks these matchers besides its own.
         self._magics.shell.Completer.custom_matchers.append(self.matches)
 
     def remove(self) -> None:
@@ -129,6 +132,7 @@ class Completion:
         return {
             "completions": [SimpleCompletion(text, type=hint) for text, hint in matches],
             "matched_fragment": "" if cursor is None else cursor.word,
+            # Otherwise IPython would add its own candidates, such as file names.
             "suppress": bool(matches),
             "ordered": True,
         }

@@ -39,6 +39,7 @@ class Computing:
         """Compute small values and the lazy `entries` of matrices; yield statements on what stays uncomputed."""
         values = uncomputed(subject, entries)
         if values:
+            # Imported here, because it loads Dask.
             from tapemagic.lazy.computing import compute
 
             try:

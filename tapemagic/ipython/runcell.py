@@ -74,6 +74,7 @@ class Cell:
         return None if frame is None else (frame.f_code, frame.f_lasti)
 
     def _frame(self) -> FrameType | None:
+        # 2: past this method and the one that called it.
         frame: FrameType | None = sys._getframe(2)
         while frame is not None and frame.f_code.co_filename != self.filename:
             frame = frame.f_back
@@ -152,6 +153,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
         raise UsageError(
             "%%tape cannot run 'await' at the top level of a cell: await it in a cell of its own"
         )
+    # AST transformers of extensions see the tree before the hooks are inserted, as in any cell.
     tree = shell.transform_ast(tree)
     assigned, read = names.assigned_names(tree), names.read_names(tree, filename)
     looped = names.loop_names(tree)
@@ -185,7 +187,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
 
 
 def _written_items(value: ast.expr) -> list[ast.expr] | None:
-    """Return the items of a list, tuple or dict display; None for other expressions, or if an item is unpacked."""
+    """Return the items of a list, tuple or dict display, or None for other expressions and unpacked items."""
     match value:
         case ast.List(parts) | ast.Tuple(parts) if not any(
             isinstance(part, ast.Starred) for part in parts
@@ -198,6 +200,7 @@ def _written_items(value: ast.expr) -> list[ast.expr] | None:
 
 def _source_of(source: str, value: ast.expr) -> str:
     """Return the source of an expression on one line, clipped to `MAX_NAME_LENGTH` characters."""
+    # As you wrote it: ast.unparse would add parentheses and normalize quotes.
     written = ast.get_source_segment(source, value)
     if not written or "\n" in written:
         written = ast.unparse(value)

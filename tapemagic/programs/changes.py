@@ -72,10 +72,7 @@ def parameter_of(function: Any, args: Any, kwargs: Any, x: Any) -> str:
 def changed_parameter(function: Any, args: Any, kwargs: Any, structure: Any) -> str:
     """Return the first parameter whose argument has another structure than before the call, or ''.
 
-    Parameters
-    ----------
-    structure : object
-        The structure of all arguments before the call. See `Call`.
+    - `structure`: The structure of all arguments before the call. See `Call`.
     """
     positional = structure[0] if kwargs else structure
     before = [*positional[1:], *(structure[1][2:] if kwargs else ())]

@@ -194,7 +194,8 @@ def kind_of(operation: str) -> str:
         return "module"
     if operation.endswith(("_GLOBAL", "_GLOBALS", "_NAME")):
         return "global"
-    if "ATTR" in operation or "METHOD" in operation or operation == "IMPORT_FROM":
+    # ATTR as the end: SET_FUNCTION_ATTRIBUTE of Python 3.13 has a number, and no name.
+    if operation.endswith("_ATTR") or "METHOD" in operation or operation == "IMPORT_FROM":
         return "attribute"
     # LOAD_FAST_AND_CLEAR is the beginning of an inlined comprehension (PEP 709): it reads no user variable.
     if "LOAD_FAST" in operation and not operation.endswith("_AND_CLEAR"):

@@ -92,8 +92,8 @@ def _differentiated(observer: Observer, request: ReportRequest, context: Context
     """Return the recording with the derivatives of its targets."""
     operations = len(observer.records)
     table = differentiate(observer, request.targets, request.sources, request.order)
-    whole, calls = snapshot_of(observer), observer.gradient_calls()
-    return Subject(whole, operations, request, table, context, calls)
+    snapshot, calls = snapshot_of(observer), observer.gradient_calls()
+    return Subject(snapshot, operations, request, table, context, calls)
 
 
 def _tabs(subject: Subject) -> Mapping[str, Any]:

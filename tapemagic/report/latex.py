@@ -57,6 +57,7 @@ def latex(
         pictures[curves.svg()] = read(curves.svg())
     head = converted(html.head(findings, value), pictures)
     shown = {
+        # The trace is typeset from its data, because its HTML has the formulas only as text.
         title: trace(findings.trace)
         if title == trace_face.TITLE and findings.trace is not None
         else converted(face, pictures)

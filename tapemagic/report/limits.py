@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+# Together less than 150 kB, which tests/report/test_stored_size.py checks: notebooks store all three.
 PAGE, WORDS, PAPER = 90_000, 25_000, 30_000
 """The most characters of a report as HTML, as text and as LaTeX."""
 HEADLINE = 12_000

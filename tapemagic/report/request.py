@@ -1,4 +1,4 @@
-"""ReportRequest: what a report should show."""
+"""ReportRequest: the contents that a report should have."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ MAX_NODES = 60
 """The nodes that the graph of a report has room for, unless the request says otherwise."""
 
 
+# A protocol, because the object comes from a layer above, which `report` must not import.
 class Compute(Protocol):
     """Computes the lazy values of a report.
 
@@ -33,7 +34,7 @@ class Compute(Protocol):
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What a report should show.
+    """The contents that a report should have.
 
     An option of ``%%tape`` fills the field of its name. To add an option, declare it in `ipython/options.py`, add a
     field here, and read the field where the option is obeyed.

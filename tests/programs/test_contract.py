@@ -27,21 +27,12 @@ from scipy import stats
 import tapemagic as tm
 from tapemagic import nn, tf
 from tapemagic.programs.function import Function
-
-Case = tuple[Callable[[Any], Any], list[Callable[[], Any]]]
+from tests.programs.running import Case, putting, setting
 
 FOLDER = tempfile.TemporaryDirectory()
 
 rate = 0.5
 count = 0
-
-
-def putting(owner: Any, key: Any, value: Any) -> Callable[[], Any]:
-    return lambda: owner.__setitem__(key, value)
-
-
-def setting(owner: Any, name: str, value: Any) -> Callable[[], Any]:
-    return lambda: setattr(owner, name, value)
 
 
 def set_rate(value: float) -> None:
@@ -823,10 +814,7 @@ EAGER: tuple[tuple[Callable[[], Case], str], ...] = (
     (random_numbers_of_numpy, "it draws random numbers (line"),
     (a_branch_on_a_random_number, "it draws random numbers (line"),
     (a_branch_on_the_package_s_random_number, "a random number cannot be part of a program (line"),
-    (
-        a_branch_on_scipy_s_random_number,
-        "it reads stats, of the library scipy, which may do more than compute (line",
-    ),
+    (a_branch_on_scipy_s_random_number, "it reads stats, of the library scipy, which may do more than compute (line"),
     (a_seed_of_numpy, "it draws random numbers (line"),
     (a_generator_around_it, "it reads rng, a Generator, which draws random numbers (line"),
     (random_numbers_of_python, "it reads random, which draws random numbers (line"),
@@ -840,17 +828,11 @@ EAGER: tuple[tuple[Callable[[], Case], str], ...] = (
     (a_counter_of_an_object, "it changes self.n (line"),
     (the_last_value_of_an_object, "it changes self.last (line"),
     (a_schedule_with_a_counter, "it changes s.step (line"),
-    (
-        the_next_value_of_an_iterator,
-        "it reads it, a range_iterator, which gives something else each time (line",
-    ),
+    (the_next_value_of_an_iterator, "it reads it, a range_iterator, which gives something else each time (line"),
     (an_array_that_it_writes_into, "it changes a (line"),
     (a_try, "it catches errors, and a program raises none on the way (line"),
     (a_finally, "it catches errors, and a program raises none on the way (line"),
-    (
-        suppressed_errors,
-        "it reads contextlib, of the library contextlib, which may do more than compute (line",
-    ),
+    (suppressed_errors, "it reads contextlib, of the library contextlib, which may do more than compute (line"),
     (an_own_context, "it catches errors, and a program raises none on the way (line"),
     (a_deque, "it reads q, a deque, whose changes cannot be seen (line"),
     (a_set, "it reads s, a set, whose changes cannot be seen (line"),
@@ -867,7 +849,7 @@ EAGER: tuple[tuple[Callable[[], Case], str], ...] = (
     (a_rate_that_changes_before_each_call, "c.lr, which it reads, changes between calls"),
     (a_date_of_now, "it reads the clock (line"),
     (a_stored_method, "it reads get, the method get of dict (line"),
-)
+)  # fmt: skip
 
 
 def results(case: Callable[[], Case], wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:

@@ -50,7 +50,7 @@ class Content(TypedDict):
 
 
 def content_of(picture: GraphPicture, value: str | None, faces: html.Faces) -> Content:
-    """Return the contents of a report as they are before a reader opens anything.
+    """Return the contents of a report before a reader opens anything.
 
     Parameters
     ----------
@@ -67,6 +67,7 @@ def content_of(picture: GraphPicture, value: str | None, faces: html.Faces) -> C
     pages = {tab.title: _page(tab, screen, faces) for tab in TABS}
     shown = {title: page for title, page in pages.items() if page is not None}
     return Content(
+        # ReportWidget.renew counts up, so that the front end can tell the runs of a cell apart.
         number=0,
         theme=style.theme,
         head=html.head(findings, value),

@@ -26,6 +26,7 @@ def packed(data: Any) -> str:
     >>> unpacked(packed({"a": [1, None]}))
     {'a': [1, None]}
     """
+    # allow_nan=False, because JSON.parse of a browser rejects the NaN that Python writes.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return compressed(text)
 

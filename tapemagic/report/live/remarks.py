@@ -12,10 +12,12 @@ from tapemagic.drawing.elements import element
 from tapemagic.drawing.styles import NAME, SMALL, WARN
 from tapemagic.report.live.content import Content, Control
 
-LONGEST = 2000
+MAX_PRINTED = 2000
 """The number of characters of what a cell printed that are shown: the last ones."""
 
+# Control sequences (ECMA-48) that set colors and move the cursor of a terminal.
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# A carriage return goes to the start of the line, which progress bars then overwrite.
 OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 PRINTED = f"{NAME}-wrap;{SMALL};max-height:12em;overflow:auto"
 
@@ -84,6 +86,6 @@ def readable(printed: str) -> str:
     'red\n20 %'
     """
     # Ten times what is shown: colors and overwritten progress bars take much of it.
-    text = OVERWRITTEN.sub("", COLOURS.sub("", printed[-10 * LONGEST :])).rstrip()
+    text = OVERWRITTEN.sub("", COLOURS.sub("", printed[-10 * MAX_PRINTED :])).rstrip()
     text = "".join(char if char.isprintable() or char in "\n\t" else " " for char in text)
-    return text if len(text) <= LONGEST else f"… {text[-LONGEST:]}"
+    return text if len(text) <= MAX_PRINTED else f"… {text[-MAX_PRINTED:]}"

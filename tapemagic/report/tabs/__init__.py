@@ -82,6 +82,7 @@ def _module(name: str, part: str) -> Any:
     return import_module(f"{__name__}.{name}.{part}")
 
 
+# The importance: tabs that repeat the numbers of other tabs are omitted first, the gradients last.
 TABS = (
     Tab("variables", "Variables", 5, if_empty=NOTHING_RECORDED),
     Tab(
@@ -157,6 +158,6 @@ def in_text() -> list[Tab]:
     ordered = [tab for tab in TABS if not tab.text_after]
     for tab in TABS:
         if tab.text_after:
-            names = [other.name for other in ordered]
+            names = [earlier.name for earlier in ordered]
             ordered.insert(names.index(tab.text_after) + 1, tab)
     return ordered

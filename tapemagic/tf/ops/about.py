@@ -1,4 +1,4 @@
-"""Questions about how programs run."""
+"""How programs run: eagerly, outside graphs, in which name scope."""
 
 from __future__ import annotations
 

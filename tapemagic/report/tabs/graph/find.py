@@ -156,9 +156,10 @@ class KeyMaker:
         return {i: k for k, i in enumerate(sorted(self._subject.snapshot.leaves))}
 
     @cached_property
-    def _asked(self) -> Mapping[int, int]:
+    def _unconnected(self) -> Mapping[int, int]:
         """The numbers of sources and targets, by the ids of values that are in no record."""
         both = [x for _, x in (*self._subject.sources, *self._subject.targets)]
+        # Reversed, so that the first number of a value that is both a source and a target counts.
         return {id_of(x) if has_id(x) else -id(x): k for k, x in reversed(list(enumerate(both)))}
 
     def place(self, number: int) -> tuple[int, int] | None:
@@ -167,8 +168,8 @@ class KeyMaker:
         # Ids rise along the tape, so the record that made a value is found in logarithmic time.
         position = bisect_left(records, number, key=_last_id)
         if position < len(records):
-            made = records[position][-1]
-            ids = made if made.__class__ is tuple else (made,)
+            output_ids = records[position][-1]
+            ids = output_ids if output_ids.__class__ is tuple else (output_ids,)
             if number in ids:
                 return position, ids.index(number)
         return None
@@ -179,21 +180,22 @@ class KeyMaker:
             return f"w{self._watched[number]}"
         if place := self.place(number):
             return f"{place[0]}.{place[1]}"
-        return f"a{self._asked[number]}" if number in self._asked else ""
+        return f"a{self._unconnected[number]}" if number in self._unconnected else ""
 
     def of_constants(self, constants: Mapping[int, Constant]) -> dict[int, str]:
         """The keys of constants by their indices in a graph.
 
         One with a name has that; a number belongs to the operation that reads it, and an array to the first that does.
         """
-        keys = {k: f"n:{one.name}" for k, one in constants.items() if one.name}
+        keys = {k: f"n:{constant.name}" for k, constant in constants.items() if constant.name}
         arrays: dict[int, int] = {}
-        for k, one in constants.items():
-            if not one.name and np.ndim(one.value):
-                arrays[id(one.value)] = k
-            elif not one.name:
-                keys[k] = f"c{one.position}.{one.slot}"
+        for k, constant in constants.items():
+            if not constant.name and np.ndim(constant.value):
+                arrays[id(constant.value)] = k
+            elif not constant.name:
+                keys[k] = f"c{constant.position}.{constant.slot}"
         for position, record in enumerate(self._subject.snapshot.records):
+            # Few arrays have no name, so the search usually ends long before the last record.
             if not arrays:
                 break
             for slot, value in enumerate(record[1]):
@@ -203,24 +205,26 @@ class KeyMaker:
 
 
 def _last_id(record: Any) -> int:
-    made = record[-1]
-    return int(made[-1] if made.__class__ is tuple else made)
+    output_ids = record[-1]
+    return int(output_ids[-1] if output_ids.__class__ is tuple else output_ids)
 
 
 def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Keyed]:
     """The values of a drawn graph, in its order, with their keys."""
     numbers = {index: i for i, index in drawn.values.items()}
     values, graph = drawn.graph.values, drawn.graph
-    constants = {k: Constant(values[k].name, x, -1, -1) for k, x in drawn.given.items()}
+    constants = {k: Constant(values[k].name, x, -1, -1) for k, x in drawn.constants.items()}
     for step, (_, what) in zip(graph.steps, drawn.plan.items, strict=True):
         if isinstance(what, int):
-            given = [x for x in enumerate(subject.records[what].values) if x[1] is not None]
-            shown = first_and_last(given, len(step.inputs))
+            operands = [x for x in enumerate(subject.records[what].values) if x[1] is not None]
+            shown = first_and_last(operands, len(step.inputs))
             for index, (slot, value) in zip(step.inputs, shown, strict=True):
                 if index not in numbers:
                     constants.setdefault(index, Constant(values[index].name, value, what, slot))
     constant_keys = keys.of_constants(constants)
-    asked = {i: unwrap(x) for _, x in (*subject.sources, *subject.targets) for i in (_number(x),)}
+    array_of = {
+        i: unwrap(x) for _, x in (*subject.sources, *subject.targets) for i in (_number(x),)
+    }
     keyed = []
     for index, value in enumerate(values):
         number, name = numbers.get(index), value.name or value.symbol
@@ -229,13 +233,14 @@ def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Ke
             keyed.append(Keyed(constant_keys.get(index, ""), None, array, name))
         else:
             is_tracked = subject.snapshot.tracks(number)
-            array = None if is_tracked else asked.get(number)
+            array = None if is_tracked else array_of.get(number)
             keyed.append(Keyed(keys.of(number), number if is_tracked else None, array, name))
     return keyed
 
 
 def _number(value: Any) -> int:
     """The id of a source or target; without one, its number in a graph."""
+    # Negative, so that it can't be the id of a value on the tape.
     return id_of(value) if has_id(value) else -id(value)
 
 

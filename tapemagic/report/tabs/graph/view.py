@@ -165,7 +165,7 @@ class FoldOverrides:
         as one fold, or None if all are drawn.
     inside : int
         The most operations and folds of a part that is opened, as long as nothing in it is, for it to be drawn whole.
-    most : float
+    max_items : float
         The number of operations and folds in the picture from which nothing more is opened.
 
     Notes
@@ -178,7 +178,7 @@ class FoldOverrides:
     by_key: Mapping[str, int] = field(default_factory=dict)
     ends: int | None = None
     inside: int = 30
-    most: float = inf
+    max_items: float = inf
 
     @property
     def ends_inside(self) -> int:
@@ -214,7 +214,8 @@ class _Planner:
     def requested(self, key: str) -> int | None:
         """Return what a reader requested for a part, 0 for closed; None without a request, or if there is no room."""
         number = self.openings.by_key.get(key)
-        return None if number and len(self.items) > self.openings.most else number
+        # Closing is always possible; opening stops as soon as the picture has too much.
+        return None if number and len(self.items) > self.openings.max_items else number
 
     def add(
         self, parts: Iterable[tuple[int, Part]], frame: int | None, depth: int = 0, within: str = ""
@@ -290,6 +291,7 @@ class _Planner:
     def add_loop(self, block: Block, frame: int | None, depth: int, key: str) -> None:
         iterations = [part for part in block.parts if isinstance(part, Block)]
         total, requested = len(iterations), self.requested(key)
+        # The option --iteration is about outermost loops: an inner loop may have fewer iterations.
         outermost = self.iteration if frame is None or not self.in_iteration(frame) else None
         if requested is not None:
             chosen = (
@@ -362,8 +364,9 @@ class _Planner:
     def add_ends(
         self, parts: Numbered, ends: int, frame: int | None, depth: int, within: str, key: str
     ) -> None:
-        """Add the first and the last parts of a block, and those between them as one fold, if it is not open."""
+        """Add the first and the last parts of a block, and those between them as one fold, unless it is open."""
         middle = parts[ends : len(parts) - ends]
+        # A fold of one part takes as much room as the part.
         if len(middle) < 2:
             self.add(parts, frame, depth, within)
             return
@@ -372,8 +375,8 @@ class _Planner:
         if self.requested(fold.key):
             count = sum(1 for _ in fold.positions())
             inside = self.open(Frame("elided", frame, total=count, key=fold.key))
-            whole = len(middle) <= self.openings.inside
-            inner = len(middle) if whole else self.openings.ends_inside
+            fits = len(middle) <= self.openings.inside
+            inner = len(middle) if fits else self.openings.ends_inside
             self.add_ends(middle, inner, inside, depth, within, fold.key)
         else:
             self.items.append(Item(frame, fold))
@@ -383,6 +386,7 @@ class _Planner:
 def _is_short(loop: Block) -> bool:
     if len(loop.parts) > FEW_ITERATIONS:
         return False
+    # islice stops counting early: a loop may have millions of operations.
     return sum(1 for _ in islice(loop.positions(), FEW_OPERATIONS + 1)) <= FEW_OPERATIONS
 
 
@@ -450,12 +454,12 @@ def _is_own(part: Part, operations: int) -> bool:
 
 def most_iterations(cell: Block) -> int:
     """The number of iterations of the outermost loop with the most of them, or 0 if there is no loop."""
-    most, stack = 0, [*cell.parts]
+    largest, stack = 0, [*cell.parts]
     while stack:
         part = stack.pop()
         if isinstance(part, Block):
             if part.kind == "loop":
-                most = max(most, len(part.parts))
+                largest = max(largest, len(part.parts))
             else:
                 stack += part.parts
-    return most
+    return largest

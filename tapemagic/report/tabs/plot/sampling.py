@@ -9,6 +9,7 @@ from itertools import pairwise
 from statistics import median
 from time import perf_counter
 
+# Multiples of the one before, so that a finer grid runs the cell only for the points in between.
 GRIDS = (8, 24, 48, 96, 192)
 """The numbers of intervals, from coarse to fine; each grid contains the points of the grids before."""
 SECONDS, REDRAW_SECONDS = 2.0, 0.04

@@ -43,6 +43,7 @@ def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) 
     plot = findings.plot
     if plot is None:
         return ""
+    # A slider moves the mark of this run, so the widget draws it over a picture without marks.
     drawn = image(picture.svg(marked), f"{ALT}{caption(plot)}", LOOK) if picture else ""
     notes = [*_notes(findings, plot), *(picture.notes if picture else ())]
     words = "".join(element("div", SMALL, escape_text(note)) for note in notes)

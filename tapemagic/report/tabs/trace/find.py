@@ -314,6 +314,7 @@ class Table:
     @cached_property
     def inputs(self) -> dict[int, Any]:
         """The watched values that the operations of this table read, by id, and sources that no operation read."""
+        # The derivatives of the report read only values that the table of the cell shows.
         if self._order:
             return {}
         records = self._subject.records
@@ -489,7 +490,7 @@ ROOM = 60
 ROOM_OF_DERIVATIVE = 24
 """The number of rows for a derivative of the report (not of the cell)."""
 
-FEW = 40
+MAX_WITH_OPEN_DERIVATIVES = 40
 """The largest number of operations of a cell whose own derivatives are shown."""
 
 
@@ -542,7 +543,7 @@ def _part(subject: Subject, order: int, positions: Sequence[int]) -> TracePart:
         parts = tuple(
             part for part in subject.tree.parts if _first_position(part) < subject.operations
         )
-    lines = laid_out(Block("cell", parts), room, len(positions) <= FEW)
+    lines = laid_out(Block("cell", parts), room, len(positions) <= MAX_WITH_OPEN_DERIVATIVES)
     return part_of(subject, order, Table(subject, lines, order), len(positions))
 
 
@@ -573,7 +574,7 @@ def goal_of(subject: Subject, order: int) -> str:
     return f"the sum of {names}" if is_sum else names
 
 
-LEAST_ROOM = 8
+MIN_ROOM = 8
 """The least number of rows for the operations that the node in the middle of a large graph contains."""
 
 
@@ -651,7 +652,7 @@ class _DrawnLines:
         """Add the rows of all operations and folds."""
         items = self.drawn.plan.items
         # Every node of the graph has a row, so the node in the middle may open into the rest.
-        room = max(LEAST_ROOM, ROOM - len(items))
+        room = max(MIN_ROOM, ROOM - len(items))
         for step, (frame, what) in enumerate(items):
             if isinstance(what, Fold) and what.kind == "elided":
                 for order, parts in groupby(what.parts, self.order_of):

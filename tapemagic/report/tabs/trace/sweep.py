@@ -65,7 +65,7 @@ class Share:
 
     @property
     def known_fields(self) -> tuple[bool, ...]:
-        """Which fields are known. Shares of one place are equal if these are: they are the key of a cache."""
+        """Flags of the known fields: shares of one place are equal if their flags are, which makes them a cache key."""
         arrays = (self.value, self.before, self.after)
         return *(array is not None for array in arrays), self.is_first, self.is_last
 
@@ -307,11 +307,11 @@ def equation(*parts: str) -> str:
     >>> equation("y", "2 · 3", "2 · 3", "6")
     'y = 2 · 3 = 6'
     """
-    found: list[str] = []
+    distinct: list[str] = []
     for part in filter(None, parts):
-        if not found or part != found[-1]:
-            found.append(part)
-    return " = ".join(found)
+        if not distinct or part != distinct[-1]:
+            distinct.append(part)
+    return " = ".join(distinct)
 
 
 class ReverseSweep:
