@@ -14,9 +14,7 @@ from tapemagic.programs.reasons import UNCHANGED, line_of, with_place
 from tapemagic.programs.signature import Call, taken_apart
 
 
-def why_changing(
-    changed: str, guards: Guards, function: Any, args: Any, kwargs: Any, call: Call
-) -> str:
+def why_changing(changed: str, guards: Guards, function: Any, call: Call) -> str:
     """Return the reason to stay eager for a function that changes the object at the path `changed`."""
     path = changed
     owner, dot, attribute = changed.rpartition(".")
@@ -25,11 +23,11 @@ def why_changing(
         x = next((e.what() for e in guards.entries if e.role == "object" and e.path == owner), None)
         if type(x).__module__.partition(".")[0] == "tapemagic":
             path = owner
-    name = name_of(path, function, args, kwargs, call)
+    name = name_of(path, function, call)
     return with_place(f"it changes {name}: {UNCHANGED}", line_of(guards.site_of(path)))
 
 
-def name_of(path: str, function: Any, args: Any, kwargs: Any, call: Call) -> str:
+def name_of(path: str, function: Any, call: Call) -> str:
     """Return the name of a changed object in the function's code; an argument is named by its parameter.
 
     Examples
@@ -38,13 +36,13 @@ def name_of(path: str, function: Any, args: Any, kwargs: Any, call: Call) -> str
     ...     step.last = x
     >>> step.last = None
     >>> from tapemagic.programs.signature import signature
-    >>> name_of("last", step, (), {}, signature((), {}))
+    >>> name_of("last", step, signature((), {}))
     'step.last'
     """
     head = path.partition(".")[0].partition("[")[0]
     for x in call.objects:
         if type(x).__name__ == head:
-            return (parameter_of(function, args, kwargs, x) or head) + path[len(head) :]
+            return (parameter_of(function, call.args, call.kwargs, x) or head) + path[len(head) :]
     if head not in getattr(function, "__dict__", ()) or isinstance(function, MethodType):
         return path
     if isinstance(function, FunctionType):
@@ -69,15 +67,13 @@ def parameter_of(function: Any, args: Any, kwargs: Any, x: Any) -> str:
     return next((name for name, value in bound.items() if _contains(value, x)), "")
 
 
-def changed_parameter(function: Any, args: Any, kwargs: Any, structure: Any) -> str:
-    """Return the first parameter whose argument has another structure than before the call, or ''.
-
-    - `structure`: The structure of all arguments before the call. See `Call`.
-    """
-    positional = structure[0] if kwargs else structure
-    before = [*positional[1:], *(structure[1][2:] if kwargs else ())]
-    arguments = [*args, *(kwargs[name] for name in ordered(kwargs))]
-    changed = (x for x, was in zip(arguments, before, strict=True) if taken_apart(x, []) != was)
+def changed_parameter(function: Any, call: Call) -> str:
+    """Return the first parameter whose argument has another structure than before the call, or ''."""
+    args, kwargs = call.args, call.kwargs
+    positional = call.structure[0] if kwargs else call.structure
+    before = [*positional[1:], *(call.structure[1][2:] if kwargs else ())]
+    after = [*args, *(kwargs[name] for name in ordered(kwargs))]
+    changed = (x for x, was in zip(after, before, strict=True) if taken_apart(x, []) != was)
     return next((parameter_of(function, args, kwargs, x) for x in changed), "")
 
 

@@ -135,8 +135,8 @@ def data_kind(x: Any) -> Any:
 def why_unsupported_array(x: Any) -> str:
     """Return the reason why a program cannot read an array, or ''."""
     if not is_data(x):
-        return f"an array of the class {type(x).__name__}: make it np.asarray(x)"
-    return "an array of objects: hold numbers in it" if x.dtype.hasobject else ""
+        return f"an array of the class {type(x).__name__}: write np.asarray(x)"
+    return "an array of objects: use a dtype of numbers" if x.dtype.hasobject else ""
 
 
 def is_special(name: str, value: Any) -> bool:

@@ -199,7 +199,7 @@ class Guards:
             expand, local, x, path = self._queue.popleft()
             expand(local, x, path)
             if len(self.entries) > MAX_OBJECTS:
-                self.refusal = f"it can reach more than {MAX_OBJECTS:,} objects: hold numbers in arrays, not in lists"
+                self.refusal = f"it reaches more than {MAX_OBJECTS:,} objects: store numbers in arrays instead of lists"
 
         for module, path in self._libraries:
             self._look_at_library(module, path)

@@ -289,15 +289,8 @@ def is_user_class(kind: type) -> bool:
 IN_C = tuple(EXTENSION_SUFFIXES)
 
 ACCESS = (
-    "__getitem__",
-    "__setitem__",
-    "__iter__",
-    "__len__",
-    "get",
-    "items",
-    "keys",
-    "update",
-    "values",
+    *("__getitem__", "__setitem__", "__iter__", "__len__", "get"),
+    *("items", "keys", "update", "values"),
 )
 """The methods that read and change lists, tuples and dicts."""
 

@@ -49,7 +49,7 @@ COMPUTING_FILES = frozenset(f.__code__.co_filename for f in (Trace.call, Symbol.
 """The files in which NumPy computes with the values of symbols."""
 
 INTERNAL_ERROR = (
-    "its program could not be written, which is a defect of tapemagic's: please report it"
+    "its program could not be written, which is a defect of tapemagic: please report it"
 )
 
 Path = tuple[Any, ...]
@@ -198,7 +198,7 @@ class ProgramCache:
                 self._note_limit_reached(call)
         if entry is None or entry.why_eager:
             return self._eager(function, args, kwargs)
-        branches, result = self._replayed(entry, function, args, kwargs, call)
+        branches, result = self._replayed(entry, function, call)
         if branches is None:
             return result
         if any(path[: len(branches)] == branches for path in entry.eager_paths if branches):
@@ -207,7 +207,7 @@ class ProgramCache:
         if full and (entry.full or not self._is_pending(entry, branches)):
             self._note_limit_reached(call)
             return self._eager(function, args, kwargs)
-        return self._traced(entry, function, args, kwargs, call, full)
+        return self._traced(entry, function, call, full)
 
     def _try_other_programs(self, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
         """Return the result of a program for other branches, or the last `Miss`."""
@@ -253,7 +253,7 @@ class ProgramCache:
         return count
 
     def _replayed(
-        self, entry: SignatureEntry, function: Any, args: Any, kwargs: Any, call: Call
+        self, entry: SignatureEntry, function: Any, call: Call
     ) -> tuple[Path | None, Any]:
         """Return the result of a matching program, or the first branches that the call takes."""
         branches: Path = ()
@@ -261,16 +261,16 @@ class ProgramCache:
         for each in list(entry.programs):
             if not each.starts_with(branches):
                 continue
-            result = each.driver(*args, **kwargs)
+            result = each.driver(*call.args, **call.kwargs)
             # The driver compares identities. An object may have been replaced by an equal one, as when a
             # notebook cell runs again.
             if result is STALE:
                 guards = guards or Guards(function, call.objects, entry.fixed)
                 if not each.rebind_if_unchanged(guards):
                     continue
-                result = each.driver(*args, **kwargs)
+                result = each.driver(*call.args, **call.kwargs)
             if result.__class__ is Miss and result.error:
-                return None, self._rerun_after_error(result, function, args, kwargs)
+                return None, self._rerun_after_error(result, function, call.args, call.kwargs)
             if result.__class__ is not Miss:
                 self._set_driver(each)
                 if entry.programs[0] is not each:
@@ -314,16 +314,12 @@ class ProgramCache:
     def _note_limit_reached(self, call: Call | None = None) -> None:
         """Record why no further program is compiled: the function has reached `max_programs`."""
         detail = f"; {self._changing}, which it reads, changes between calls" * bool(self._changing)
-        instead = "give numbers that change as arrays or tensors, arrays of one shape, and what changes as an argument"
+        instead = "pass changing numbers as arrays of one shape, and everything that changes as an argument"
         kind = "" if call is None else self._other_object(call)
         if kind:
-            detail = (
-                f"; an object of the class {kind} among its arguments is another one between calls"
-            )
-            instead = (
-                "keep one object, or give its arrays and numbers as arguments, in a tuple or dict"
-            )
-        limit = f"calls of it lead to more than {self._max_programs} programs, which is the value of max_programs"
+            detail = f"; its argument of the class {kind} is a different object at each call"
+            instead = "pass the same object, or its arrays and numbers in a tuple or dict"
+        limit = f"it needs more than max_programs={self._max_programs} programs"
         self._why_more = f"{limit}{detail}: {instead}"
 
     def _other_object(self, call: Call) -> str:
@@ -351,37 +347,27 @@ class ProgramCache:
 
     # Traces.
 
-    def _traced(
-        self, entry: SignatureEntry, function: Any, args: Any, kwargs: Any, call: Call, full: bool
-    ) -> Any:
+    def _traced(self, entry: SignatureEntry, function: Any, call: Call, full: bool) -> Any:
         """Run the function and record what it computes."""
         with _lock:
             guards = Guards(function, call.objects, entry.fixed)
             why = guards.refusal
             hopeless = full and all(first_change(each, guards) for _, each, _ in entry.pending)
             if not hopeless and not why:
-                result = self._trace(entry, guards, function, args, kwargs, call)
+                result = self._trace(entry, guards, function, call)
         if hopeless:
             entry.full = True
             self._note_limit_reached(call)
-            return self._eager(function, args, kwargs)
+            return self._eager(function, call.args, call.kwargs)
         if why:
             entry.why_eager = why
             entry.pending = []
-            return self._eager(function, args, kwargs)
+            return self._eager(function, call.args, call.kwargs)
         if entry.why_eager or entry.why_paths:
             self._warn(function)
         return result
 
-    def _trace(
-        self,
-        entry: SignatureEntry,
-        guards: Guards,
-        function: Any,
-        args: Any,
-        kwargs: Any,
-        call: Call,
-    ) -> Any:
+    def _trace(self, entry: SignatureEntry, guards: Guards, function: Any, call: Call) -> Any:
         # The order matters: random states and guards are read before the call and again after it, while symbols are
         # still where the function stored them, so that every change is seen. Only then are symbols replaced, and only
         # a call that changed nothing may be repeated.
@@ -393,7 +379,7 @@ class ProgramCache:
         failure: Exception | None = None
         try:
             with tracing(trace), output_noted(effects):
-                program, result = traced.run(function, args, kwargs)
+                program, result = traced.run(function)
         except BaseException as error:
             if not isinstance(error, Exception):
                 self._remove_symbols(traced, guards, references)
@@ -412,25 +398,25 @@ class ProgramCache:
         results = [] if failure is not None else [result]
         self._remove_symbols(traced, after, references)
         is_left = failure is not None or (traced.references() > references and not program.assigned)
-        may_repeat = is_left and unchanged and same_arguments(call, signature(args, kwargs))
+        may_repeat = (
+            is_left and unchanged and same_arguments(call, signature(call.args, call.kwargs))
+        )
         if failure is not None:
             if own and not may_repeat:
                 raise failure
             cause = way_of_error(failure.__traceback__)
-            return self._failed(entry, failure, cause, may_repeat, function, args, kwargs)
+            return self._failed(entry, failure, cause, may_repeat, function, call)
         if may_repeat:
             # A symbol is left where it can't be replaced, such as in a running iterator.
-            results = [function(*args, **kwargs)]
+            results = [function(*call.args, **call.kwargs)]
         if trace.first_draw_site is not None and not changed:
             effects[DRAWN_BY_LAYER] = trace.first_draw_site
-        reason = self._reason(trace, effects, traced, program, args, kwargs, call)
+        reason = self._reason(trace, effects, traced, program, call)
         may_settle = not reason or entry.tries < MAX_STATEFUL_TRACES - 1
         if changed is not None and not acts and may_settle:
             entry.tries += 1
             if entry.tries >= MAX_STATEFUL_TRACES:
-                entry.why_eager = reason or why_changing(
-                    changed, guards, function, args, kwargs, call
-                )
+                entry.why_eager = reason or why_changing(changed, guards, function, call)
         elif trace.reasons and not entry.fixed and 0 < traced.nbytes <= MAX_CONSTANT_BYTES:
             entry.fixed = True
             entry.programs, entry.pending = [], []
@@ -447,23 +433,20 @@ class ProgramCache:
         cause: Any,
         may_repeat: bool,
         function: Any,
-        args: Any,
-        kwargs: Any,
+        call: Call,
     ) -> Any:
         """Repeat a call whose trace raised an error, if nothing was changed; later calls stay eager.
 
         If the function raises the error without a trace as well, it is the function's own error.
         """
-        result = None
-        if may_repeat:
-            result = self._run(function, args, kwargs)
+        result = self._run(function, call.args, call.kwargs) if may_repeat else None
         how, site = cause
         reason = in_words(how, line_of(site))
         self._mark_eager(entry, (), reason)
         if not may_repeat:
             error.add_note(
-                f"tapemagic.function: {reason}. Some of it is done already, so that it is not called again; the next "
-                "call runs without a trace."
+                f"tapemagic.function: {reason}. Tracing failed after the function had already changed something, so "
+                "this call isn't repeated. The next call runs eagerly."
             )
             raise error
         return result
@@ -477,9 +460,7 @@ class ProgramCache:
         traced.put_values(references)
 
     @staticmethod
-    def _reason(
-        trace: Any, effects: Any, traced: Any, program: Program, args: Any, kwargs: Any, call: Call
-    ) -> str:
+    def _reason(trace: Any, effects: Any, traced: Any, program: Program, call: Call) -> str:
         """Return the reason why a trace cannot become a program, or ''."""
         if effects:
             why, site = next(iter(effects.items()))
@@ -487,13 +468,13 @@ class ProgramCache:
         if trace.reasons:
             how, site = trace.reasons[0]
             return in_words(how, line_of(site))
-        if may_change(call) and signature(args, kwargs).key != call.key:
-            name = changed_parameter(traced.function, args, kwargs, call.structure)
-            reason = f"it changes {name or 'its arguments'}, which it is given: return a new one"
+        if may_change(call) and signature(call.args, call.kwargs).key != call.key:
+            name = changed_parameter(traced.function, call)
+            reason = f"it changes its argument{f' {name}' if name else 's'}: return a new one"
             return with_place(reason, line_of(site_of_parameter(traced.function, name)))
         variable = traced.unreachable_variable(program)
         if variable is not None:
-            return f"it reads the Variable {variable.name!r} in a way that cannot be seen: give it as an argument"
+            return f"it reads the Variable {variable.name!r}, but not by a name in its code: pass it as an argument"
         return ""
 
     @staticmethod

@@ -11,29 +11,38 @@ from tapemagic.programs.tracing.dynamic_shapes import BY_NUMBERS, SELECTING
 
 EXIT = "takes a value out of the program"
 NO_PART = "cannot be part of a program"
-NO_RESULT = "cannot come out of a program"
+NO_RESULT = "cannot be a result of a program"
 
 NUMBER = EXIT, "compute with the tensor itself, or return it"
 TEXT = EXIT, "return it, and print it after the call"
 ARRAY = EXIT, "call NumPy's functions on the tensor itself"
 NEW = NO_RESULT, "return a new one"
-UNCHANGED = "return what is new, and change that after the call"
+UNCHANGED = "return the new value, and store it after the call"
 NEW_ARRAY = "make a new array of the result"
-BY_IF = "ask with if, before that, whether it would be raised"
-COMPUTE_BEFORE = "compute it before the call, and give it as an argument"
+BY_IF = "test with if whether it would be raised"
+COMPUTE_BEFORE = "compute it before the call, and pass it as an argument"
 DATA = "return tensors, arrays and numbers, or lists, tuples and dicts of them"
 
 DRAWN_BY_LAYER = (
-    "it draws random numbers in a layer, as Dropout does in training: call the model with training=False, or leave "
-    "tm.function out"
+    "it draws random numbers in a layer, as Dropout does in training: call the model with training=False, or run it "
+    "without tm.function"
 )
 
-MASKED = "gives a shape that depends on numbers", "use np.where(mask, x, 0)"
+MASKED = "has a shape that depends on numbers", "use np.where(mask, x, 0)"
 SHAPE = MASKED[0], COMPUTE_BEFORE
 
 WRITES = "writes into an array"
 BYTES = EXIT, "do that with the result, after the call"
-MEMORY = "tells of an array's memory", COMPUTE_BEFORE
+MEMORY_ATTRIBUTES = (
+    "flags",
+    "strides",
+    "base",
+    "ctypes",
+    "data",
+    "__array_interface__",
+    "__array_struct__",
+)
+MEMORY = "reads an array's memory", COMPUTE_BEFORE
 
 SET = {
     "shape": "x.reshape(shape)",
@@ -64,7 +73,7 @@ EXACT: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("np.asarray", "np.array"), ARRAY),
     **dict.fromkeys((f"np.{f.__name__}" for f in BY_NUMBERS | SELECTING), SHAPE),
     **dict.fromkeys(("x[mask]", "np.where", "np.nonzero"), MASKED),
-    "x[a:b]": (MASKED[0], "give a and b as numbers of Python's"),
+    "x[a:b]": (MASKED[0], "pass a and b as Python numbers"),
     "x[i] = ...": (WRITES, "make a new one, by np.stack, np.where or np.concatenate"),
     **{f"x.{name} = ...": (WRITES, f"make a new one, by {new}") for name, new in SET.items()},
     **{f".{name}()": (WRITES, f"make a new one, by {new}") for name, new in CHANGED.items()},
@@ -73,18 +82,7 @@ EXACT: dict[str, tuple[str, str]] = {
     ".flat": (EXIT, "write x.ravel()"),
     ".nonzero()": SHAPE,
     **dict.fromkeys((".tobytes()", "bytes()", ".tofile()", ".dump()", "pickle"), BYTES),
-    **dict.fromkeys(
-        (
-            ".flags",
-            ".strides",
-            ".base",
-            ".ctypes",
-            ".data",
-            ".__array_interface__",
-            ".__array_struct__",
-        ),
-        MEMORY,
-    ),
+    **dict.fromkeys((f".{name}" for name in MEMORY_ATTRIBUTES), MEMORY),
     ".setflags()": MEMORY,
 }
 """The obstacles that stop a trace, each with a verb and what to write instead."""
@@ -98,11 +96,11 @@ BEGINNINGS: dict[str, tuple[str, str]] = {
     "a Variable as a result": (NO_RESULT, "return its value, such as v + 0"),
     "an argument of type": (NO_PART, ""),
     "a change of": (NO_PART, "return a new one"),
-    "an operation in place": (NO_PART, "write x = x + y in place of x += y"),
+    "an operation in place": (NO_PART, "write x = x + y instead of x += y"),
     "a warning": (NO_PART, ""),
     "a Jacobian": (NO_PART, ""),
     "np.errstate": (NO_PART, ""),
-    "warnings.": (NO_PART, "call the function inside of it"),
+    "warnings.": (NO_PART, "write it around the call"),
     "np.": (NO_PART, COMPUTE_BEFORE),
 }
 """Reasons by their beginning."""
@@ -110,7 +108,7 @@ BEGINNINGS: dict[str, tuple[str, str]] = {
 ENDINGS = {
     "that the function catches": (NO_PART, BY_IF),
     "into an array": (NO_PART, NEW_ARRAY),
-    "= from numbers": (NO_PART, "give it as a number of Python's"),
+    "= from numbers": (NO_PART, "pass it as a Python number"),
 }
 """Reasons by their ending."""
 
@@ -123,7 +121,7 @@ def in_words(how: str, where: str = "") -> str:
     >>> in_words("float()", "line 3 of a.py")
     'float() takes a value out of the program (line 3 of a.py): compute with the tensor itself, or return it'
     >>> in_words("np.set_printoptions")
-    'np.set_printoptions cannot be part of a program: compute it before the call, and give it as an argument'
+    'np.set_printoptions cannot be part of a program: compute it before the call, and pass it as an argument'
     """
     what, _, instead = how.partition(": ")
     if instead and what.endswith(VERBS):

@@ -53,19 +53,19 @@ PURE_SCIPY = frozenset({"special", "linalg", "fft", "ndimage", "signal", "consta
 REFUSED = {
     **dict.fromkeys(("eval", "exec", "globals", "locals", "__import__", "get_ipython"), ANYTHING),
     "compile": ANYTHING,
-    "id": "which differs for each object: pass what tells them apart as an argument",
+    "id": "which differs for each object: pass a name or number that identifies the object as an argument",
     "open": f"which opens a file: {OUTSIDE}",
     "input": f"which asks for input: {RESULT_AS_ARGUMENT}",
     "breakpoint": "which starts a debugger",
 }
 """Built-in functions with which a function stays eager, and why."""
 
-TYPE = "it uses type(x), which tells a traced array from others: write isinstance(x, ...)"
-CATCHES = "it catches errors, and a program raises none on the way: ask with if, before that"
+TYPE = "it uses type(x), which is different for traced arrays: write isinstance(x, ...)"
+CATCHES = "it catches errors, and a program cannot branch on them: test the condition with if"
 HIDING = {
     **dict.fromkeys(("__globals__", "f_globals", "f_locals", "f_builtins", "_getframe"), ANYTHING),
     **dict.fromkeys(("save_weights", "load_weights"), f"which uses a file: {OUTSIDE}"),
-    "__subclasses__": "which finds classes that it does not name: write their names",
+    "__subclasses__": "which finds classes without their names: write the names",
 }
 """Attributes that make everything readable, and the words about them."""
 
@@ -210,22 +210,22 @@ def why_unwatchable(x: Any) -> str:
     Examples
     --------
     >>> why_unwatchable([1.0]), why_unwatchable({1.0})
-    ('', 'a set, whose changes cannot be seen: give it as arrays or numbers')
+    ('', 'a set, whose changes cannot be seen: pass arrays or numbers instead')
     """
     what = a_or_an(type(x).__name__)
     if isinstance(x, GENERATORS):
         return f"{what}, which draws random numbers: {RESULT_AS_ARGUMENT}"
     if isinstance(x, io.IOBase | Path):
-        return f"{what}: read the file before the call, and give what is in it as an argument"
+        return f"{what}: read the file before the call, and pass its contents as an argument"
     if hasattr(type(x), "__next__"):
-        return f"{what}, which gives something else each time: make a list of it"
+        return f"{what}, which returns a different item each time: make a list of it"
     if isinstance(x, Tape):
         return f"{what}, which each call changes: make the tape inside the function"
     library = impure_library(x)
     if library in {"numpy", "random"}:
         return f"which draws random numbers: {RESULT_AS_ARGUMENT}"
     if library and not callable(x) and not isinstance(x, ModuleType):
-        return f"{what} of the library {library}: give it as arrays or numbers"
+        return f"{what} of the library {library}: pass arrays or numbers instead"
     if library:
         return f"of the library {library}, which may do more than compute: {RESULT_AS_ARGUMENT}"
     if isinstance(x, FunctionType | MethodType | np.ndarray):
@@ -243,10 +243,10 @@ def _why_hiding(x: Any, what: str) -> str:
         if any(name in vars(base) for base in own):
             return f"{what}, whose class has its own {name}: write the attributes themselves"
     if own and is_user_class(type(kind)):
-        return f"{what}, whose class has its own metaclass: give it as arrays or numbers"
+        return f"{what}, whose class has its own metaclass: pass arrays or numbers instead"
     method = overridden_method(kind)
     if method:
-        return f"{what}, whose class has its own {method}: give it as a dict or list"
+        return f"{what}, whose class has its own {method}: pass a dict or list instead"
     if isinstance(x, CONTAINERS) or is_instance(x):
         return ""
-    return f"{what}, whose changes cannot be seen: give it as arrays or numbers"
+    return f"{what}, whose changes cannot be seen: pass arrays or numbers instead"

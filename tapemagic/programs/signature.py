@@ -43,7 +43,8 @@ class Call(NamedTuple):
     - `key`: Two calls with the same key may be given the same program.
     - `structure`: The nested lists, tuples and dicts, with `LEAF` in the places of leaves.
     - `objects`: The leaves that are compared by identity, such as models.
-    - `odd`: Which argument no program can have, and why; '' if all are fine.
+    - `odd`: The argument that no program can have, and why; '' if all are fine.
+    - `args`, `kwargs`: The arguments themselves.
     """
 
     key: tuple[Any, ...]
@@ -51,6 +52,8 @@ class Call(NamedTuple):
     leaves: list[Any]
     objects: list[Any]
     odd: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
 
 def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -71,7 +74,7 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         if kwargs:
             structure = structure, taken_apart(kwargs, leaves)
     except RecursionError:
-        return Call((), None, [], [], "a list that contains itself")
+        return Call((), None, [], [], "a list that contains itself", args, kwargs)
     places: dict[Any, int] = {}
     keys: list[Any] = [structure]
     odd = ""
@@ -82,7 +85,7 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         elif isinstance(x, BEARING):
             key = key, alias(x, k, places)
         keys.append(key)
-    return Call(tuple(keys), structure, leaves, objects, odd)
+    return Call(tuple(keys), structure, leaves, objects, odd, args, kwargs)
 
 
 def without_identities(key: tuple[Any, ...]) -> list[Any]:
@@ -158,12 +161,12 @@ def leaf_key(x: Any, objects: list[Any]) -> Any:
     if is_data(x) and x.dtype.kind in NUMBERS:
         return value_key(x)
     if is_data(x) and isinstance(x, np.ndarray):
-        return f"an array of {x.dtype}: programs compute only with numbers"
+        return f"an array of {x.dtype}: pass an array of numbers"
     if isinstance(x, np.ndarray):
-        return f"an array of the class {type(x).__name__}: give np.asarray(x)"
+        return f"an array of the class {type(x).__name__}: pass np.asarray(x)"
     if type(x) in LASTING:
         return (
-            "a text with which " + CLOCK
+            "a string with which " + CLOCK
             if type(x) is str and x.lower() in CURRENT_DATES
             else static_key(x)
         )

@@ -187,7 +187,7 @@ def test_what_cannot_be_called_again_raises() -> None:
     x = np.ones(2)
     with pytest.raises(TypeError, match="ndarray") as raised:
         f(x)
-    assert "the next call runs without a trace" in raised.value.__notes__[0]
+    assert "The next call runs eagerly" in raised.value.__notes__[0]
     with pytest.warns(EagerWarning):
         assert np.array_equal(refused(x) * x, f(x))
     assert len(done) == 2

@@ -160,7 +160,7 @@ def test_nothing_is_done_twice(f: Any) -> None:
     given: list[Any] = [np.ones(2), [1.0]][: f.__code__.co_argcount]
     with pytest.raises(TypeError, match="a bytes-like object") as info:
         traced(*given)
-    assert "the next call runs without a trace" in info.value.__notes__[0]
+    assert "The next call runs eagerly" in info.value.__notes__[0]
     assert len(LOG) <= 1
     assert given[0][0] <= 2
     assert len(given[-1]) <= 2

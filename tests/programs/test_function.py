@@ -264,7 +264,7 @@ def test_too_many_kinds_of_calls() -> None:
     """Above max_programs, one warning says what to do."""
     f = tm.function(lambda x, k: x * k, max_programs=3)
 
-    with pytest.warns(EagerWarning, match="give numbers that change as arrays") as warned:
+    with pytest.warns(EagerWarning, match="pass changing numbers as arrays") as warned:
         for k in range(10):
             for _ in range(2):
                 assert same(x * k, f(x, k))

@@ -452,7 +452,7 @@ def test_a_variable_out_of_reach_is_noticed() -> None:
     import types
 
     f = tm.function(lambda x: x * (types.hidden_by_test[0] * 3.0))
-    with pytest.warns(EagerWarning, match="cannot be seen"):
+    with pytest.warns(EagerWarning, match="not by a name in its code"):
         for value in (2.0, 3.0, 4.0, 5.0):
             hidden[0].assign(value)
             assert agrees(f, x)

@@ -15,8 +15,7 @@ import pytest
 import tapemagic as tm
 from tapemagic.errors import ImmutableError
 from tapemagic.programs.program import Guard
-from tapemagic.programs.tracing.error_handling import handling
-from tapemagic.programs.tracing.trace import MAX_NODES
+from tapemagic.programs.tracing.trace import MAX_NODES, errstate_token
 from tests.programs.interpreting import Once, plain, same_bits
 
 X = np.array([1.0, -2.0, 3.0])
@@ -291,15 +290,15 @@ def test_error_states_are_noted() -> None:
 
 def test_handling_of_errors_is_one_object_until_it_changes() -> None:
     """Of blocks and of calls, also of those that change it back."""
-    before, seen = handling(), []
+    before, seen = errstate_token(), []
     with np.errstate(over="ignore"):
-        seen.append(handling())
-        assert handling() is seen[0]
+        seen.append(errstate_token())
+        assert errstate_token() is seen[0]
         old = np.seterr(over="warn")
-        seen.append(handling())
+        seen.append(errstate_token())
         np.seterr(**old)
-        seen.append(handling())
-    assert handling() is before
+        seen.append(errstate_token())
+    assert errstate_token() is before
     assert len({id(x) for x in (before, *seen)}) == 4
 
 

@@ -246,15 +246,13 @@ def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None
 def name_results(program: Program) -> None:
     """Name the results without a name: ``result``, or ``result_w`` for the value under the key "w"."""
     paths = _paths(program.notes["structure"], "result")
-    for x, path in zip(
-        program.results, paths, strict=False
-    ):  # a result None is no leaf, but has a path
+    # A result None has a path, but isn't a leaf.
+    for x, path in zip(program.results, paths, strict=False):
         if not isinstance(x, Node) or x.name or x.function is None:
             continue
         if x.function is np.conjugate and x.back is None and isinstance(x.args[0], Node):
-            x.back = x.args[
-                0
-            ].back  # a complex gradient is returned as the conjugate of the adjoint
+            # A complex gradient is returned as the conjugate of the adjoint.
+            x.back = x.args[0].back
         if x.back is None or x.back.to is None:
             give_name(x, path)
 

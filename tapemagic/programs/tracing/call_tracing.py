@@ -65,10 +65,11 @@ class TracedCall:
         self._ours: set[int] = set()
         self.nbytes = 0
 
-    def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
+    def run(self, function: Callable[..., Any]) -> tuple[Program, Any]:
         """Run the call, and return its program and result."""
         self._prepare()
         self.function = function
+        args, kwargs = self._call.args, self._call.kwargs
         stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
         remaining = iter(stand_ins)
         call_args = self._rebuilt(args, remaining)
@@ -80,7 +81,7 @@ class TracedCall:
             done = True
         finally:
             assigned = self._restored(done)
-            self._write_back(args, kwargs)
+            self._write_back()
             # A traceback keeps this frame alive, and symbols with it.
             del stand_ins, remaining, call_args, call_kwargs
         program, outside = self._program(function, result, assigned)
@@ -238,13 +239,13 @@ class TracedCall:
             raise
         return assigned
 
-    def _write_back(self, args: Any, kwargs: Any) -> None:
+    def _write_back(self) -> None:
         """Change the caller's lists and dicts as the function changed their copies."""
         for original, copy, before in self._copies:
             if same_contents(copy, before):
                 continue
-            name = parameter_of(self.function, args, kwargs, original)
-            how = f"a change of the {type(original).__name__} that it is given{' as ' * bool(name)}{name}"
+            name = parameter_of(self.function, self._call.args, self._call.kwargs, original)
+            how = f"a change of its {type(original).__name__} argument{' ' * bool(name)}{name}"
             self._trace.mark_exit_at(how, site_of_parameter(self.function, name))
             if isinstance(original, list):
                 original[:] = [self._outside(x) for x in copy]
@@ -322,11 +323,11 @@ class TracedCall:
             return
         is_argument = any(x is copy or x is original for original, copy, _ in self._copies)
         if kind is not tuple and id(x) in seen:
-            self._leave(f"a {kind.__name__} that is twice in the result")
+            self._leave(f"a {kind.__name__} that occurs twice in the result")
             return
         seen.add(id(x))
         if kind is not tuple and (is_argument or self.guards.is_reachable(x)):
-            self._leave(f"a {kind.__name__} as a result that is not made by it")
+            self._leave(f"a {kind.__name__} as a result that already existed before the call")
         values = x.values() if isinstance(x, dict) else x
         parts = [part for part in values if isinstance(part, NESTED)]
         for part in parts:

@@ -15,9 +15,9 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.programs.program import Site
 from tapemagic.programs.reasons import COMPUTE_BEFORE, SHAPE
 
-OF_MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"
-ARRAYS_AT_ONCE = "write it with NumPy's functions of whole arrays, such as np.where in place of if"
-OF_ARRAYS = "what works with NumPy's own arrays alone"
+OF_MATH = "write NumPy's functions instead of math's, such as np.sin(x) instead of math.sin(x)"
+ARRAYS_AT_ONCE = "write it with NumPy functions of whole arrays, such as np.where instead of if"
+OF_ARRAYS = "code that works only with NumPy's own arrays"
 STACK = "make one of its parts with np.stack"
 NUMPY = "call NumPy's functions on the tensor itself"
 
@@ -30,11 +30,11 @@ SIZED = frozenset({"arange", "zeros", "ones", "empty", "eye", "identity", "tri",
 
 INSTEAD = {
     **dict.fromkeys(("vectorize", "frompyfunc", "nditer", "ndenumerate"), ARRAYS_AT_ONCE),
-    "as_strided": "write np.lib.stride_tricks.sliding_window_view(x, n), or an index of whole numbers",
+    "as_strided": "write np.lib.stride_tricks.sliding_window_view(x, n), or an index of integers",
     "fromiter": STACK,
     "memoryview": COMPUTE_BEFORE,
     "full": "write x + np.zeros(shape)",
-    "range": "write a while loop on the tensor, or give the number as one of Python's",
+    "range": "write a while loop on the tensor, or pass a Python number",
 }
 """The advice for a function that needs plain numbers, by its name."""
 

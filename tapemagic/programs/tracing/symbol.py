@@ -28,44 +28,11 @@ from tapemagic.programs.tracing.dynamic_shapes import (
 )
 
 METHODS = frozenset(
-    [
-        "all",
-        "any",
-        "argmax",
-        "argmin",
-        "argpartition",
-        "argsort",
-        "astype",
-        "choose",
-        "clip",
-        "conj",
-        "conjugate",
-        "copy",
-        "cumprod",
-        "cumsum",
-        "diagonal",
-        "dot",
-        "flatten",
-        "max",
-        "mean",
-        "min",
-        "prod",
-        "ptp",
-        "ravel",
-        "repeat",
-        "reshape",
-        "round",
-        "searchsorted",
-        "squeeze",
-        "std",
-        "sum",
-        "swapaxes",
-        "take",
-        "trace",
-        "transpose",
-        "var",
-        "view",
-    ]
+    {"all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose"}
+    | {"clip", "conj", "conjugate", "copy", "cumprod", "cumsum", "diagonal", "dot"}
+    | {"flatten", "max", "mean", "min", "prod", "ptp", "ravel", "repeat", "reshape"}
+    | {"round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace"}
+    | {"transpose", "var", "view"}
 )
 """The methods of arrays that are recorded; any other method stops the trace."""
 

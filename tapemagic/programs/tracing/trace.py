@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import fields
+from functools import partial
 from threading import get_ident
 from typing import Any
 
@@ -35,7 +36,6 @@ from tapemagic.programs.program import (
 from tapemagic.programs.reasons import a_or_an
 from tapemagic.programs.text.naming import Names
 from tapemagic.programs.tracing.calls import ARRAYS_AT_ONCE, user_frame
-from tapemagic.programs.tracing.error_handling import handling
 from tapemagic.programs.tracing.symbol import Symbol, concrete, has_symbol, shaped_by_data
 
 INDEX = np.dtype(np.intp)
@@ -80,6 +80,23 @@ UNSHARED_REFCOUNTS = frozenset(
 """Reference counts of arrays without other names, measured at import: they differ by version of Python."""
 
 
+def _errstate_reader() -> Callable[[], Any]:
+    """Return a function whose result changes with np.errstate, and which is faster than np.geterr.
+
+    NumPy keeps its error handling in a context variable: the one that np.errstate changes.
+    """
+    before = copy_context()
+    with np.errstate(all="ignore"):
+        inside = copy_context()
+    changed = [variable for variable, value in inside.items() if before.get(variable) is not value]
+    # A NumPy without this variable: a new object at each call says that it may have changed.
+    return partial(changed[0].get, None) if len(changed) == 1 else object
+
+
+errstate_token = _errstate_reader()
+"""Returns a different object after each change of NumPy's error handling."""
+
+
 class Trace:
     """The recorded computation of a function.
 
@@ -108,7 +125,7 @@ class Trace:
         self.raised: BaseException | None = None
         self.errstate: Any = np.geterr()
         self._raises = "raise" in self.errstate.values()
-        self._handling = handling()
+        self._errstate_token = errstate_token()
         self._filters = warnings.filters
         self._thread = get_ident()
         self._open = True
@@ -209,7 +226,7 @@ class Trace:
         return result
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
-        changed = self._raises or handling() is not self._handling
+        changed = self._raises or errstate_token() is not self._errstate_token
         state = self._changed_errstate() if changed else None
         # warnings.catch_warnings replaces the list.
         if warnings.filters is not self._filters:

@@ -12,11 +12,14 @@ from tapemagic.programs.program import Constant, Guard, Input, Node, Program, Si
 
 CHANGES = (
     "a value differs between two calls with arguments of the same kinds, as a random number does, or the time: "
-    "give it as an argument"
+    "pass it as an argument"
 )
 """The reason if a constant of a function differs at the second call."""
 
-OTHERWISE = "two calls with arguments of the same kinds compute something else: give what they depend on as an argument"
+OTHERWISE = (
+    "two calls with arguments of the same kinds run different operations: pass everything that they depend on as an "
+    "argument"
+)
 
 
 class ArgumentVariable(NamedTuple):
