@@ -146,7 +146,7 @@ crosscheck:  ## compare random programs with JAX, PyTorch and tm.function, in a 
 rule-table: dev-ready  ## every case of the rule table in every test (`make test` takes a share); the column of docs/coverage.md
 	TAPEMAGIC_ALL_CASES=1 $(UNIT) tests/rules tests/report/test_every_rule.py tests/report/test_trace_steps.py \
 		tests/lazy/test_rule_table.py tests/lazy/test_reports.py \
-		tests/programs/test_traced_rules.py tests/programs/test_leftovers.py tests/programs/passes/test_random_programs.py
+		tests/programs/test_traced_rules.py tests/programs/test_stored.py tests/programs/passes/test_random_programs.py
 	$(PY) tools/dask_table.py
 	$(PY) tools/coverage_table.py
 

@@ -33,18 +33,10 @@ OUT = "would write into an array, which no tape can track: omit 'out', and assig
 
 NUMPY: dict[str, Case] = {
     "out": (lambda u: np.sin(u.c, out=u.a), ImmutableError, f"sin(..., out=...) {OUT}"),
-    "out by position": (
-        lambda u: np.add(u.c, 1.0, u.a),
-        ImmutableError,
-        f"add(..., out=...) {OUT}",
-    ),
+    "out by position": (lambda u: np.add(u.c, 1.0, u.a), ImmutableError, f"add(..., out=...) {OUT}"),
     "a tensor as out": (lambda u: np.sin(u.a, out=u.c), ImmutableError, OUT),
     "out of a reduction": (lambda u: np.cumsum(u.w, out=u.a), ImmutableError, f"out=...) {OUT}"),
-    "out of a method": (
-        lambda u: u.w.cumsum(out=u.a),
-        ImmutableError,
-        f"cumsum(..., out=...) {OUT}",
-    ),
+    "out of a method": (lambda u: u.w.cumsum(out=u.a), ImmutableError, f"cumsum(..., out=...) {OUT}"),
     "out of a product": (lambda u: np.matmul(u.m, u.c, out=u.a), ImmutableError, OUT),
     "out of einsum": (lambda u: np.einsum("i->i", u.c, out=u.a), ImmutableError, OUT),
     "adding to an array in place": (lambda u: u.a.__iadd__(u.c), ImmutableError, OUT),
@@ -62,11 +54,7 @@ NUMPY: dict[str, Case] = {
     "put": (lambda u: np.put(u.c, 0, 1.0), ImmutableError, f"np.put {IN_PLACE}write np.where"),
     "place": (lambda u: np.place(u.c, MASK, 1.0), ImmutableError, f"np.place {IN_PLACE}"),
     "putmask": (lambda u: np.putmask(u.c, MASK, 1.0), ImmutableError, f"np.putmask {IN_PLACE}"),
-    "copyto": (
-        lambda u: np.copyto(u.a, u.c),
-        ImmutableError,
-        f"np.copyto {IN_PLACE}bind the result",
-    ),
+    "copyto": (lambda u: np.copyto(u.a, u.c), ImmutableError, f"np.copyto {IN_PLACE}bind the result"),
     "fill_diagonal": (
         lambda u: np.fill_diagonal(u.m, 0.0),
         ImmutableError,
@@ -123,11 +111,7 @@ NUMPY: dict[str, Case] = {
         NotNumbersError,
         "np.multiply takes tensors, arrays and numbers, not {1.0} of type set",
     ),
-    "concatenation with text": (
-        lambda u: np.concatenate([u.c, WORDS]),
-        NotNumbersError,
-        f"of dtype <U32, {KNOWINGLY}",
-    ),
+    "concatenation with text": (lambda u: np.concatenate([u.c, WORDS]), NotNumbersError, f"of dtype <U32, {KNOWINGLY}"),
     "concatenation with objects": (
         lambda u: np.concatenate([u.c, OBJECTS]),
         NotNumbersError,
@@ -152,7 +136,7 @@ NUMPY: dict[str, Case] = {
     "compared with text": (lambda u: u.c < "a", TypeError, "not supported between instances"),
     "an unknown keyword": (lambda u: np.sum(u.c, axes=0), TypeError, "argument 'axes'"),
     "an unknown keyword of a method": (lambda u: u.c.sum(axes=0), TypeError, "argument 'axes'"),
-}
+}  # fmt: skip
 NUMPY_REFUSES: dict[str, Callable[[Any], Any]] = {
     "an axis too far": lambda u: np.sum(u.x, axis=3),
     "an axis too far of a method": lambda u: u.x.mean(axis=-4),

@@ -204,12 +204,8 @@ SOURCES: dict[str, Case] = {
         NotATensorError,
         "a source must be a Tensor or a Variable, not <Mute> of type Mute",
     ),
-    "another tape": (
-        lambda u: u.tape.gradient(u.y, u.tape),
-        NotATensorError,
-        "of type GradientTape",
-    ),
-}
+    "another tape": (lambda u: u.tape.gradient(u.y, u.tape), NotATensorError, "of type GradientTape"),
+}  # fmt: skip
 
 TARGETS: dict[str, Case] = {
     "target None": (
@@ -344,7 +340,7 @@ UNCONNECTED: dict[str, Case] = {
         lambda u: u.tape.gradient(u.y, u.w, None, DEEP),
         OptionError,
         "Unknown value for unconnected_gradients: <list>; write 'none' or 'zero'",
-    ),
+    )
 }
 
 NEVER_ENTERED = "this GradientTape was never entered, and has recorded nothing: enter it first, with 'with tape:'"
@@ -383,11 +379,7 @@ TAPES: Table = {
         "None": (lambda u: u.tape.watch(None), NotWatchableError, "not None of type NoneType"),
         "text": (lambda u: u.tape.watch("w"), NotWatchableError, "not 'w' of type str"),
         "a number": (lambda u: u.tape.watch(1.0), NotWatchableError, "not 1.0 of type float"),
-        "a set": (
-            lambda u: u.tape.watch({1.0}),
-            NotWatchableError,
-            "Pass several tensors as a list",
-        ),
+        "a set": (lambda u: u.tape.watch({1.0}), NotWatchableError, "Pass several tensors as a list"),
         "a dict that contains itself": (
             lambda u: u.tape.watch(endless_dict()),
             NotWatchableError,
@@ -413,13 +405,7 @@ TAPES: Table = {
     | TARGETS
     | WEIGHTS
     | UNCONNECTED
-    | {
-        "never entered": (
-            lambda u: tm.GradientTape().gradient(u.y, u.w),
-            NotRecordingError,
-            NEVER_ENTERED,
-        ),
-    },
+    | {"never entered": (lambda u: tm.GradientTape().gradient(u.y, u.w), NotRecordingError, NEVER_ENTERED)},
     "GradientTape.jacobian": {
         "never entered": (
             lambda u: tm.GradientTape(persistent=True).jacobian(u.y, u.w),
@@ -451,11 +437,7 @@ TAPES: Table = {
             NotATensorError,
             "a source must be a Tensor or a Variable, not array([1., 2., 3.])",
         ),
-        "source a set": (
-            lambda u: u.tape.jacobian(u.y, {1}),
-            NotATensorError,
-            "not {1} of type set",
-        ),
+        "source a set": (lambda u: u.tape.jacobian(u.y, {1}), NotATensorError, "not {1} of type set"),
         "source None": (lambda u: u.tape.jacobian(u.y, None), NotATensorError, "a source must"),
         "unconnected": (
             lambda u: u.tape.jacobian(u.y, u.w, "zeros"),
@@ -464,28 +446,12 @@ TAPES: Table = {
         ),
     },
     "GradientTape.source": {
-        "never entered": (
-            lambda u: tm.GradientTape().source(u.y, u.c),
-            NotRecordingError,
-            NEVER_ENTERED,
-        ),
-        "an order of zero": (
-            lambda u: u.tape.source(u.y, u.c, 0),
-            OptionError,
-            "an integer from 1 to 9",
-        ),
-        "an array as source": (
-            lambda u: u.tape.source(u.y, np.ones(3)),
-            NotATensorError,
-            "of type ndarray",
-        ),
+        "never entered": (lambda u: tm.GradientTape().source(u.y, u.c), NotRecordingError, NEVER_ENTERED),
+        "an order of zero": (lambda u: u.tape.source(u.y, u.c, 0), OptionError, "an integer from 1 to 9"),
+        "an array as source": (lambda u: u.tape.source(u.y, np.ones(3)), NotATensorError, "of type ndarray"),
     },
     "GradientTape.batch_jacobian": {
-        "never entered": (
-            lambda u: tm.GradientTape().batch_jacobian(u.b, u.m),
-            NotRecordingError,
-            NEVER_ENTERED,
-        ),
+        "never entered": (lambda u: tm.GradientTape().batch_jacobian(u.b, u.m), NotRecordingError, NEVER_ENTERED),
         "row by row text": (
             lambda u: u.tape.batch_jacobian(u.b, u.m, experimental_use_pfor="no"),
             OptionError,
@@ -501,11 +467,7 @@ TAPES: Table = {
             ShapeError,
             "the first axis of batch_jacobian's source counts the examples; for a single one, use jacobian",
         ),
-        "one number": (
-            lambda u: u.tape.batch_jacobian(u.s, u.s),
-            ShapeError,
-            "Shape () must have rank at least 2",
-        ),
+        "one number": (lambda u: u.tape.batch_jacobian(u.s, u.s), ShapeError, "Shape () must have rank at least 2"),
         "batches of different sizes": (
             lambda u: u.tape.batch_jacobian(u.b, tm.constant(np.ones((3, 2)))),
             ShapeError,
@@ -542,16 +504,16 @@ TAPES: Table = {
             lambda _: tm.GradientTape().stop_recording().__enter__(),
             NotRecordingError,
             "Trying to stop recording a tape which is not recording: enter it first, with 'with tape:'",
-        ),
+        )
     },
     "GradientTape.reset": {
         "never entered": (
             lambda _: tm.GradientTape().reset(),
             TapeStateError,
             "Tape is not recording: reset() belongs inside its 'with' block",
-        ),
+        )
     },
-}
+}  # fmt: skip
 
 
 def _paused_twice(u: Any) -> None:
@@ -570,14 +532,14 @@ CLOSED: Table = {
             lambda u: u.tape.stop_recording().__enter__(),
             TapeStateError,
             "Tape is not recording: stop_recording() belongs inside its 'with' block",
-        ),
+        )
     },
     "GradientTape.reset": {
         "after the block": (
             lambda u: u.tape.reset(),
             TapeStateError,
             "Tape is not recording: reset() belongs inside its 'with' block",
-        ),
+        )
     },
 }
 """What is wrong of a tape that is not recording."""
@@ -588,22 +550,20 @@ LIVE: Table = {
             lambda u: np.sum(u.m, axis=u.s),
             UnsupportedArgumentError,
             "sum(..., axis=...) has no derivative in 'axis': pass it as a plain value, with x.numpy()",
-        ),
+        )
     },
     "GradientTape": {
         "entered twice": (
             lambda u: u.tape.__enter__(),
             TapeStateError,
             "Tape is still recording: leave its first 'with' block before entering it again",
-        ),
+        )
     },
     "GradientTape.stop_recording": {
-        "in a pause": (_paused_twice, TapeStateError, "Tape is not recording: stop_recording()"),
+        "in a pause": (_paused_twice, TapeStateError, "Tape is not recording: stop_recording()")
     },
-    "GradientTape.reset": {
-        "in a pause": (_reset_in_a_pause, TapeStateError, "Tape is not recording: reset()"),
-    },
-}
+    "GradientTape.reset": {"in a pause": (_reset_in_a_pause, TapeStateError, "Tape is not recording: reset()")},
+}  # fmt: skip
 """What is wrong of one that is."""
 
 ROW_BY_ROW = (
@@ -613,20 +573,16 @@ ROW_BY_ROW = (
 
 NOT_PERSISTENT: Table = {
     "GradientTape.jacobian": {
-        "row by row": (
-            lambda u: u.tape.jacobian(u.y, u.w, experimental_use_pfor=False),
-            ConsumedTapeError,
-            ROW_BY_ROW,
-        ),
+        "row by row": (lambda u: u.tape.jacobian(u.y, u.w, experimental_use_pfor=False), ConsumedTapeError, ROW_BY_ROW)
     },
     "GradientTape.batch_jacobian": {
         "row by row": (
             lambda u: u.tape.batch_jacobian(u.b, u.m, experimental_use_pfor=False),
             ConsumedTapeError,
             ROW_BY_ROW,
-        ),
+        )
     },
-}
+}  # fmt: skip
 """What is wrong of a tape that is not persistent."""
 
 TWICE = (
@@ -652,12 +608,8 @@ USED_UP: dict[str, Case] = {
         TapeStateError,
         "Tape is not recording: it was already used. A non-persistent tape gives one set of gradients: use",
     ),
-    "a bad option": (
-        lambda u: u.tape.gradient(u.y, u.w, None, "nonsense"),
-        OptionError,
-        "'nonsense'",
-    ),
-}
+    "a bad option": (lambda u: u.tape.gradient(u.y, u.w, None, "nonsense"), OptionError, "'nonsense'"),
+}  # fmt: skip
 """What is wrong of a tape that has given its gradient."""
 
 # -- tensors --------------------------------------------------------------------------------------
@@ -722,11 +674,7 @@ def _made(make: Any) -> dict[str, Case]:
             DtypeError,
             "-1 does not fit into uint8: its range is 0 to 255",
         ),
-        "infinity as an integer": (
-            lambda _: make([np.inf], dtype=int),
-            DtypeError,
-            "inf does not fit into int64",
-        ),
+        "infinity as an integer": (lambda _: make([np.inf], dtype=int), DtypeError, "inf does not fit into int64"),
         "an integer too large for a float": (
             lambda _: make(10**400, dtype=float),
             NotNumbersError,
@@ -754,7 +702,7 @@ def _made(make: Any) -> dict[str, Case]:
             "<list> isn't an array, because its rows differ in length or depth",
         ),
         "something that cannot be shown": (lambda _: make(Mute()), NotNumbersError, "as <Mute>:"),
-    }
+    }  # fmt: skip
 
 
 LAID_OUT = "pass a tuple of integers with as many elements, or a single number to fill it with"
@@ -812,11 +760,7 @@ TENSORS: Table = {
             "float() needs a single number, but this Tensor has shape (3,): take one element, x[0]",
         ),
         "int of several": (lambda u: int(u.c), RankError, "int() needs a single number, but this"),
-        "complex of several": (
-            lambda u: complex(u.c),
-            RankError,
-            "complex() needs a single number",
-        ),
+        "complex of several": (lambda u: complex(u.c), RankError, "complex() needs a single number"),
         "index of several": (lambda u: [1.0][u.n], RankError, "int() needs a single number"),
         "index that is no whole number": (
             lambda u: [1.0, 2.0][u.c[1]],
@@ -828,11 +772,7 @@ TENSORS: Table = {
             RankError,
             "the format '.2f' is for a single number, but this tensor has shape (3,)",
         ),
-        "length of one": (
-            lambda u: len(u.c[0]),
-            RankError,
-            "a Tensor of one number has no len(): it has no axes",
-        ),
+        "length of one": (lambda u: len(u.c[0]), RankError, "a Tensor of one number has no len(): it has no axes"),
         "iteration over one": (
             lambda u: list(u.c[0]),
             RankError,
@@ -886,11 +826,7 @@ TENSORS: Table = {
             DtypeError,
             "300 does not fit into int8: its range is -128 to 127",
         ),
-        "assign_add a fraction": (
-            lambda _: tm.Variable(1).assign_add(0.9),
-            DtypeError,
-            "0.9 does not fit into int64",
-        ),
+        "assign_add a fraction": (lambda _: tm.Variable(1).assign_add(0.9), DtypeError, "0.9 does not fit into int64"),
         "assign_sub below zero": (
             lambda _: tm.Variable(1, dtype="uint8").assign_sub(2),
             DtypeError,
@@ -937,18 +873,14 @@ TENSORS: Table = {
             ImmutableVariableError,
             "an in-place operator cannot change the variable 'w': write v.assign_add(...)",
         ),
-        "writing": (
-            lambda u: u.w.__setitem__(0, 1.0),
-            ImmutableError,
-            "a Variable cannot be written into",
-        ),
+        "writing": (lambda u: u.w.__setitem__(0, 1.0), ImmutableError, "a Variable cannot be written into"),
         "deleting": (delete_item, ImmutableError, "nothing can be deleted from a Variable"),
         "hashing": (lambda u: {u.w: 0.1}, UnhashableError, "a Variable cannot be in a set, or a"),
         "truth of several": (lambda u: bool(u.w), RankError, "of a Variable of shape (3,) is ambi"),
         "float of several": (lambda u: float(u.w), RankError, "this Variable has shape (3,)"),
         "length of one": (lambda u: len(u.s), RankError, "a Variable of one number has no len()"),
     },
-}
+}  # fmt: skip
 
 # -- derivatives of one's own -----------------------------------------------------------------------
 
@@ -959,11 +891,7 @@ CUSTOM: Table = {
             OptionError,
             "tm.function takes a function, not Tensor([ 1., 8., 36.]): write tm.function(f)",
         ),
-        "a class": (
-            lambda _: tm.function(Mute),
-            OptionError,
-            "tm.function takes a function, not <class",
-        ),
+        "a class": (lambda _: tm.function(Mute), OptionError, "tm.function takes a function, not <class"),
         "a generator": (
             lambda _: tm.function(generated),
             FunctionError,
@@ -1108,18 +1036,14 @@ CUSTOM: Table = {
             CustomGradientError,
             "nothing must return tensors, numbers or structures of them, not None",
         ),
-        "text": (
-            lambda u: tm.recompute_grad(lambda _: "abc")(u.c),
-            CustomGradientError,
-            "not 'abc' of type str",
-        ),
+        "text": (lambda u: tm.recompute_grad(lambda _: "abc")(u.c), CustomGradientError, "not 'abc' of type str"),
         "something else the second time": (
             lambda u: gradient_of(u, tm.recompute_grad(changeable(square, lambda x: x[:2]))),
             FunctionError,
             "function returned shapes [(3,)], and [(2,)] when it was computed again for its gradient: a",
         ),
     },
-}
+}  # fmt: skip
 
 # -- derivatives of functions -----------------------------------------------------------------------
 
@@ -1158,16 +1082,8 @@ def _of_arguments(f: Any) -> dict[str, Case]:
         "None": (lambda _: f(square)(None), NotNumbersError, _argument("None of type NoneType")),
         "a set": (lambda _: f(square)({1.0}), NotNumbersError, _argument("{1.0} of type set")),
         "objects": (lambda _: f(square)(OBJECTS), NotNumbersError, "dtype=object) of type ndarray"),
-        "ragged": (
-            lambda _: f(square)(RAGGED),
-            NotNumbersError,
-            _argument("[[1.0], [2.0, 3.0]] of type list"),
-        ),
-        "None beside a tensor": (
-            lambda u: f(square)([u.c, None]),
-            NotNumbersError,
-            _argument("None of type NoneType"),
-        ),
+        "ragged": (lambda _: f(square)(RAGGED), NotNumbersError, _argument("[[1.0], [2.0, 3.0]] of type list")),
+        "None beside a tensor": (lambda u: f(square)([u.c, None]), NotNumbersError, _argument("None of type NoneType")),
         "names and positions": (
             lambda u: f(np.multiply, [0, "y"])(u.c, u.c),
             OptionError,
@@ -1206,7 +1122,7 @@ def _of_arguments(f: Any) -> dict[str, Case]:
             OptionError,
             "params is empty: name at least one argument, or leave it out for all",
         ),
-    }
+    }  # fmt: skip
 
 
 def _weighed(f: Any) -> dict[str, Case]:
@@ -1282,11 +1198,7 @@ def _transformed(f: Any) -> dict[str, Case]:
         "a set": (lambda _: f(square)({1.0}), NotNumbersError, _argument("{1.0} of type set")),
         "a generator": (lambda _: f(square)(generated()), NotNumbersError, "of type generator"),
         "objects": (lambda _: f(square)(OBJECTS), NotNumbersError, "dtype=object) of type ndarray"),
-        "a whole number": (
-            lambda _: f(square)(3),
-            NotATensorError,
-            f"argument 0 of square holds int64, {WHOLE} 3.0",
-        ),
+        "a whole number": (lambda _: f(square)(3), NotATensorError, f"argument 0 of square holds int64, {WHOLE} 3.0"),
         "whole numbers": (
             lambda _: f(square)(np.array([1, 2])),
             NotATensorError,
@@ -1333,7 +1245,7 @@ def _transformed(f: Any) -> dict[str, Case]:
             "a dict of tensors contains itself, or is nested too deeply",
         ),
         "argnums empty": (lambda u: f(square, ())(u.c), OptionError, "argnums is empty: name at"),
-    }
+    }  # fmt: skip
 
 
 def _by_keyword(f: Any) -> dict[str, Case]:
@@ -1342,7 +1254,7 @@ def _by_keyword(f: Any) -> dict[str, Case]:
             lambda u: f(square)(x=u.c),
             OptionError,
             "argnums has the position 0, but square received 0 arguments by position",
-        ),
+        )
     }
 
 
@@ -1381,11 +1293,7 @@ TRANSFORMS: Table = {
             FunctionError,
             "the Hessian-vector product of total takes its arguments, followed by the vector",
         ),
-        "a vector of another shape": (
-            lambda u: tm.hvp(total)(u.c, np.ones(2)),
-            ShapeError,
-            VECTOR_SHAPE,
-        ),
+        "a vector of another shape": (lambda u: tm.hvp(total)(u.c, np.ones(2)), ShapeError, VECTOR_SHAPE),
         "a vector that contains itself": (
             lambda u: tm.hvp(total)(u.c, endless(1.0)),
             NotATensorError,
@@ -1483,11 +1391,7 @@ TRANSFORMS: Table = {
             NotNumbersError,
             "the tangent must be numbers of shape (3,), not None of type NoneType",
         ),
-        "returns None": (
-            lambda u: tm.jvp(nothing, (u.c,), (u.c,)),
-            FunctionError,
-            "a function that returns None",
-        ),
+        "returns None": (lambda u: tm.jvp(nothing, (u.c,), (u.c,)), FunctionError, "a function that returns None"),
     },
     "check_gradients": {
         "no function": (lambda u: tm.check_gradients(u.y, 1.0), FunctionError, NO_FUNCTION),
@@ -1543,17 +1447,13 @@ TRANSFORMS: Table = {
             OptionError,
             "seed must be a non-negative integer, not -1",
         ),
-        "returns None": (
-            lambda _: tm.check_gradients(nothing, 1.0),
-            NotATensorError,
-            "end it with 'return'",
-        ),
+        "returns None": (lambda _: tm.check_gradients(nothing, 1.0), NotATensorError, "end it with 'return'"),
         "returns text": (
             lambda _: tm.check_gradients(lambda _: "ab", 1.0),
             NotATensorError,
             "the function returned 'ab' of type str, not numbers",
         ),
     },
-}
+}  # fmt: skip
 
 CASES: Table = {**TAPES, **TENSORS, **CUSTOM, **FUNCTIONAL, **TRANSFORMS}

@@ -218,10 +218,8 @@ def test_transposed_is_tensorflows(key: Any) -> None:
     lengths, places, strides, padding = key
     shape = (2, *lengths, 2)
     found, numbers = sums(
-        lambda x, k: conv2d_transpose(x, k, shape, strides, PADDING[padding]),
-        (2, *places, 3),
-        (3, 2, 2, 3),
-    )
+        lambda x, k: conv2d_transpose(x, k, shape, strides, PADDING[padding]), (2, *places, 3), (3, 2, 2, 3)
+    )  # fmt: skip
 
     assert shape == found
     assert TRANSPOSED[key] == numbers
@@ -288,11 +286,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ShapeError,
         "a kernel of shape (3, 2, 3, 6) to 4 channels of x: its second-to-last axis must be 4",
     ),
-    "groups": (
-        lambda: conv2d(X, KERNEL[:, :, :2, :5]),
-        ShapeError,
-        "with a last axis that is a multiple of n",
-    ),
+    "groups": (lambda: conv2d(X, KERNEL[:, :, :2, :5]), ShapeError, "with a last axis that is a multiple of n"),
     "no channels": (lambda: conv2d(X[..., :0], KERNEL), ShapeError, "to 0 channels of x"),
     "padding": (
         lambda: conv2d(X, KERNEL, padding="FULL"),
@@ -301,11 +295,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "one padding": (lambda: conv2d(X, KERNEL, padding=1), OptionError, "not 1"),
     "one pair": (lambda: conv2d(X, KERNEL, padding=[(1, 1)]), OptionError, "not [(1, 1)]"),
-    "negative padding": (
-        lambda: conv2d(X, KERNEL, padding=[(0, -1), (0, 0)]),
-        OptionError,
-        "not [(0, -1), (0, 0)]",
-    ),
+    "negative padding": (lambda: conv2d(X, KERNEL, padding=[(0, -1), (0, 0)]), OptionError, "not [(0, -1), (0, 0)]"),
     "stride 0": (
         lambda: conv2d(X, KERNEL, 0),
         OptionError,
@@ -338,16 +328,8 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         UnsupportedArgumentError,
         "conv2d takes real or complex numbers, not int64",
     ),
-    "signal": (
-        lambda: conv1d(X[0, 0], KERNEL[0]),
-        ShapeError,
-        "conv1d takes x with axes (batch, length",
-    ),
-    "signal's stride": (
-        lambda: conv1d(X[0], KERNEL[0], 0),
-        OptionError,
-        "strides must be a positive integer, not 0",
-    ),
+    "signal": (lambda: conv1d(X[0, 0], KERNEL[0]), ShapeError, "conv1d takes x with axes (batch, length"),
+    "signal's stride": (lambda: conv1d(X[0], KERNEL[0], 0), OptionError, "strides must be a positive integer, not 0"),
     "image as output": (
         lambda: conv2d_transpose(BACK, KERNEL, (2, 7, 8, 6)),
         ShapeError,
@@ -379,12 +361,8 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         OptionError,
         "max_pool2d of size (2, 2) cannot have the padding [(0, 2), (0, 0)]: a window could contain only padding",
     ),
-    "complex pool": (
-        lambda: max_pool1d(X[0] + 1j),
-        UnsupportedArgumentError,
-        "which have no order",
-    ),
-}
+    "complex pool": (lambda: max_pool1d(X[0] + 1j), UnsupportedArgumentError, "which have no order"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", WRONG)

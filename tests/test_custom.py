@@ -334,20 +334,14 @@ ERRORS = {
     ),
     "complex where all is real": (
         lambda _: lambda x: (x * x, lambda u: u * 1j),
-        [
-            "a complex128 gradient for argument 0, but argument and result are float64",
-            "np.real(...)",
-        ],
+        ["a complex128 gradient for argument 0, but argument and result are float64", "np.real(...)"],
     ),
-    "an object": (
-        lambda _: lambda x: (x * x, lambda _: object()),
-        ["as the gradient of argument 0"],
-    ),
+    "an object": (lambda _: lambda x: (x * x, lambda _: object()), ["as the gradient of argument 0"]),
     "a ragged list": (
         lambda _: lambda x: (x * x, lambda _: np.array([None, 1.0, 2.0])),
         ["of type ndarray", "as the gradient of argument 0"],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("make", "words"), ERRORS.values(), ids=ERRORS.keys())

@@ -21,12 +21,8 @@ from tools.gallery_cells import CELLS
 def test_the_text() -> None:
     """Every sentence and number of every report; the pictures differ between versions of Graphviz."""
     done = subprocess.run(
-        [sys.executable, "-m", "tools.gallery", "--check"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [sys.executable, "-m", "tools.gallery", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )  # fmt: skip
 
     assert (0, "") == (done.returncode, done.stdout + done.stderr), "make gallery writes it anew"
 

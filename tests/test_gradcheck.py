@@ -271,12 +271,7 @@ NOTES = {
     "jump": (lambda x: np.where(x > 1, x, 0.0), [1.0, 2.0], (0,), "a kink or a jump"),
     "edge": (np.sqrt, [4.0, 0.0], (1,), "nan or infinite next to this point"),
     "single": (lambda x: np.sin(x.astype(np.float32)), X, None, "computes in float32"),
-    "lost": (
-        lambda x: np.sin(x.numpy()),
-        X,
-        None,
-        ".numpy() on line ",
-    ),
+    "lost": (lambda x: np.sin(x.numpy()), X, None, ".numpy() on line "),
     "lost in part": (
         lambda x: x**2 + math.sin(x),
         1.0,
@@ -288,19 +283,14 @@ NOTES = {
     ),
     "lost on the way": (lambda x: np.sum(x) * float(np.prod(x)), X, None, "float() on"),
     "lost as an array": (lambda x: np.array([x[0], x[1]]) * x[0], X, None, "float() on line"),
-    "lost and returned": (
-        lambda x: [x, float(x[0])],
-        X,
-        (0,),
-        "turned this input into a plain number",
-    ),
+    "lost and returned": (lambda x: [x, float(x[0])], X, (0,), "turned this input into a plain number"),
     "lost without a word": (
         lambda x: np.sin(x._value),
         X,
         None,
         "did .numpy(), float(x) or np.asarray(x) turn it into a plain number",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -396,41 +386,17 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any], type[TapeError], 
     "int": (lambda x, n: x * n, (2.0, 3), {}, NotATensorError, r"input 1 \(n\) .* 3\.0 for 3"),
     "bool": (lambda x: x, (True,), {}, NotATensorError, r"not True of type bool"),
     "text": (lambda x: x, ("one",), {}, NotATensorError, r"input 0 \(x\) .* 'one' of type str"),
-    "ragged": (
-        lambda x: x,
-        ([[1.0], [1.0, 2.0]],),
-        {},
-        NotATensorError,
-        "each array as a separate input",
-    ),
+    "ragged": (lambda x: x, ([[1.0], [1.0, 2.0]],), {}, NotATensorError, "each array as a separate input"),
     "dict": (lambda x: x, ({"w": 1.0},), {}, NotATensorError, "each array as a separate input"),
     "None": (lambda x: x, (None,), {}, NotATensorError, "not None of type NoneType"),
     "nan": (np.sin, (1.0, [[1.0, math.nan]]), {}, GradientError, r"input 1.* at \[0, 1\] is nan"),
     "inf": (lambda x: x, (math.inf,), {}, GradientError, r"input 0 \(x\) is inf, so there is no"),
-    "value": (
-        lambda x: x / [0.0, 1.0],
-        ([0.0, 1.0],),
-        {},
-        GradientError,
-        r"function at \[0\] is nan",
-    ),
+    "value": (lambda x: x / [0.0, 1.0], ([0.0, 1.0],), {}, GradientError, r"function at \[0\] is nan"),
     "returns None": (lambda _: None, (1.0,), {}, NotATensorError, "end it with 'return'"),
     "returns int": (lambda _: 3, (1.0,), {}, NotATensorError, "3 of type int: integers"),
-    "returns bool": (
-        lambda x: x > 1,
-        (1.0,),
-        {},
-        NotATensorError,
-        "integers and bools have no derivative",
-    ),
-    "returns text": (
-        lambda x: [x, "a"],
-        (1.0,),
-        {},
-        NotATensorError,
-        "'a' of type str, not numbers",
-    ),
-}
+    "returns bool": (lambda x: x > 1, (1.0,), {}, NotATensorError, "integers and bools have no derivative"),
+    "returns text": (lambda x: [x, "a"], (1.0,), {}, NotATensorError, "'a' of type str, not numbers"),
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -488,17 +454,11 @@ def test_examples(module: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "floor", "text"),
     [
-        (2.0, 0.0, "2"),
-        (-0.0, 0.0, "0"),
-        (1 / 3, 0.0, "0.333333"),
-        (1e-12, 1e-9, "0"),
-        (1e-12, math.inf, "1e-12"),
-        (math.nan, math.nan, "nan"),
-        (1 + 2j, 0.0, "1+2j"),
-        (1 / 3 - 1e-12j, 1e-9, "0.333333+0j"),
-        (-2.5j, 0.0, "0-2.5j"),
+        (2.0, 0.0, "2"), (-0.0, 0.0, "0"), (1 / 3, 0.0, "0.333333"), (1e-12, 1e-9, "0"),
+        (1e-12, math.inf, "1e-12"), (math.nan, math.nan, "nan"), (1 + 2j, 0.0, "1+2j"),
+        (1 / 3 - 1e-12j, 1e-9, "0.333333+0j"), (-2.5j, 0.0, "0-2.5j"),
     ],
-)
+)  # fmt: skip
 def test_digits(value: Any, floor: float, text: str) -> None:
     """Six significant digits, and no rounding errors."""
     assert text == gradreport.digits(value, floor)

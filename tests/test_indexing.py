@@ -120,11 +120,8 @@ def test_index_changed_afterwards() -> None:
             (0.0, 0.0, 2.0): [x[numbers], np.take(x, numbers)],
             (1.0, 0.0, 0.0): [x[mask], np.compress(mask, x), np.extract(mask, x)],
             (0.0, 0.0, 1.0): [x[k:]],
-            (1.0, 3.0, 3.0): [
-                scatter_add(x, index, (2,)) * [1.0, 3.0],
-                np.choose(index, [x, 3 * x]),
-            ],
-        }
+            (1.0, 3.0, 3.0): [scatter_add(x, index, (2,)) * [1.0, 3.0], np.choose(index, [x, 3 * x])],
+        }  # fmt: skip
         index[:], numbers[:], mask[:] = 2, [1, 1], True
         k.assign(0)
 

@@ -34,10 +34,7 @@ CALLS: dict[str, tuple[Call, Callable[[], Any]]] = {
     "x[deque]": (operator.getitem, lambda: deque([0, 2])),
     "take": (lambda x, i: np.take(x, i, axis=0), lambda: [PLACES.copy(), PLACES.copy()]),
     "take of the flat array": (np.take, lambda: [PLACES.copy(), PLACES.copy()]),
-    "take_along_axis": (
-        lambda x, i: np.take_along_axis(x, i, 0),
-        lambda: np.stack([PLACES] * 4, 1)[:1],
-    ),
+    "take_along_axis": (lambda x, i: np.take_along_axis(x, i, 0), lambda: np.stack([PLACES] * 4, 1)[:1]),
     "compress": (lambda x, m: np.compress(m, x, axis=0), MASK.copy),
     "extract": (lambda x, m: np.extract(m, x), lambda: GRID > 3),
     "where": (lambda x, m: np.where(m, x, 0.0), lambda: [GRID[0] > 1, GRID[1] > 5, GRID[2] > 10]),
@@ -70,10 +67,7 @@ CALLS: dict[str, tuple[Call, Callable[[], Any]]] = {
     "product with an array": (operator.mul, WEIGHTS.copy),
     "product with a list of arrays": (operator.mul, lambda: [WEIGHTS.copy()] * 3),
     "einsum": (lambda x, k: np.einsum("ij,j->i", x, k), WEIGHTS.copy),
-    "einsum with lists": (
-        lambda x, k: np.einsum(x, k[0], x, k[1], [0, 2]),
-        lambda: [[0, 1], [2, 1]],
-    ),
+    "einsum with lists": (lambda x, k: np.einsum(x, k[0], x, k[1], [0, 2]), lambda: [[0, 1], [2, 1]]),
     "multi_dot": (lambda x, k: np.linalg.multi_dot([x, *k]), lambda: [GRID.T.copy(), GRID.copy()]),
     "tensordot": (lambda x, a: np.tensordot(x, x, a), lambda: [[1], [1]]),
     "solve": (lambda x, a: np.linalg.solve(a, x[:2, :2]), SQUARE.copy),
@@ -81,11 +75,8 @@ CALLS: dict[str, tuple[Call, Callable[[], Any]]] = {
     "gather_nd": (tm.gather_nd, lambda: [np.array([0, 1]), np.array([2, 3])]),
     "segment_sum": (tm.segment_sum, PLACES.copy),
     "scatter_add": (lambda x, i: tm.scatter_add(x, i, (4, 4)), lambda: [np.array([0, 0, 3])]),
-    "one_hot labels": (
-        lambda x, y: tm.softmax_cross_entropy(y, x),
-        np.eye(4)[:3].copy,
-    ),
-}
+    "one_hot labels": (lambda x, y: tm.softmax_cross_entropy(y, x), np.eye(4)[:3].copy),
+}  # fmt: skip
 
 
 def scramble(value: Any) -> None:

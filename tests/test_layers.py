@@ -359,28 +359,16 @@ def test_a_planted_cycle_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "line", "sentence"),
     [
-        (
-            "engine/tape/tape.py",
-            "from tapemagic.engine import rules",
-            "engine.tape.tape imports engine.rules",
-        ),
-        (
-            "engine/tape/sweep.py",
-            "import tapemagic.engine.rules",
-            "engine.tape.sweep imports engine.rules",
-        ),
-        (
-            "engine/rules/fft.py",
-            "from tapemagic.engine.tape import tape",
-            "engine.rules.fft imports engine.tape.tape",
-        ),
+        ("engine/tape/tape.py", "from tapemagic.engine import rules", "engine.tape.tape imports engine.rules"),
+        ("engine/tape/sweep.py", "import tapemagic.engine.rules", "engine.tape.sweep imports engine.rules"),
+        ("engine/rules/fft.py", "from tapemagic.engine.tape import tape", "engine.rules.fft imports engine.tape.tape"),
         ("engine/rules/fft.py", "def f():\n    import scipy", "engine.rules.fft imports scipy"),
         ("engine/tensor/tensor.py", "import IPython", "engine.tensor.tensor imports IPython"),
         ("explain/snapshot.py", "from tapemagic import tape", "explain.snapshot imports tape"),
         ("drawing/dot.py", "from tapemagic.engine import tape", "drawing.dot imports engine.tape"),
         ("drawing/dot.py", "import tapemagic", "drawing.dot imports tapemagic"),
     ],
-)
+)  # fmt: skip
 def test_a_planted_violation_is_found(
     tmp_path: Path, module: str, line: str, sentence: str
 ) -> None:
@@ -419,13 +407,8 @@ def loaded_by(statement: str) -> set[str]:
     """The modules that a fresh interpreter has after a statement, and had not before it."""
     code = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
     run = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=PACKAGE.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+        [sys.executable, "-c", code], cwd=PACKAGE.parent, capture_output=True, text=True, check=True, timeout=60
+    )  # fmt: skip
     return set(run.stdout.split())
 
 

@@ -66,25 +66,14 @@ def check(folder: Path, notebook: str) -> subprocess.CompletedProcess[str]:
     installed = metadata.entry_points(group="pytest11", name="tapemagic")
     options = [] if installed else ["-p", "tapemagic.nbval"]
     return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-rpf",
-            "--nbval",
-            *options,
-            "-p",
-            "no:cacheprovider",
-            str(folder),
-        ],
+        [sys.executable, "-m", "pytest", "-q", "-rpf", "--nbval", *options, "-p", "no:cacheprovider", str(folder)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": PATHS, "IPYTHONDIR": str(folder / "ipython")},
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
-    )
+    )  # fmt: skip
 
 
 def changed(kind: str, pattern: str, new: str) -> Callable[[Any], None]:
@@ -101,16 +90,13 @@ def changed(kind: str, pattern: str, new: str) -> Callable[[Any], None]:
 CHANGES: dict[str, tuple[Callable[[Any], None], bool]] = {
     "unchanged": (lambda _: None, True),
     "drawing": (changed("text/html", BYTES, ELSEWHERE), True),
-    "paper": (
-        changed("text/latex", r"(?s)(?<=pgfpicture}).*(?=\\end{pgfpicture})", "another"),
-        True,
-    ),
+    "paper": (changed("text/latex", r"(?s)(?<=pgfpicture}).*(?=\\end{pgfpicture})", "another"), True),
     "text": (changed("text/plain", "x̄ = 6.0", "x̄ = 6.1"), False),
     "table": (changed("text/html", "<td>3.0<td>6.0", "<td>3.0<td>6.1"), False),
     "words": (changed("text/html", r"y = power\(x, 2\)", "y = power(x, 3)"), False),
     "formula": (changed("text/latex", r"bar\{x\}\$ = 6.0", "bar{x}$ = 6.1"), False),
     "verdict": (changed("text/plain", "y = 9.0; dy", "y = 9.1; dy"), False),
-}
+}  # fmt: skip
 """Changes of a cell that was executed, and whether nbval lets them pass."""
 
 

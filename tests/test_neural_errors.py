@@ -75,33 +75,17 @@ RNG = np.random.default_rng
             )
             for rng in (None, 0, np.random, np.random.RandomState(0))
         ),
-        (
-            lambda: one_hot([0.0, 1.0], 2),
-            UnsupportedArgumentError,
-            "indices of one_hot must be integers, not float64",
-        ),
-        (
-            lambda: one_hot([0], -2),
-            OptionError,
-            "the depth of one_hot must be a non-negative int",
-        ),
+        (lambda: one_hot([0.0, 1.0], 2), UnsupportedArgumentError, "indices of one_hot must be integers, not float64"),
+        (lambda: one_hot([0], -2), OptionError, "the depth of one_hot must be a non-negative int"),
         (lambda: one_hot([0], 2.5), OptionError, "must be a non-negative integer, not 2.5"),
         (lambda: one_hot([0], 2, axis=2), np.exceptions.AxisError, "axis 2 is out of bounds"),
         (lambda: cast(MATRIX, "float23"), TypeError, "float23"),
         (lambda: top_k(MATRIX, 4), OptionError, "top_k cannot choose k = 4 of 3 elements"),
-        (
-            lambda: top_k(MATRIX, -1),
-            OptionError,
-            "the k of top_k must be a non-negative integer, not",
-        ),
+        (lambda: top_k(MATRIX, -1), OptionError, "the k of top_k must be a non-negative integer, not"),
         (lambda: top_k(1.0), ShapeError, "along the last axis, but a single number has no axes"),
         (lambda: top_k(COMPLEX), UnsupportedArgumentError, "numbers that have an order, not comp"),
         (lambda: gather(MATRIX, [0, 2]), OptionError, r"indices\[1\] = 2 is not in \[0, 2\)"),
-        (
-            lambda: gather(MATRIX, [[0], [-1]], axis=1),
-            OptionError,
-            r"indices\[1, 0\] = -1 is not in \[0, 3\)",
-        ),
+        (lambda: gather(MATRIX, [[0], [-1]], axis=1), OptionError, r"indices\[1, 0\] = -1 is not in \[0, 3\)"),
         (lambda: gather(MATRIX, 7), OptionError, r"indices = 7 is not in \[0, 2\)"),
         (lambda: gather(MATRIX, [True]), UnsupportedArgumentError, "integers, not bool"),
         (lambda: gather(MATRIX, 0, axis=2), np.exceptions.AxisError, "axis 2 is out of bounds"),
@@ -118,17 +102,9 @@ RNG = np.random.default_rng
             r"gather_nd has indices of 3 numbers each, and only 2 axes to index, of shape \(2, 3\)",
         ),
         (lambda: gather_nd(MATRIX, 1), ShapeError, r"takes indices in rows: write \[\[1\]\] for"),
-        (
-            lambda: gather_nd(MATRIX, [[0]], batch_dims=1),
-            ShapeError,
-            "the first 1 axes, of the batch, must be equal",
-        ),
+        (lambda: gather_nd(MATRIX, [[0]], batch_dims=1), ShapeError, "the first 1 axes, of the batch, must be equal"),
         (lambda: gather_nd(MATRIX, [[0]], batch_dims=2), OptionError, "there are fewer axes"),
-        (
-            lambda: gather_nd(MATRIX, [[0]], batch_dims=-1),
-            OptionError,
-            "the batch_dims of gather_n",
-        ),
+        (lambda: gather_nd(MATRIX, [[0]], batch_dims=-1), OptionError, "the batch_dims of gather_n"),
         (
             lambda: gather_nd(MATRIX, [[[3]], [[0]]], batch_dims=1),
             OptionError,
@@ -152,16 +128,8 @@ RNG = np.random.default_rng
             ShapeError,
             r"segment_sum of data of shape \(2, 3\) with segment_ids of shape \(3,\): pass one num",
         ),
-        (
-            lambda: segment_sum(MATRIX, [0, -1]),
-            OptionError,
-            r"segment_ids\[1\] = -1 is not in \[0, 1\)",
-        ),
-        (
-            lambda: segment_sum(MATRIX, [0, 2], 2),
-            OptionError,
-            r"segment_ids\[1\] = 2 is not in \[0, 2\)",
-        ),
+        (lambda: segment_sum(MATRIX, [0, -1]), OptionError, r"segment_ids\[1\] = -1 is not in \[0, 1\)"),
+        (lambda: segment_sum(MATRIX, [0, 2], 2), OptionError, r"segment_ids\[1\] = 2 is not in \[0, 2\)"),
         (lambda: segment_sum(MATRIX, [0, 1], -1), OptionError, "the num_segments of segment_sum"),
         (
             lambda: segment_sum(MATRIX, [0.0, 1.0]),
@@ -169,7 +137,7 @@ RNG = np.random.default_rng
             "segment_ids must be integers, not float64",
         ),
     ],
-)
+)  # fmt: skip
 def test_bad_input(call: Any, error: type[Exception], match: str) -> None:
     """The message says what was wrong, and what to write instead."""
     with pytest.raises(error, match=match):

@@ -10,15 +10,7 @@ import numpy as np
 import pytest
 
 from tapemagic import GradientTape, constant
-from tapemagic.engine.operations.activations import (
-    elu,
-    gelu,
-    leaky_relu,
-    relu,
-    relu6,
-    selu,
-    silu,
-)
+from tapemagic.engine.operations.activations import elu, gelu, leaky_relu, relu, relu6, selu, silu
 from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.errorfunction import BLOCK_SIZE, erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
@@ -102,17 +94,11 @@ def test_small_digits_are_kept() -> None:
 @pytest.mark.parametrize(
     ("x", "expected"),
     [
-        ([1e3, 1e3], [0.5, 0.5]),
-        ([1e3, -1e3], [1, 0]),
-        ([INF, 0.0], [1, 0]),
-        ([INF, INF, -INF], [0.5, 0.5, 0]),
-        ([-INF, -INF], [0.5, 0.5]),
-        ([-INF, 3.0], [0, 1]),
-        ([NAN, 3.0], [NAN, NAN]),
-        ([1e308, -1e308], [1, 0]),
-        ([], []),
+        ([1e3, 1e3], [0.5, 0.5]), ([1e3, -1e3], [1, 0]), ([INF, 0.0], [1, 0]),
+        ([INF, INF, -INF], [0.5, 0.5, 0]), ([-INF, -INF], [0.5, 0.5]), ([-INF, 3.0], [0, 1]),
+        ([NAN, 3.0], [NAN, NAN]), ([1e308, -1e308], [1, 0]), ([], []),
     ],
-)
+)  # fmt: skip
 def test_shares_of_extremes(x: list[float], expected: list[float]) -> None:
     """Equal infinities are level; softmax, its logarithm and logsumexp agree."""
     with np.errstate(divide="ignore"):

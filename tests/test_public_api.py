@@ -21,20 +21,9 @@ from tools.reference import public_modules, public_names
 
 PUBLIC = tapemagic.__all__
 FOLDERS = {
-    "drawing",
-    "engine",
-    "explain",
-    "lazy",
-    "ipython",
-    "kernels",
-    "nbval",
-    "nn",
-    "programs",
-    "report",
-    "tape",
-    "tf",
-    "version",
-}
+    "drawing", "engine", "explain", "lazy", "ipython", "kernels", "nbval", "nn", "programs", "report", "tape",
+    "tf", "version",
+}  # fmt: skip
 EXAMPLES = re.compile(r"Examples\n *-{8}\n\s*\S")
 SECTION = re.compile(
     r"^(?:Other )?Parameters\n-+\n((?:.*\n?)*?)(?=^\w[\w ]*\n-{3,}|\Z)", re.MULTILINE

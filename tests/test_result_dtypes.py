@@ -40,10 +40,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Any]] = {
     "average by whole weights": (lambda x: np.average(x, weights=[1, 2, 3], returned=True), ROW),
     "average by single weights": (lambda x: np.average(x, weights=SINGLE, returned=True), ROW),
     "average by tensors": (lambda x: np.average(ROW, weights=x, returned=True), SINGLE),
-    "average of complex by whole weights": (
-        lambda x: np.average(x, weights=[1, 2, 3], returned=True),
-        COMPLEX,
-    ),
+    "average of complex by whole weights": (lambda x: np.average(x, weights=[1, 2, 3], returned=True), COMPLEX),
     "setdiff1d of double": (lambda x: np.setdiff1d(ROW, x[:1]), SINGLE),
     "piecewise of numbers": (lambda x: np.piecewise(x, [x > 1], [2.0, 3.0]), SINGLE),
     "lstsq to double": (lambda x: np.linalg.lstsq(x, GRID), SINGLE_GRID),
@@ -51,7 +48,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Any]] = {
     "lstsq of single": (lambda x: np.linalg.lstsq(x, x), SINGLE_GRID),
     "lstsq to complex": (lambda x: np.linalg.lstsq(x, COMPLEX[:2]), SINGLE_GRID),
     "lstsq of single, tall": (lambda x: np.linalg.lstsq(x, ROW), SINGLE[:, None]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "x"), CALLS.values(), ids=CALLS.keys())

@@ -81,10 +81,7 @@ def test_comparisons_are_plain() -> None:
     [
         lambda x: np.stack([x[0], x[1]]) * MATRIX,
         lambda x: np.concatenate([x, x[:1]]) * np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]),
-        lambda x: (
-            np.concatenate((x[:1], 5.0 * MATRIX[:1], x[1:]))
-            * np.array([[1.0, 2.0], [9.0, 9.0], [3.0, 4.0]])
-        ),
+        lambda x: np.concatenate((x[:1], 5.0 * MATRIX[:1], x[1:])) * np.array([[1.0, 2.0], [9.0, 9.0], [3.0, 4.0]]),
         lambda x: np.vstack([x[0], x[1]]) * MATRIX,
         lambda x: np.hstack([x[:, :1], x[:, 1:]]) * MATRIX,
         lambda x: np.stack([np.stack([x[0, 0], x[0, 1]]), x[1]]) * MATRIX,
@@ -93,7 +90,7 @@ def test_comparisons_are_plain() -> None:
         lambda x: [[x[0, 0] * 1.0, x[0, 1] * 2.0], [x[1, 0] * 3.0, x[1, 1] * 4.0]] + x * 0.0,
         lambda x: [x[0, 0] * 1.0, x[0, 1] * 2.0, x[1, 0] * 3.0, x[1, 1] * 4.0],
     ],
-)
+)  # fmt: skip
 def test_lists_keep_gradients(function: Any) -> None:
     """Tensors within lists, as arguments, operands and targets, keep their gradients."""
     assert gradient_of(function) == MATRIX.tolist()
@@ -221,10 +218,8 @@ def test_where_with_gaps(where: Any) -> None:
 
 @pytest.mark.parametrize("function", [np.modf, np.frexp])
 @pytest.mark.parametrize(
-    "options",
-    [{"order": "F"}, {"casting": "same_kind"}, {"subok": False}, {"where": np.True_}],
-    ids=str,
-)
+    "options", [{"order": "F"}, {"casting": "same_kind"}, {"subok": False}, {"where": np.True_}], ids=str
+)  # fmt: skip
 def test_options_of_ufuncs_with_several_results(function: Any, options: Any) -> None:
     """Options of a ufunc on which no derivative depends are taken."""
     expected = function(MATRIX)

@@ -162,13 +162,9 @@ class Backwards(list):  # type: ignore[type-arg]
 
 @pytest.mark.parametrize(
     ("sources", "expected"),
-    [
-        (Pair(A, B), (24.0, 9.0)),
-        (Backwards([B, A]), [24.0, 9.0]),
-        ([Pair(A, Pair(B, A))], [(24.0, (9.0, 24.0))]),
-    ],
+    [(Pair(A, B), (24.0, 9.0)), (Backwards([B, A]), [24.0, 9.0]), ([Pair(A, Pair(B, A))], [(24.0, (9.0, 24.0))])],
     ids=["tuple", "list", "nested"],
-)
+)  # fmt: skip
 def test_types_made_of_something_else(sources: Any, expected: Any) -> None:
     """Where a type cannot be made of its parts, gradients come in a plain list or tuple."""
     tape, y = recorded()

@@ -602,24 +602,12 @@ ERRORS = {
         ["returned", "of type float64", "without float() or .numpy()"],
     ),
     "vjp of no tensor": (lambda: tm.vjp(float, 1.0), NotATensorError, ["float returned 1.0"]),
-    "jvp of no tensor": (
-        lambda: tm.jvp(float, (1.0,), (1.0,)),
-        NotATensorError,
-        ["float returned 1.0"],
-    ),
+    "jvp of no tensor": (lambda: tm.jvp(float, (1.0,), (1.0,)), NotATensorError, ["float returned 1.0"]),
     "hessian of no tensor": (lambda: tm.hessian(float)(1.0), NotATensorError, ["float returned"]),
-    "array returned": (
-        lambda: tm.grad(given)(X),
-        ShapeError,
-        ["given returned shape (3,)", "np.sum", "jacobian"],
-    ),
+    "array returned": (lambda: tm.grad(given)(X), ShapeError, ["given returned shape (3,)", "np.sum", "jacobian"]),
     "list returned": (lambda: tm.grad(lambda x: [x])(1.0), NotATensorError, ["of type list"]),
     "hvp of an array": (lambda: tm.hvp(given)(X, V), ShapeError, ["given returned shape (3,)"]),
-    "whole number": (
-        lambda: tm.grad(given)(3),
-        NotATensorError,
-        ["argument 0 of given holds int64", "write 3.0"],
-    ),
+    "whole number": (lambda: tm.grad(given)(3), NotATensorError, ["argument 0 of given holds int64", "write 3.0"]),
     "whole numbers": (
         lambda: tm.grad(given, 1)(1.0, np.array([1, 2])),
         NotATensorError,
@@ -658,10 +646,7 @@ ERRORS = {
     "argnums a list": (
         lambda: tm.grad(given, [0])(1.0),
         OptionError,
-        [
-            "argnums must be a position, or a tuple of positions, not [0]",
-            "a position, or a tuple of positions",
-        ],
+        ["argnums must be a position, or a tuple of positions, not [0]", "a position, or a tuple of positions"],
     ),
     "argnums a name": (
         lambda: tm.hessian(given, "x")(1.0),
@@ -679,11 +664,7 @@ ERRORS = {
         ShapeError,
         ["the vector has shape (2,), but must have shape (3,)"],
     ),
-    "a number as a vector": (
-        lambda: tm.hvp(energy)(X, 1.0),
-        ShapeError,
-        ["shape (), but must have shape (3,)"],
-    ),
+    "a number as a vector": (lambda: tm.hvp(energy)(X, 1.0), ShapeError, ["shape (), but must have shape (3,)"]),
     "vector of another structure": (
         lambda: tm.hvp(lambda p: np.sum(p["w"]))({"w": X}, {"v": V}),
         ShapeError,
@@ -714,18 +695,14 @@ ERRORS = {
         ["(1.0, 2.0) of type tuple does not have the structure of"],
     ),
     "tangent of another shape": (lambda: tm.jvp(given, (X,), (1.0,)), ShapeError, ["(3,)"]),
-    "no primals": (
-        lambda: tm.jvp(lambda: 1.0, (), ()),
-        OptionError,
-        ["pass at least one argument"],
-    ),
+    "no primals": (lambda: tm.jvp(lambda: 1.0, (), ()), OptionError, ["pass at least one argument"]),
     "cotangent of another shape": (lambda: tm.vjp(curve, X)[1](V), ShapeError, ["(2,)"]),
     "cotangent of another structure": (
         lambda: tm.vjp(lambda x: (x, x), X)[1](V),
         ShapeError,
         ["does not have the structure"],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "kind", "words"), ERRORS.values(), ids=ERRORS.keys())

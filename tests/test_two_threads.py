@@ -49,12 +49,9 @@ ELSEWHERE: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
     "a gradient": (lambda tape, y, x: tape.gradient(y, x), "a gradient must wait"),
     "a Jacobian": (lambda tape, y, x: tape.jacobian(y, x), "a gradient must wait"),
     "watching": (lambda tape, _y, x: tape.watch(x), "watch() must wait"),
-    "a pause": (
-        lambda tape, _y, _x: tape.stop_recording().__enter__(),
-        "stop_recording() must wait",
-    ),
+    "a pause": (lambda tape, _y, _x: tape.stop_recording().__enter__(), "stop_recording() must wait"),
     "a reset": (lambda tape, _y, _x: tape.reset(), "reset() must wait"),
-}
+}  # fmt: skip
 
 
 @both

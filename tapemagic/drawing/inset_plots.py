@@ -18,7 +18,7 @@ from tapemagic.drawing.axes import (
 )
 from tapemagic.drawing.styles import GROUND
 from tapemagic.explain.formatting import clipped, printable
-from tapemagic.report.tabs.training.series import MOST, Series, thinned
+from tapemagic.report.tabs.training.series import MAX_SERIES_POINTS, Series, thinned
 
 MAX_POINTS = 160
 """The number of points of all lines of a plot together."""
@@ -125,7 +125,7 @@ def _box(series: Sequence[Series], area: tuple[float, float, float, float], log:
 
 def _lines(series: Sequence[Series], box: Box) -> str:
     # Several lines share the points, so that a plot takes less than 2 kB.
-    max_points = max(5, min(MOST, int(box.width), MAX_POINTS // len(series)))
+    max_points = max(5, min(MAX_SERIES_POINTS, int(box.width), MAX_POINTS // len(series)))
     return "".join(
         f'<path fill="none" stroke="{COLORS[k % len(COLORS)]}" stroke-width="1.5" stroke-linecap="round" '
         f'd="{line(_points(x, box, max_points))}"/>'

@@ -26,7 +26,9 @@ SPREAD = 0.07
 # 0.05 to 0.08 em wider. The padding covers the rest.
 WIDE, UNKNOWN = 0.77, 0.85
 # Signs such as = are 0.84 em wide in DejaVu Sans, 0.58 in Helvetica: with SPREAD, these have room in both.
-EAST_ASIAN = 1.0
+EAST_ASIAN, EMOJI = 1.0, 1.3
+# U+FE0F turns the character before it into an emoji: together they are as wide as one.
+AS_EMOJI, TO_EMOJI = "\ufe0f", EMOJI - UNKNOWN
 # The widths of the Adobe Font Metrics of Helvetica, which Arial and Liberation Sans share, in 1/1000 em.
 WIDTHS = {
     letter: width / 1000
@@ -48,8 +50,8 @@ WIDTHS = {
         833: "Mm",
         889: "%",
         944: "W",
-        1000: "…—",
-        1015: "@",
+        1000: "…—ЖШЩŒÆ",
+        1015: "@Ю",
     }.items()
     for letter in letters
 } | dict.fromkeys("+<=>^{}~−×÷±", WIDE)
@@ -75,9 +77,13 @@ def _width(letter: str) -> float:
     if letter in WIDTHS:
         return WIDTHS[letter] + SPREAD
     if unicodedata.east_asian_width(letter) in {"W", "F"}:
-        return EAST_ASIAN + SPREAD
+        return (EMOJI if unicodedata.category(letter) == "So" else EAST_ASIAN) + SPREAD
+    if letter == AS_EMOJI:
+        return TO_EMOJI
     if unicodedata.category(letter) in {"Mn", "Me", "Cf"}:
         return 0.0
+    if unicodedata.decomposition(letter).startswith("<font>"):  # 𝑥 is wider than x
+        return UNKNOWN
     parts = unicodedata.normalize("NFKD", letter)
     return UNKNOWN if parts == letter else sum(map(_width, parts))
 

@@ -9,6 +9,7 @@ from tapemagic.engine.events import origin_of
 from tapemagic.engine.scopes import Scope, scope_called
 from tapemagic.engine.tape.observer import Call, Site
 
+# Instructions are compared as integers, so one offset orders two code objects that both start at 0.
 TRAILING_EXPRESSION_OFFSET = 1 << 24
 """Offset added to instructions of the expression at the end of a cell, which is compiled separately.
 
@@ -19,18 +20,10 @@ TRAILING_EXPRESSION_OFFSET = 1 << 24
 class CallSites:
     """Call sites in a running cell that record operations.
 
-    Parameters
-    ----------
-    filename : str
-        The file name in the code objects of the cell.
+    - `filename`: The file name in the code objects of the cell.
 
-    Attributes
-    ----------
-    calls : list of Call
-        Calls of user functions, and of layers, that recorded operations; the first is the top level of the cell.
+    - `calls`: Calls of user functions, and of layers, that recorded operations; the first is the top level of the cell.
 
-    Notes
-    -----
     The frame of a layer is that of its method `call`, even if tapemagic defines it, so that its loops count as user
     loops do. The frames of the last call site stay alive until `forget` is called: otherwise a new call could get a
     frame with the same id.
@@ -39,6 +32,7 @@ class CallSites:
     def __init__(self, filename: str) -> None:
         self._filename = filename
         self.calls = [Call()]
+        # The frames themselves, not their ids: a frame that is alive keeps its id.
         self._chain: list[tuple[FrameType, int]] = []  # from the innermost frame to the top level
         self._frame: FrameType | None = None  # the innermost
         self._cell_frame_now: FrameType | None = None  # the innermost one of the cell
@@ -88,13 +82,15 @@ class CallSites:
 
     def _user_frames(self, frame: FrameType | None) -> list[tuple[FrameType, int]]:
         """Return the user and layer frames from `frame` up to the top level, each with its call index."""
-        indices = {id(other): (other, call) for other, call in self._chain}
+        indices = {id(inner): (inner, call) for inner, call in self._chain}
         new: list[FrameType] = []
         frames: list[tuple[FrameType, int]] = []
         while frame is not None:
+            # Frames that the last call site shares with this one keep their call index; only the new inner frames are
+            # entered.
             if id(frame) in indices:
-                positions = [other for other, _ in self._chain].index(frame)
-                frames = self._chain[positions:]
+                position = [inner for inner, _ in self._chain].index(frame)
+                frames = self._chain[position:]
                 break
             if _is_recorded_frame(frame):
                 new.append(frame)

@@ -29,13 +29,16 @@ from tapemagic.ipython.line_arguments import tensor_named
 from tapemagic.ipython.session import Session
 
 MAGIC = "%check_gradient"
+# Not argparse: the line contains a Python expression, in which quotes, minus signs and spaces mean something else.
 OPTION = re.compile(r"(?<!\S)--(rtol|atol)(?:\s*=\s*|\s+|\Z)(\S*)")
 UNKNOWN = re.compile(r"(?<!\S)--\w+")
+# Greedy from the left: the last two words are names, everything before them is the expression, spaces included.
 WORDS = re.compile(r"\A(.*\S)[\s,]+([^\s,]+)[\s,]+([^\s,]+)\Z")
 EXAMPLE = f"as in {MAGIC} my_dy_dx y x"
 MAX_LISTED = 10
 """Maximum number of differing entries that are listed."""
 
+# Far above the rounding errors of 1e-16 and 1e-7, so that another order of summation does not count as a mistake.
 DOUBLE, SINGLE = (1e-6, 1e-10), (1e-3, 1e-6)
 """Relative and absolute tolerance in double precision, and in lower precision."""
 
@@ -46,16 +49,10 @@ Index = tuple[int, ...]
 class CheckReport:
     """The result of ``%check_gradient``.
 
-    Attributes
-    ----------
-    ok : bool
-        True if there is a gradient and all entries agree with it.
-    headline : str
-        The result in one sentence.
-    details : str
-        The differing entries, with a likely reason.
-    differing : tuple of tuple of int
-        Indices of all differing entries.
+    - `ok`: True if there is a gradient and all entries agree with it.
+    - `headline`: The result in one sentence.
+    - `details`: The differing entries, with a likely reason.
+    - `differing`: Indices of all differing entries.
     """
 
     ok: bool
@@ -85,24 +82,12 @@ class Request:
 def check_gradient(line: str, session: Session | None, shell: InteractiveShell) -> CheckReport:
     """Compare a hand-written derivative with the gradient of the last %%tape cell.
 
-    Parameters
-    ----------
-    line : str
-        The line after ``%check_gradient``: an expression for your derivative, the names of target and source,
-        and optionally ``--rtol`` and ``--atol``.
-    session : Session or None
-        The last %%tape cell.
-    shell : InteractiveShell
-        The notebook in which the names are looked up.
+    - `line`: The line after ``%check_gradient``: an expression for your derivative, the names of target and source, and
+      optionally ``--rtol`` and ``--atol``.
+    - `session`: The last %%tape cell.
+    - `shell`: The notebook in which the names are looked up.
 
-    Returns
-    -------
-    CheckReport
-
-    Raises
-    ------
-    UsageError
-        If the line cannot be parsed, or a name in it is not a tensor.
+    Raises UsageError if the line cannot be parsed, or a name in it is not a tensor.
     """
     __tracebackhide__ = True
     if session is None:
@@ -129,10 +114,7 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
 def parse(line: str) -> Request:
     """Split the line of the magic into its parts.
 
-    Raises
-    ------
-    UsageError
-        If a part is missing, or an option is unknown or not a number.
+    Raises UsageError if a part is missing, or an option is unknown or not a number.
 
     Examples
     --------
@@ -159,9 +141,10 @@ def _tolerance(name: str, text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
+    # False for nan too, which a failed conversion becomes above.
     if not 0 <= value < math.inf:
         raise UsageError(
-            f"{MAGIC}: --{name} is a number from 0 on, not {text!r}: write --{name} 1e-6"
+            f"{MAGIC}: --{name} must be a number of at least 0, not {text!r}: write --{name} 1e-6"
         )
     return value
 
@@ -174,12 +157,13 @@ def _array(request: Request, shell: InteractiveShell) -> Any:
         tree = ast.parse(expression, mode="eval")
     except SyntaxError:
         raise UsageError(
-            f"{MAGIC}: {expression!r} is no expression: "
+            f"{MAGIC}: {expression!r} isn't an expression: "
             f"write your derivative, then a target and a source, {EXAMPLE}"
         ) from None
     try:
         value = shell.ev(expression)
     except NameError as error:
+        # A NameError inside a function that the expression calls is an error of that function, and is raised unchanged.
         if error.name not in names.read_names(tree):
             raise
         raise UsageError(
@@ -227,6 +211,7 @@ def _compare(
         )
         details = [of_a_sum]
     else:
+        # ~agree, so that nan counts as different.
         differing = tuple(map(tuple, np.argwhere(~agree(mine, tape)).tolist()))
         number_of = f" in {len(differing)} of {tape.size} entries" if tape.ndim else ""
         headline = f"{what}: yours differs from the tape's{number_of} {limits}"
@@ -247,6 +232,7 @@ def _compare(
 
 def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:
     """Return the tolerances of the line, or the default for the less precise of the two arrays."""
+    # The less precise array decides: a float32 gradient cannot agree with a float64 derivative to 1e-6.
     kinds = [x.dtype for x in (mine, tape) if x.dtype.kind in "fc"]
     rtol, atol = SINGLE if any(np.finfo(kind).precision < 10 for kind in kinds) else DOUBLE
     return (
@@ -260,6 +246,7 @@ def _table(mine: Any, tape: Any, differing: Sequence[Index]) -> str:
     rows = [("entry", "yours", "tape's", "difference")]
     for index in differing[:MAX_LISTED]:
         a, b = mine[index], tape[index]
+        # inf - inf is nan, and would warn.
         with np.errstate(invalid="ignore"):
             rows.append(
                 (str(list(index)), format_number(a), format_number(b), format_number(a - b))

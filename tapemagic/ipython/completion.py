@@ -25,9 +25,11 @@ from tapemagic.ipython.options import OPTIONS, Option
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.watchable import is_number
 
+# A line magic may be assigned, as in `report = %tape x**2`.
 LINE = re.compile(r"\A\s*(?:[\w\s,.]+=\s*)?(%%?\w+)\s(.*)\Z", re.DOTALL)
 """A line up to the cursor: the name of a magic, and the rest."""
 WORD = re.compile(r"[^\s,]*\Z")
+# By a regular expression, because a cell that is being typed rarely parses.
 ASSIGNED = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.MULTILINE)
 """An assignment at the top level of an unfinished cell."""
 ORDERS = ("1", "2", "3")
@@ -46,16 +48,10 @@ class Magics(Protocol):
 class Cursor:
     """Position of the cursor in the line of a magic.
 
-    Attributes
-    ----------
-    magic : str
-        The name of the magic with its percent signs.
-    words : list of str
-        The words before the one at the cursor.
-    word : str
-        The beginning of the word at the cursor.
-    body : str
-        The lines below, that is the cell.
+    - `magic`: The name of the magic with its percent signs.
+    - `words`: The words before the one at the cursor.
+    - `word`: The beginning of the word at the cursor.
+    - `body`: The lines below, that is the cell.
     """
 
     magic: str
@@ -80,7 +76,7 @@ class Cursor:
 
 
 def cursor_in(context: CompletionContext) -> Cursor | None:
-    """Locate the cursor; return None if it is not in the line of one of the magics."""
+    """Locate the cursor; return None outside the lines of the magics."""
     above, below = _split(context.full_text, context.cursor_line)
     match = LINE.match(context.text_until_cursor)
     if match is None or match[1] not in OPTIONS:
@@ -103,10 +99,7 @@ def _split(text: str, line: int) -> tuple[str, str]:
 class Completion:
     """Completion of options and names in the lines of the magics.
 
-    Parameters
-    ----------
-    magics : Magics
-        With the shell and the last %%tape cell.
+    - `magics`: With the shell and the last %%tape cell.
     """
 
     def __init__(self, magics: Magics) -> None:
@@ -114,6 +107,7 @@ class Completion:
 
     def install(self) -> None:
         """Register the completion with the shell."""
+        # IPython asks these matchers besides its own.
         self._magics.shell.Completer.custom_matchers.append(self.matches)
 
     def remove(self) -> None:
@@ -129,6 +123,7 @@ class Completion:
         return {
             "completions": [SimpleCompletion(text, type=hint) for text, hint in matches],
             "matched_fragment": "" if cursor is None else cursor.word,
+            # Otherwise IPython would add its own candidates, such as file names.
             "suppress": bool(matches),
             "ordered": True,
         }

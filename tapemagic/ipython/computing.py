@@ -26,10 +26,7 @@ LARGE = (
 class Computing:
     """Computes the small Dask arrays of a report, all in one Dask call.
 
-    Attributes
-    ----------
-    error : Exception or None
-        The error that Dask, or a user function that Dask called, raised.
+    - `error`: The error that Dask, or a user function that Dask called, raised.
     """
 
     def __init__(self) -> None:
@@ -39,6 +36,7 @@ class Computing:
         """Compute small values and the lazy `entries` of matrices; yield statements on what stays uncomputed."""
         values = uncomputed(subject, entries)
         if values:
+            # Imported here, because it loads Dask.
             from tapemagic.lazy.computing import compute
 
             try:

@@ -25,6 +25,7 @@ def _drop_invalid_settings(shell: InteractiveShell) -> None:
     """Log and remove invalid settings in IPython's configuration."""
     # traitlets would raise for them while the magics are made, and then no magic would exist at all.
     settings = shell.config.get(TapeMagics.__name__, {})
+    # shell.config is a dict of raw values: traitlets validates them only when the object is created.
     for name, trait in TapeMagics.class_traits(config=True).items():
         try:
             if name in settings and isinstance(trait, Setting):
@@ -36,6 +37,7 @@ def _drop_invalid_settings(shell: InteractiveShell) -> None:
 
 def unload(shell: InteractiveShell) -> None:
     """Unregister the magics, their settings and their tab completion."""
+    # IPython can register magics but has no call to remove them, so the tables are edited.
     for kind, magic_names in MAGICS.items():
         for name in magic_names:
             shell.magics_manager.magics[kind].pop(name, None)

@@ -45,6 +45,7 @@ def _stop(error: BaseException, session: Session) -> StopSite:
     trace = own[-1]
     frame, code = trace.tb_frame, trace.tb_frame.f_code
     place = Place(code.co_filename, trace.tb_lineno, "")
+    # In the order in which Python looks names up; a copy of the locals, because f_locals may be a live view (PEP 667).
     names = ChainMap(dict(frame.f_locals), frame.f_globals, vars(builtins))
     # co_positions has an entry for every two bytes of code.
     span = next(islice(code.co_positions(), trace.tb_lasti // 2, None), None)
@@ -69,6 +70,7 @@ def _stop(error: BaseException, session: Session) -> StopSite:
 def _where(frame: FrameType, filename: str) -> str:
     """Describe where a line is, if not at the top level of the cell: "in f", "of helpers.py"."""
     code = frame.f_code
+    # The qualified name of a nested function is "f.<locals>.g", where only f is a name that you can find.
     name = code.co_qualname.partition(".<locals>")[0]
     function = f"in {name}" if name.isidentifier() or name.replace(".", "").isidentifier() else ""
     if code.co_filename == filename:
@@ -84,6 +86,7 @@ def _arguments(called: FrameType) -> Sequence[Any]:
     if origin_of(code.co_filename) is not None:
         return ()
     match code.co_name:
+        # By the names of the engine's functions and of their parameters: rename both together.
         case "_array_ufunc" if values.get("method") == "__call__":
             return tuple(values["inputs"])
         case "_array_function":

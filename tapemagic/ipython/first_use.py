@@ -8,6 +8,8 @@ import warnings
 from types import CodeType
 from typing import Literal
 
+# At a cell's top level every name is global: STORE_FAST occurs only inside functions and, since PEP 709, for the
+# variables of inlined comprehensions.
 STORES = {"STORE_NAME", "STORE_GLOBAL"}
 LOADS = {"LOAD_NAME", "LOAD_GLOBAL"}
 COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
@@ -31,6 +33,8 @@ def first_use(source: str, name: str) -> Literal["read", "assigned"] | None:
 def _first_use(code: CodeType, name: str) -> Literal["read", "assigned"] | None:
     # Bytecode, not the syntax tree: it lists reads and assignments in the order in which they run.
     for step in dis.get_instructions(code):
+        # The first use in the bytecode, which need not run: a branch may skip it. `overwriting_line` and
+        # `assigns_before_use` are strict instead.
         if step.argval == name and step.opname in LOADS:
             return "read"
         if step.argval == name and step.opname in STORES:
@@ -89,6 +93,7 @@ def chained_lines(source: str, name: str) -> set[int]:
         line
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Assign)
+        # a, b = 1.0, 2.0 has one target, a tuple; a = b = 1.0 has two.
         and len(node.targets) > 1
         and ast.Store in _contexts(node, name)
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
@@ -105,5 +110,6 @@ def _contexts(statement: ast.stmt, name: str) -> set[type[ast.expr_context]]:
 
 
 def _only_assigns(statement: ast.stmt, contexts: set[type[ast.expr_context]]) -> bool:
+    # `x: float` declares without assigning.
     assigns = isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None
     return assigns and contexts == {ast.Store}

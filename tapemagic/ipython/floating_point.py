@@ -19,7 +19,7 @@ MESSAGE = re.compile(r"(divide by zero|overflow|underflow|invalid value) encount
 
 GRADIENT_METHODS = {"gradient", "jacobian", "batch_jacobian"}
 WARNINGS_MODULES = {"warnings", "_py_warnings"}
-"""Names of Python's warnings module (Python 3.14 moved its code to ``_py_warnings``)."""
+"""Names of the module `warnings` (Python 3.14 moved its code to ``_py_warnings``)."""
 
 
 class Unused(RuntimeWarning):
@@ -27,24 +27,16 @@ class Unused(RuntimeWarning):
 
 
 RESET_FILTER = "default", None, Unused, None, 0
-"""That filter in the form in which `warnings` stores it."""
+"""A filter for `Unused`, in the form in which `warnings` stores it."""
 
 
 class FloatingPointWarnings:
     """Collects NumPy's floating-point warnings of a cell, once per line and kind.
 
-    Parameters
-    ----------
-    filename : str
-        The file name in the code objects of the cell.
+    - `filename`: The file name in the code objects of the cell.
 
-    Attributes
-    ----------
-    gathered : dict of (int, str) to NumericWarning
-        By line and kind.
+    - `gathered`: Dict of (int, str) to NumericWarning. By line and kind.
 
-    Notes
-    -----
     The program's filters still decide whether a warning is an error, ignored or shown; only shown warnings are
     gathered. Warnings of other threads, and those that NumPy did not raise, are shown unchanged.
     """
@@ -52,6 +44,7 @@ class FloatingPointWarnings:
     def __init__(self, filename: str) -> None:
         self._filename = filename
         self.gathered: dict[tuple[int, str], NumericWarning] = {}
+        # showwarning, not warnings.catch_warnings: that would also undo the filters which the cell sets.
         self._before: Any = warnings.showwarning
         self._own: Any = self._before
         self._is_running = False
@@ -66,22 +59,25 @@ class FloatingPointWarnings:
 
     def __exit__(self, *error: object) -> None:
         self._is_running = False
+        # The cell may have installed its own function meanwhile; then that one stays.
         if warnings.showwarning is self._own:
             warnings.showwarning = self._before
         self._own = self._before
 
     def _show(self, message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
         """Gather a warning, or show it as the program would."""
+        # A function that the program itself installed sees every warning.
         own = getattr(self._before, "__module__", "") not in WARNINGS_MODULES
         gathered = self._is_running and self._gather(sys._getframe(1), message, category, lineno)
         if own or not gathered:
             self._before(message, category, filename, lineno, *rest)
 
     def _gather(self, frame: FrameType | None, message: Any, category: Any, lineno: int) -> bool:
-        """Gather a warning; return False if it is not NumPy's or not about this cell."""
+        """Gather a warning of NumPy about this cell; return False for any other warning."""
         match = MESSAGE.fullmatch(str(message))
         if match is None or not issubclass(category, RuntimeWarning):
             return False
+        # Past the frames of `warnings` itself, to the code that warned.
         while frame is not None and frame.f_globals.get("__name__") in WARNINGS_MODULES:
             frame = frame.f_back
         user, cell = self._frames(frame)
@@ -91,6 +87,7 @@ class FloatingPointWarnings:
         # because another line of the cell may cause the same warning.
         shown = frame.f_globals.get("__warningregistry__", {})
         shown.pop((str(message), category, lineno), None)
+        # NumPy writes "scalar add" for NumPy scalars and "add" for arrays.
         kind, operation = match[1], match[2].removeprefix("scalar ")
         key = cell.f_lineno, f"{kind} {operation}"
         if key not in self.gathered:
@@ -119,6 +116,8 @@ class FloatingPointWarnings:
 
 def forget_shown_warnings() -> None:
     """Make Python show warnings again that it has shown before, as any new filter does."""
+    # filterwarnings raises the version of the filters, which invalidates the registry of shown warnings in every
+    # module; changing the list alone would not.
     warnings.filterwarnings("default", category=Unused, append=True)
     if RESET_FILTER in warnings.filters:
         warnings.filters.remove(RESET_FILTER)  # type: ignore[attr-defined]

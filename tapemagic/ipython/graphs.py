@@ -30,26 +30,16 @@ def tape_graph(
 ) -> TapeGraph | DotSource:
     """Draw the graph of the last %%tape cell.
 
-    Parameters
-    ----------
-    options : object
-        The options of the magic, as strings.
-    session : Session or None
-        The last %%tape cell.
-    namespace : dict of str to object
-        The variables of the notebook.
-    max_nodes : int
-        Maximum number of nodes in a report.
-    style : Style
+    - `options`: The options of the magic, as strings.
+    - `session`: The last %%tape cell.
+    - `namespace`: The variables of the notebook.
+    - `max_nodes`: Maximum number of nodes in a report.
 
     Returns
     -------
     TapeGraph or DotSource
 
-    Raises
-    ------
-    UsageError
-        If there is no cell, or the target or iteration does not exist.
+    Raises UsageError if there is no cell, or the target or iteration does not exist.
     """
     __tracebackhide__ = True
     if session is None:
@@ -57,6 +47,7 @@ def tape_graph(
             "%tape_graph shows the last %%tape cell, and none has run yet: run one first"
         )
     nodes = _number(options.nodes, "nodes", MIN_NODES, MAX_NODES)
+    # Without the derivatives that the report computed: they would be drawn as operations of the cell.
     observer = session.recording()
     targets = session.targets
     if options.target is not None:
@@ -99,8 +90,9 @@ def _number(text: str, name: str, minimum: int, maximum: int) -> int | None:
     """Parse the number in an option; return None without the option."""
     if not text:
         return None
+    # Not int() alone, which accepts " 2 ", "1_0" and digits of other scripts.
     if not (re.fullmatch("[0-9]{1,9}", text) and minimum <= int(text) <= maximum):
         raise UsageError(
-            f"%tape_graph: --{name} is a whole number from {minimum} to {maximum}, not {text!r}"
+            f"%tape_graph: --{name} must be an integer from {minimum} to {maximum}, not {text!r}"
         )
     return int(text)

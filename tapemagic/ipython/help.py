@@ -33,7 +33,7 @@ One variable, and its first and second derivative::
   x = 2.0
   y = np.sin(x) * x**2
 
-A regression, whose Variables are watched by themselves::
+A regression, whose Variables are watched automatically::
 
   w, b = tapemagic.Variable(0.5), tapemagic.Variable(0.0)
 

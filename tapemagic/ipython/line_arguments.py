@@ -19,7 +19,9 @@ from tapemagic.explain.formatting import printable
 from tapemagic.ipython.options import OPTIONS
 from tapemagic.ipython.runcell import Cell
 
+# argparse's own messages, in its English; Python has no structured form of them.
 UNKNOWN = re.compile(r"unrecognized arguments: (.*)", re.DOTALL)
+# In `--what-if a= -3:3` argparse takes -3:3 for an option.
 RANGE = re.compile(r"(?:^|\s)-[\d.]+:")
 VALUE_GIVEN = re.compile(r"argument (?:\S+/)?(\S+): ignored explicit argument .*", re.DOTALL)
 WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument")
@@ -28,10 +30,7 @@ WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument
 def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
     """Parse the options in the line of a magic.
 
-    Raises
-    ------
-    UsageError
-        For an unmatched quotation mark, an unknown option, and an option without a value.
+    Raises UsageError for an unmatched quotation mark, an unknown option, and an option without a value.
     """
     try:
         return parse_argstring(magic, line)
@@ -45,15 +44,15 @@ def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
 
 def _advice(message: str, name: str) -> str:
     """Replace a message of argparse by advice."""
-    if found := UNKNOWN.match(message):
-        if RANGE.search(found[1]):
-            return f"{printable(found[1])!r} stands alone: write a range without spaces, as in --what-if a=-3:3"
-        option = next((word for word in found[1].split() if word.startswith("-")), "")
-        return _unknown_option(option, name) if option else _misplaced(found[1], name)
-    if found := WITHOUT_VALUE.match(message):
-        option = found[1].partition("/")[0]
+    if match := UNKNOWN.match(message):
+        if RANGE.search(match[1]):
+            return f"{printable(match[1])!r} stands alone: write a range without spaces, as in --what-if a=-3:3"
+        option = next((word for word in match[1].split() if word.startswith("-")), "")
+        return _unknown_option(option, name) if option else _misplaced(match[1], name)
+    if match := WITHOUT_VALUE.match(message):
+        option = match[1].partition("/")[0]
         value = next(x.metavar for x in OPTIONS[name] if option in x.flags)
-        return f"{found[1].replace('/', ' or ')} needs a value: write {option} {value}"
+        return f"{match[1].replace('/', ' or ')} needs a value: write {option} {value}"
     return VALUE_GIVEN.sub(r"\1 takes no value: write \1 alone", message)
 
 
@@ -88,10 +87,7 @@ def normalize(name: str) -> str:
 def tensor_named(name: str, namespace: Mapping[str, Any], magic: str) -> Traced:
     """Look up a tensor by its name in the line of a magic.
 
-    Raises
-    ------
-    UsageError
-        If the name does not exist, or its value is not a tensor.
+    Raises UsageError if the name does not exist, or its value is not a tensor.
     """
     value = namespace.get(normalize(name))
     if not isinstance(value, Traced):
@@ -116,7 +112,7 @@ def order_of(text: str, magic: str = "%%tape") -> int:
     # Not int(text): that would accept "٣", " 2 " and "1_0".
     if text not in {*"123456789"}:
         raise UsageError(
-            f"{magic}: the order is a whole number from 1 to 9, not {text!r}: write -o 2"
+            f"{magic}: the order must be an integer from 1 to 9, not {text!r}: write -o 2"
         )
     return int(text)
 
@@ -134,6 +130,7 @@ def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> 
         raise UsageError(
             f"%%tape: {options.name!r} is what the tape is called in the cell: give the tape another name with -n t"
         )
+    # Also built-in functions: a tape named `sum` would hide sum() in the whole notebook.
     value = namespace.get(options.name, getattr(builtins, options.name, None))
     if isinstance(value, ModuleType) or callable(value):
         what = "module" if isinstance(value, ModuleType) else "function"
@@ -148,7 +145,7 @@ def check_names(cell: Cell, watch: list[str], targets: list[str]) -> None:
     for name in [*watch, *targets]:
         if not is_name(name):
             raise UsageError(
-                f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y"
+                f"%%tape: {name!r} isn't a variable name: write names apart, as in %%tape x y"
             )
         if name not in cell.namespace and name not in cell.assigned:
             advice = f"write {name} = 3.0 in the cell, or in a cell above"

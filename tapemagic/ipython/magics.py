@@ -65,6 +65,7 @@ from tapemagic.report.request import MAX_NODES, Kind, ReportRequest
 from tapemagic.report.tabs import TITLES
 from tapemagic.report.tapegraph import DotSource, TapeGraph
 
+# Not argparse: it would split the expression at spaces and remove its quotes.
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
 OPTION = re.compile(
     "|".join(
@@ -131,6 +132,7 @@ class TapeMagics(Magics):
         super().__init__(shell)
         self._reports = ShownReports(shell)
 
+    # IPython would replace {x} and $x in the line by values, which breaks set displays and f-strings in expressions.
     @no_var_expand
     @cell_magic("tape")
     @documented("%%tape")
@@ -157,9 +159,9 @@ class TapeMagics(Magics):
             return session
 
         if options.compute and (plotted or requests):
-            other = "--plot" if plotted else "--what-if"
+            option = "--plot" if plotted else "--what-if"
             raise UsageError(
-                f"%%tape: --compute and {other} do not go together, since every run would compute the data again: "
+                f"%%tape: --compute and {option} do not go together, since every run would compute the data again: "
                 "leave one of them out, or give the cell a sample in memory, such as X[:1000].compute()"
             )
         plots = PlotRuns(ready, plotted, begin) if plotted else None
@@ -257,10 +259,7 @@ class TapeMagics(Magics):
     ) -> TapeReport | None:
         """Make the report of a cell that has run; if that fails, only warn.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            If making the report is interrupted.
+        Raises KeyboardInterrupt if making the report is interrupted.
         """
         __tracebackhide__ = True
         try:
@@ -339,14 +338,15 @@ class TapeMagics(Magics):
                 "%tape takes one expression; to run statements, write %%tape above a cell of them"
             )
         namespace = cell.namespace
-        held = {
+        numbers = {
             name: namespace[name] for name in sorted(cell.read) if is_number(namespace.get(name))
         }
-        session = Session(cell, list(held), True, True)
+        session = Session(cell, list(numbers), True, True)
         try:
             return self._run(session, ReportRequest(order=order), line)
         finally:
-            namespace.update(held)
+            # The numbers were replaced by tensors for the run; the notebook's own values come back even after an error.
+            namespace.update(numbers)
 
     @no_var_expand
     @output_can_be_silenced
@@ -415,10 +415,10 @@ class TapeMagics(Magics):
 
 
 def fill_request(options: Any, **values: Any) -> ReportRequest:
-    """Return a request in which every option of a magic fills the field of its name, and `values` fill others."""
+    """Build a request: each option of a magic fills the field of its name, and `values` fill further fields."""
     names = {field.name for field in fields(ReportRequest)}
-    given = {name: value for name, value in vars(options).items() if name in names}
-    return ReportRequest(**given | values)
+    option_values = {name: value for name, value in vars(options).items() if name in names}
+    return ReportRequest(**option_values | values)
 
 
 def ends_in_semicolon(cell: str) -> bool:
@@ -432,10 +432,7 @@ def ends_in_semicolon(cell: str) -> bool:
 def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:
     """Compile the expression of %tape.
 
-    Raises
-    ------
-    UsageError
-        If it starts with an option of %%tape that %tape does not have.
+    Raises UsageError if it starts with an option of %%tape that %tape does not have.
     """
     __tracebackhide__ = True
     option = OPTION.match(source)

@@ -13,7 +13,10 @@ HOOK = "__tape_named__"
 """Name of the hook in the cell's namespace while it runs."""
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+# A comprehension binds its loop variables for itself, but a walrus in it binds a name outside (PEP 572): hence two
+# lists.
 NEW_SCOPES = (*SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+# LOAD_FROM_DICT_OR_GLOBALS is new in Python 3.12, for class bodies and annotation scopes.
 READS = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
 """Bytecode instructions that may read a global name."""
 
@@ -39,10 +42,7 @@ def loop_names(tree: ast.AST) -> set[str]:
 def read_names(tree: ast.Module | ast.Expression, filename: str = "<cell>") -> set[str]:
     """Return the global names that code reads, also inside functions, classes and comprehensions.
 
-    Raises
-    ------
-    SyntaxError
-        If the code does not compile; with a line of `filename`.
+    Raises SyntaxError if the code does not compile; with a line of `filename`.
     """
     mode = "eval" if isinstance(tree, ast.Expression) else "exec"
     with warnings.catch_warnings(
@@ -58,8 +58,10 @@ def globals_read(code: CodeType, in_class: bool = False) -> set[str]:
     steps = list(dis.get_instructions(code))
     names = {step.argval for step in steps if step.opname in READS}
     if in_class:
+        # Every class body starts by reading __name__ for its __module__.
         names -= {step.argval for step in steps if step.opname == "STORE_NAME"} | {"__name__"}
     inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    # Functions and comprehensions are CO_OPTIMIZED; among nested code objects only class bodies are not.
     return names.union(*(globals_read(part, not part.co_flags & CO_OPTIMIZED) for part in inner))
 
 
@@ -162,4 +164,5 @@ def _hook_calls(names: set[str], place: ast.AST) -> list[ast.stmt]:
 
 def _hook_call(name: str, place: ast.AST, *value: ast.expr) -> ast.Call:
     call = ast.Call(ast.Name(HOOK, ast.Load()), [ast.Constant(name), *value], [])
+    # At the line of the assignment, so that errors and call sites name it, not line 1.
     return ast.fix_missing_locations(ast.copy_location(call, place))

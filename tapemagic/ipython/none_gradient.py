@@ -27,16 +27,10 @@ from tapemagic.report.failure.operands import UNKNOWN, Names, written
 def why_none_at(
     place: Place, node: ast.expr, namespace: Mapping[str, Any], session: Session
 ) -> str:
-    """Explain why the value of an expression is None.
+    """Explain why an expression has the value None: its gradient is missing.
 
-    Parameters
-    ----------
-    place : Place
-        The line.
-    node : ast.expr
-    namespace : mapping of str to object
-        The names at that line.
-    session : Session
+    - `place`: The line.
+    - `namespace`: The names at that line.
 
     Returns
     -------
@@ -59,8 +53,10 @@ def why_none_at(
             return ""
     used = {*names_read(taker), *names_read(y), *names_read(sources)}
     between = (part for part in ast.walk(tree) if taken.lineno < getattr(part, "lineno", 0) < line)
+    # In another function the same name may be another variable, and a later line has not run yet.
     if x is None or _functions(tree, line) != _functions(tree, taken.lineno) or line < taken.lineno:
         return ""
+    # A name that was bound again in between no longer has the value that the gradient was taken of.
     if names_bound(between) & used or name in _parameters(tree, line):
         return ""
     values = [Names(namespace).value(part) for part in (taker, y, x)]

@@ -33,9 +33,11 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, reset
 from tapemagic.ipython.names import globals_read
 
+# Not None, which is a value that a name may have.
 MISSING = object()
 """Placeholder for the value of a name that does not exist."""
 
+# OrderedDict before dict, its base: the first class that fits is used.
 FILLS: dict[Any, Callable[[Any, Any], Any]] = {
     list: list.extend,
     OrderedDict: OrderedDict.update,
@@ -49,6 +51,7 @@ FILLS: dict[Any, Callable[[Any, Any], Any]] = {
 PLAIN_TYPES = bool | int | float | complex | str | bytes | None
 """Types whose values are compared with ``==``."""
 
+# The type has no public name.
 CACHED = type(cache(int))
 """Type of functions decorated with ``functools.lru_cache``."""
 ITEMWISE = (list, tuple, deque)
@@ -61,16 +64,10 @@ STATEFUL_PACKAGES = ("tapemagic.nn.", "tapemagic.tf.")
 class SavedState:
     """Saved state of an object.
 
-    Attributes
-    ----------
-    name : str
-        The notebook variable through which the object was found.
-    content : object
-        A copy that nothing changes.
-    write_back : callable
-        Writes such content into the object.
-    is_random : bool
-        True for the state of a random generator.
+    - `name`: The notebook variable through which the object was found.
+    - `content`: A copy that nothing changes.
+    - `write_back`: Writes such content into the object.
+    - `is_random`: True for the state of a random generator.
     """
 
     name: str
@@ -85,15 +82,17 @@ class SavedState:
 
 
 def save_state(name: str, value: Any) -> SavedState | None:  # noqa: PLR0912 -- one branch for each type
-    """Save the state of an object; return None if it has none that is handled here."""
+    """Save the state of an object; return None for objects whose state is not handled here."""
     match value:
         case Variable():
             return SavedState(name, unwrap(value), partial(reset, value))
         case np.ndarray():
+            # Into the same array: views of it, in other variables, must see the old numbers again.
             return SavedState(name, value.copy(), partial(np.copyto, value))
         case array():
             return SavedState(name, value[:], partial(value.__setitem__, slice(None)))
         case np.random.BitGenerator():
+            # As bytes: the state is a dict with an array that may be the generator's own.
             return SavedState(name, pickle.dumps(value.state), partial(_seed, value), True)
         case np.random.RandomState():
             return _random(name, value.get_state, value.set_state)
@@ -102,6 +101,7 @@ def save_state(name: str, value: Any) -> SavedState | None:  # noqa: PLR0912 -- 
         case CellType():
             return SavedState(name, _cell_contents(value), partial(_fill, value))
         case CACHED():
+            # What an lru_cache holds can't be read, so it is emptied: the function computes its results again.
             return SavedState(name, None, lambda _: value.cache_clear())
         case ModuleType():
             return SavedState(name, vars(value).copy(), partial(_bind_in, vars(value)))
@@ -125,7 +125,7 @@ def global_states() -> Iterator[tuple[Any, SavedState]]:
         yield os, SavedState("", Path.cwd(), os.chdir)
 
 
-def is_equal(one: Any, other: Any) -> bool:
+def is_equal(a: Any, b: Any) -> bool:
     """Return True if two contents are equal: arrays by bytes, containers by the identity of their items.
 
     Examples
@@ -133,39 +133,35 @@ def is_equal(one: Any, other: Any) -> bool:
     >>> is_equal(np.array([np.nan]), np.array([np.nan])), is_equal([1], [2])
     (True, False)
     """
-    if one is other:
+    if a is b:
         return True
-    if type(one) is not type(other):
+    if type(a) is not type(b):
         return False
-    if is_lazy(one):
+    if is_lazy(a):
         return False
-    if isinstance(one, np.ndarray):
-        return _has_equal_entries(np.asarray(one), np.asarray(other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and is_equal([*one.values()], [*other.values()])
-    if isinstance(one, ITEMWISE):
-        return len(one) == len(other) and (
-            all(map(is_, one, other)) or all(map(_is_equal_item, one, other))
-        )
-    if is_table(one):
-        return bool(one.equals(other))
-    return bool(one == other) if isinstance(one, PLAIN_TYPES | set | array | bytearray) else False
+    if isinstance(a, np.ndarray):
+        return _has_equal_entries(np.asarray(a), np.asarray(b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and is_equal([*a.values()], [*b.values()])
+    if isinstance(a, ITEMWISE):
+        return len(a) == len(b) and (all(map(is_, a, b)) or all(map(_is_equal_item, a, b)))
+    if is_table(a):
+        return bool(a.equals(b))
+    return bool(a == b) if isinstance(a, PLAIN_TYPES | set | array | bytearray) else False
 
 
-def _is_equal_item(one: Any, other: Any) -> bool:
-    return one is other or (
-        isinstance(one, PLAIN_TYPES) and type(one) is type(other) and one == other
-    )
+def _is_equal_item(a: Any, b: Any) -> bool:
+    return a is b or (isinstance(a, PLAIN_TYPES) and type(a) is type(b) and a == b)
 
 
-def _has_equal_entries(one: np.ndarray, other: np.ndarray) -> bool:
-    if one.shape != other.shape or one.dtype != other.dtype:
+def _has_equal_entries(a: np.ndarray, b: np.ndarray) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
         return False
     # Bytes of an object array are addresses; of a structured one with objects they cannot be compared at all.
-    if one.dtype.hasobject:
-        return is_equal([*one.flat], [*other.flat]) if one.dtype == object else False
+    if a.dtype.hasobject:
+        return is_equal([*a.flat], [*b.flat]) if a.dtype == object else False
     # As bytes, so that nan equals itself and -0.0 differs from 0.0.
-    first, second = (np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in (one, other))
+    first, second = (np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in (a, b))
     return np.array_equal(first, second)
 
 
@@ -179,11 +175,7 @@ def is_table(value: Any) -> bool:
 def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branch for each type
     """Yield the objects inside an object, and the globals that a user function reads.
 
-    Parameters
-    ----------
-    value : object
-    main : str
-        The name of the notebook's module.
+    - `main`: The name of the notebook's module.
     """
     match value:
         case dict():
@@ -219,6 +211,7 @@ def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branc
         case ModuleType() if is_own_module(value.__name__, main):
             yield from vars(value).copy().values()
         case type() if is_own(value, main):
+            # Without the class itself and without object.
             yield from value.__mro__[1:-1]
             yield from vars(value).copy().values()
         case property():
@@ -229,6 +222,7 @@ def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branc
         yield type(value)
         yield from _slots(value).values()
         with suppress(AttributeError):
+            # Past a __getattribute__ of the class, which may compute or raise.
             yield object.__getattribute__(value, "__dict__")
 
 
@@ -294,11 +288,12 @@ def _is_special(name: str) -> bool:
 
 
 def _set_attributes(kind: type, content: dict[str, Any]) -> None:
-    now = _attributes(kind)
-    for name in now.keys() - content.keys():
+    current = _attributes(kind)
+    for name in current.keys() - content.keys():
+        # Past a metaclass that forbids or observes changes, such as that of an Enum.
         type.__delattr__(kind, name)
     for name, value in content.items():
-        if now.get(name, MISSING) is not value:
+        if current.get(name, MISSING) is not value:
             type.__setattr__(kind, name, value)
 
 

@@ -10,6 +10,7 @@ from IPython.core.magic_arguments import MagicHelpFormatter, argument, kwds, mag
 
 from tapemagic.ipython.help import MORE, USAGE
 
+# Not the terminal's width: the help is part of docstrings, and must be the same on all machines.
 WIDTH = 79
 HEADINGS = {"positional arguments": "Arguments", "options": "Options"}
 
@@ -18,20 +19,12 @@ HEADINGS = {"positional arguments": "Arguments", "options": "Options"}
 class Option:
     """Option of a magic; with a name instead of flags, a positional argument.
 
-    Attributes
-    ----------
-    names : tuple of str
-        ``-t`` and ``--target``, or the name of an argument.
-    hint : str
-        A few words for the list of completions.
-    help : str
-        A sentence, with the default.
-    metavar : str
-        Placeholder of its value; empty for a flag.
-    default : object
-        Default of an option with a value.
-    nargs : str
-        As in argparse; empty for exactly one.
+    - `names`: ``-t`` and ``--target``, or the name of an argument.
+    - `hint`: A few words for the list of completions.
+    - `help`: A sentence, with the default.
+    - `metavar`: Placeholder of its value, or "" for a flag.
+    - `default`: Default of an option with a value.
+    - `nargs`: As in argparse, or "" for exactly one value.
     """
 
     names: tuple[str, ...]
@@ -85,6 +78,7 @@ def documented(name: str) -> Callable[[Any], Any]:
     """Add its options and help to a magic."""
 
     def decorate(function: Any) -> Any:
+        # IPython adds the arguments of a magic in the reverse order of their decorators.
         for option in reversed(OPTIONS[name]):
             function = option.declaration(function)
         words = {"usage": USAGE[name], "epilog": MORE[name], "formatter_class": Help}
@@ -106,8 +100,8 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         Option(
             ("names",),
             "",
-            "What to watch: variables of the notebook, or names that the cell assigns. They stand in front of -t, "
-            "or behind a double dash. A Variable that the cell reads is watched by itself.",
+            "What to watch: variables of the notebook, or names that the cell assigns. They come before -t, "
+            "or after a double dash. A Variable that the cell reads is watched automatically.",
             "NAME",
             (),
             "*",
@@ -137,7 +131,7 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         Option(
             ("--no-auto-watch",),
             "do not watch Variables",
-            "Watch only what is named, and no Variable by itself.",
+            "Watch only what is named, and no Variable automatically.",
         ),
         Option(
             ("--jacobian",),
@@ -151,8 +145,8 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             ("--check",),
-            "compare with difference quotients",
-            "Compare every gradient with difference quotients of what was recorded.",
+            "compare with finite differences",
+            "Check every gradient by finite differences of the recorded operations.",
         ),
         Option(
             ("--code",),
@@ -176,7 +170,7 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             ("--what-if",),
             "sliders that run the cell again",
             "Sliders for these real numbers and small arrays, of the notebook or assigned by the cell. Moving one runs "
-            "the cell again. A range may stand behind a name; the default is around its value.",
+            "the cell again. A range may follow a name; the default is around its value.",
             "NAME[=LOW:HIGH]",
             (),
             "+",
@@ -202,14 +196,14 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             ("--iteration",),
-            "which turn of a loop",
+            "which iteration of a loop",
             "Open this iteration of a loop, counted from 1. By default, the last.",
             "K",
         ),
         Option(
             ("--nodes",),
-            "room for so many nodes",
-            "Make room for so many nodes, from 20 to 2000. By default, four times as many as in a report.",
+            "room for this many nodes",
+            "Make room for this many nodes, from 20 to 2000. By default, four times as many as in a report.",
             "N",
         ),
         Option(
@@ -228,7 +222,7 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         Option(
             ("arguments",),
             "",
-            "Expressions for the arguments of a call: show the program of that call alone.",
+            "Expressions for the arguments of a call: show only the program of that call.",
             "ARGUMENT",
             (),
             "*",

@@ -59,10 +59,7 @@ class Range:
 def parse_range(text: str) -> Range:
     """Parse the variable and the range in the value of --plot.
 
-    Raises
-    ------
-    UsageError
-        If it is malformed, reversed or empty.
+    Raises UsageError if it is malformed, reversed or empty.
 
     Examples
     --------
@@ -73,7 +70,7 @@ def parse_range(text: str) -> Range:
     match = RANGE.fullmatch(text)
     name = normalize(match[1]) if match else ""
     if match is None or not is_name(name):
-        raise _error(f"{shown!r} is no name with a range: write it without spaces, as in x=-6:6")
+        raise _error(f"{shown!r} isn't a name with a range: write it without spaces, as in x=-6:6")
     try:
         low, high = float(match[2]), float(match[3])
     except ValueError:
@@ -83,7 +80,7 @@ def parse_range(text: str) -> Range:
             f"the range in {shown!r} has no end: write two finite numbers, as in {name}=-6:6"
         )
     if low > high:
-        raise _error(f"the range in {shown!r} is turned round: write {name}={match[3]}:{match[2]}")
+        raise _error(f"the range in {shown!r} is reversed: write {name}={match[3]}:{match[2]}")
     if high - low <= MIN_RELATIVE_WIDTH * max(abs(low), abs(high)):
         raise _error(f"the range in {shown!r} is too narrow: write one such as {name}=-6:6")
     return Range(name, low, high)
@@ -92,22 +89,11 @@ def parse_range(text: str) -> Range:
 class PlotRuns:
     """The runs of a cell for a plot; created before its ordinary run.
 
-    Parameters
-    ----------
-    cell : Cell
-    plot_range : Range
-    begin : callable
-        Makes a session for a run of the cell.
+    - `begin`: Makes a session for a run of the cell.
 
-    Attributes
-    ----------
-    what_if : WhatIf or None
-        The sliders of the cell; its runs use their values.
+    - `what_if`: The sliders of the cell; its runs use their values.
 
-    Raises
-    ------
-    UsageError
-        If the variable's value in the notebook is not a real number.
+    Raises UsageError if the variable's value in the notebook is not a real number.
     """
 
     def __init__(self, cell: Cell, plot_range: Range, begin: Callable[[], Session]) -> None:
@@ -118,9 +104,10 @@ class PlotRuns:
         name, namespace = plot_range.name, cell.namespace
         if name in cell.looped:
             raise _error(
-                f"the loop gives {name} a value in every turn: give what the plot changes a name of its own in front "
+                f"the loop assigns {name} in every iteration: give what the plot changes a name of its own in front "
                 "of the loop"
             )
+        # A name that the cell assigns before it reads it gets its number at that assignment, else before the run.
         self._is_at_start = name in namespace and (
             name not in cell.assigned or first_use(cell.source, name) != "assigned"
         )
@@ -150,8 +137,8 @@ class PlotRuns:
         problem = "there is nothing to differentiate" if not targets else ""
         if source is None:
             problem = f"the line that assigns {name} did not run"
-        elif found := _problem(name, source):
-            problem = found
+        elif reason := _problem(name, source):
+            problem = reason
         elif lazy := [y for y, target in targets if is_lazy(unwrap(target))]:
             problem = (
                 f"{lazy[0]} is computed from Dask arrays, and nothing runs those without being asked: a plot needs "
@@ -182,17 +169,17 @@ class PlotRuns:
         """Record the values that the cell starts with; return True if they equal the last plot's."""
         self._begin_again()
         namespace, moved = self._cell.namespace, self.what_if.moved if self.what_if else {}
-        others = {name: value for name, value in moved.items() if name != self._range.name}
+        other_moves = {name: value for name, value in moved.items() if name != self._range.name}
         names = sorted(self._mentioned - moved.keys() - {self._range.name})
-        known, self._start_values = (
+        previous, self._start_values = (
             self._start_values,
-            [others, *(namespace.get(name) for name in names)],
+            [other_moves, *(namespace.get(name) for name in names)],
         )
-        pairs = zip(known[1:], self._start_values[1:], strict=False)
+        pairs = zip(previous[1:], self._start_values[1:], strict=False)
         return (
-            len(known) == len(self._start_values)
-            and known[0] == others
-            and all(before is now for before, now in pairs)
+            len(previous) == len(self._start_values)
+            and previous[0] == other_moves
+            and all(before is after for before, after in pairs)
         )
 
     @contextmanager
@@ -219,8 +206,8 @@ class PlotRuns:
             session = self._begin()
             with session:
                 value = self._cell.run(self._hook(session, x))
-            held = dict(choice(session, value))
-            values = [held.get(y, self._untracked(y, value)) for y in targets]
+            targets_by_name = dict(choice(session, value))
+            values = [targets_by_name.get(y, self._untracked(y, value)) for y in targets]
             return numbers(session.observer, values, session.sources[name], order)
         except KeyboardInterrupt:
             raise
@@ -246,6 +233,7 @@ class PlotRuns:
             nonlocal place
             if name == self._range.name and not self._is_at_start:
                 here = self._cell.instruction()
+                # By instruction, not by line: x = 1; x = 2 on one line are two assignments.
                 place = place or here
                 if (
                     here == place
@@ -261,20 +249,21 @@ class PlotRuns:
         """Return a target that is not on the tape, such as a constant assigned in a branch."""
         written = self._cell.last
         values = list(value) if isinstance(value, (list, tuple)) and len(written) > 1 else [value]
-        found = self._cell.namespace.get(target)
+        number = self._cell.namespace.get(target)
         if target in written and len(values) == len(written):
-            found = values[written.index(target)]
-        return found if is_number(found) else None
+            number = values[written.index(target)]
+        return number if is_number(number) else None
 
 
 @contextmanager
 def isolated_figures() -> Iterator[None]:
-    """Redirect pyplot to a new figure, so that runs leave the current figure alone."""
+    """Redirect pyplot to a new figure, so that runs don't draw into the current figure."""
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     if pyplot is None or not pyplot.get_fignums():
         yield
         return
     current = pyplot.gcf().number
+    # pyplot draws into the current figure; a new one takes what the runs draw, and `captured` closes it.
     pyplot.figure()
     try:
         yield

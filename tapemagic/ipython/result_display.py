@@ -26,6 +26,7 @@ def display_result(result: T, line: str, shell: InteractiveShell) -> T | None:
     A notebook shows only the value of a cell's last line. The result of a magic that is a statement on another line, in
     a loop or in a function is displayed here, unless a semicolon follows it.
     """
+    # The user asked for no output at all.
     if DisplayHook.semicolon_at_end_of_expression(line) or shell.ast_node_interactivity == "none":
         return result
     caller = _user_frame()
@@ -61,11 +62,9 @@ class ShownReports:
     def begin(self, text: str) -> list[TapeReport]:
         """Start a run of a cell: close the reports of its earlier run and return the list for its new reports.
 
-        Parameters
-        ----------
-        text : str
-            The text of the cell, which identifies it if the front end sends no cell id.
+        - `text`: The text of the cell, which identifies it if the front end sends no cell id.
         """
+        # The shell of ipykernel has get_parent, that of a terminal has not; not every front end sends a cellId.
         message: dict[str, Any] = getattr(self._shell, "get_parent", dict)() or {}
         cell = message.get("metadata", {}).get("cellId") or message.get("content", {}).get("code")
         # One cell may make several reports in one run (a loop with %tape): these must stay open together.

@@ -30,24 +30,14 @@ BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)*")
 class Cell:
     """A compiled cell.
 
-    Attributes
-    ----------
-    filename : str
-        File name in its code objects and tracebacks.
-    lines : list of str
-        The cell as written, including the line of the magic.
-    source : str
-        The cell as Python code, with the same line numbers.
-    assigned, read : set of str
-        Names that it assigns at its top level, and global names that it reads.
-    looped : set of str
-        Names that it assigns as targets of loops.
-    last : list of str
-        Source of the last expression, or of its items if it is a list, tuple or dict display.
-    is_display : bool
-        True if the last expression is a list, tuple or dict display.
-    is_expression : bool
-        True if the cell consists of the last expression only.
+    - `filename`: File name in its code objects and tracebacks.
+    - `lines`: The cell as written, including the line of the magic.
+    - `source`: The cell as Python code, with the same line numbers.
+    - `assigned`, `read`: Names that it assigns at its top level, and global names that it reads.
+    - `looped`: Names that it assigns as targets of loops.
+    - `last`: Source of the last expression, or of its items if it is a list, tuple or dict display.
+    - `is_display`: True if the last expression is a list, tuple or dict display.
+    - `is_expression`: True if the cell consists of the last expression only.
     """
 
     namespace: dict[str, Any]
@@ -74,6 +64,7 @@ class Cell:
         return None if frame is None else (frame.f_code, frame.f_lasti)
 
     def _frame(self) -> FrameType | None:
+        # 2: past this method and the one that called it.
         frame: FrameType | None = sys._getframe(2)
         while frame is not None and frame.f_code.co_filename != self.filename:
             frame = frame.f_back
@@ -152,6 +143,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
         raise UsageError(
             "%%tape cannot run 'await' at the top level of a cell: await it in a cell of its own"
         )
+    # AST transformers of extensions see the tree before the hooks are inserted, as in any cell.
     tree = shell.transform_ast(tree)
     assigned, read = names.assigned_names(tree), names.read_names(tree, filename)
     looped = names.loop_names(tree)
@@ -185,7 +177,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
 
 
 def _written_items(value: ast.expr) -> list[ast.expr] | None:
-    """Return the items of a list, tuple or dict display; None for other expressions, or if an item is unpacked."""
+    """Return the items of a list, tuple or dict display, or None for other expressions and unpacked items."""
     match value:
         case ast.List(parts) | ast.Tuple(parts) if not any(
             isinstance(part, ast.Starred) for part in parts
@@ -198,6 +190,7 @@ def _written_items(value: ast.expr) -> list[ast.expr] | None:
 
 def _source_of(source: str, value: ast.expr) -> str:
     """Return the source of an expression on one line, clipped to `MAX_NAME_LENGTH` characters."""
+    # As you wrote it: ast.unparse would add parentheses and normalize quotes.
     written = ast.get_source_segment(source, value)
     if not written or "\n" in written:
         written = ast.unparse(value)

@@ -27,6 +27,7 @@ from tapemagic.report.context import Context
 from tapemagic.report.failure.find import Failure
 from tapemagic.report.verdict.statement import Statement
 
+# They hold every earlier result, which would give each value a second name, such as Out[3].
 HIDDEN = {"In", "Out"}
 """Names that IPython puts into every notebook."""
 
@@ -38,31 +39,19 @@ UNNAMED = "Variable"
 class Session:
     """A single run of a cell: its tapes, watched values, and the names and values that it assigns.
 
-    Attributes
-    ----------
-    history : list of (name, value)
-        Every number, array, tensor, list and dict that the cell assigned to a name, oldest first.
-    sources : dict of str to tensor
-        The tensors that the first line of the cell names to watch.
-    assigned : dict of str to int
-        The lines that last assigned each name.
-    bindings : dict of str to list of (int, int or None)
-        The ids of the tensors that each name was bound to, with lines, oldest first.
-    tape_name : str
-        The tape's name in the notebook; empty if it has no name.
-    lists : dict of str to str
-        The types of lists and tuples that were replaced by tensors to be watched, by name.
-    targets : sequence of (name, tensor)
-        The values that the report differentiates.
-    order : int
-        The highest order of derivatives in the report.
-    notes : list of Statement
-        Additional statements for the verdict.
+    - `history`: List of (name, value). Every number, array, tensor, list and dict that the cell assigned to a name,
+      oldest first.
+    - `sources`: The tensors that the first line of the cell names to watch.
+    - `assigned`: The lines that last assigned each name.
+    - `bindings`: Dict of str to list of (int, int or None). The ids of the tensors that each name was bound to, with
+      lines, oldest first.
+    - `tape_name`: The tape's name in the notebook, or "" if it has no name.
+    - `lists`: The types of lists and tuples that were replaced by tensors to be watched, by name.
+    - `targets`: Sequence of (name, tensor). The values that the report differentiates.
+    - `order`: The highest order of derivatives in the report.
+    - `notes`: Additional statements for the verdict.
 
-    Raises
-    ------
-    UsageError
-        If a value to watch does not consist of numbers.
+    Raises UsageError if a value to watch does not consist of numbers.
     """
 
     def __init__(
@@ -100,8 +89,8 @@ class Session:
         self.tape.__enter__()
         self._warnings.__enter__()
         for name, value in self._initial.items():
-            self.cell.namespace[name] = held = self._bind(name, value)
-            self.bindings[name] = [(id_of(held), None)]
+            self.cell.namespace[name] = tensor = self._bind(name, value)
+            self.bindings[name] = [(id_of(tensor), None)]
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -147,16 +136,17 @@ class Session:
             value = self._to_watch(name, value)
             self.tape.track(value)
             self.sources[name] = value
+        # Other objects would be kept alive by the history without ever being shown.
         if is_number(value) or isinstance(value, CONTAINERS):
             self.history.append((name, value))
         return value
 
     def _to_watch(self, name: str, value: Any) -> Traced:
         """Return the tensor to watch instead of a value; remember the type of a list in `lists`."""
-        made: Traced = watchable(name, value, maker(self.cell.namespace))
+        tensor: Traced = watchable(name, value, maker(self.cell.namespace))
         if isinstance(value, CONTAINERS):
             self.lists[name] = type(value).__name__
-        return made
+        return tensor
 
     def recording(self) -> Observer:
         """Return the recording of the cell without the derivatives that its report computed."""
@@ -164,6 +154,7 @@ class Session:
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of the recording, cached until more is recorded."""
+        # A snapshot costs time in proportion to the records, and one report asks for it many times.
         extent = self.observer.extent()
         if self._snapshot is None or self._snapshot[0] != extent:
             self._snapshot = extent, snapshot_of(self.observer)
@@ -209,9 +200,9 @@ class Session:
         text = "{0} was a {1} and is an array now, because it is watched: {0} + {0} adds the numbers in it"
         notes = [Statement("note", text.format(*item)) for item in self.lists.items()]
         name = self.tape_name
-        held = self.cell.namespace.get(name)
+        value = self.cell.namespace.get(name)
         if name and not isinstance(
-            held, Tape
+            value, Tape
         ):  # if the cell made another tape, that is no surprise
             text = (
                 f"{name} is not the tape of this cell any more, since the cell deleted the name or gave it to another "
@@ -263,19 +254,20 @@ class Session:
         return self._names[1].copy()
 
     def _names_in_history(self) -> dict[int, str]:
-        found: dict[int, str] = {}
+        names: dict[int, str] = {}
         versions: dict[str, list[int]] = {}
         for name, value in self.history:
-            if has_id(value) and id_of(value) not in found:
-                found[id_of(value)] = name
+            if has_id(value) and id_of(value) not in names:
+                names[id_of(value)] = name
                 versions.setdefault(name, []).append(id_of(value))
+        # Later entries replace earlier ones: the last value of each name.
         latest = dict(self.history)
         for name, numbers in versions.items():
             last = id_of(latest[name]) if has_id(latest[name]) else None
             for version, number in enumerate(numbers, 1):
                 if number != last:
-                    found[number] = name + subscript(version)
-        return found
+                    names[number] = name + subscript(version)
+        return names
 
     def all_sources(self) -> list[Named]:
         """Return all watched values with their names in the notebook."""
@@ -283,8 +275,8 @@ class Session:
         named = [(name, self.sources[name]) for name in self.watch if name in self.sources]
         sources = {names.get(id_of(value), name): value for name, value in named}
         taken = {id_of(value) for value in sources.values()}
-        others = [value for value in self._watched() if id_of(value) not in taken]
-        for name, value in zip(self._names_of(others), others, strict=True):
+        unnamed = [value for value in self._watched() if id_of(value) not in taken]
+        for name, value in zip(self._names_of(unnamed), unnamed, strict=True):
             sources[unique_name(name, sources)] = value
         return list(sources.items())
 
@@ -304,8 +296,8 @@ class Session:
     def _watched(self) -> list[Any]:
         """Return the watched Variables, and the watched tensors that have a name."""
         values: dict[int, Any] = {id_of(x): x for x in self.observer.watched_variables()}
-        held = [*dict(self.history).values(), *self.cell.namespace.copy().values()]
-        for value in held:
+        candidates = [*dict(self.history).values(), *self.cell.namespace.copy().values()]
+        for value in candidates:
             if isinstance(value, Traced) and self.observer.watches(value):
                 values.setdefault(id_of(value), value)
         return [value for number, value in values.items() if number not in self._unused_ids]
@@ -317,13 +309,13 @@ class Session:
         loop is the last choice, because it was bound to other values as well.
         """
         own = {id_of(x): label(own_name(x)) for x in values}
-        used, others = self.notebook()
+        used, unused = self.notebook()
         looped = [(name, x) for name, x in used if name in self.cell.looped]
         used = [(name, x) for name, x in used if name not in self.cell.looped]
-        named = {id_of(x): name for name, x in [*used, *others][::-1] if isinstance(x, Traced)}
+        named = {id_of(x): name for name, x in [*used, *unused][::-1] if isinstance(x, Traced)}
         if any(name == UNNAMED and i not in named for i, name in own.items()):
-            groups = (used, looped, others)
-            places = [found for group in groups for found in tensors(group, TapeReport)]
+            groups = (used, looped, unused)
+            places = [place for group in groups for place in tensors(group, TapeReport)]
             own |= {id_of(x): name for name, x in places[::-1] if own.get(id_of(x)) == UNNAMED}
         return [named.get(i, name) for i, name in own.items()]
 
@@ -332,12 +324,12 @@ class Session:
         namespace = self.cell.namespace.copy()  # a copy, because a thread may add names meanwhile
         mentioned = self.cell.read | self.cell.assigned
         used = [(name, x) for name, x in namespace.items() if name in mentioned]
-        others = [
+        unused = [
             (name, x)
             for name, x in namespace.items()
             if name not in mentioned and not name.startswith("_") and name not in HIDDEN
         ]
-        return used, others
+        return used, unused
 
 
 def unique_name(name: str, taken: Container[str]) -> str:

@@ -17,10 +17,7 @@ class Setting(TraitType[Value, Value]):
     def validate(self, obj: Any, value: Any) -> Value:
         """Return the value to store.
 
-        Raises
-        ------
-        TraitError
-            If the value is invalid.
+        Raises TraitError if the value is invalid.
         """
         raise NotImplementedError
 
@@ -35,23 +32,24 @@ class WholeNumber(Setting[int]):
     ...     digits = WholeNumber(6, 1, 17)
     >>> Example(digits=18)
     Traceback (most recent call last):
-    traitlets.traitlets.TraitError: digits is a whole number from 1 to 17, not 18
+    traitlets.traitlets.TraitError: digits must be an integer from 1 to 17, not 18
     """
 
-    def __init__(self, default: int, least: int, most: int, help: str = "") -> None:  # noqa: A002 -- as in traitlets
-        self._least, self._most = least, most
+    def __init__(self, default: int, minimum: int, maximum: int, help: str = "") -> None:  # noqa: A002 -- as in traitlets
+        self._minimum, self._maximum = minimum, maximum
         super().__init__(default, help=help, config=True)
 
     def validate(self, obj: Any, value: Any) -> int:  # noqa: ARG002 -- as in traitlets
         """Return the value if it is an integer within the limits."""
         # Not isinstance: True is an int.
-        if type(value) is int and self._least <= value <= self._most:
+        if type(value) is int and self._minimum <= value <= self._maximum:
             return value
         raise TraitError(
-            f"{self.name} is a whole number from {self._least} to {self._most}, not {value!r}"
+            f"{self.name} must be an integer from {self._minimum} to {self._maximum}, not {value!r}"
         )
 
 
+# Not traitlets.Bool, Int and Enum: their messages name Python types and the class of the object, not the valid values.
 class Switch(Setting[bool]):
     """True or False.
 
@@ -96,5 +94,5 @@ class Choice(Setting[Word]):
         for choice in self._choices:
             if isinstance(value, str) and value.strip().lower() == choice.lower():
                 return choice
-        *others, last = map(repr, self._choices)
-        raise TraitError(f"{self.name} is {', '.join(others)} or {last}, not {value!r}")
+        *leading, last = map(repr, self._choices)
+        raise TraitError(f"{self.name} is {', '.join(leading)} or {last}, not {value!r}")

@@ -24,6 +24,7 @@ SLIDER_STEPS = 200
 """Approximate number of steps of a slider."""
 
 WORD = re.compile(r"([^=:]*)(?:=([^:=]*):([^:=]*))?")
+# Absorbs errors such as 0.3 / 0.1 = 2.9999999999999996.
 ROUNDING = 1e-9
 MIN_RANGE_CENTER = 1e-290
 """Minimum size of a value for a range relative to it: below, a step would be a subnormal number."""
@@ -38,12 +39,9 @@ class SliderRequest:
 
 
 def parse_sliders(words: Sequence[str]) -> list[SliderRequest]:
-    """Parse the names and ranges in words, which may contain commas.
+    """Parse the names and ranges after --what-if, which may be separated by commas.
 
-    Raises
-    ------
-    UsageError
-        If a word is not a name with a range, a range is empty or reversed, or a name is repeated.
+    Raises UsageError if a word is not a name with a range, a range is empty or reversed, or a name is repeated.
 
     Examples
     --------
@@ -63,7 +61,7 @@ def _parse_slider(word: str) -> SliderRequest:
     match = WORD.fullmatch(word)
     name = normalize(match[1]) if match else ""
     if match is None or not is_name(name):
-        raise _error(f"{shown!r} is no name with a range: write it without spaces, as in a=-3:3")
+        raise _error(f"{shown!r} isn't a name with a range: write it without spaces, as in a=-3:3")
     if match[2] is None:
         return SliderRequest(name)
     try:
@@ -77,7 +75,7 @@ def _parse_slider(word: str) -> SliderRequest:
             f"the range in {shown!r} has no end: write two finite numbers, as in {name}=-3:3"
         )
     if low > high:
-        raise _error(f"the range in {shown!r} is turned round: write {name}={match[3]}:{match[2]}")
+        raise _error(f"the range in {shown!r} is reversed: write {name}={match[3]}:{match[2]}")
     if low == high:
         raise _error(f"the range in {shown!r} holds one number alone: write two, as in {name}=-3:3")
     return SliderRequest(name, (low, high))
@@ -86,23 +84,11 @@ def _parse_slider(word: str) -> SliderRequest:
 class Slider:
     """A value with a slider, or an array with one slider per entry.
 
-    Parameters
-    ----------
-    request : SliderRequest
-    value : object
-        The value that the cell starts with.
+    - `value`: The value that the cell starts with.
 
-    Attributes
-    ----------
-    name : str
-    shape : tuple of int
-    entries : list of float
-        The entries of this value, in C order.
+    - `entries`: The entries of this value, in C order.
 
-    Raises
-    ------
-    UsageError
-        If the value does not have 1 to 24 finite real entries, or lies outside the range.
+    Raises UsageError if the value does not have 1 to 24 finite real entries, or lies outside the range.
 
     Examples
     --------
@@ -123,7 +109,10 @@ class Slider:
         low, high = request.bounds or _range_around(self.entries, self._dtype)
         self._bounds = low, high
         outside = [
-            x for x in self.entries if not self._dtype.type(low) <= x <= self._dtype.type(high)
+            # In the dtype of the value: 0.1 in float32 is slightly above 0.1.
+            x
+            for x in self.entries
+            if not self._dtype.type(low) <= x <= self._dtype.type(high)
         ]
         if outside:
             raise _error(
@@ -147,10 +136,7 @@ class Slider:
     def read(self, value: Any) -> list[float]:
         """Return the entries of the name's value in a later run.
 
-        Raises
-        ------
-        UsageError
-            If its shape has changed, or it can't have a slider.
+        Raises UsageError if its shape has changed, or it can't have a slider.
         """
         entries = entries_of(self.name, value)
         if np.shape(unwrap(value)) != self.shape:
@@ -162,6 +148,7 @@ class Slider:
         numbers = entries if isinstance(entries, list) else [entries]
         if len(numbers) != len(self.entries):
             return None
+        # JSON's true arrives as a bool, which Python counts as an int.
         if any(isinstance(x, bool) or not isinstance(x, int | float) for x in numbers):
             return None
         low, high = self._bounds
@@ -188,10 +175,7 @@ class Slider:
 def entries_of(name: str, value: Any) -> list[float]:
     """Return the entries of a value that can have sliders, in C order.
 
-    Raises
-    ------
-    UsageError
-        If it does not have 1 to 24 finite real entries.
+    Raises UsageError if it does not have 1 to 24 finite real entries.
     """
     plain = unwrap(value)
     # bool first: to Python it is an int.
@@ -215,6 +199,7 @@ def entries_of(name: str, value: Any) -> list[float]:
             f"{name} is not computed, and a slider needs a number: give it one, as in {name} = 1.0"
         )
     array = np.asarray(plain)
+    # Masked arrays and matrices would lose their mask or their product.
     if type(plain) is not np.ndarray and isinstance(plain, np.ndarray):
         raise _error(f"{name} is a {type(plain).__name__}: write {name} = np.array({name})")
     if array.dtype.kind != "f":
@@ -244,10 +229,13 @@ def _range_around(entries: Sequence[float], dtype: np.dtype[Any]) -> tuple[float
     if size < MIN_RANGE_CENTER:
         return -1.0, 1.0
     # Ends beyond the dtype would become inf in a float32 array.
-    most = float(min(np.finfo(dtype).max, np.finfo(float).max))
-    if size > most / 8:
+    largest = float(min(np.finfo(dtype).max, np.finfo(float).max))
+    # v + 2|v| would overflow, and so would the width of the range.
+    if size > largest / 8:
         below, above = min(entries) < 0, max(entries) > 0
-        return (-most / 2, most / 2) if below and above else (-most * below, most * above)
+        return (
+            (-largest / 2, largest / 2) if below and above else (-largest * below, largest * above)
+        )
     low, high = min(entries) - 2 * size, max(entries) + 2 * size
     exponent = floor(log10((high - low) / 4))
     unit = 10.0**exponent
@@ -265,6 +253,7 @@ def _round_step(width: float) -> float:
 
 def _is_finite(number: float) -> bool:
     try:
+        # JSON has integers of any size; isfinite converts them to float.
         return isfinite(number)
     except OverflowError:
         return False

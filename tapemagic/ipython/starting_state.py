@@ -45,7 +45,7 @@ IMMUTABLE_TYPES = {
 """Common immutable types, skipped before anything else because there may be very many."""
 
 
-def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Return the names that were rebound, with their earlier values (MISSING for new names).
 
     Examples
@@ -53,11 +53,11 @@ def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]
     >>> changed({"a": 1, "b": 2}, {"a": 1, "b": 3})
     {'b': 2}
     """
-    names = {**before, **now}
+    names = {**before, **after}
     return {
         name: before.get(name, MISSING)
         for name in names
-        if before.get(name, MISSING) is not now.get(name, MISSING)
+        if before.get(name, MISSING) is not after.get(name, MISSING)
     }
 
 
@@ -86,14 +86,9 @@ class Contents:
     and the states of random generators (NumPy's, Python's and those of layers). User functions are searched for the
     names that they read. Files, iterators and objects of other libraries are not saved.
 
-    Parameters
-    ----------
-    namespace : dict of str to object
-        The notebook's.
-    names : iterable of str
-        The names to start the search at.
-    like : Contents, optional
-        Earlier contents; equal states are shared with it instead of stored twice.
+    - `namespace`: The notebook's.
+    - `names`: The names to start the search at.
+    - `like`: Earlier contents; equal states are shared with it instead of stored twice.
 
     Examples
     --------
@@ -123,6 +118,7 @@ class Contents:
                 break
             name, value = waiting.popleft()
             waiting += [(name, part) for part in self._save(name, value)]
+        # The earlier contents are only compared with; keeping them would keep every older copy alive.
         self._shared_states = {}
 
     def restore(self) -> None:
@@ -136,19 +132,19 @@ class Contents:
             if self._states[key].is_random:
                 self._states[key].restore()
 
-    def adopt(self, before: Contents, now: Contents) -> set[str]:
+    def adopt(self, before: Contents, after: Contents) -> set[str]:
         """Adopt the contents of objects that changed between two snapshots; return the variables that reach these.
 
         Random generators keep their saved states.
         """
         names = set()
-        for key in now._changed_since(before):
-            item = now._states[key]
+        for key in after._changed_since(before):
+            item = after._states[key]
             if key in self._states and not item.is_random:
                 names.add(item.name)
             if key not in self._states or not item.is_random:
                 self._states[key] = item
-                self._objects[key] = now._objects.get(key)
+                self._objects[key] = after._objects.get(key)
         return names - {""}
 
     def _changed_since(self, before: Contents) -> list[int]:
@@ -161,7 +157,7 @@ class Contents:
         ]
 
     def _save(self, name: str, value: Any) -> list[Any]:
-        """Keep the contents of an object; what is in it and may have contents."""
+        """Save the contents of an object; return the objects inside it that may have contents themselves."""
         if id(value) in self._objects or type(value) in IMMUTABLE_TYPES:
             return []
         self._objects[id(value)] = value
@@ -185,6 +181,7 @@ class Contents:
                 return True
             case np.ndarray():
                 self._bytes += value.nbytes
+                # A read-only array can't have changed.
                 return value.flags.writeable and self._bytes <= MAX_BYTES
             case type():
                 return is_own(value, self._main)
@@ -196,16 +193,9 @@ class Contents:
 class CellStart:
     """The state that the runs of a cell start from: before its first run, plus later changes by other cells.
 
-    Parameters
-    ----------
-    namespace : dict of str to object
-    names : iterable of str
-        The names that the cell reads or assigns.
+    - `names`: The names that the cell reads or assigns.
 
-    Attributes
-    ----------
-    changed_since : set of str
-        The names whose values other cells have changed since the first run.
+    - `changed_since`: The names whose values other cells have changed since the first run.
     """
 
     def __init__(self, namespace: dict[str, Any], names: Iterable[str]) -> None:
@@ -225,7 +215,7 @@ class CellStart:
     def ran(self) -> None:
         """Record which names the first run changed."""
         self._originals = changed(self._before, self._namespace)
-        # The namespace's old values need not stay alive.
+        # The namespace's old values may be freed.
         self._before = {}
 
     def rewind(self) -> None:
@@ -235,57 +225,47 @@ class CellStart:
 
     def note_end(self) -> None:
         """Note what a run of the cell leaves, so that later changes by other cells are seen."""
-        now = NotebookState(self._namespace, self._names, self._originals, self._contents)
-        self._state_left = now.without_unused_names()
+        state = NotebookState(self._namespace, self._names, self._originals, self._contents)
+        self._state_left = state.without_unused_names()
 
     def adopt(self) -> NotebookState:
         """Adopt what other cells changed since the last run; return the current state of the notebook."""
         before = self._state_left
-        now = NotebookState(
+        state = NotebookState(
             self._namespace, self._names, self._originals, before.contents if before else None
         )
         if before is not None:
-            for name in changed(before.bound, now.bound):
+            for name in changed(before.bound, state.bound):
                 self._originals.pop(name, None)
-                if not _equal(before.bound.get(name), now.bound.get(name)):
+                if not _equal(before.bound.get(name), state.bound.get(name)):
                     self.changed_since.add(name)
-            self.changed_since |= self._contents.adopt(before.contents, now.contents)
-        return now
+            self.changed_since |= self._contents.adopt(before.contents, state.contents)
+        return state
 
-    def ran_later(self, now: NotebookState) -> None:
+    def ran_later(self, state: NotebookState) -> None:
         """Record which names a later run changed; random generators that other cells used continue where they were."""
-        for name, value in changed(now.names, self._namespace).items():
+        for name, value in changed(state.names, self._namespace).items():
+            # setdefault: the value before the first run counts, not that before a later one.
             self._originals.setdefault(name, value)
         if self._state_left is not None:
-            now.contents.restore_random(self._state_left.contents)
+            state.contents.restore_random(self._state_left.contents)
         self.note_end()
 
-    def restore(self, now: NotebookState) -> None:
+    def restore(self, state: NotebookState) -> None:
         """Restore the notebook after a run that failed."""
-        bind(self._namespace, changed(now.names, self._namespace))
-        now.contents.restore()
-        self._state_left = now.without_unused_names()
+        bind(self._namespace, changed(state.names, self._namespace))
+        state.contents.restore()
+        self._state_left = state.without_unused_names()
 
 
 class NotebookState:
     """Names of the notebook, and contents of the objects that a cell uses, at one moment.
 
-    Parameters
-    ----------
-    namespace : dict of str to object
-    names : sequence of str
-        The names that the cell reads or assigns.
-    originals : mapping
-        The names that its runs change.
-    like : Contents or None
+    - `names`: The names that the cell reads or assigns.
+    - `originals`: The names that its runs change.
 
-    Attributes
-    ----------
-    names : dict of str to object
-        All names; empty after `without_unused_names`.
-    bound : dict of str to object
-        The names that the cell reads, assigns or changes; MISSING for those that do not exist.
-    contents : Contents
+    - `names`: All names; empty after `without_unused_names`.
+    - `bound`: The names that the cell reads, assigns or changes; MISSING for those that do not exist.
     """
 
     def __init__(
@@ -300,10 +280,10 @@ class NotebookState:
         self.contents = Contents(namespace, names, like)
 
     def without_unused_names(self) -> Self:
-        """Itself without the names that the cell does not use, whose values need not stay."""
+        """Drop the names that the cell does not use, so that their values can be freed; return this state."""
         self.names = {}
         return self
 
 
-def _equal(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and isinstance(one, PLAIN_TYPES) and bool(one == other)
+def _equal(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and isinstance(a, PLAIN_TYPES) and bool(a == b)

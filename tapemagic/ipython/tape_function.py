@@ -20,17 +20,10 @@ USAGE = "%tape_function needs a function, as in %tape_function step, or %tape_fu
 def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
     """Look up the programs of a function.
 
-    Parameters
-    ----------
-    line : str
-        The line after ``%tape_function``: a function, and optionally expressions for arguments.
-    namespace : mapping of str to object
-        Values of the names.
+    - `line`: The line after ``%tape_function``: a function, and optionally expressions for arguments.
+    - `namespace`: Values of the names.
 
-    Raises
-    ------
-    UsageError
-        If the line cannot be parsed, or there is nothing to show yet.
+    Raises UsageError if the line cannot be parsed, or there is nothing to show yet.
     """
     __tracebackhide__ = True
     from tapemagic.programs.function import BoundFunction, Function
@@ -46,14 +39,14 @@ def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
         )
     args, kwargs = _arguments(call, namespace)
     traced: Any = function
-    asked = bool(args or kwargs)
+    has_arguments = bool(args or kwargs)
     try:
         text = traced.source(*args, **kwargs)
     except TapeError as error:
-        if asked or not traced.why_eager:
+        if has_arguments or not traced.why_eager:
             raise UsageError(f"%tape_function: {printable(str(error))}") from None
         text = ""
-    return FunctionCode(words, text, "" if asked else traced.why_eager)
+    return FunctionCode(words, text, "" if has_arguments else traced.why_eager)
 
 
 def _message(error: Exception) -> str:
@@ -76,13 +69,16 @@ def parse(line: str) -> tuple[ast.expr, ast.Call]:
     ['_(x, y[0])', '_(x, y[0])']
     """
     line = line.strip().rstrip("; ")
-    whole = _expression(line)
-    if isinstance(whole, ast.Call) and is_plain(whole.func):
-        return whole.func, ast.Call(ast.Name("_", ast.Load()), whole.args, whole.keywords)
+    line_expression = _expression(line)
+    if isinstance(line_expression, ast.Call) and is_plain(line_expression.func):
+        return line_expression.func, ast.Call(
+            ast.Name("_", ast.Load()), line_expression.args, line_expression.keywords
+        )
     name, _, rest = line.partition(" ")
     node = _expression(name.rstrip(","))
     if not isinstance(node, ast.expr) or not is_plain(node):
         raise UsageError(USAGE)
+    # Python's parser reads the arguments as those of a call named _, so keywords and stars work as usual.
     call = _expression(f"_({rest})") or _space_separated(rest)
     if not isinstance(call, ast.Call):
         raise UsageError(

@@ -22,6 +22,7 @@ from tapemagic.ipython.watchable import is_number
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.verdict.statement import Statement
 
+# Each target costs a backward pass.
 MAX_TARGETS = 10
 """Maximum number of targets that are chosen without -t."""
 
@@ -35,13 +36,13 @@ class Targets:
     notes: Sequence[Statement] = ()
 
 
-def choose_targets(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
+def choose_targets(session: Session, value: Any, target_names: Sequence[str]) -> Targets:
     """Choose the targets: those of -t, else the last expression, else the training loss, else the last assigned value.
 
     A gradient or an optimizer step is chosen only if it is the last expression, or if there is no other value.
     """
-    if wanted:
-        return _requested(session, wanted)
+    if target_names:
+        return _requested(session, target_names)
     roles = TrainingRoles(session)
     values = list(value) if isinstance(value, (list, tuple)) else [value]
     losses = roles.losses()
@@ -52,8 +53,8 @@ def choose_targets(session: Session, value: Any, wanted: Sequence[str]) -> Targe
             return _limited(_named_results(session, values), is_value=True)
     if losses:
         return _limited(losses)
-    # First everything that is no gradient or optimizer step, then also these.
-    found = (
+    # First the values that are neither gradients nor optimizer steps, then those as well.
+    candidates = (
         _in_result(session, value, roles)
         or _last_assigned(session, roles)
         or _assigned_elsewhere(session, roles)
@@ -63,16 +64,16 @@ def choose_targets(session: Session, value: Any, wanted: Sequence[str]) -> Targe
         or _assigned_elsewhere(session)
         or roles.trained()
     )
-    if found:
-        chosen = _limited(found)
-        return replace(chosen, notes=[*chosen.notes, *_lost_target(session, value, found)])
+    if candidates:
+        chosen = _limited(candidates)
+        return replace(chosen, notes=[*chosen.notes, *_lost_target(session, value, candidates)])
     if isinstance(value, Traced):
         return Targets(_named_results(session, values), is_value=True)
     watched = session.watched()
-    held = [(name, x) for name, x in session.history if isinstance(x, Traced)]
-    made = [(name, x) for name, x in held if id_of(x) not in watched]
-    if made and session.sources:
-        return Targets(made[-1:])
+    tensors_assigned = [(name, x) for name, x in session.history if isinstance(x, Traced)]
+    computed = [(name, x) for name, x in tensors_assigned if id_of(x) not in watched]
+    if computed and session.sources:
+        return Targets(computed[-1:])
     return Targets([], notes=[Statement("note", _why_no_target(session, value))])
 
 
@@ -128,10 +129,10 @@ def _in_result(session: Session, value: Any, roles: TrainingRoles | None = None)
     if not isinstance(value, CONTAINERS):
         return []
     written, values = session.cell.last, value.values() if isinstance(value, dict) else value
-    held = [(written[0], value)]
+    named = [(written[0], value)]
     if session.cell.is_display and len(written) == len(value):
-        held = list(zip(written, values, strict=True))
-    return [pair for pair in _computed_parts(session, held) if _fits(pair[1], roles)]
+        named = list(zip(written, values, strict=True))
+    return [pair for pair in _computed_parts(session, named) if _fits(pair[1], roles)]
 
 
 def _fits(value: Any, roles: TrainingRoles | None) -> bool:
@@ -141,17 +142,17 @@ def _fits(value: Any, roles: TrainingRoles | None) -> bool:
 
 def _last_assigned(session: Session, roles: TrainingRoles | None = None) -> Sequence[Named]:
     """Return the last differentiable value that the cell assigned, or its items if it is a container."""
-    known, latest = session.value_names(), dict(session.history)
+    names, latest = session.value_names(), dict(session.history)
     for name, value in reversed(session.history):
         if isinstance(value, Traced):
             if session.is_computed(value) and _fits(value, roles):
                 is_latest = latest[name] is value
-                return [(name if is_latest else known.get(id_of(value), name), value)]
+                return [(name if is_latest else names.get(id_of(value), name), value)]
         elif isinstance(value, CONTAINERS):
-            found = _computed_parts(session, [(name, value)])
-            found = [pair for pair in found if _fits(pair[1], roles)]
-            if any(id_of(x) not in known for _, x in found):
-                return found
+            parts = _computed_parts(session, [(name, value)])
+            parts = [pair for pair in parts if _fits(pair[1], roles)]
+            if any(id_of(x) not in names for _, x in parts):
+                return parts
     return []
 
 
@@ -160,38 +161,39 @@ def _assigned_elsewhere(session: Session, roles: TrainingRoles | None = None) ->
 
     A function may have assigned a global name, or the cell a part of a list, of a dict or of an object.
     """
-    used, others = session.notebook()
-    named = [(name, x) for name, x in [*used, *others] if isinstance(x, Traced)]
+    used, unused = session.notebook()
+    named = [(name, x) for name, x in [*used, *unused] if isinstance(x, Traced)]
     named = [(name, x) for name, x in named if session.is_computed(x) and _fits(x, roles)]
     if named:
+        # Ids of tensors grow with time, so the largest is the latest.
         return [max(named, key=lambda pair: int(id_of(pair[1])))]
     groups = [
         [part for part in _computed_parts(session, [pair]) if _fits(part[1], roles)]
         for pair in used
     ]
     return max(
-        groups, key=lambda found: max((int(id_of(x)) for _, x in found), default=0), default=[]
+        groups, key=lambda parts: max((int(id_of(x)) for _, x in parts), default=0), default=[]
     )
 
 
-def _computed_parts(session: Session, held: Sequence[Named]) -> list[Named]:
+def _computed_parts(session: Session, named: Sequence[Named]) -> list[Named]:
     """Return the computed tensors in lists, dicts or objects, except derivatives."""
-    known = session.value_names()
-    found = [(name, x) for name, x in tensors(held, TapeReport) if session.is_computed(x)]
-    return [(known.get(id_of(x), name), x) for name, x in found if not session.observer.order_of(x)]
+    names = session.value_names()
+    parts = [(name, x) for name, x in tensors(named, TapeReport) if session.is_computed(x)]
+    return [(names.get(id_of(x), name), x) for name, x in parts if not session.observer.order_of(x)]
 
 
 def _why_no_target(session: Session, value: Any) -> str:
     """Explain why there is no target."""
     sources = session.all_sources()
-    whole = [
+    without_derivative = [
         f"{name} holds {kind(x)} ({x.dtype}), which have no derivative. Write {_real_source(name, x)}"
         for name, x in sources
         if x.dtype.kind not in "fc"
     ]
-    if whole and len(whole) == len(sources):
-        return "; ".join(whole)
-    return "; ".join([_why_none_computed(session, value), *whole])
+    if without_derivative and len(without_derivative) == len(sources):
+        return "; ".join(without_derivative)
+    return "; ".join([_why_none_computed(session, value), *without_derivative])
 
 
 def _real_source(name: str, x: Any) -> str:
@@ -220,7 +222,7 @@ def _why_none_computed(session: Session, value: Any) -> str:
 
 
 def _constant_instead(session: Session, value: Any) -> str:
-    """The end of a sentence on what the cell's last value is, if it is watched itself or came out of a branch."""
+    """Return the end of a sentence that explains why the cell's last value is a watched value or a constant."""
     name, last = next(iter(reversed(session.history)), ("", None))
     if session.cell.last and value is not None:
         name, last = session.cell.last[0], value
@@ -245,43 +247,43 @@ def _why_none_watched(session: Session) -> str:
     return f"nothing was watched: name variables in the first line, as in %%tape {instead}"
 
 
-def _requested(session: Session, wanted: Sequence[str]) -> Targets:
+def _requested(session: Session, target_names: Sequence[str]) -> Targets:
     """Return the targets of -t; for a list, tuple or dict, its computed items."""
     namespace = session.cell.namespace
-    found: list[Named] = []
+    targets: list[Named] = []
     plain: list[str] = []
-    for name in wanted:
+    for name in target_names:
         value = namespace.get(name)
         if isinstance(value, Traced):
-            found.append((name, value))
+            targets.append((name, value))
             continue
         parts = _computed_parts(session, [(name, value)]) if isinstance(value, CONTAINERS) else []
-        found += parts
+        targets += parts
         if not parts and name in namespace:
             plain.append(f"{name} ({type(value).__name__})")
     problems = [
         f"{name} has no value after the cell: it was deleted, or the line that assigns it did not run"
-        for name in wanted
+        for name in target_names
         if name not in namespace
     ]
     if plain:
         text = (
             f"not on the tape: {', '.join(plain)}. A target has to be computed from what is watched"
         )
-        if not session.watched() and len(wanted) > 1:
-            text += f", and names to watch stand in front, as in %%tape {wanted[-1]} -t {wanted[0]}"
+        if not session.watched() and len(target_names) > 1:
+            text += f", and names to watch stand in front, as in %%tape {target_names[-1]} -t {target_names[0]}"
         problems.append(text)
-    chosen = _limited(found, maximum=max(MAX_TARGETS, len(wanted)))
+    chosen = _limited(targets, maximum=max(MAX_TARGETS, len(target_names)))
     return replace(chosen, notes=[*chosen.notes, *(Statement("note", text) for text in problems)])
 
 
 def _named_results(session: Session, values: Sequence[Traced]) -> list[Named]:
     """Name the value of the last expression, or its items, by variables or by their source."""
-    known = session.value_names()
+    known_names = session.value_names()
     written = session.cell.last
     if len(written) != len(values):
         written = [f"{written[0]}[{i}]" for i in range(len(values))]
     names: dict[str, Traced] = {}
     for x, text in zip(values, written, strict=True):
-        names[unique_name(known.get(id_of(x)) or text, names)] = x
+        names[unique_name(known_names.get(id_of(x)) or text, names)] = x
     return list(names.items())

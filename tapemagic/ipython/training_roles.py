@@ -19,14 +19,12 @@ from tapemagic.report.tabs.gradients.own_gradients import target_names
 class TrainingRoles:
     """Tells losses from gradients and optimizer steps.
 
-    Parameters
-    ----------
-    session : Session
-        The cell, which has run.
+    - `session`: The cell, which has run.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        # By what the cell did, not by names: a loss may be called anything.
         self._calls = session.observer.gradient_calls()
 
     def is_step(self, value: Traced) -> bool:
@@ -35,21 +33,21 @@ class TrainingRoles:
         return number in self._steps or number in self._assigned_values or self._is_moved(value)
 
     def is_trained(self, value: Traced) -> bool:
-        """Whether a value is that of a Variable to which the cell assigned, beside what it differentiates itself."""
+        """Return True for the value of a Variable that the cell trains by gradients of its own loss."""
         return self._variable_of(value) in self._assigned and bool(self.differentiated())
 
     def _variable_of(self, value: Traced) -> int:
-        """The id of the Variable that was read; of any other value its own."""
+        """Return the id of the Variable that a value was read from, or the id of the value itself."""
         for number, _, ids, _, _, output_id in reversed(self._session.snapshot().records):
             if output_id == id_of(value):
                 return int(ids[0]) if number in READS else id_of(value)
         return id_of(value)
 
     def losses(self) -> Sequence[Named]:
-        """The targets of the cell's own gradients, if it assigns to Variables.
+        """Return the targets of the cell's own gradients, if it assigns to Variables.
 
         A loss computed from gradients only, such as the residual of a differential equation, is chosen if
-        those with respect to the Variables are of no other.
+        no other target has gradients with respect to the Variables.
         """
         if not self._assigned:
             return []

@@ -20,6 +20,7 @@ def is_number(value: Any) -> bool:
     if isinstance(value, Traced):
         return True
     if is_lazy_array(value):
+        # Dask marks lengths that it does not know with nan.
         return value.dtype.kind in "biufc" and all(n == n for n in value.shape)  # noqa: PLR0124 -- an unknown one is nan
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biufc"
@@ -28,6 +29,7 @@ def is_number(value: Any) -> bool:
 
 def maker(namespace: Mapping[str, Any]) -> Callable[[Any], Any]:
     """Return the function that makes tensors of a notebook's numbers: that of `tapemagic.tf` if imported."""
+    # Only if the notebook itself has the module under some name: another library may have imported it.
     tensorflow = sys.modules.get("tapemagic.tf")
     if tensorflow is None or not any(value is tensorflow for value in list(namespace.values())):
         return constant
@@ -37,10 +39,7 @@ def maker(namespace: Mapping[str, Any]) -> Callable[[Any], Any]:
 def watchable(name: str, value: Any, make: Callable[[Any], Any] = constant) -> Any:
     """Return the tensor to watch instead of a value.
 
-    Raises
-    ------
-    UsageError
-        If it does not consist of numbers.
+    Raises UsageError if it does not consist of numbers.
     """
     if isinstance(value, Traced):
         return value

@@ -63,27 +63,14 @@ Begin = Callable[[], Session]
 class WhatIf:
     """The sliders of a cell, and its runs with their values.
 
-    Parameters
-    ----------
-    cell : Cell
-    requests : sequence of SliderRequest
-        The names with sliders and their ranges.
-    begin : callable
-        Makes a session for a run of the cell; called after the notebook's values are set.
-    report : callable
-        Makes the report on a session and the value of the cell's last expression.
-    accept : callable
-        Called with the session of the run that is shown, which %gradient and %why refer to afterwards.
+    - `requests`: The names with sliders and their ranges.
+    - `begin`: Makes a session for a run of the cell; called after the notebook's values are set.
+    - `report`: Makes the report on a session and the value of the cell's last expression.
+    - `accept`: Called with the session of the run that is shown, which %gradient and %why refer to afterwards.
 
-    Attributes
-    ----------
-    refusal : UsageError or None
-        The error for a value that cannot have a slider, if only the first run revealed it.
+    - `refusal`: The error for a value that cannot have a slider, if only the first run revealed it.
 
-    Raises
-    ------
-    UsageError
-        If a value in the notebook cannot have a slider.
+    Raises UsageError if a value in the notebook cannot have a slider.
     """
 
     def __init__(
@@ -121,19 +108,18 @@ class WhatIf:
         cell = self._cell
         if name in cell.looped:
             raise UsageError(
-                f"%%tape --what-if: the loop gives {name} a value in every turn: give what the slider changes a name "
+                f"%%tape --what-if: the loop assigns {name} in every iteration: give what the slider changes a name "
                 "of its own in front of the loop"
             )
-        is_held = name in cell.namespace
-        return is_held and (name not in cell.assigned or first_use(cell.source, name) != "assigned")
+        has_value = name in cell.namespace
+        return has_value and (
+            name not in cell.assigned or first_use(cell.source, name) != "assigned"
+        )
 
     def first_run(self, session: Session) -> Any:
         """Run the cell for the first time; return the value of its last expression.
 
-        Raises
-        ------
-        UsageError
-            If a value that the cell assigns cannot have a slider. The notebook is unchanged then.
+        Raises UsageError if a value that the cell assigns cannot have a slider. The notebook is unchanged then.
         """
         __tracebackhide__ = True
         self._session = session
@@ -192,10 +178,8 @@ class WhatIf:
     def _make_slider(self, name: str, value: Any, session: Session) -> Slider:
         """Make the slider of a name that the cell assigns.
 
-        Raises
-        ------
-        UsageError
-            If its value cannot have a slider; also stored as the refusal, because the cell may catch the error.
+        Raises UsageError if its value cannot have a slider; also stored as the refusal, because the cell may catch the
+        error.
         """
         try:
             # In a = b = 1.0 the hook sees each name after both are bound, so replacing one would separate them.
@@ -254,25 +238,21 @@ class WhatIf:
     def move(self, message: Any, report: TapeReport) -> Content | None:
         """Run the cell again with the values in a message, and show that run in its report.
 
-        Parameters
-        ----------
-        message : object
-            ``{"what_if": {"a": 1.5, "w": [1.0, 2.0]}}``: all values in the place of the program's. Names that are not
-            there get those of the program.
-        report : TapeReport
-            Modified in place. If the cell fails, report and notebook stay unchanged.
+        - `message`: ``{"what_if": {"a": 1.5, "w": [1.0, 2.0]}}``: all values that replace the program's. Other names
+          keep the values of the program.
+        - `report`: Modified in place. If the cell fails, report and notebook stay unchanged.
 
         Returns
         -------
         Content or None
-            Everything that the report shows now; None if the message is invalid.
+            Everything that the report shows now, or None if the message is invalid.
         """
         moved = self._read(message)
         if moved is None:
             return None
         # Everything that can fail comes before the new report replaces the old one.
         earlier = self._moved, self._entries
-        now = self._start.adopt()
+        state = self._start.adopt()
         try:
             self._check_reproducible()
             self._moved = moved
@@ -281,11 +261,11 @@ class WhatIf:
             content = new.content()
         except BaseException as error:  # noqa: BLE001 -- a user cell may raise anything, and the notebook must continue
             self._moved, self._entries = earlier
-            self._start.restore(now)
+            self._start.restore(state)
             self._accept(self._session)
             report.remarks = report.remarks.failed(self._failure_message(error, moved))
             return report.content()
-        self._start.ran_later(now)
+        self._start.ran_later(state)
         self._session = session
         report.replace_contents(new)
         return content
@@ -348,8 +328,8 @@ class WhatIf:
                 raise StoppedError(read_failure(error, session)) from None
         self._check_assigned()
         self._entries = self._entries | self._moved
-        for name, found in self._originals.items():
-            self._entries[name] = self._sliders[name].read(found)
+        for name, original in self._originals.items():
+            self._entries[name] = self._sliders[name].read(original)
         session.notes += self._notes()
         report = self._report(session, value)
         report.remarks = Remarks(self._controls(), "", printed.text, printed.displays)
@@ -406,7 +386,7 @@ def _result(session: Session, value: Any) -> dict[str, Any]:
 
 def _digest(value: Any) -> Any:
     """Return a key that is equal for equal values; for a Dask array, the name of its graph."""
-    # Hashing needs the bytes, and a Dask array has none; Dask names a graph by what it computes.
+    # Hashing needs the bytes, which a Dask array does not have; Dask names a graph by its computation.
     if is_lazy(value):
         return token(value)
     array = np.asarray(value)

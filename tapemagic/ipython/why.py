@@ -24,24 +24,16 @@ def why(
 ) -> Explanation | Explanations:
     """Explain a gradient of the last %%tape cell.
 
-    Parameters
-    ----------
-    line : str
-        The line after ``%why``: target and source, each a name, an attribute or a subscript.
-    session : Session or None
-        The last %%tape cell.
-    namespace : mapping of str to object
-        Values of the names.
+    - `line`: The line after ``%why``: target and source, each a name, an attribute or a subscript.
+    - `session`: The last %%tape cell.
+    - `namespace`: Values of the names.
 
     Returns
     -------
     Explanation or Explanations
         Several if target or source contain several tensors.
 
-    Raises
-    ------
-    UsageError
-        If the line cannot be parsed, or the cell did not record target and source.
+    Raises UsageError if the line cannot be parsed, or the cell did not record target and source.
     """
     __tracebackhide__ = True
     if session is None:
@@ -60,10 +52,7 @@ def why(
 def parse(line: str) -> tuple[ast.expr, ast.expr]:
     """Parse target and source, separated by spaces or a comma.
 
-    Raises
-    ------
-    UsageError
-        If there are not two, or if one is not a name, an attribute or a subscript.
+    Raises UsageError unless the line contains two names, attributes or subscripts.
 
     Examples
     --------
@@ -82,6 +71,7 @@ def parse(line: str) -> tuple[ast.expr, ast.expr]:
 def _expression(text: str) -> ast.expr | None:
     """Parse text as a single expression; return None for anything else."""
     try:
+        # A tuple at the top is no answer: `loss, w` must become two expressions.
         node = ast.parse(text, mode="eval").body
     except SyntaxError:
         return None
@@ -117,9 +107,11 @@ def _lookup(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
                 raise UsageError(f"%why: {name!r} does not exist in the notebook")
             return namespace[name]
         case ast.Attribute(value, name):
+            # Looked up step by step instead of by eval: %why must not run calls.
             return getattr(_lookup(value, namespace), name)
         case ast.Subscript(value, index):
             return _lookup(value, namespace)[_lookup(index, namespace)]
+        # An index such as -1 is a constant under a minus sign in the syntax tree.
         case ast.UnaryOp(_, operand):
             return -_lookup(operand, namespace)
         case ast.Tuple(elements):

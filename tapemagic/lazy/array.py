@@ -40,16 +40,17 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
         shape.chunks = chunks
         return shape
 
-    def __radd__(self, other: Any) -> Any:
-        return Shape((*((n,) for n in other), *self.chunks))
+    # Rules build shapes by adding tuples: axes that come from outside are in one chunk each.
+    def __radd__(self, shape: Any) -> Any:
+        return Shape((*((n,) for n in shape), *self.chunks))
 
-    def __add__(self, other: Any) -> Any:
-        chunks = other.chunks if isinstance(other, Shape) else tuple((n,) for n in other)
+    def __add__(self, shape: Any) -> Any:
+        chunks = shape.chunks if isinstance(shape, Shape) else tuple((n,) for n in shape)
         return Shape((*self.chunks, *chunks))
 
     def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
-        return Shape(self.chunks[index]) if isinstance(index, slice) else found
+        part = super().__getitem__(index)
+        return Shape(self.chunks[index]) if isinstance(index, slice) else part
 
     def __reduce__(self) -> Any:
         return Shape, (self.chunks,)
@@ -165,6 +166,7 @@ class LazyArray(ArrayMethods):
     def keep(self, numbers: Any) -> None:
         """Cache the computed numbers if they are small."""
         if self._value.nbytes <= MAX_KEPT_BYTES:
+            # [()] turns an array without axes into a scalar, as NumPy's functions return one.
             self._numbers = np.asarray(numbers)[()]
 
     @property
@@ -176,7 +178,7 @@ class LazyArray(ArrayMethods):
 
     @property
     def computed(self) -> Any:
-        """Numbers for display; None unless they are in memory and small."""
+        """Numbers for display, or None unless they are in memory and small."""
         if (
             self._numbers is None
             and self.location == "in memory"
@@ -227,15 +229,17 @@ class LazyArray(ArrayMethods):
         return len(self._value)
 
     def __iter__(self) -> Iterator[Any]:
+        # Without __iter__, Python would call __getitem__ until an IndexError.
         return (self[k] for k in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
         return call(operator.getitem, (self, index), {})
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        # The tensor's own handler takes over then, so that the operation is recorded.
         if any(isinstance(x, Traced) for x in inputs):
             return NotImplemented
-        # Rules write into arrays of their own by out=. A lazy array is rebound instead, as nothing is in memory;
+        # Rules write into their own arrays by out=. A lazy array is rebound instead, as nothing is in memory;
         # a NumPy array cannot receive numbers that are not computed.
         out = kwargs.pop("out", None)
         if out is not None and any(type(x) is not LazyArray for x in out):
@@ -287,7 +291,7 @@ class LazyArray(ArrayMethods):
         array = self._value
         return f"dask.array<shape={array.shape}, dtype={array.dtype}, chunksize={array.chunksize}>"
 
-    # Comparison is element-wise, as for NumPy arrays, so equal hashes would mean nothing.
+    # Comparison is element-wise, as for NumPy arrays, so a dict could not compare keys.
     __hash__ = None  # type: ignore[assignment]
 
     def __dask_graph__(self) -> Any:
@@ -356,15 +360,15 @@ def _rebind(target: LazyArray, value: LazyArray) -> None:
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:
-    def forward(self: Any, other: Any) -> Any:
-        return NotImplemented if isinstance(other, Traced) else call(function, (self, other), {})
+    def forward(self: Any, value: Any) -> Any:
+        return NotImplemented if isinstance(value, Traced) else call(function, (self, value), {})
 
     return forward
 
 
 def _reflected(function: Any) -> Callable[[Any, Any], Any]:
-    def forward(self: Any, other: Any) -> Any:
-        return NotImplemented if isinstance(other, Traced) else call(function, (other, self), {})
+    def forward(self: Any, value: Any) -> Any:
+        return NotImplemented if isinstance(value, Traced) else call(function, (value, self), {})
 
     return forward
 

@@ -34,12 +34,13 @@ def lazy_array(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
         return value.copy() if dtype is None else _cast(value, dtype)
     if not isinstance(value, da.Array):
         raise NotNumbersError(f"a tensor cannot hold {shown(value)}: {_instead(value)}")
-    # Dask arrays with query planning carry an expression in place of a graph, which all of lazy/ works on.
+    # Dask arrays with query planning carry an expression instead of a graph, which all of lazy/ works on.
     if hasattr(value, "expr"):
         raise UnsupportedArgumentError(
             "a tensor does not hold arrays of Dask's experimental query planning: set array.query-planning to False "
             "in Dask's configuration, before dask.array is imported"
         )
+    # Dask marks lengths that depend on the numbers, such as those of x[mask], with nan.
     if any(map(math.isnan, chain.from_iterable(value.chunks))):
         raise UnsupportedArgumentError(
             "a tensor needs to know its shape, and the chunks of this Dask array have unknown lengths: write "
@@ -79,6 +80,7 @@ def _instead(value: Any) -> str:
         return (
             "say which shape and dtype it will have, with dask.array.from_delayed(x, shape, dtype)"
         )
+    # Dask's data frames; bags have to_delayed only, and xarray's objects hold a Dask array in `data`.
     if hasattr(value, "to_dask_array"):
         return "write tapemagic.constant(x.to_dask_array(lengths=True)), of columns of numbers"
     if hasattr(value, "to_delayed"):

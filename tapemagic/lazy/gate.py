@@ -39,6 +39,7 @@ def to_lazy(value: Any) -> Any:
         return LazyArray(value)
     if type(value) in (tuple, list):
         return type(value)(map(to_lazy, value))
+    # A namedtuple, such as the result of np.linalg.eigh.
     if isinstance(value, tuple) and hasattr(value, "_make"):
         return value._make(map(to_lazy, value))
     return value
@@ -46,6 +47,7 @@ def to_lazy(value: Any) -> Any:
 
 def run_on_dask(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run a function on Dask arrays: by its own implementation, element by element, along axes, or in one chunk."""
+    # The table comes first, because it also holds the refusals.
     implementation = IMPLEMENTATIONS.get(function)
     if implementation is not None:
         return implementation(*args, **kwargs)

@@ -71,6 +71,7 @@ def order_reads(graph: HighLevelGraph) -> HighLevelGraph:
     }
     if not reads:
         return graph
+    # The level of a layer is that of the latest read it depends on.
     levels: dict[str, int] = {}
     for name in TopologicalSorter(graph.dependencies).static_order():
         below = (levels[dependency] for dependency in graph.dependencies[name])
@@ -95,6 +96,7 @@ def order_reads(graph: HighLevelGraph) -> HighLevelGraph:
 def _layer_after(layer: Any, gate: str) -> Any:
     """Make the tasks of a layer wait for a gate."""
     if not isinstance(layer, Blockwise):
+        # A Blockwise layer stays one, since Dask can fuse it; all others are written out task by task.
         return MaterializedLayer(dict(_tasks_after(layer, gate)), annotations=layer.annotations)
     task = layer.task
     return Blockwise(
@@ -112,7 +114,7 @@ def _layer_after(layer: Any, gate: str) -> Any:
 
 
 def _tasks_after(layer: Any, gate: str) -> Iterator[tuple[Any, Any]]:
-    """Yield tasks that wait for a gate; plain values and futures get a task of their own that waits."""
+    """Yield tasks that wait for a gate; plain values and futures get a separate task that waits."""
     for key, task in layer.items():
         waits = task
         if not isinstance(task, Task):

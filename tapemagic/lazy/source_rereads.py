@@ -105,8 +105,8 @@ class Call:
     def _repeats_few_numbers(self, y: LazyArray) -> bool:
         """Return True if a result is built from no more numbers than one of its chunks has."""
         own = [x for x in self.inputs if not x.origin.spread]
-        few = all(x.npartitions <= MAX_KEPT_CHUNKS for x in own)
-        return few and sum(x.size for x in own) * max(1, y.npartitions) <= y.size
+        is_in_few_chunks = all(x.npartitions <= MAX_KEPT_CHUNKS for x in own)
+        return is_in_few_chunks and sum(x.size for x in own) * max(1, y.npartitions) <= y.size
 
     def _origin(self, y: LazyArray, position: int) -> Origin:
         if all(x.origin.spread for x in self.inputs) or self._repeats_few_numbers(y):
@@ -175,8 +175,8 @@ def rename_tasks(array: Any, seed: str, level: int = 0) -> Any:
         if level and not graph.dependencies[name]:
             annotate_layer(layers[clone_key(name, seed)], READ, level)
     needed = {
-        clone_key(name, seed): {clone_key(source, seed) for source in others}
-        for name, others in graph.dependencies.items()
+        clone_key(name, seed): {clone_key(source, seed) for source in dependencies}
+        for name, dependencies in graph.dependencies.items()
     }
     rebuild, args = array.__dask_postpersist__()
     name = array.name

@@ -20,7 +20,7 @@ def chunk_location(array: da.Array) -> ChunkLocation:
     ('in memory', '')
     """
     layer = array.dask.layers.get(array.name)
-    # Only a materialized layer holds its tasks: asking another one would build them all.
+    # Only a materialized layer holds its tasks: asking any other layer would build them all.
     if layer is None or not layer.is_materialized():
         return ""
     kinds = {type(chunk) for chunk in layer.values()}

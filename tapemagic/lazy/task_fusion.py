@@ -6,7 +6,7 @@ everything that needs neither other chunks nor results of other fused tasks, and
 usually one share of each sum.
 
 Fused tasks have generations. A result of several fused tasks starts the next generation if it has many chunks. If it
-has few, it is a sum, and whatever combines it with chunks starts the next generation.
+has few, it is a sum, and each task that combines it with chunks starts the next generation.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class FusedTask:
         self._outputs = outputs
         seen = set(outputs)
         steps: list[Any] = []
+        # Backwards: the first time a key is seen from the end is its last use, after which its result is freed.
         for task in reversed(tasks):
             done = task.dependencies - seen
             seen |= done
@@ -98,6 +99,7 @@ class ChunkGroup:
     def current(self) -> ChunkGroup:
         """Return the group that this one was merged into, or itself."""
         group = self
+        # Merged groups form chains, as in a union-find structure.
         while group.merged is not None:
             group = group.merged
         return group
@@ -125,6 +127,7 @@ def fuse_tasks(graph: Graph, keys: Any, spread: AbstractSet[str] = frozenset()) 
             users[dependency].add(key)
     outputs = set(flatten(keys, container=(list, set)))
     for key in outputs:
+        # A user outside the graph, so that a requested result counts as needed outside its group.
         users[key].add(None)
     sizes = Counter(map(layer_of, graph))
     copied = _copied_chunks(graph, spread, sizes)
@@ -141,6 +144,7 @@ def _with_unique_names(graph: Graph, outputs: AbstractSet[Any]) -> Graph:
     to another fused task, with other outputs. The tasks of one array still share one name, because a cluster schedules
     tasks of the same name alike.
     """
+    # A hash of the whole graph: the same graph gets the same names again, so a cluster may reuse its results.
     mark = blake2b(digest_size=8)
     for key in sorted(graph, key=str):
         task = graph[key]
@@ -214,16 +218,16 @@ def _merge_groups(parts: list[ChunkGroup | None]) -> ChunkGroup | None:
         id(dependency): dependency for dependency in (part.current() for part in parts if part)
     }
     # The largest group absorbs the others, so that each task is moved O(log n) times.
-    largest, *others = sorted(different.values(), key=lambda dependency: -len(dependency.tasks))
+    largest, *absorbed = sorted(different.values(), key=lambda dependency: -len(dependency.tasks))
     first_chunks = dict(largest.first_chunks)
-    for other in others:
-        for layer, first in other.first_chunks.items():
+    for group in absorbed:
+        for layer, first in group.first_chunks.items():
             if first_chunks.setdefault(layer, first) != first:
                 return None
     largest.first_chunks = first_chunks
-    for other in others:
-        largest.tasks += other.tasks
-        other.merged = largest
+    for group in absorbed:
+        largest.tasks += group.tasks
+        group.merged = largest
     return largest
 
 

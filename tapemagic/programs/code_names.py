@@ -22,6 +22,9 @@ READS_ANY = frozenset(
 MAKES_TEXT = frozenset({"str", "repr", "ascii", "format", "format_map", "__repr__", "__str__"})
 """Names with which code turns objects into text."""
 
+COMPARES = frozenset({"eq", "ne", "contains", "countOf", "indexOf"})
+"""Functions of `operator` that compare objects by ``==``."""
+
 JOINS_TEXT = MAKES_TEXT | {"join", "lower", "removeprefix", "replace"}
 
 
@@ -46,8 +49,9 @@ class Names(NamedTuple):
         The line of the first ``except`` or ``finally``; 0 without one.
     asks_type : int
         The line of the first ``type(x)`` of something else than ``self`` or ``cls``; 0 without one.
-    reads_any, makes_text, joins_text : bool
-        Whether it may read attributes that it does not name, turn objects into text, or compose a string.
+    reads_any, makes_text, joins_text, compares : bool
+        Whether it may read attributes that it does not name, turn objects into text, compose a string, or compare
+        objects by ``==``.
     """
 
     globals: frozenset[str]
@@ -64,6 +68,7 @@ class Names(NamedTuple):
     reads_any: bool
     makes_text: bool
     joins_text: bool
+    compares: bool
 
 
 @lru_cache(4096)
@@ -121,6 +126,7 @@ def names_in(function_code: CodeType) -> Names:
         flags.get("catches", 0), flags.get("type", 0),
         "matches" in flags or not READS_ANY.isdisjoint(names), shows,
         shows or "adds" in flags or not JOINS_TEXT.isdisjoint(names),
+        "compares" in flags or not (COMPARES | {"index", "count", "remove"}).isdisjoint(names),
     )  # fmt: skip
 
 
@@ -146,6 +152,8 @@ def _flag_of(each: Any, kind: str, following: Any) -> str:
         return "matches"
     if operation.startswith("FORMAT_"):
         return "formats"
+    if operation == "CONTAINS_OP" or (operation == "COMPARE_OP" and each.argval in {"==", "!="}):
+        return "compares"
     if operation == "BINARY_OP" and each.argrepr in {"+", "+=", "%", "%="}:
         return "adds"
     is_type = kind == "global" and each.argval == "type"
@@ -178,7 +186,8 @@ def kind_of(operation: str) -> str:
         return "module"
     if operation.endswith(("_GLOBAL", "_GLOBALS", "_NAME")):
         return "global"
-    if "ATTR" in operation or "METHOD" in operation or operation == "IMPORT_FROM":
+    # ATTR as the end: SET_FUNCTION_ATTRIBUTE of Python 3.13 has a number, and no name.
+    if operation.endswith("_ATTR") or "METHOD" in operation or operation == "IMPORT_FROM":
         return "attribute"
     # LOAD_FAST_AND_CLEAR is the beginning of an inlined comprehension (PEP 709): it reads no user variable.
     if "LOAD_FAST" in operation and not operation.endswith("_AND_CLEAR"):

@@ -28,22 +28,13 @@ _number = count(1).__next__
 class Compiled:
     """A compiled program, which can be called with arguments.
 
-    Attributes
-    ----------
-    program : Program
-        The program that runs.
-    readable : Program
-        The program that `source` shows: `program` before large arrays are computed in blocks.
-    entry : SignatureEntry
-        The signature for which it was made.
-    guards : Guards
-        Everything that the function could reach when it was traced.
-    path : tuple
-        The branches taken at its guards.
-    number : int
-        The number of this program: programs are counted in the order in which they are made.
-    driver : callable
-        A function of the arguments that returns the result, or a `Miss`.
+    - `program`: The program that runs.
+    - `readable`: The program that `source` shows: `program` before large arrays are computed in blocks.
+    - `entry`: The signature for which it was made.
+    - `guards`: Everything that the function could reach when it was traced.
+    - `path`: The branches taken at its guards.
+    - `number`: The number of this program: programs are counted in the order in which they are made.
+    - `driver`: A function of the arguments that returns the result, or a `Miss`.
     """
 
     def __init__(self, program: Program, call: Call, guards: Guards, entry: Any) -> None:

@@ -34,19 +34,11 @@ class Driver:
     A driver has the parameters of the function itself, if each argument has its own name; then Python reports a
     wrong call. Otherwise it has ``*args`` and ``**kwargs``.
 
-    Parameters
-    ----------
-    function : callable
-        The traced function.
-    call : Call
-        The arguments with which the program was traced.
-    guards : Guards
-    program : Program
-    statements : Writer
-        The lines of the program, which become lines of the driver: calling another function would take as long as
-        calling NumPy.
-    compiled : Compiled
-        The compiled program, for a `Miss`.
+    - `function`: The traced function.
+    - `call`: The arguments with which the program was traced.
+    - `statements`: The lines of the program, which become lines of the driver: calling another function would take as
+      long as calling NumPy.
+    - `compiled`: The compiled program, for a `Miss`.
     """
 
     def __init__(
@@ -389,12 +381,7 @@ class Driver:
 class Reached(NamedTuple):
     """The origin of a program input: an array or tensor that the function reads.
 
-    Attributes
-    ----------
-    path, local : str
-        The expression in the function's code, and the local variable in the driver.
-    kind : type
-    is_array : bool
+    - `path`, `local`: The expression in the function's code, and the local variable in the driver.
     """
 
     path: str

@@ -22,13 +22,10 @@ def lines_of(
 ) -> tuple[list[str], list[int]]:
     """The lines of a function that makes a driver, and the numbers of those with which its parts begin.
 
-    Parameters
-    ----------
-    parameters, passed, arguments : str
-        The parameters; how they are passed on to the traced function; and as a tuple and a dict.
-    parts : sequence of (str, sequence of str)
-        For each part the name of the `Miss` for which its checks leave the loop, empty for a part without checks, and
-        its lines.
+    - `parameters`, `passed`, `arguments`: The parameters; how they are passed on to the traced function; and as a tuple
+      and a dict.
+    - `parts`: Sequence of (str, sequence of str). For each part the name of the `Miss` for which its checks leave the
+      loop, empty for a part without checks, and its lines.
     """
     # A failed check leaves the loop, which never runs twice. Both `break` and `try` cost nothing while
     # all checks pass (Python 3.11). A nested function has free variables, so one code object serves
@@ -104,15 +101,9 @@ def _check(line: str) -> tuple[str, str]:
 def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) -> Any:
     """Create a driver function from its code.
 
-    Parameters
-    ----------
-    code : code
-        The result of `Driver.code`.
-    namespace : dict of str to object
-    function : callable
-        The traced function, which is called under a tape and inside another trace.
-    miss : callable
-        Called if the program does not match: with the arguments as a tuple and a dict, and a `Miss`.
+    - `code`: The result of `Driver.code`.
+    - `function`: The traced function, which is called under a tape and inside another trace.
+    - `miss`: Called if the program does not match: with the arguments as a tuple and a dict, and a `Miss`.
     """
     cells = dict(zip(FREE, (CellType(function), CellType(miss)), strict=True))
     replay = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))

@@ -30,15 +30,11 @@ DEFAULT = "the default of "
 class Entry:
     """A guarded object.
 
-    Attributes
-    ----------
-    path : str
-        The expression that reads the object in the function's code.
-    role : {'leaf', 'object', 'data', 'variable', 'again', 'container', 'code', 'absent'}
-        A number, string or the like; an object by identity; an array or tensor; one that was found before under
-        another path; a container by its class and length; the code of a function; a name without a value.
-    what : object
-        A leaf; a weak reference; a weak reference to a function, and its code; or what describes the rest.
+    - `path`: The expression that reads the object in the function's code.
+    - `role`: {'leaf', 'object', 'data', 'variable', 'again', 'container', 'code', 'absent'}. A number, string or the
+      like; an object by identity; an array or tensor; one that was found before under another path; a container by its
+      class and length; the code of a function; a name without a value.
+    - `what`: A leaf; a weak reference; a weak reference to a function, and its code; or what describes the rest.
     """
 
     path: str

@@ -49,7 +49,7 @@ class Replayed:
 
         Several programs, such as those of both branches of an ``if``, are functions ``f``, ``f_2`` and so on in one
         text. A comment above each describes its arguments and branches; with others, it raises `Retrace` or computes
-        something else.
+        something else. Raises FunctionError if there is no program for such arguments; the message says why.
 
         Parameters
         ----------
@@ -64,11 +64,6 @@ class Replayed:
         Returns
         -------
         str
-
-        Raises
-        ------
-        FunctionError
-            If there is no program for such arguments; the message says why.
         """
         name = getattr(self, "__name__", "the function")
         return self._programs.source(name, args, kwargs, as_run)
@@ -165,10 +160,7 @@ class Function(Replayed):
 class BoundFunction(Replayed):
     """A `Function` as a method of an object.
 
-    Attributes
-    ----------
-    python_function : callable
-        The method itself.
+    - `python_function`: The method itself.
     """
 
     __slots__ = ("__self__", "__weakref__", "_programs", "python_function")
@@ -207,9 +199,10 @@ class BoundFunction(Replayed):
 def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> Any:
     """Trace a function twice, then replay it as a program of NumPy calls.
 
-    The program computes the same to the bit, without any tape. It holds for arguments of the same structure, shapes
-    and dtypes, and the same Python numbers; for others the function is traced again. What cannot be a program runs as
-    it is written: `why_eager` says why.
+    The program computes the same to the bit, without any tape. It holds for arguments of the same structure, shapes and
+    dtypes, and the same Python numbers; for others the function is traced again. What cannot be a program runs as it is
+    written: `why_eager` says why. Raises FunctionError if `f` is a generator or asynchronous; OptionError if `f` isn't
+    callable, or `max_programs` isn't a positive integer.
 
     Parameters
     ----------
@@ -221,13 +214,6 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     Returns
     -------
     Function
-
-    Raises
-    ------
-    FunctionError
-        If `f` is a generator or asynchronous.
-    OptionError
-        If `f` isn't callable, or `max_programs` isn't a positive integer.
 
     Warns
     -----

@@ -24,6 +24,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    SimpleNamespace,
 )
 from typing import Any
 
@@ -34,7 +35,14 @@ from tapemagic.engine.runtime import registered_states
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.programs.code_names import READS_ANY, Names, names_in, names_in_string
+from tapemagic.programs.code_names import (
+    COMPARES,
+    MAKES_TEXT,
+    READS_ANY,
+    Names,
+    names_in,
+    names_in_string,
+)
 from tapemagic.programs.entries import (
     CHECKED,
     DATA,
@@ -97,6 +105,10 @@ MAX_INHERITED_LOOKUPS = 3
 BASES = 2
 """The number of classes in the method resolution order of one that is derived from `object` only."""
 
+NAMED = frozenset({"__name__", "__qualname__"})
+DESCRIBED = NAMED | {"__doc__", "__module__", "__annotations__"}
+"""The attributes of classes and of functions that can change and are not in their ``__dict__``."""
+
 SHOWING = frozenset({"__repr__", "__str__", "__format__"})
 """Methods that run when objects are turned into text."""
 
@@ -140,6 +152,7 @@ class Guards:
         self.names: set[str] = set()
         self.codes: dict[Any, Names] = {}
         self.reads_any = self.makes_text = self.names_methods = self.makes_objects = False
+        self.compares = False
         code = getattr(getattr(function, "__func__", function), "__code__", None)
         if isinstance(code, CodeType) and is_user_code(code):
             self.codes[code] = self._note_code(code)
@@ -150,7 +163,7 @@ class Guards:
 
     def _progress(self) -> tuple[Any, ...]:
         flags = self.reads_any, self.makes_text, self.names_methods, self.makes_objects
-        return len(self.names), *flags
+        return len(self.names), *flags, self.compares
 
     def _walk(self) -> None:
         """Visit everything that the names collected so far lead to."""
@@ -322,6 +335,9 @@ class Guards:
                 if place is not CHECKED:
                     self._called.add(x)
                 self._queue.append((self._expand_class, self._constant("t", x), x, path))
+            else:  # attrgetter and str under any name
+                self.reads_any = self.reads_any or x.__name__ in READS_ANY
+                self.makes_text = self.makes_text or x.__name__ in MAKES_TEXT
         elif isinstance(x, BuiltinFunctionType | MethodWrapperType):
             self._visit_built_in(x, path)
         elif isinstance(x, attrgetter | methodcaller):
@@ -353,6 +369,8 @@ class Guards:
             if name in REFUSED and getattr(owner, "__name__", "") == "builtins":
                 self._refuse(f"it uses {name}(), {REFUSED[name]}", self.site_of(path))
             self.reads_any = self.reads_any or name in READS_ANY
+            self.makes_text = self.makes_text or name in MAKES_TEXT
+            self.compares = self.compares or name in COMPARES
         elif not isinstance(owner, type):
             reason = f"the method {name} of {type(owner).__name__}: call it as a method"
             self._refuse(f"it reads {path}, {reason}", self.site_of(path))
@@ -378,6 +396,10 @@ class Guards:
             self._refuse(f"it reads {path or 'an argument'}, {reason}", self.site_of(path))
             return
         self._require_identity(local, x, path, "data" if place is not None else "object")
+        if place is not None and isinstance(x, np.ndarray):
+            # NumPy allows `x.shape = ...` and `x.dtype = ...`: the same object is then another array.
+            kind = self._constant("k", x.dtype)
+            self._require(f"{local}.shape != {x.shape} or {local}.dtype is not {kind}")
         if place is None:
             if isinstance(x, np.ndarray):
                 self._require_contents(local, x, path)
@@ -470,7 +492,8 @@ class Guards:
 
     def _visit_names(self, local: str, x: Any, path: str) -> None:
         """Visit the names of a function or class, which are not in its ``__dict__``."""
-        for name in sorted({"__name__", "__qualname__"} & self.names):
+        described = DESCRIBED if isinstance(x, FunctionType) else NAMED
+        for name in sorted(described & self.names):
             self._visit(f"{local}.{name}", getattr(x, name), f"{path}.{name}")
 
     def _note_code(self, code: CodeType) -> Names:
@@ -478,6 +501,7 @@ class Guards:
         names = names_in(code)
         self.names |= names.attributes
         self.makes_text = self.makes_text or names.makes_text
+        self.compares = self.compares or names.compares
         # The methods that dataclasses write name `__class__`, and make no objects.
         is_written = code.co_filename == "<string>"
         if "type" in names.globals or ("__class__" in names.attributes and not is_written):
@@ -516,7 +540,8 @@ class Guards:
                 names = self._constant("b", vars(builtins))
                 self._visit(f"{names}[{name!r}]", value, name, Location(vars(builtins), name))
         for name in sorted(modules_of(code_names.modules, scope)):
-            self._visit(self._constant("m", sys.modules[name]), sys.modules[name], name)
+            loaded = self._constant("m", sys.modules)
+            self._visit(f"{loaded}[{name!r}]", sys.modules[name], name)
 
     def _refuse_code(self, x: FunctionType, names: Names) -> None:
         """Refuse code that does what no guard can watch."""
@@ -638,8 +663,7 @@ class Guards:
         if is_user_class(type(x)):
             kind = self._constant("t", type(x))
             self._queue.append((self._expand_class, kind, type(x), type(x).__name__))
-        if getattr(x, "__dict__", None):
-            self._expand_attributes(local, x, path)
+        self._expand_attributes(local, x, path)
 
     def _require_keys(self, local: str, keys: list[Any]) -> None:
         self.entries.append(Entry("", "leaf", keys))
@@ -671,12 +695,15 @@ class Guards:
         is_own = kind.__module__.partition(".")[0] == "tapemagic"
         ignored = unwatched(kind)
         names = self.names | library_names(kind)
+        # The == and the text of a namespace are written in C, and read all attributes.
+        is_whole = isinstance(x, SimpleNamespace) and (self.compares or self.makes_text)
+        reads_any = self.reads_any or is_whole
         d = self._name("d")
         self.lines.append(f"{d} = {local}.__dict__")
-        if self.reads_any and not ignored:
+        if reads_any and not ignored:
             self._require_keys(d, list(attributes))
         for name, value in list(attributes.items()):
-            is_read = self.reads_any or name in names or has_objects(value)
+            is_read = reads_any or name in names or has_objects(value)
             if not is_read or name in ignored or name == "__signature__":
                 continue
             if is_own and isinstance(value, GENERATORS):  # layers say themselves that they draw

@@ -12,14 +12,9 @@ from tapemagic.programs.text.source import Retrace
 class Miss:
     """Returned by a driver instead of a result: why the program did not match.
 
-    Attributes
-    ----------
-    guard : int
-        The number of the guard that failed, counted from 1, or 0 if the arguments or a reachable object differ.
-    program : Compiled or None
-        The program whose guard failed.
-    error : type of Exception, or None
-        The class of the error that the program raised.
+    - `guard`: The number of the guard that failed, counted from 1, or 0 if the arguments or a reachable object differ.
+    - `program`: The program whose guard failed.
+    - `error`: Type of Exception, or None. The class of the error that the program raised.
     """
 
     __slots__ = ("error", "guard", "program")
@@ -43,11 +38,9 @@ CHANGED = (LookupError, AttributeError, TypeError, ValueError)
 def miss_from_error(parts: Sequence[tuple[int, object]]) -> Miss:
     """Return the miss for the current error, which a line of a driver raised.
 
-    Parameters
-    ----------
-    parts : sequence of (int, Miss, Compiled or None)
-        The first line of each part of the driver, and its meaning: `STALE` for the guards, `MISS` for other checks, the
-        program itself for its statements, None for the lines that wrap its results.
+    - `parts`: Sequence of (int, Miss, Compiled or None). The first line of each part of the driver, and its meaning:
+      `STALE` for the guards, `MISS` for other checks, the program itself for its statements, None for the lines that
+      wrap its results.
     """
     error: Any = sys.exception()
     # The line of the driver tells the part, so the parts need no `try` blocks of their own.

@@ -51,14 +51,9 @@ SINGLE: dict[Any, Kind] = {
 class Site(NamedTuple):
     """A line of user code.
 
-    Attributes
-    ----------
-    file, line : str and int
-        The first line of the statement.
-    frame : int
-        The number of the call of the function in which the line stands: two calls of one function are two.
-    time : int
-        How often the statement has begun, over all calls: above 1 in a loop, and in a function called again.
+    - `file`, `line`: Str and int. The first line of the statement.
+    - `frame`: The number of the call of the function in which the line stands: two calls of one function are two.
+    - `time`: How often the statement has begun, over all calls: above 1 in a loop, and in a function called again.
     """
 
     file: str
@@ -70,18 +65,11 @@ class Site(NamedTuple):
 class Back(NamedTuple):
     """The part of a reverse sweep that made a node.
 
-    Attributes
-    ----------
-    of : Node or None
-        The value whose operation is differentiated, or None for the assembly of gradients.
-    order : int
-        The order of the sweep: 1 for a gradient, 2 for a gradient of a gradient, ...
-    to : Node or None
-        The value whose adjoint it is, or None for an intermediate result of a rule.
-    sources : tuple of Input
-        The inputs whose complete adjoint it is at the end of the sweep: several may share it.
-    own : bool
-        Whether user code made it, such as a function for `custom_gradient`.
+    - `of`: The value whose operation is differentiated, or None for the assembly of gradients.
+    - `order`: The order of the sweep: 1 for a gradient, 2 for a gradient of a gradient, ...
+    - `to`: The value whose adjoint it is, or None for an intermediate result of a rule.
+    - `sources`: The inputs whose complete adjoint it is at the end of the sweep: several may share it.
+    - `own`: Whether user code made it, such as a function for `custom_gradient`.
     """
 
     of: Any
@@ -107,24 +95,16 @@ class Back(NamedTuple):
 class Node:
     """A value of a program: the result of one call.
 
-    Attributes
-    ----------
-    function : callable
-        A NumPy function, a `Method`, one of `operator` where Python's operator is something else than NumPy's function
-        (``operator.pow``, ``operator.getitem``, and all on plain Python numbers), or one of this package.
-    args, kwargs : tuple and dict
-        Of nodes, of constants (arrays that are known are `Constant` nodes), and of lists, tuples, dicts and slices of
-        these.
-    kind : Kind, or tuple of Kind
-        The kind of the result, or of each result if the call returns a tuple.
-    site : Site or None
-        The line of user code that made the call.
-    back : Back or None
-        The reverse sweep that made it, or None for a call of the user's lines.
-    name : str
-        The name of the value in user code, or ''.
-    errstate : dict of str to str, or None
-        The arguments of np.errstate under which the call was made, if they have changed since the trace began.
+    - `function`: A NumPy function, a `Method`, one of `operator` where Python's operator is something else than NumPy's
+      function (``operator.pow``, ``operator.getitem``, and all on plain Python numbers), or one of this package.
+    - `args`, `kwargs`: Tuple and dict. Of nodes, of constants (arrays that are known are `Constant` nodes), and of
+      lists, tuples, dicts and slices of these.
+    - `kind`: Kind, or tuple of Kind. The kind of the result, or of each result if the call returns a tuple.
+    - `site`: The line of user code that made the call.
+    - `back`: The reverse sweep that made it, or None for a call of the user's lines.
+    - `name`: The name of the value in user code, or ''.
+    - `errstate`: Dict of str to str, or None. The arguments of np.errstate under which the call was made, if they have
+      changed since the trace began.
     """
 
     __slots__ = ("_reads", "args", "back", "errstate", "function", "kind", "kwargs", "name", "site")
@@ -180,12 +160,8 @@ class Node:
 class Input(Node):
     """An input of a program, passed at each call.
 
-    Attributes
-    ----------
-    origin : object
-        A `Variable`; or a number, the place among the leaves of the arguments; or a `Reached`.
-    contiguous : bool
-        Whether it is a matrix, or an array of more axes, that is C-contiguous at each call.
+    - `origin`: A `Variable`; or a number, the place among the leaves of the arguments; or a `Reached`.
+    - `contiguous`: Whether it is a matrix, or an array of more axes, that is C-contiguous at each call.
     """
 
     __slots__ = ("contiguous", "origin")
@@ -199,15 +175,10 @@ class Input(Node):
 class Constant(Node):
     """An array or NumPy scalar that is the same at each call.
 
-    Attributes
-    ----------
-    value : array or NumPy scalar
-    by_reference : bool
-        Whether it is a user array, which may be written into between calls; otherwise it is a private copy.
-    from_user : bool
-        Whether it came from user code, so that equal numbers may be a coincidence.
-    uniform : bool or None
-        Whether all elements have the same bits; None until this is computed.
+    - `by_reference`: Whether it is a user array, which may be written into between calls; otherwise it is a private
+      copy.
+    - `from_user`: Whether it came from user code, so that equal numbers may be a coincidence.
+    - `uniform`: Whether all elements have the same bits; None until this is computed.
     """
 
     __slots__ = ("by_reference", "from_user", "uniform", "value")
@@ -223,14 +194,7 @@ class Constant(Node):
 
 
 class Guard:
-    """A bool on which user code branched: the program is valid only while it has the expected value.
-
-    Attributes
-    ----------
-    condition : Node
-    expected : bool
-    site : Site or None
-    """
+    """A bool on which user code branched: the program is valid only while it has the expected value."""
 
     __slots__ = ("condition", "expected", "site")
 
@@ -247,13 +211,8 @@ class Guard:
 class Store:
     """The writing of a value that one round of a loop computed.
 
-    Attributes
-    ----------
-    target : Node
-        An array that was made before the loop, or a list.
-    index : object
-        The place in the array, or None to append the value to a list.
-    value : Node
+    - `target`: An array that was made before the loop, or a list.
+    - `index`: The place in the array, or None to append the value to a list.
     """
 
     __slots__ = ("index", "target", "value")
@@ -271,17 +230,11 @@ class Store:
 class Loop:
     """A part of a program that runs for one block of its arrays after the other.
 
-    Attributes
-    ----------
-    start, part : Input
-        The first row of a block, and the slice of its rows: known only inside the loop.
-    count, step : int
-        The number of rows in all, and in a block.
-    body : list of Node and Store
-        In the order of execution; no node outside reads these.
-    buffers : list of (Node, int)
-        Arrays made before the loop into which its calls write, and the axis of each along which the last block, if it
-        is shorter, takes a part.
+    - `start`, `part`: The first row of a block, and the slice of its rows: known only inside the loop.
+    - `count`, `step`: The number of rows in all, and in a block.
+    - `body`: List of Node and Store. In the order of execution; no node outside reads these.
+    - `buffers`: List of (Node, int). Arrays made before the loop into which its calls write, and the axis of each along
+      which the last block, if it is shorter, takes a part.
     """
 
     __slots__ = ("body", "buffers", "count", "part", "start", "step")
@@ -306,18 +259,12 @@ class Loop:
 class Program:
     """The calls of a traced function, in order, and the values that they begin with and lead to.
 
-    Attributes
-    ----------
-    inputs : list of Input
-    body : list of Node, Guard and Loop
-        In the order of execution. A node stands after those in its arguments; inputs and constants are not listed.
-        Loops come last, of the pass `blocking`: the others meet none.
-    results : list of Node or object
-        The leaves of the function's result; one that isn't a node is the same at each call.
-    assigned : list of (Variable, Node)
-        The values that Variables get after the last line. A program that is ready to run refers to them weakly.
-    name : str
-        The name of the function.
+    - `body`: List of Node, Guard and Loop. In the order of execution. A node stands after those in its arguments;
+      inputs and constants are not listed. Loops come last, of the pass `blocking`: the others meet none.
+    - `results`: The leaves of the function's result; one that isn't a node is the same at each call.
+    - `assigned`: List of (Variable, Node). The values that Variables get after the last line. A program that is ready
+      to run refers to them weakly.
+    - `name`: The name of the function.
     """
 
     inputs: list[Input]

@@ -58,24 +58,15 @@ Path = tuple[Any, ...]
 class SignatureEntry:
     """The programs of one signature, the traces that wait for a second one, and reasons to stay eager.
 
-    Attributes
-    ----------
-    programs : list of Compiled
-        The first one is the program that matched last.
-    pending : list of (Program, Guards, object)
-        Traces without a second one yet, and which arguments are also reachable objects.
-    eager_paths : list of Path
-        Branches through the function that cannot be programs.
-    tries : int
-        The number of traces since the last program that changed a reachable object.
-    fixed : bool
-        Whether reachable arrays are constants, because the function needs their numbers while it is traced.
-    full : bool
-        Whether the limit of programs is reached, and no trace waits for a second one.
-    why_eager : str
-        Why there can be no program; empty if a program exists or may follow.
-    why_paths : str
-        Why some branches through the function stay eager.
+    - `programs`: The first one is the program that matched last.
+    - `pending`: List of (Program, Guards, object). Traces without a second one yet, and which arguments are also
+      reachable objects.
+    - `eager_paths`: Branches through the function that cannot be programs.
+    - `tries`: The number of traces since the last program that changed a reachable object.
+    - `fixed`: Whether reachable arrays are constants, because the function needs their numbers while it is traced.
+    - `full`: Whether the limit of programs is reached, and no trace waits for a second one.
+    - `why_eager`: Why there can be no program; empty if a program exists or may follow.
+    - `why_paths`: Why some branches through the function stay eager.
     """
 
     def __init__(self) -> None:
@@ -92,10 +83,7 @@ class SignatureEntry:
 class ProgramCache:
     """The programs of one function, or of one method of one object.
 
-    Attributes
-    ----------
-    driver : callable
-        The driver of the program that matched last.
+    - `driver`: The driver of the program that matched last.
     """
 
     def __init__(self, max_programs: int, warns: bool = True) -> None:

@@ -49,22 +49,14 @@ def recorded_program(
 ) -> Program:
     """Return the values and the derivatives of targets as a program of NumPy calls.
 
-    Parameters
-    ----------
-    contents : Contents
-        The contents of a tape that still has its records.
-    groups : sequence of sequence of Tensor or Variable
-        The targets. The sum of each group is differentiated.
-    sources : sequence of Tensor or Variable
-        Sources that aren't results of records become the first parameters, in this order.
-    order : int
-        The highest order of derivatives, as computed by nested tapes.
-    words : Words
-        The user's names and lines.
-    name : str
-        The name of the program's function.
-    notes : mapping of str to object
-        The notes of the program: `summary`, the first sentence of its docstring, and the user's `statements`.
+    - `contents`: The contents of a tape that still has its records.
+    - `groups`: Sequence of sequence of Tensor or Variable. The targets. The sum of each group is differentiated.
+    - `sources`: Sequence of Tensor or Variable. Sources that aren't results of records become the first parameters, in
+      this order.
+    - `order`: The highest order of derivatives, as computed by nested tapes.
+    - `words`: The user's names and lines.
+    - `name`: The name of the program's function.
+    - `notes`: The notes of the program: `summary`, the first sentence of its docstring, and the user's `statements`.
 
     Returns
     -------
@@ -72,10 +64,7 @@ def recorded_program(
         Its results are the targets, then for each order and each group of targets the derivatives with respect to the
         sources, or None.
 
-    Raises
-    ------
-    SourceError
-        If the records can't be written as a program.
+    Raises SourceError if the records can't be written as a program.
     """
     targets = [x for group in groups for x in group]
     # Running the records again must not be recorded by other tapes, nor repeat their warnings.
@@ -125,11 +114,7 @@ def recorded_program(
 class Line:
     """A line of a program.
 
-    Attributes
-    ----------
-    text : str
-    marks : frozenset of Mark
-        The records whose values or gradients it computes.
+    - `marks`: The records whose values or gradients it computes.
     """
 
     text: str
@@ -320,13 +305,8 @@ def _without_unread_inputs(program: Program, count: int) -> Program:
 def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any) -> str:
     """Return the derivative of recorded operations as text, for ``tape.source``.
 
-    Parameters
-    ----------
-    tape : Tape
-    target, sources, order
-        The arguments of ``tape.source``, whose docstring lists the errors.
-    here : NamesHere
-        The caller's names.
+    - `target`, `sources`, `order`: The arguments of ``tape.source``, whose docstring lists the errors.
+    - `here`: The caller's names.
     """
     if target is None:
         raise NotATensorError(

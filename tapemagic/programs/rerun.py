@@ -54,14 +54,9 @@ MAX_LITERAL_SIZE = 8
 class Words(NamedTuple):
     """The user's names and lines for recorded values.
 
-    Attributes
-    ----------
-    names : mapping of int to str
-        Names of values by their ids.
-    arrays : sequence of (str, array)
-        The user's arrays by name. The tape may have copies of them.
-    places : callable
-        Returns the line of the record at a position, if it's known.
+    - `names`: Names of values by their ids.
+    - `arrays`: Sequence of (str, array). The user's arrays by name. The tape may have copies of them.
+    - `places`: Returns the line of the record at a position, if it's known.
     """
 
     names: Mapping[int, str]
@@ -76,11 +71,7 @@ Mark = tuple[int, int]
 class Placed(Site):
     """The line of a node, and the records that it belongs to.
 
-    Attributes
-    ----------
-    marks : tuple of Mark
-    own : bool
-        Whether the line is part of a custom gradient, like `Back.own`.
+    - `own`: Whether the line is part of a custom gradient, like `Back.own`.
     """
 
     marks: tuple[Mark, ...] = ()
@@ -90,12 +81,8 @@ class Placed(Site):
 class RecordTrace(Trace):
     """A trace of records, in which the site of a node is the line that made its record.
 
-    Attributes
-    ----------
-    mark : Mark or None
-        The record that runs or is differentiated.
-    level : int
-        The order of the current derivative.
+    - `mark`: The record that runs or is differentiated.
+    - `level`: The order of the current derivative.
     """
 
     def __init__(self, places: Callable[[int], Site | None]) -> None:
@@ -164,27 +151,14 @@ class RecordTrace(Trace):
 class Rerun:
     """The values of a tape as symbols.
 
-    Parameters
-    ----------
-    trace : RecordTrace
-    contents : Contents
-        The contents of a tape that still has its records.
-    words : Words
+    - `contents`: The contents of a tape that still has its records.
 
-    Attributes
-    ----------
-    records : list of tuple
-        All records. In those that were run, values are symbols.
-    meanings : dict of Input to str
-        Descriptions of the parameters without a user's name.
-    notes : list of str
-        Notes for readers of the program.
-    guessed : bool
-        Whether ones of the same shape replace a value that the tape didn't keep.
-    result_ids : set of int
-        The ids of all results of records.
-    requested : set of int
-        The ids of the values in `watched`.
+    - `records`: All records. In those that were run, values are symbols.
+    - `meanings`: Descriptions of the parameters without a user's name.
+    - `notes`: Notes for readers of the program.
+    - `guessed`: Whether ones of the same shape replace a value that the tape didn't keep.
+    - `result_ids`: The ids of all results of records.
+    - `requested`: The ids of the values in `watched`.
     """
 
     def __init__(self, trace: RecordTrace, contents: Contents, words: Words) -> None:

@@ -79,9 +79,11 @@ NUMPY_SETTINGS = frozenset(
 )
 NUMPY_GENERATORS = frozenset(
     {"default_rng", "Generator", "RandomState", "SeedSequence", "BitGenerator", "MT19937"}
-    | {"PCG64", "PCG64DXSM", "Philox", "SFC64", "shuffle"}
+    | {"PCG64", "PCG64DXSM", "Philox", "SFC64", "shuffle", "seed", "set_state"}
 )
 """Names in NumPy that read files or settings, or whose draws no global state shows.
+
+After a seed, the state is the same at the end of each call, whatever was drawn.
 
 A shuffle exchanges the elements of a list; on a traced array it would exchange views.
 """

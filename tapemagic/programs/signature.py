@@ -40,19 +40,11 @@ BEARING = (Traced, np.ndarray)
 class Call(NamedTuple):
     """The arguments of a call, taken apart.
 
-    Attributes
-    ----------
-    key : tuple
-        Two calls with the same key may be given the same program.
-    structure : tuple
-        The nested lists, tuples and dicts, with `LEAF` in the places of leaves.
-    leaves : list of object
-    objects : list of object
-        The leaves that are compared by identity, such as models.
-    odd : str
-        The argument that no program can have, and why; '' if all are fine.
-    args, kwargs : tuple and dict
-        The arguments themselves.
+    - `key`: Two calls with the same key may be given the same program.
+    - `structure`: The nested lists, tuples and dicts, with `LEAF` in the places of leaves.
+    - `objects`: The leaves that are compared by identity, such as models.
+    - `odd`: The argument that no program can have, and why; '' if all are fine.
+    - `args`, `kwargs`: The arguments themselves.
     """
 
     key: tuple[Any, ...]

@@ -39,14 +39,15 @@ def full_adjoints(
     table: GradientTable,
     order: int,
     keep: Callable[[Any], T],
-    wanted: Container[int],
+    ids: Container[int],
 ) -> dict[int, T]:
     """Compute the gradients of some values in full, and keep of each what `keep` returns."""
     level_of = levels(snapshot, table)
     return {
         i: gradient
         for level, goal in enumerate(goals_of(targets, table, order))
-        for i, gradient in gradients_of_all(snapshot, goal, keep, wanted).items()
+        for i, gradient in gradients_of_all(snapshot, goal, keep, ids).items()
+        # A sweep from derivatives also passes through values of lower orders, whose adjoints come from another sweep.
         if level_of.get(i, 0) == level
     }
 
@@ -61,7 +62,8 @@ def goals_of(targets: Sequence[Traced], table: GradientTable, order: int) -> lis
 
 
 def levels(snapshot: Snapshot, table: GradientTable) -> Mapping[int, int]:
-    """The levels of values by id, that of the goals of which they have the gradients; those of level 0 are left out."""
+    """Return the level of each value by id: the order of the goals whose gradients it helps compute, if not 0."""
+    # Most records are those of the cell, at level 0, which readers of this mapping take as the default.
     first = table.begins[0] if table.begins else len(snapshot.records)
     return {
         i: table.level(position)
@@ -74,7 +76,7 @@ def gradients_of_all(
     snapshot: Snapshot,
     targets: Sequence[Traced],
     keep: Callable[[Any], T],
-    wanted: Container[int],
+    ids: Container[int],
 ) -> dict[int, T]:
     """The gradients of the sum of some targets with respect to values from which they were computed."""
     goals = [x for x in targets if snapshot.tracks(id_of(x))]
@@ -84,24 +86,24 @@ def gradients_of_all(
         return gradients_by_id
 
     def hear(position: int, gradients: Gradients) -> None:
-        made = records[position][-1]
-        for i in made if made.__class__ is tuple else (made,):
-            if i in gradients and i in wanted:
-                gradients_by_id[i] = keep(_given(gradients[i]))
+        output_ids = records[position][-1]
+        for i in output_ids if output_ids.__class__ is tuple else (output_ids,):
+            if i in gradients and i in ids:
+                gradients_by_id[i] = keep(_as_returned(gradients[i]))
 
     # One sweep serves all values: the listener sees each gradient just before the sweep consumes it.
     try:
         rest = observe_sweep(records, tracked, goals, hear)
-    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
+    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients shows the error
         return gradients_by_id
     gradients_by_id.update(
-        (i, keep(_given(rest[i]))) for i in tracked.keys() & rest.keys() if i in wanted
+        (i, keep(_as_returned(rest[i]))) for i in tracked.keys() & rest.keys() if i in ids
     )
     return gradients_by_id
 
 
-def _given(g: Any) -> Any:
-    """A gradient as the tape gives it: conjugated if complex, without negative zeros."""
+def _as_returned(g: Any) -> Any:
+    """Return a gradient as `tape.gradient` does: conjugated if complex, without negative zeros."""
     # The sweep carries the conjugates of complex gradients; adding 0 turns -0.0 into 0.0.
     return np.conjugate(g) + g.dtype.type(0) if g.dtype.kind == "c" else g
 

@@ -31,13 +31,8 @@ def analyze(
 ) -> tuple[Findings, Details]:
     """Compute the contents of the report on a recording, and prepare answers to later questions.
 
-    Parameters
-    ----------
-    observer : Observer
-        Not consumed. Derivatives below the last order are recorded on it.
-    request : ReportRequest
-    context : Context, optional
-        The names and lines of the program.
+    - `observer`: Not consumed. Derivatives below the last order are recorded on it.
+    - `context`: The names and lines of the program.
 
     Returns
     -------
@@ -92,8 +87,8 @@ def _differentiated(observer: Observer, request: ReportRequest, context: Context
     """Return the recording with the derivatives of its targets."""
     operations = len(observer.records)
     table = differentiate(observer, request.targets, request.sources, request.order)
-    whole, calls = snapshot_of(observer), observer.gradient_calls()
-    return Subject(whole, operations, request, table, context, calls)
+    snapshot, calls = snapshot_of(observer), observer.gradient_calls()
+    return Subject(snapshot, operations, request, table, context, calls)
 
 
 def _tabs(subject: Subject) -> Mapping[str, Any]:

@@ -44,19 +44,13 @@ class TapeReport:
     """The result of a ``%%tape`` cell, as text, HTML, graph and widget.
 
     It holds its contents as plain data, and `value`. To answer questions in the notebook it keeps the recording with
-    its arrays, if that holds no more than 64 MB (`details.MOST_KEPT`), until its cell runs again, or `close` is called.
+    its arrays, if that holds no more than 64 MB (`details.MAX_KEPT`), until its cell runs again, or `close` is called.
     So the reports of other cells keep theirs as long as ``Out`` or a variable refers to them.
 
-    Attributes
-    ----------
-    value : object
-        The value of the cell's last expression, or None.
-    findings : Findings
-        The variables, graph and gradients as plain data.
-    remarks : Remarks
-        Its sliders, and what else is to say of the run that it shows.
-    on_move : callable or None
-        Answers messages on its sliders.
+    - `value`: The value of the cell's last expression, or None.
+    - `findings`: The variables, graph and gradients as plain data.
+    - `remarks`: Its sliders, and what else is to say of the run that it shows.
+    - `on_move`: Answers messages on its sliders.
     """
 
     def __init__(
@@ -103,7 +97,7 @@ class TapeReport:
 
     @cached_property
     def _faces(self) -> html.Faces:
-        """The faces as static HTML, from which page, LaTeX and widget are made."""
+        """The tabs as static HTML, which the page, the LaTeX and the widget show."""
         return html.Faces(self.findings, html.Pictures(self.drawing, self.curves))
 
     def __repr__(self) -> str:
@@ -117,6 +111,7 @@ class TapeReport:
 
     @without_garbage_collection()
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
+        # The text comes first: it needs no drawing, so it is there even if the drawing fails.
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
             with significant_digits(self._style.digits):
@@ -128,12 +123,13 @@ class TapeReport:
         # Without the traceback: where in the drawing it was interrupted says nothing to a reader.
         except KeyboardInterrupt:
             raise KeyboardInterrupt(INTERRUPTED) from None
-        except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
+        except Exception as error:  # noqa: BLE001 -- if drawing fails, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
 
     def _widget(self, beside: Iterable[str]) -> dict[str, Any]:
         """Return the MIME bundle of the widget, which all displays of a report share."""
+        # Imported late: text and saved pages do without anywidget and traitlets.
         from tapemagic.report.live.widget import ReportWidget, view
 
         if self._view is None:
@@ -159,30 +155,25 @@ class TapeReport:
         if content is not None and self._view is not None:
             self._view.renew(content, self._answers)
 
-    def replace_contents(self, other: TapeReport) -> None:
+    def replace_contents(self, newer: TapeReport) -> None:
         """Show what another report on the same cell shows, in the same widget."""
         # The displayed widget and its sliders belong to this object, whichever run it shows.
         kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
         self.__dict__.clear()
-        self.__dict__.update(other.__dict__ | kept)
+        self.__dict__.update(newer.__dict__ | kept)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report to one HTML page, on which steps, selection and opening work without a notebook, offline.
+        """Write the report to one HTML page, which works offline and without a notebook.
 
-        Parameters
-        ----------
-        path : str or path-like
-            Its file; a name without an ending gets ``.html``. A file that is there already is replaced.
+        - `path`: Str or path-like. Its file; a name without an ending gets ``.html``. A file that is there already is
+          replaced.
 
         Returns
         -------
         Path
             The file.
 
-        Raises
-        ------
-        SaveError
-            If it cannot be written there. It is an `OSError`.
+        Raises SaveError if it cannot be written there. It is an `OSError`.
 
         Examples
         --------
@@ -209,9 +200,9 @@ class TapeReport:
             static = html.assembled(self.findings, html.parts(self._faces), value)
             targets = ", ".join(self.findings.targets)
             title = f"tapemagic report: {targets}" if targets else "tapemagic report"
-            known = {} if self._view is None else self._view.given
+            cached = {} if self._view is None else self._view.answered
             themed = themed_page(static, self._style.theme)
-            return page(title, self.content(), self._answers, known, themed)
+            return page(title, self.content(), self._answers, cached, themed)
 
     def show(self) -> Path | None:
         """Show the report: in a notebook as a widget, elsewhere as a page in the browser.
@@ -229,6 +220,7 @@ class TapeReport:
         if hasattr(get_ipython(), "kernel"):
             display(self)  # type: ignore[no-untyped-call]
             return None
+        # Never deleted by this process: the browser may read the page after it has ended.
         folder = Path(tempfile.mkdtemp(prefix="tapemagic-"))
         path = self.save(folder / "report.html")
         if not webbrowser.open(path.as_uri()):

@@ -21,26 +21,16 @@ CELL = Program(in_cell=True)
 class Context:
     """The names and lines of the program that made a recording.
 
-    Attributes
-    ----------
-    named : sequence of (name, value)
-        Tensors, variables and constants with their names, oldest first.
-    earlier : mapping of int to str
-        Names, by id, of tensors that no longer have a name.
-    assigned : mapping of str to int
-        The lines on which the cell assigned names.
-    lines : sequence of str
-        The lines of the cell.
-    notes : sequence of Statement
-        Sentences that the verdict adds to the results, such as the line at which the cell stopped.
-    bindings : mapping of str to sequence of (int, int or None)
-        The ids of the values that each name was bound to, with the lines, oldest first.
-    program : Program
-        The program, for explanations.
-    failure : Failure or None
-        The line at which the cell stopped, if it did.
-    warnings : sequence of NumericWarning
-        The floating-point warnings of NumPy while the program ran.
+    - `named`: Sequence of (name, value). Tensors, variables and constants with their names, oldest first.
+    - `earlier`: Names, by id, of tensors that no longer have a name.
+    - `assigned`: The lines on which the cell assigned names.
+    - `lines`: The lines of the cell.
+    - `notes`: Sentences that the verdict adds to the results, such as the line at which the cell stopped.
+    - `bindings`: Mapping of str to sequence of (int, int or None). The ids of the values that each name was bound to,
+      with the lines, oldest first.
+    - `program`: The program, for explanations.
+    - `failure`: The line at which the cell stopped, if it did.
+    - `warnings`: The floating-point warnings of NumPy while the program ran.
     """
 
     named: Sequence[Named] = ()

@@ -16,7 +16,7 @@ from tapemagic.explain.snapshot import Named
 
 
 def name_of_sum(target: Named, source: Named, order: int) -> str:
-    """The name of the array of whose sum a derivative of some order is taken, or '' for a single number."""
+    """Return the name of the array whose sum is differentiated, or '' if it is a single number."""
     if order > 1 and source[1].size != 1:
         return derivative_symbol(target[0], source[0], order - 1)
     return target[0] if target[1].size != 1 else ""
@@ -30,12 +30,7 @@ Key = tuple[int, int, int]
 class GradientTable:
     """Derivatives by target, source and order, with the errors that prevented some.
 
-    Attributes
-    ----------
-    gradients : dict of Key to Tensor or None
-    problems : dict of Key to str
-    begins : list of int
-        For each order, the number of records before its derivatives.
+    - `begins`: For each order, the number of records before its derivatives.
     """
 
     gradients: dict[Key, Tensor | None] = field(default_factory=dict)
@@ -56,18 +51,21 @@ class GradientTable:
 def differentiate(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], order: int
 ) -> GradientTable:
-    """The derivatives of all orders up to `order`; those below the last are recorded on the observer."""
+    """Compute the derivatives of all orders up to `order`, and record all but the last on the observer."""
     table = GradientTable()
-    wanted = [value for _, value in sources]
+    values = [value for _, value in sources]
     for level in range(1, order + 1):
         table.begins.append(len(observer.records))
+        # Nothing differentiates the derivatives of the last order, so they aren't recorded.
         with observer if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
-                keys = [(t, s, level) for s in range(len(wanted))]
+                keys = [(t, s, level) for s in range(len(values))]
+                # One sweep gives the gradients by all sources. Above, each derivative is a target, which takes
+                # a sweep for its source only: mixed derivatives are in the full matrices.
                 if level == 1:
-                    take_gradients(observer, table, target, wanted, keys)
+                    take_gradients(observer, table, target, values, keys)
                     continue
-                for key, x in zip(keys, wanted, strict=True):
+                for key, x in zip(keys, values, strict=True):
                     below = table.gradients[t, key[1], level - 1]
                     if below is None:
                         table.gradients[key] = None
@@ -82,7 +80,7 @@ def take_gradients(
     """Add gradients to a table; where a rule fails, add None and the error as its reason."""
     try:
         gradients = tape.gradient(target, sources)
-    except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError is no ValueError
+    except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError isn't a ValueError
         gradients = [None] * len(keys)
         table.problems.update((key, failure_reason(error)) for key in keys)
     table.gradients.update(zip(keys, gradients, strict=True))

@@ -34,7 +34,7 @@ from tapemagic.report.tabs.trace.steps import steps_of
 if TYPE_CHECKING:
     from tapemagic.report.tabs.code.find import Code
 
-MOST_KEPT = 64 << 20
+MAX_KEPT = 64 << 20
 """The most bytes of a recording that a report keeps to answer questions."""
 SECONDS = 5.0
 """The seconds after which no further gradient is checked by finite differences."""
@@ -46,18 +46,11 @@ RECORD = 1000
 class ValueDetails:
     """A value in full.
 
-    Attributes
-    ----------
-    name : str
-        Its name or symbol, or '' for a constant without one.
-    value : Entries or None
-        None if the recording did not keep it.
-    gradient : Entries or None
-        None without a gradient.
-    goal : str
-        What the gradient is one of, or '' if nothing was differentiated.
-    is_tracked : bool
-        Whether it was on the tape: constants are not.
+    - `name`: Its name or symbol, or '' for a constant without one.
+    - `value`: None if the recording did not keep it.
+    - `gradient`: None without a gradient.
+    - `goal`: What the gradient is one of, or '' if nothing was differentiated.
+    - `is_tracked`: Whether it was on the tape: constants are not.
     """
 
     name: str
@@ -72,13 +65,9 @@ class NotKeptError(Exception):
 
 
 class Details:
-    """The answers of a recording to what is asked after its report was made.
+    """Answers questions about a recording after its report was made.
 
-    It keeps the recording until `close`, or `keep_if_small` where the recording holds more than `MOST_KEPT` bytes.
-
-    Parameters
-    ----------
-    subject : Subject
+    It keeps the recording until `close`, or `keep_if_small` where the recording holds more than `MAX_KEPT` bytes.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -90,9 +79,9 @@ class Details:
     def keep_if_small(self) -> None:
         """Let go of a recording that is too large to be kept."""
         size = _weight(self._kept())
-        if size > MOST_KEPT:
+        if size > MAX_KEPT:
             self.close(
-                f"This recording is too large to explore ({_megabytes(size)}, limit {_megabytes(MOST_KEPT)}). Use "
+                f"This recording is too large to explore ({_megabytes(size)}, limit {_megabytes(MAX_KEPT)}). Use "
                 "%tape_graph to see more of the graph, or %tape_graph --iteration 5 for iteration 5 of its loops. To "
                 "see a value, print it."
             )
@@ -177,22 +166,23 @@ class Details:
         subject = self._kept()
         requested = []
         for key in keys:
+            # Keys come from a browser, so any string may arrive.
             if key not in self._keyed:
                 raise KeyError(f"there is no value {clipped(key, 40)!r} in this recording")
             requested.append(self._keyed[key])
         with np.errstate(all="ignore"):
-            numbers = {one.number for one in requested if one.number is not None}
+            numbers = {value.number for value in requested if value.number is not None}
             arrays = _arrays(subject, numbers, subject.shared(KeyMaker))
             gradients = _gradients(subject, numbers)
             return {
-                one.key: ValueDetails(
-                    one.name,
-                    _entries(one.value if one.number is None else arrays.get(one.number)),
-                    None if one.number is None else gradients.get(one.number),
-                    goal_of(subject, subject.levels.get(one.number or 0, 0)),
-                    one.number is not None,
+                value.key: ValueDetails(
+                    value.name,
+                    _entries(value.value if value.number is None else arrays.get(value.number)),
+                    None if value.number is None else gradients.get(value.number),
+                    goal_of(subject, subject.levels.get(value.number or 0, 0)),
+                    value.number is not None,
                 )
-                for one in requested
+                for value in requested
             }
 
     def check(self) -> tuple[Derivative, ...]:
@@ -208,11 +198,11 @@ class Details:
 
 
 def _weight(subject: Subject) -> int:
-    """The bytes that a recording holds; about, and no more than it needs to know that they are too many."""
+    """Estimate the bytes that a recording holds, exactly enough to compare them with `MAX_KEPT`."""
     records = subject.whole.records
     size = RECORD * len(records)
-    # Records alone can be too many; counting the bytes of their arrays would take long.
-    if size > MOST_KEPT:
+    # The records may be too many without their arrays; counting the bytes of their arrays would take long.
+    if size > MAX_KEPT:
         return size
     named = [unwrap(x) if isinstance(x, Tensor) else x for _, x in subject.context.named]
     arrays = {id(x): x.nbytes for x in named if isinstance(x, np.ndarray) and has_numbers(x)}
@@ -252,11 +242,15 @@ def _arrays(subject: Subject, numbers: set[int], keys: KeyMaker) -> dict[int, An
 
 def _gradients(subject: Subject, numbers: set[int]) -> dict[int, Entries]:
     """The gradients with respect to values on the tape in full, by id."""
-    known = subject.adjoints
+    adjoints = subject.adjoints
     # Small gradients are kept as arrays; those kept as summaries take another sweep, once for all keys.
-    gradients = {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.ndarray)}
-    gradients |= {i: entries_of(known[i]) for i in numbers if isinstance(known.get(i), np.generic)}
-    left = {i for i in numbers if i in known} - gradients.keys()
+    gradients = {
+        i: entries_of(adjoints[i]) for i in numbers if isinstance(adjoints.get(i), np.ndarray)
+    }
+    gradients |= {
+        i: entries_of(adjoints[i]) for i in numbers if isinstance(adjoints.get(i), np.generic)
+    }
+    left = {i for i in numbers if i in adjoints} - gradients.keys()
     if left:
         targets = [x for _, x in subject.targets]
         gradients |= full_adjoints(

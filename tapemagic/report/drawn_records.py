@@ -1,4 +1,4 @@
-"""Selection of the records that a graph shows: hidden are dead ends that are side effects of other operations."""
+"""Selects the records that a graph shows: without dead ends that are side effects of other operations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ tensor takes its elements."""
 def drawn_positions(
     records: Sequence[Any],
     named: Collection[int],
-    wanted: Collection[int],
+    essential: Collection[int],
     max_inputs: int | None = None,
 ) -> list[int]:
     """The positions of the records to draw.
@@ -28,40 +28,38 @@ def drawn_positions(
     by libraries are drawn only if another operation that is drawn uses their results. The same holds for the inputs
     that are not drawn of an operation with more than `max_inputs`.
 
-    Parameters
-    ----------
-    records : sequence of Record
-    named : collection of int
-        The ids of values that have a name in the program.
-    wanted : collection of int
-        The ids of targets and watched values.
-    max_inputs : int, optional
-        The number of inputs drawn of one operation; all if left out.
+    - `named`: The ids of values that have a name in the program.
+    - `essential`: The ids of targets and watched values.
+    - `max_inputs`: The number of inputs drawn of one operation; all if left out.
 
     Returns
     -------
     list of int
         In the order of the tape.
     """
-    needed, used = set(wanted), set[int]()
+    needed, used = set(essential), set[int]()
     open_calls: list[int] = []
     drawn: list[int] = []
     # Backwards, so that it is known whether an operation that is drawn needs a result before its record comes.
     for position in range(len(records) - 1, -1, -1):
         number, values, ids, params, _, output_id = records[position]
-        made = output_id if output_id.__class__ is tuple else (output_id,)
+        output_ids = output_id if output_id.__class__ is tuple else (output_id,)
         # A call with a custom gradient is recorded after the operations inside it, so backwards it comes before them;
         # it ends where ids are smaller than its start time.
-        while open_calls and open_calls[-1] > made[0]:
+        while open_calls and open_calls[-1] > output_ids[0]:
             open_calls.pop()
-        incidental = open_calls or (number in READS and made[0] not in named)
+        incidental = open_calls or (number in READS and output_ids[0] not in named)
         if params and "call" in params:
             open_calls.append(params["call"].start_time)
-        is_hidden = incidental or not used.isdisjoint(made)
-        if not (is_hidden and needed.isdisjoint(made)):
-            given = [i for value, i in zip(values, ids, strict=True) if value is not None]
-            needed.update(given if max_inputs is None else first_and_last(given, max_inputs))
-            used.update(given)
+        # A result that nothing reads is a dead end of the program itself, and is drawn. A result that only hidden
+        # operations read, or only as an input that isn't drawn, is hidden, too.
+        is_hidden = incidental or not used.isdisjoint(output_ids)
+        if not (is_hidden and needed.isdisjoint(output_ids)):
+            input_ids = [i for value, i in zip(values, ids, strict=True) if value is not None]
+            needed.update(
+                input_ids if max_inputs is None else first_and_last(input_ids, max_inputs)
+            )
+            used.update(input_ids)
             drawn.append(position)
         elif not incidental:
             used.update(ids)

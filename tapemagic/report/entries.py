@@ -13,13 +13,14 @@ from tapemagic.engine.laziness import is_lazy
 from tapemagic.explain.lazy_values import with_numbers
 from tapemagic.report.summary import PLAIN, Summary, summarise
 
-MOST = 1000
+MAX_ENTRIES = 1000
 """The largest number of entries that are all written out."""
+# Ten, so that the labels of a row and a column (20 and +3) add up to the index of an entry.
 WIDE = 10
 """The number of entries of a vector in a row."""
 END = 3
 """The number of entries at each end of an axis of a larger array."""
-MOST_PARTS = 25
+MAX_PARTS = 25
 """The largest number of tables for an array with more than two axes."""
 GAP = "…"
 
@@ -28,14 +29,9 @@ GAP = "…"
 class Part:
     """An array, or a part of one with two axes, as a table.
 
-    Attributes
-    ----------
-    index : str
-        The part: ``[0, :, :]``, or '' for the whole array.
-    rows, columns : tuple of str
-        The indices in front of the rows and above the columns; no rows for a vector in one row.
-    cells : tuple of tuple of str
-        The entries with all their digits.
+    - `index`: The part: ``[0, :, :]``, or '' for the whole array.
+    - `rows`, `columns`: The indices in front of the rows and above the columns; no rows for a vector in one row.
+    - `cells`: The entries with all their digits.
     """
 
     index: str
@@ -48,15 +44,9 @@ class Part:
 class Entries:
     """A number or array in full.
 
-    Attributes
-    ----------
-    summary : Summary
-    number : str
-        A number with all its digits, or '' for an array.
-    parts : tuple of Part
-        The tables of an array; no tables if its entries are unknown.
-    is_whole : bool
-        Whether all entries are there; of a larger array, those at the ends of its axes are.
+    - `number`: A number with all its digits, or '' for an array.
+    - `parts`: The tables of an array; no tables if its entries are unknown.
+    - `is_whole`: Whether all entries are there; of a larger array, those at the ends of its axes are.
     """
 
     summary: Summary
@@ -66,7 +56,7 @@ class Entries:
 
 
 def entries_of(value: Any) -> Entries:
-    """A number or array with all digits of its entries, or of those at its ends if there are more than `MOST`.
+    """A number or array with all digits of its entries, or of those at its ends if there are more than `MAX_ENTRIES`.
 
     Examples
     --------
@@ -92,13 +82,14 @@ def entries_of(value: Any) -> Entries:
         array = value
     if not array.size:
         return Entries(summary)
-    is_whole = array.size <= MOST
-    parts = tuple(_whole(array) if is_whole else _ends(array))
+    is_whole = array.size <= MAX_ENTRIES
+    parts = tuple(_all_entries(array) if is_whole else _ends(array))
     return Entries(summary, parts=parts, is_whole=is_whole and len(parts) == _count(array))
 
 
 def _exact(entry: Any) -> str:
     """A number with all its digits, which Python reads back as the same number."""
+    # str, because repr of a NumPy scalar has the name of its type since NumPy 2 (NEP 51).
     return str(entry)
 
 
@@ -107,7 +98,7 @@ def _count(array: Any) -> int:
     return math.prod(array.shape[:-2])
 
 
-def _whole(array: Any) -> Iterator[Part]:
+def _all_entries(array: Any) -> Iterator[Part]:
     """Return the tables of all entries; a long vector has rows of `WIDE`."""
     if array.ndim == 1:
         if array.size <= WIDE:
@@ -136,7 +127,7 @@ def _ends(array: Any) -> Iterator[Part]:
 
 def _places(array: Any) -> list[tuple[int, ...]]:
     """The indices of the first tables of an array."""
-    return [_place(array, k) for k in range(min(_count(array), MOST_PARTS))]
+    return [_place(array, k) for k in range(min(_count(array), MAX_PARTS))]
 
 
 def _place(array: Any, number: int) -> tuple[int, ...]:

@@ -30,22 +30,12 @@ if (
 class Findings:
     """The contents of a report on a recording.
 
-    Attributes
-    ----------
-    tabs : mapping of str to object
-        What each tab found, by the name of the tab, for the requested tabs.
-    targets : tuple of str
-    operations : int
-        The number of operations that the cell recorded.
-    order : int
-    lines : tuple of str
-        The lines of the cell.
-    verdict : tuple of Statement
-        The results in sentences.
-    nonfinite : tuple of NonFinite
-        For targets and gradients that are nan or infinite, the operations where that began.
-    failure : Failure or None
-        The line at which the cell stopped, if it did.
+    - `tabs`: What each tab found, by the name of the tab, for the requested tabs.
+    - `operations`: The number of operations that the cell recorded.
+    - `lines`: The lines of the cell.
+    - `verdict`: The results in sentences.
+    - `nonfinite`: For targets and gradients that are nan or infinite, the operations where that began.
+    - `failure`: The line at which the cell stopped, if it did.
     """
 
     tabs: Mapping[str, Any] = field(default_factory=dict)

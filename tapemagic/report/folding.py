@@ -22,27 +22,20 @@ Part: TypeAlias = "int | Block"
 BlockKind = Literal["cell", "loop", "iteration", "call", "layer", "derivative"]
 
 
+# eq=False: blocks are keys of dictionaries, and hashing a tree part by part would take long.
 @dataclass(frozen=True, eq=False)
 class Block:
     """Operations that belong together.
 
-    Attributes
-    ----------
-    kind : {'cell', 'loop', 'iteration', 'call', 'layer', 'derivative'}
-        The whole recording; a loop, whose parts are its iterations; one iteration; a call of a function that the user
-        wrote; one of a layer; the operations of one reverse sweep.
-    parts : tuple of int and Block
-        In the order of the tape.
-    name : str
-        The name of the function or layer, without those of the layers around it.
-    order : int
-        The order of a derivative.
-    lines : (int, int) or None
-        The first and the last line of the cell that its operations belong to.
-    scope : Scope or None
-        The call of a layer.
-    holds_layers : bool
-        Whether there is a layer in it.
+    - `kind`: {'cell', 'loop', 'iteration', 'call', 'layer', 'derivative'}. The whole recording; a loop, whose parts are
+      its iterations; one iteration; a call of a function that the user wrote; one of a layer; the operations of one
+      reverse sweep.
+    - `parts`: Tuple of int and Block. In the order of the tape.
+    - `name`: The name of the function or layer, without those of the layers around it.
+    - `order`: The order of a derivative.
+    - `lines`: (int, int) or None. The first and the last line of the cell that its operations belong to.
+    - `scope`: The call of a layer.
+    - `holds_layers`: Whether there is a layer in it.
     """
 
     kind: BlockKind
@@ -74,7 +67,7 @@ Repeats = Literal["", "sum", "generator"]
 
 
 class _Entry(NamedTuple):
-    """A part of a call, with the instruction that recorded it."""
+    """A part of a call, with its recording instruction."""
 
     offset: int
     run: int
@@ -82,32 +75,26 @@ class _Entry(NamedTuple):
     call: int = 0
     """The index of the call, if the part is one, else 0."""
     repeats: Repeats = ""
-    """How one call, such as ``sum(...)``, makes many operations: by adding, or by running a generator."""
+    """The reason why one call, such as ``sum(...)``, makes many operations: it adds, or runs a generator."""
     lines: tuple[int, int] | None = None
     layer: str = ""
     """The path of the layer, if the part is a call of one, else ''."""
 
 
 def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
-    """The operations of a recording as a tree.
+    """Group the operations of a recording in a tree of loops, calls, layers and derivatives.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-    positions : iterable of int, optional
-        The positions of the operations, in the order of the tape; all if left out.
+    - `positions`: The positions of the operations, in the order of the tape; all if left out.
+
+    If an instruction comes before the last one that recorded an operation in the same call, a new iteration of the
+    innermost loop around both begins. So if the inner one of two nested loops makes all operations, only the inner one
+    is found.
 
     Returns
     -------
     Block
         It has the kind 'cell'. A loop of one iteration isn't a block, and neither is a call of a lambda function, a
         comprehension, or a recursive function. A loop over different layers, each called once, isn't one either.
-
-    Notes
-    -----
-    An operation whose instruction stands before that of the last one in the same call begins a new iteration, of the
-    innermost loop around both instructions. So of nested loops in which the inner one makes all operations, the outer
-    is not seen.
     """
     calls = snapshot.origins.calls
     inside = _entries(snapshot, range(len(snapshot.records)) if positions is None else positions)
@@ -120,48 +107,49 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
             if not entry.call:
                 entries.append(entry)
                 continue
-            made = folded[entry.call]
+            inner = folded[entry.call]
             if _is_transparent(entry.call, calls):
                 kind: Repeats = "generator" if calls[entry.call].name == "<genexpr>" else ""
                 entries += [
                     _Entry(
                         entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines, x.layer
                     )
-                    for x in made
+                    for x in inner
                 ]
             else:
-                entries.append(_entry_of_call(entry, made, snapshot.origins))
+                entries.append(_entry_of_call(entry, inner, snapshot.origins))
         folded[number] = _folded(entries, _loops(code), code)
     return _block("cell", folded[0])
 
 
-def _entry_of_call(entry: _Entry, made: Sequence[_Entry], origins: Origins) -> _Entry:
-    """A call with the parts of what it ran in a block."""
+def _entry_of_call(entry: _Entry, entries: Sequence[_Entry], origins: Origins) -> _Entry:
+    """Put the operations of a call in a block."""
     name, _, site, scope = origins.calls[entry.call]
     if scope is None:
-        return entry._replace(part=_block("call", made, name))
+        return entry._replace(part=_block("call", entries, name))
     around = origins.layer_around(site.call)
-    block = _block("layer", made, name.removeprefix(f"{around}/") if around else name)
+    block = _block("layer", entries, name.removeprefix(f"{around}/") if around else name)
+    # Operations inside a layer may be on no line of the cell; then the line of the call is shown.
     block = replace(block, scope=scope, lines=block.lines or entry.lines)
     return entry._replace(part=block, lines=entry.lines or block.lines, layer=name)
 
 
 def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]:
-    """The parts of each call, in the order of the tape."""
+    """Return the operations and inner calls of each call, in the order of the tape."""
     sites, orders, calls = snapshot.origins.sites, snapshot.origins.orders, snapshot.origins.calls
     entries: list[list[_Entry]] = [[] for _ in calls]
     placed = {0}
 
     def place(call: int) -> None:
-        """Put a call, and those around it, in their places when their first operation comes."""
+        """Add a call, and the calls around it, at the position of its first operation."""
         while call not in placed:
             placed.add(call)
             line, outer, offset, run = calls[call].site
-            entries[outer].append(_Entry(offset, run, None, call, lines=_one(line)))
+            entries[outer].append(_Entry(offset, run, None, call, lines=_one_line(line)))
             call = outer
 
     def place_of(position: int) -> tuple[Any, ...]:
-        """Return the instruction and the order of an operation; its line only if it is not of a derivative."""
+        """Return the instruction and the order of an operation, with None as the line of a derivative."""
         line, *instruction = sites[position]
         order = orders[position]
         return (None if order else line, *instruction, order)
@@ -169,7 +157,7 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
     for (_, call, offset, run, order), group in groupby(positions, place_of):
         place(call)
         members = tuple(group)
-        lines = _one(sites[members[0]][0])
+        lines = _one_line(sites[members[0]][0])
         # Operations of one reverse sweep arrive together, because a sweep runs at one instruction.
         if order:
             block = Block("derivative", members, order=order, lines=lines)
@@ -181,7 +169,7 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
     return entries
 
 
-def _one(line: int | None) -> tuple[int, int] | None:
+def _one_line(line: int | None) -> tuple[int, int] | None:
     return None if line is None else (line, line)
 
 
@@ -200,6 +188,7 @@ def _is_transparent(number: int, calls: Sequence[Call]) -> bool:
         return False
     if call.name.startswith("<"):
         return True
+    # A recursive function would nest one box in the other, as deep as the recursion goes.
     outer = call.site.call
     while outer:
         if calls[outer].code is call.code:
@@ -235,7 +224,7 @@ def _calls_at(code: CodeType) -> frozenset[int]:
 def _folded(
     entries: Sequence[_Entry], loops: Sequence[Loop], code: CodeType | None
 ) -> list[_Entry]:
-    """The parts of a call, or of one iteration of a loop, with those of each loop in a block."""
+    """Return the parts of a call or iteration, with a block for the parts of each loop."""
     if not loops and not any(entry.repeats for entry in entries):
         return list(entries)
     folded: list[_Entry] = []
@@ -249,13 +238,14 @@ def _folded(
 
 
 def _repeated(entries: list[_Entry]) -> list[_Entry]:
-    """The parts that one instruction made, in a block if one call, of sum() say, made many of a kind."""
+    """Put repeated operations of one instruction, such as those of sum(), in a loop."""
     iterations: list[list[_Entry]] = []
     run = -1
     by_generator = any(entry.repeats == "generator" for entry in entries)
     for entry in entries:
         if not entry.repeats:
             return entries
+        # sum() of a generator computes an item, then adds it: the addition belongs to the iteration of its item.
         begins = entry.repeats == "generator" if by_generator else True
         if not iterations or (begins and entry.run != run):
             iterations.append([])
@@ -264,12 +254,12 @@ def _repeated(entries: list[_Entry]) -> list[_Entry]:
     return entries if len(iterations) < SEVERAL else [_loop(iterations)]
 
 
-def _loop(turns: Sequence[Sequence[_Entry]]) -> _Entry:
-    """The iterations of a loop as one block."""
-    block = _block("loop", [entry for turn in turns for entry in turn])
-    iterations = tuple(_block("iteration", turn) for turn in turns)
+def _loop(groups: Sequence[Sequence[_Entry]]) -> _Entry:
+    """Put the iterations of a loop in one block."""
+    block = _block("loop", [entry for group in groups for entry in group])
+    iterations = tuple(_block("iteration", group) for group in groups)
     loop = replace(block, parts=iterations)
-    return turns[0][0]._replace(part=loop, call=0, lines=block.lines, layer="")
+    return groups[0][0]._replace(part=loop, call=0, lines=block.lines, layer="")
 
 
 def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
@@ -290,16 +280,17 @@ def _looped(
         # One CALL instruction, such as sum(xs), makes several additions; they are not iterations of the loop around.
         if again and entry.repeats and entry.offset in repeats:
             again = False
+        # Both mean that a loop has jumped back: this one, unless a loop inside of it contains both instructions.
         if (back or again) and _outermost_of_both(entry.offset, last.offset, inner) is None:
             iterations.append([])
         iterations[-1].append(entry)
         last = entry
-    folded = [_folded(turn, inner, code) for turn in iterations]
+    folded = [_folded(iteration, inner, code) for iteration in iterations]
     if len(folded) == 1:
         return folded[0]
     # The layers of a Sequential are called in a loop, but a reader knows them one by one.
     if _is_stack(folded):
-        return [entry for turn in folded for entry in turn]
+        return [entry for iteration in folded for entry in iteration]
     block = _loop(folded)
     if code and origin_of(code.co_filename) != "":  # the loop of a layer is on no line of the cell
         block = block._replace(part=replace(block.part, lines=None))  # type: ignore[type-var]
@@ -307,8 +298,8 @@ def _looped(
 
 
 def _is_stack(iterations: Sequence[Sequence[_Entry]]) -> bool:
-    """Return True if a loop calls a layer in each iteration, and no layer in two of them."""
-    layers = [{entry.layer for entry in turn if entry.layer} for turn in iterations]
+    """Return True if each iteration of a loop calls a layer, and no layer is called in two iterations."""
+    layers = [{entry.layer for entry in iteration if entry.layer} for iteration in iterations]
     return all(layers) and sum(map(len, layers)) == len(set().union(*layers))
 
 

@@ -21,12 +21,8 @@ from tapemagic.report.verdict import show as verdict
 class Pictures:
     """The pictures of a report: an attribute is what `Tab.picture` names.
 
-    Attributes
-    ----------
-    drawing : Drawing
-        The graph.
-    curves : CurvePicture or None
-        The plot; None without a plot.
+    - `drawing`: The graph.
+    - `curves`: The plot; None without a plot.
     """
 
     drawing: Drawing
@@ -34,26 +30,21 @@ class Pictures:
 
 
 class Faces(Mapping[str, str]):
-    """The static HTML of each tab by its title, made when it is first read, or '' if there is nothing to show.
-
-    Parameters
-    ----------
-    findings : Findings
-    pictures : Pictures
-    """
+    """The static HTML of each tab by its title, made when it is first read, or '' if there is nothing to show."""
 
     def __init__(self, findings: Findings, pictures: Pictures) -> None:
         self._findings = findings
         self.pictures = pictures
         self._tabs = {tab.title: tab for tab in TABS}
-        self._made: dict[str, str] = {}
+        self._html: dict[str, str] = {}
 
     def __getitem__(self, title: str) -> str:
-        if title not in self._made:
+        # Page, LaTeX and widget share the tabs, and some take long to draw.
+        if title not in self._html:
             tab = self._tabs[title]
             picture = [getattr(self.pictures, tab.picture)] if tab.picture else []
-            self._made[title] = tab.show.html(self._findings, *picture)
-        return self._made[title]
+            self._html[title] = tab.show.html(self._findings, *picture)
+        return self._html[title]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tabs)
@@ -95,6 +86,7 @@ def section(title: str, face: str) -> str:
     """A face under its heading; the long ones can be closed."""
     if not face:
         return element("div", SMALL, limits.omission_note(title))
+    # <details> opens and closes without scripts, which notebooks remove from stored HTML.
     if any(tab.is_long for tab in TABS if tab.title == title):
         return f"<details open>{element('summary', TITLE, escape(title))}{face}</details>"
     return element("div", TITLE, escape(title)) + face

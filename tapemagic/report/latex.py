@@ -33,17 +33,10 @@ def latex(
 ) -> str:
     """Convert a report to LaTeX.
 
-    Parameters
-    ----------
-    findings : Findings
-    drawing : Drawing
-        The picture of the graph.
-    parts : mapping of str to str
-        The HTML of the tabs by their titles.
-    value : str or None
-        The value of the cell, if no table shows it.
-    curves : CurvePicture, optional
-        The picture of the plot.
+    - `drawing`: The picture of the graph.
+    - `parts`: The HTML of the tabs by their titles.
+    - `value`: The value of the cell, if no table shows it.
+    - `curves`: The picture of the plot.
 
     Returns
     -------
@@ -57,6 +50,7 @@ def latex(
         pictures[curves.svg()] = read(curves.svg())
     head = converted(html.head(findings, value), pictures)
     shown = {
+        # The trace is typeset from its data, because its HTML has the formulas only as text.
         title: trace(findings.trace)
         if title == trace_face.TITLE and findings.trace is not None
         else converted(face, pictures)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+# Together less than 150 kB, which tests/report/test_stored_size.py checks: notebooks store all three.
 PAGE, WORDS, PAPER = 90_000, 25_000, 30_000
 """The most characters of a report as HTML, as text and as LaTeX."""
 HEADLINE = 12_000
@@ -15,18 +16,9 @@ def fits(parts: Mapping[str, str], room: int, least_important: Sequence[str]) ->
 
     Left out is the least important part that makes the others fit, or, where none of them does, the largest one first.
 
-    Parameters
-    ----------
-    parts : mapping of str to str
-        The parts by their titles.
-    room : int
-        The number of characters that there is room for.
-    least_important : sequence of str
-        The titles, the least important first.
-
-    Returns
-    -------
-    list of str
+    - `parts`: The parts by their titles.
+    - `room`: The number of characters that there is room for.
+    - `least_important`: The titles, the least important first.
 
     Examples
     --------

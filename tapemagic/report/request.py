@@ -1,4 +1,4 @@
-"""ReportRequest: what a report should show."""
+"""ReportRequest: the contents that a report should have."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ MAX_NODES = 60
 """The nodes that the graph of a report has room for, unless the request says otherwise."""
 
 
+# A protocol, because the object comes from a layer above, which `report` must not import.
 class Compute(Protocol):
     """Computes the lazy values of a report.
 
-    Attributes
-    ----------
-    error : Exception or None
-        The error that stopped the computation.
+    - `error`: The error that stopped the computation.
     """
 
     error: Exception | None
@@ -33,35 +31,23 @@ class Compute(Protocol):
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What a report should show.
+    """The contents that a report should have.
 
     An option of ``%%tape`` fills the field of its name. To add an option, declare it in `ipython/options.py`, add a
     field here, and read the field where the option is obeyed.
 
-    Attributes
-    ----------
-    targets : sequence of (name, tensor)
-        The values to differentiate.
-    sources : sequence of (name, tensor)
-        The values to differentiate with respect to.
-    order : int
-        The highest order of derivatives, in the sense of nested tapes.
-    target_names : sequence of str
-        The names after ``-t``, by which each run of the cell chooses its targets; without names, its result.
-    matrices : sequence of {'jacobian', 'hessian'}
-        The full matrices to compute in addition to the gradients.
-    check : bool
-        Compare the gradients with finite differences.
-    code : bool
-        Write the derivatives as a NumPy program.
-    plot : callable, optional
-        Runs the cell over a range of one variable, and returns the curves.
-    compute : Compute, optional
-        Computes the lazy values of the report.
-    iteration : int, optional
-        The iteration of outermost loops that the graph opens, from 1; by default the last.
-    max_nodes : int
-        The maximum number of nodes in the graph.
+    - `targets`: Sequence of (name, tensor). The values to differentiate.
+    - `sources`: Sequence of (name, tensor). The values to differentiate with respect to.
+    - `order`: The highest order of derivatives, in the sense of nested tapes.
+    - `target_names`: The names after ``-t``, by which each run of the cell chooses its targets; without names, its
+      result.
+    - `matrices`: Sequence of {'jacobian', 'hessian'}. The full matrices to compute in addition to the gradients.
+    - `check`: Compare the gradients with finite differences.
+    - `code`: Write the derivatives as a NumPy program.
+    - `plot`: Runs the cell over a range of one variable, and returns the curves.
+    - `compute`: Computes the lazy values of the report.
+    - `iteration`: The iteration of outermost loops that the graph opens, from 1; by default the last.
+    - `max_nodes`: The maximum number of nodes in the graph.
     """
 
     targets: Sequence[Named] = ()

@@ -20,14 +20,9 @@ ROUNDING = 1e-13
 class Statistics:
     """Statistics of the entries of an array; for a complex array, of their absolute values.
 
-    Attributes
-    ----------
-    low, mean, high : float or None
-        The smallest, mean and largest finite entry; None without a finite entry.
-    nan, inf : int
-        The number of entries that are not a number, and of infinite ones.
-    norm : float or None
-        The square root of the sum of squares of all entries; None for an empty array.
+    - `low`, `mean`, `high`: The smallest, mean and largest finite entry; None without a finite entry.
+    - `nan`, `inf`: The number of entries that are not a number, and of infinite ones.
+    - `norm`: The square root of the sum of squares of all entries, or None for an empty array.
     """
 
     low: float | None = None
@@ -52,27 +47,27 @@ def statistics_of(array: Any) -> Statistics:
         return _of_number(array.item())
     low, high, total, squares, nan, inf = math.inf, -math.inf, 0.0, 0.0, 0, 0
     for chunk in _chunks(array):
-        known = chunk
+        finite = chunk
         # One sum finds out whether there is any nan or inf, much faster than isnan and isinf of every chunk.
         if not math.isfinite(chunk.sum()):
             nan += int(np.isnan(chunk).sum())
             inf += int(np.isinf(chunk).sum())
-            known = chunk[np.isfinite(chunk)]
-        if known.size:
-            low, high = min(low, float(known.min())), max(high, float(known.max()))
-            total, squares = total + float(known.sum()), squares + _squares(known)
+            finite = chunk[np.isfinite(chunk)]
+        if finite.size:
+            low, high = min(low, float(finite.min())), max(high, float(finite.max()))
+            total, squares = total + float(finite.sum()), squares + _squares(finite)
     count = array.size - nan - inf
     if not count:
         return Statistics(None, None, None, nan, inf, math.nan if nan else math.inf)
-    most = scale = max(-low, high)
+    largest = scale = max(-low, high)
     # Squares of entries near 1e200 overflow and near 1e-200 underflow: then sum again, divided by the largest entry.
-    if most and not (math.isfinite(total) and 1e-250 < squares < math.inf):
-        total, squares = _scaled_sums(array, most)
+    if largest and not (math.isfinite(total) and 1e-250 < squares < math.inf):
+        total, squares = _scaled_sums(array, largest)
     else:
         scale = 1.0
     mean = total / count * scale
     # Rounding can put the mean of equal entries just outside of their range.
-    mean = 0.0 if abs(mean) < ROUNDING * most else min(max(mean, low), high)
+    mean = 0.0 if abs(mean) < ROUNDING * largest else min(max(mean, low), high)
     norm = math.nan if nan else math.inf if inf else math.sqrt(squares) * scale
     return Statistics(low, mean, high, nan, inf, norm)
 
@@ -85,11 +80,11 @@ def _of_number(number: Any) -> Statistics:
     return Statistics(nan=int(math.isnan(x)), inf=int(math.isinf(x)), norm=abs(x))
 
 
-def _scaled_sums(array: Any, most: float) -> tuple[float, float]:
+def _scaled_sums(array: Any, largest: float) -> tuple[float, float]:
     """The sum of the finite entries and that of their squares, after division by the largest."""
     total = squares = 0.0
     for chunk in _chunks(array):
-        part = chunk[np.isfinite(chunk)] / most
+        part = chunk[np.isfinite(chunk)] / largest
         total, squares = total + float(part.sum()), squares + _squares(part)
     return total, squares
 

@@ -29,30 +29,22 @@ from tapemagic.report.variable_versions import Reads, SplitVersions, reads, spli
 
 Role = Literal["watched", "variable", "computed", "target", "constant"]
 T = TypeVar("T")
-MOST_WRITTEN = 2_000
+MAX_WRITTEN = 2_000
 """The maximum number of table cells to keep for other tables."""
 
 
+# eq=False: subjects are compared by identity, because == of arrays gives an array, not a bool.
 @dataclass(frozen=True, eq=False)
 class Subject:
     """The recording that a report is about.
 
-    Attributes
-    ----------
-    whole : Snapshot
-        The recording, with the operations of the derivatives that the report takes.
-    operations : int
-        The number of its operations that the cell itself recorded: the first ones.
-    request : ReportRequest
-        What the report should show.
-    derivatives : GradientTable
-        The derivatives of the targets with respect to the sources.
-    context : Context
-        The names and lines of the program.
-    gradient_calls : sequence of GradientCall
-        The calls by which the program itself took gradients.
-    matrices : list of PendingMatrix
-        The full matrices that were requested; those of Dask arrays have no numbers yet.
+    - `whole`: The recording, with the operations of the derivatives that the report takes.
+    - `operations`: The number of its operations that the cell itself recorded: the first ones.
+    - `request`: What the report should show.
+    - `derivatives`: The derivatives of the targets with respect to the sources.
+    - `context`: The names and lines of the program.
+    - `gradient_calls`: The calls by which the program itself took gradients.
+    - `matrices`: The full matrices that were requested; those of Dask arrays have no numbers yet.
     """
 
     whole: Snapshot
@@ -90,6 +82,7 @@ class Subject:
         for (t, s, level), gradient in self.derivatives.gradients.items():
             if has_id(gradient):
                 symbol = derivative_symbol(self.targets[t][0], self.sources[s][0], level)
+                # A name from the program is better than a symbol.
                 names.setdefault(id_of(gradient), symbol)
         return names
 
@@ -101,6 +94,7 @@ class Subject:
         named = [value for _, value in self.sources if not isinstance(value, Variable)]
         roles |= {id_of(value): "watched" for value in named}
         goals: dict[int, Role] = {id_of(value): "target" for _, value in self.targets}
+        # In this order, so that a target that is also watched stays watched.
         return goals | roles
 
     @cached_property
@@ -111,6 +105,8 @@ class Subject:
     @cached_property
     def _unsplit_positions(self) -> Sequence[int]:
         """The positions of the operations that a report shows, as long as a variable has one id."""
+        # Splitting needs the operations that are shown, and these depend on ids, which splitting changes.
+        # Hence two passes: this one has the ids before.
         return drawn_positions(self.whole.records, self.known_names, self.known_roles)
 
     @cached_property
@@ -163,8 +159,8 @@ class Subject:
         numbered = (name for k in count(1) if (name := f"{letter}{k}") not in taken)
         tracked, records = self.snapshot.tracked, self.snapshot.records
         for position in self.positions:
-            _, _, ids, _, _, made = records[position]
-            for i in (*ids, *(made if made.__class__ is tuple else (made,))):
+            _, _, ids, _, _, output_ids = records[position]
+            for i in (*ids, *(output_ids if output_ids.__class__ is tuple else (output_ids,))):
                 if i in tracked and not symbols.get(i):
                     symbols[i] = next(numbered)
         return symbols
@@ -172,13 +168,14 @@ class Subject:
     @cached_property
     def adjoints(self) -> Adjoints:
         """The gradients with respect to all values, by id: small ones as arrays, larger ones as summaries."""
+        # Rules may divide by zero or overflow; the verdict says so if a gradient isn't finite.
         with np.errstate(all="ignore"):
             targets = [value for _, value in self.targets]
             return adjoints_of(self.snapshot, targets, self.derivatives, self.order)
 
     @cached_property
     def levels(self) -> Mapping[int, int]:
-        """The orders of the derivatives, taken by the report, to which values belong, by id; of others it is 0."""
+        """The order of the report's derivative that a value belongs to, by id, without the values of the cell (0)."""
         return levels(self.snapshot, self.derivatives)
 
     @cached_property
@@ -194,7 +191,7 @@ class Subject:
 
     @cached_property
     def norms(self) -> dict[int, float]:
-        """The norms of arrays in the recording, as far as they were computed, by the identity of the array."""
+        """The norms of arrays in the recording, by the identity of the array, filled when they are first needed."""
         return {}
 
     @cached_property
@@ -212,7 +209,7 @@ class Subject:
         return {}
 
     def once(self, key: Hashable, write: Callable[[], T]) -> T:
-        """The result of `write`, which several tables show: it is called once, as long as there is room.
+        """Return the result of `write`, which is cached for other tables.
 
         Parameters
         ----------
@@ -220,9 +217,10 @@ class Subject:
             The kind of cell and its position: equal keys mean equal cells.
         write : callable
         """
-        known = self._written
-        if key not in known:
-            if len(known) >= MOST_WRITTEN:
-                known.clear()
-            known[key] = write()
-        return cast(T, known[key])
+        cache = self._written
+        if key not in cache:
+            # Cleared completely: to find out which cells are old would need a record of every use.
+            if len(cache) >= MAX_WRITTEN:
+                cache.clear()
+            cache[key] = write()
+        return cast(T, cache[key])

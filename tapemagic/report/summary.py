@@ -47,38 +47,28 @@ PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
 Summaries: TypeAlias = "dict[int, tuple[weakref.ref[Any], Summary]]"
 """The summaries of arrays, by the identity of the array."""
 
-_known: ContextVar[Summaries | None]
-_known = ContextVar("summaries of arrays, by identity", default=None)
+# A context variable, so that threads that make reports at the same time don't share summaries.
+_current_summaries: ContextVar[Summaries | None]
+_current_summaries = ContextVar("summaries of arrays, by identity", default=None)
 
 
 @dataclass(frozen=True)
 class Summary:
     """An array as a report shows it: its size, range and mean, and the cells of its picture.
 
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : str
-    text : str
-        The value in one line, with the shape of a larger array.
-    entries : str
-        The same without the shape.
-    kind : {'number', 'table', 'vector', 'matrix', 'image'}
-        The picture of it: a number and a small table are written out, a vector is a curve.
-    statistics : Statistics
-        Range, mean, norm and the number of non-finite entries; absolute values of complex ones.
-    rows : tuple of tuple of str
-        The entries of a small table with one or two axes.
-    cells : tuple of tuple of float
-        Means of blocks of a vector (one row) or matrix, to six significant digits; absolute values of complex ones.
-    colours : tuple of tuple of str
-        The colours of an image.
-    part : str
-        Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``, or '' for all of it.
-    state : str
-        For a Dask array without known numbers: that it is not computed, or where its chunks are.
-    chunks : str
-        Those of a Dask array: ``64 chunks of 31,250×256``, or '' for others, and where numbers are in one chunk.
+    - `text`: The value in one line, with the shape of a larger array.
+    - `entries`: The same without the shape.
+    - `kind`: {'number', 'table', 'vector', 'matrix', 'image'}. The picture of it: a number and a small table are
+      written out, a vector is a curve.
+    - `statistics`: Range, mean, norm and the number of non-finite entries; absolute values of complex ones.
+    - `rows`: The entries of a small table with one or two axes.
+    - `cells`: Means of blocks of a vector (one row) or matrix, to six significant digits; absolute values of complex
+      ones.
+    - `colours`: The colours of an image.
+    - `part`: Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``, or '' for all of it.
+    - `state`: For a Dask array without known numbers: that it is not computed, or where its chunks are.
+    - `chunks`: Those of a Dask array: ``64 chunks of 31,250×256``, or '' for others, and where numbers are in one
+      chunk.
     """
 
     shape: tuple[int, ...]
@@ -189,8 +179,8 @@ class Summary:
             return []
         if self.dtype == "bool":
             return [f"{round(self.mean * self.size):,} of {self.size:,} True"]
-        whole = self.dtype.startswith(("int", "uint"))
-        low, high = (format_number(int(x) if whole else x) for x in (self.low, self.high))
+        is_integer = self.dtype.startswith(("int", "uint"))
+        low, high = (format_number(int(x) if is_integer else x) for x in (self.low, self.high))
         what = "absolute values " if self.absolute else ""
         if low == high:
             return [f"{what}all {'' if self.low == self.high else 'about '}{low}"]
@@ -203,8 +193,8 @@ class Summary:
         For a Dask array without numbers, this is the shape, the dtype and the chunks.
         """
         if self.state:
-            known = [format_size(self.shape) if self.shape else "", self.dtype, self.chunks]
-            return ", ".join(filter(None, [*known, self.state]))
+            facts = [format_size(self.shape) if self.shape else "", self.dtype, self.chunks]
+            return ", ".join(filter(None, [*facts, self.state]))
         if not self.size:
             return self.text
         if self.kind in ("number", "table"):
@@ -225,34 +215,35 @@ def summarise(value: Any) -> Summary:
     """
     if isinstance(value, Summary):
         return value
-    known = _known.get()
+    summaries = _current_summaries.get()
     # Numbers are summarized at once; only arrays are worth remembering.
-    if known is None or not isinstance(value, np.ndarray):
+    if summaries is None or not isinstance(value, np.ndarray):
         return _summary(value)
-    reference, summary = known.get(id(value), (None, None))
+    reference, summary = summaries.get(id(value), (None, None))
     # An id may have been reused by another array; the weak reference tells.
     if summary is None or reference is None or reference() is not value:
         summary = _summary(value)
-        known[id(value)] = (weakref.ref(value), summary)
+        summaries[id(value)] = (weakref.ref(value), summary)
     return summary
 
 
 @contextmanager
 def shared_summaries(kept: Summaries | None = None) -> Iterator[None]:
-    """Summarize every array once inside this block; arrays must not change in it.
+    """Summarize every array only once inside this block, in which arrays must not change.
 
-    Summaries in `kept` are known already, and those that are made in the block are added to it.
+    `kept` may hold summaries from before; new summaries are added to it.
     """
     kept = {} if kept is None else kept
-    if (around := _known.get()) is not None:
+    # Inside another block, its summaries are used; a second dict would summarize the same arrays again.
+    if (around := _current_summaries.get()) is not None:
         yield
         kept.update(around)
         return
-    token = _known.set(kept)
+    token = _current_summaries.set(kept)
     try:
         yield
     finally:
-        _known.reset(token)
+        _current_summaries.reset(token)
 
 
 def _summary(value: Any) -> Summary:
@@ -268,17 +259,17 @@ def _summary(value: Any) -> Summary:
 
 
 def _of_lazy(value: Any) -> Summary:
-    """The summary of a Dask array: of its numbers, where they were computed."""
-    chunks, known = format_chunks(value), with_numbers(value)
-    if is_lazy(known):
+    """Summarize a Dask array, or its numbers if they were computed."""
+    chunks, computed = format_chunks(value), with_numbers(value)
+    if is_lazy(computed):
         state, shape, dtype = format_state(value), tuple(value.shape), str(value.dtype)
         text = ", ".join(filter(None, [format_size(shape) if shape else "", state]))
         return Summary(shape, dtype, text, state, _kind(shape), state=state, chunks=chunks)
-    return replace(_summary(known), chunks="" if chunks == ONE_CHUNK else chunks)
+    return replace(_summary(computed), chunks="" if chunks == ONE_CHUNK else chunks)
 
 
 def _unpictured(value: Any) -> Summary:
-    """The summary of a value without numbers that could be drawn: not kept, masked, or of another kind."""
+    """Summarize a value that has no picture, such as a masked array or an array that the tape dropped."""
     shape, entries = np.shape(value), format_entries(value)
     return Summary(shape, dtype_name(value), _text(shape, entries), entries, _kind(shape))
 
@@ -313,7 +304,8 @@ def _text(shape: tuple[int, ...], entries: str) -> str:
 
 
 def _numbers(value: Any) -> Any:
-    """A value as a plain array of numbers, or None without numbers, or with masked or unknown ones."""
+    """Return a value as a plain array of numbers, or None if it has masked, unknown or no numbers."""
+    # np.asarray would drop the mask, and count the numbers below it.
     if isinstance(value, np.ma.MaskedArray) or not isinstance(value, PLAIN):
         return None
     array = np.asarray(value)
@@ -321,7 +313,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _pictured(plain: Summary, array: Any) -> Summary:
-    """The summary with the parts of its picture."""
+    """Add the cells or colors of the picture to a summary."""
     shape = array.shape
     if not shape:
         return plain
@@ -332,6 +324,7 @@ def _pictured(plain: Summary, array: Any) -> Summary:
         return replace(
             plain, kind="table", rows=tuple(tuple(map(format_number, row)) for row in table)
         )
+    # The activations of a layer may have the shape of an image, but are seldom all between 0 and 1.
     if is_image_shape(shape) and _is_bright(array, plain.statistics):
         part = f"[0] of {shape[0]}" if len(shape) == 4 and shape[0] > 1 else ""
         return replace(

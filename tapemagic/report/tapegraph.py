@@ -19,6 +19,7 @@ from tapemagic.report.tabs.graph.graph import Value
 NOTHING = "nothing was recorded: no operation used a watched value"
 
 
+# IPython shows the repr of the last expression, and the repr of a plain str would escape its line breaks.
 class DotSource(str):
     """The source of a picture in Graphviz's language DOT: a string whose repr is the string itself."""
 
@@ -31,10 +32,7 @@ class DotSource(str):
 class TapeGraph:
     """The graph of a recording, as a picture and as equations.
 
-    Attributes
-    ----------
-    findings : Findings
-        The recording as plain data.
+    - `findings`: The recording as plain data.
     """
 
     def __init__(self, findings: Findings, style: Style) -> None:
@@ -52,7 +50,7 @@ class TapeGraph:
 
     @property
     def drawing(self) -> Drawing:
-        """The drawing of the graph, or the reason why there is none."""
+        """The drawing of the graph, or the reason why it can't be drawn."""
         return self._picture.drawing
 
     def __repr__(self) -> str:
@@ -82,6 +80,7 @@ class TapeGraph:
         headline = element("div", QUIET, escape_text(self._headline()))
         return themed_page(element("div", FONT, headline + picture), self._style.theme)
 
+    # IPython passes `include` and `exclude`, and applies them to the bundle itself.
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 

@@ -1,4 +1,4 @@
-"""The lazy values of a report: those that are computed already, and those that are small enough to be computed."""
+"""The lazy values of a report that can be computed, or that the program has computed already."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def uncomputed(subject: Subject, entries: Iterable[Any] = ()) -> list[Any]:
 
 
 def share_numbers(subject: Subject, entries: Iterable[Any] = ()) -> None:
-    """Give the numbers that the program computed of a lazy value to those that are the same, such as a gradient."""
+    """Copy numbers that the program computed to equal lazy values, such as gradients."""
     lazy = [*_lazy_values(subject), *entries]
     # Dask gives equal computations equal tokens: the gradient of a sum, say, is the array that it was computed from.
-    known = {token(x): x.computed for x in lazy if not is_pending(x)}
-    for x in lazy if known else ():
-        if is_pending(x) and token(x) in known:
-            x.keep(known[token(x)])
+    computed = {token(x): x.computed for x in lazy if not is_pending(x)}
+    for x in lazy if computed else ():
+        if is_pending(x) and token(x) in computed:
+            x.keep(computed[token(x)])
 
 
 def _lazy_values(subject: Subject) -> Iterator[Any]:
@@ -48,5 +48,6 @@ def _values(subject: Subject) -> Iterator[Any]:
     yield from (unwrap(x) if isinstance(x, Traced) else x for x in shown if x is not None)
     yield from subject.adjoints.values()
     for record in subject.records:
+        # An operation lies between sources and targets if one of its results has a gradient.
         if not subject.adjoints.keys().isdisjoint(record.output_ids):
             yield from (*record.values, *record.outputs)

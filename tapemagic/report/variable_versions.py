@@ -38,12 +38,8 @@ def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
 class SplitVersions:
     """A recording in which every value of a variable that changed has its own id.
 
-    Attributes
-    ----------
-    snapshot : Snapshot
-        The recording itself, if no variable changed.
-    versions : mapping of int to sequence of int
-        The ids of the values of each variable, by the variable's id, oldest first.
+    - `snapshot`: The recording itself, if no variable changed.
+    - `versions`: The ids of the values of each variable, by the variable's id, oldest first.
     """
 
     snapshot: Snapshot
@@ -63,11 +59,13 @@ class SplitVersions:
         return named
 
 
-def split_versions(snapshot: Snapshot, known: Reads, unsplit: Collection[int]) -> SplitVersions:
+def split_versions(
+    snapshot: Snapshot, reads_by_id: Reads, unsplit: Collection[int]
+) -> SplitVersions:
     """A recording with an id for every value of each variable that changed, except for the `unsplit` variables."""
     new = {
         i: {id(value): new_id() for value in values}
-        for i, values in known.items()
+        for i, values in reads_by_id.items()
         if len(values) > 1 and snapshot.tracks(i) and i not in unsplit
     }
     if not new:
@@ -88,14 +86,16 @@ def _renumbered(
     values: Sequence[Any], ids: Sequence[int], new: Mapping[int, Mapping[int, int]]
 ) -> tuple[int, ...]:
     pairs = zip(values, ids, strict=True)
+    # An operation that isn't shown may have read a value that got no id: it keeps the id of the variable.
     return tuple(new[i].get(id(value), i) if i in new else i for value, i in pairs)
 
 
 def format_reads(value: Any, read: Sequence[Any]) -> str:
-    """The values of a variable that were read, if it has changed since: ``5.0, 4.0``; else empty."""
-    now = format_value(value)
-    if all(x is value or format_value(x) == now for x in read):
+    """Return the values that were read of a variable, as ``5.0, 4.0``, or '' if it hasn't changed since."""
+    current = format_value(value)
+    # As text: after a change below the last digit shown, both numbers would look the same.
+    if all(x is value or format_value(x) == current for x in read):
         return ""
-    most = MAX_SHOWN if np.size(value) <= SHOWN else MAX_SHOWN_ARRAYS
-    *first, last = map(format_entries, first_and_last(list(read), most))
-    return ", ".join([*first, "…", last] if len(read) > most else [*first, last])
+    max_shown = MAX_SHOWN if np.size(value) <= SHOWN else MAX_SHOWN_ARRAYS
+    *first, last = map(format_entries, first_and_last(list(read), max_shown))
+    return ", ".join([*first, "…", last] if len(read) > max_shown else [*first, last])

@@ -228,13 +228,15 @@ from tapemagic.tf.ops.selection import (
 from tapemagic.tf.version import VERSION
 
 __version__ = VERSION
+# NumPy's np.newaxis is None too, so x[:, tf.newaxis] needs no translation.
 newaxis = None
 
+# tf.keras brings in tapemagic.nn with all its layers: programs that only use a tape shouldn't pay for that import.
 LATER = ("data", "keras")
 """Submodules that are imported when they are first used."""
 
 OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
-"""Submodules of tf.keras that TensorFlow has at the top, too."""
+"""Submodules of tf.keras that TensorFlow also has at the top level."""
 
 INITIALIZERS = {
     "constant_initializer": "Constant",
@@ -243,7 +245,7 @@ INITIALIZERS = {
     "random_uniform_initializer": "RandomUniform",
     "zeros_initializer": "Zeros",
 }
-"""Names at the top of classes in tf.keras.initializers."""
+"""Top-level names of classes in tf.keras.initializers."""
 
 __all__ = [
     "Assert", "DType", "GradientTape", "Module", "Tensor", "TensorShape", "TensorSpec",
@@ -276,11 +278,12 @@ __all__ = [
     "zeros_like",
 ]  # fmt: skip
 
+# The names loaded on demand belong to the candidates too, so that a misspelt `tf.kears` suggests tf.keras.
 _missing = missing(__name__, [*__all__, *LATER, *OF_KERAS, *INITIALIZERS])
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is in a submodule when it is first used; any other name is an error that says what to write."""
+    """Import a submodule on first use; for any other name, raise an AttributeError with advice."""
     if name in LATER:
         return import_module(f"{__name__}.{name}")
     if name in OF_KERAS:
@@ -290,5 +293,6 @@ def __getattr__(name: str) -> Any:
     return _missing(name)
 
 
+# Without this, dir() and tab completion would show only the names that are already imported (PEP 562).
 def __dir__() -> list[str]:
     return [*__all__, *LATER, *OF_KERAS, *INITIALIZERS]

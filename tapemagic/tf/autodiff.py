@@ -55,6 +55,7 @@ class ForwardAccumulator:
                 raise NotATensorError(
                     "a primal must be a tensor or a variable: write tf.constant(x)"
                 )
+        # For a single primal, `tangents` may be a nested list of numbers: leaves() would take it apart.
         directions = [tangents] if is_tensor(primals) else leaves(tangents)
         if len(directions) != len(self._primals):
             raise ShapeError(
@@ -66,6 +67,8 @@ class ForwardAccumulator:
         for v, x in zip(self._tangents, self._primals, strict=True):
             if v.shape != x.shape:
                 raise ShapeError(f"a tangent has shape {v.shape}, and its primal {x.shape}")
+        # Persistent, because `jvp` may be called several times, also inside the block. Only the primals are watched:
+        # every other input has the tangent 0.
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
 
     def __enter__(self) -> Self:
@@ -86,13 +89,18 @@ class ForwardAccumulator:
             # The value of the weights does not matter: the product J^T w is linear in w, and its derivative is J.
             weights = zeros_like(y)
             outer.watch(weights)
+            # Inside the outer tape, which records this backward pass: its result J^T w is differentiated with respect
+            # to w.
             gradients = self._tape.gradient(y, self._primals, output_gradients=weights)
+        # A primal that y does not depend on contributes nothing to the product; None could not be a target of the outer
+        # tape.
         pairs = [(g, v) for g, v in zip(gradients, self._tangents, strict=True) if g is not None]
         if not pairs:
             return zeros_like(y) if zero else None
         result = outer.gradient(
             [g for g, _ in pairs], weights, output_gradients=[v for _, v in pairs]
         )
+        # None here means that J^T w does not depend on w: the derivative of y is zero, although y is connected.
         return zeros_like(y) if result is None else result
 
 

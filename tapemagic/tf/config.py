@@ -37,6 +37,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     >>> tf.config.list_physical_devices("GPU")
     []
     """
+    # Programs test `if tf.config.list_physical_devices("GPU")`: an empty list leads them to their CPU branch.
     return [PhysicalDevice("/physical_device:CPU:0", "CPU")] if device_type in {None, "CPU"} else []
 
 

@@ -52,14 +52,15 @@ def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
     ) -> None:
         a, b = _arrays(called, x, y)
         try:
-            x_value = holds(a, b)
+            is_true = holds(a, b)
         except ValueError:
             raise _fail(
                 message, f"x has shape {a.shape} and y {b.shape}, which do not match"
             ) from None
-        if not np.all(x_value):
+        if not np.all(is_true):
             a, b = np.broadcast_arrays(a, b)
-            wrong = ~np.asarray(x_value)
+            # Negated, not the opposite comparison: nan is neither less nor greater, and must count as a failure.
+            wrong = ~np.asarray(is_true)
             raise _fail(
                 message,
                 f"Condition x {sign} y did not hold.\nx has {_first(a[wrong], summarize)} where it failed"
@@ -102,6 +103,7 @@ def assert_near(
     least = 10 * np.finfo(a.dtype).eps if a.dtype.kind in "fc" else 0
     absolute = least if atol is None else unwrap(atol)
     relative = least if rtol is None else unwrap(rtol)
+    # False for nan, and for inf - inf: such elements are not near each other.
     near = np.abs(a - b) <= absolute + relative * np.abs(b)
     if not np.all(near):
         a, b = np.broadcast_arrays(a, b)
@@ -118,12 +120,13 @@ def _sign(called: str, words: str, holds: Callable[[Any], Any]) -> Any:
     def check(
         x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> None:
-        x_value = np.asarray(unwrap(tensor(x)))
-        wrong = ~np.asarray(holds(x_value))
+        elements = np.asarray(unwrap(tensor(x)))
+        # As above: nan has no sign, and fails each of the four checks.
+        wrong = ~np.asarray(holds(elements))
         if np.any(wrong):
             raise _fail(
                 message,
-                f"Condition x {words} did not hold element-wise: x has {_first(x_value[wrong], summarize)}",
+                f"Condition x {words} did not hold element-wise: x has {_first(elements[wrong], summarize)}",
             )
 
     check.__name__ = check.__qualname__ = called
@@ -158,14 +161,15 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
     return _finite(tensor, message)
 
 
+# TensorFlow names a parameter `tensor`, which hides the function in the functions below.
 _tensor = tensor
 
 
 def _finite(x: Any, message: str) -> Any:
-    x_value = np.asarray(unwrap(_tensor(x)))
+    elements = np.asarray(unwrap(_tensor(x)))
     problems = [
         word
-        for word, wrong in (("Inf", np.isinf(x_value)), ("NaN", np.isnan(x_value)))
+        for word, wrong in (("Inf", np.isinf(elements)), ("NaN", np.isnan(elements)))
         if wrong.any()
     ]
     if problems:
@@ -186,35 +190,35 @@ def _rank_error(message: str | None, x: Any, expected: str) -> ShapeError:
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise a ShapeError unless the tensor has `rank` axes."""
-    x_value = tensor(x)
-    if x_value.ndim != int(rank):
-        raise _rank_error(message, x_value, str(int(rank)))
+    x_tensor = tensor(x)
+    if x_tensor.ndim != int(rank):
+        raise _rank_error(message, x_tensor, str(int(rank)))
 
 
 def assert_rank_at_least(
     x: Any, rank: Any, message: str | None = None, name: str | None = None
 ) -> None:
     """Raise a ShapeError unless the tensor has at least `rank` axes."""
-    x_value = tensor(x)
-    if x_value.ndim < int(rank):
-        raise _rank_error(message, x_value, f"at least {int(rank)}")
+    x_tensor = tensor(x)
+    if x_tensor.ndim < int(rank):
+        raise _rank_error(message, x_tensor, f"at least {int(rank)}")
 
 
 def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise a ShapeError unless the number of axes is in `ranks`."""
-    x_value = tensor(x)
-    if x_value.ndim not in {int(r) for r in ranks}:
-        raise _rank_error(message, x_value, f"in {tuple(int(r) for r in ranks)}")
+    x_tensor = tensor(x)
+    if x_tensor.ndim not in {int(r) for r in ranks}:
+        raise _rank_error(message, x_tensor, f"in {tuple(int(r) for r in ranks)}")
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
     """Return the tensor if it is a scalar."""
-    x_value = _tensor(tensor)
-    if x_value.ndim:
+    x_tensor = _tensor(tensor)
+    if x_tensor.ndim:
         raise ShapeError(
-            f"{message or ''} Expected scalar shape, saw shape: {x_value.shape}.".strip()
+            f"{message or ''} Expected scalar shape, saw shape: {x_tensor.shape}.".strip()
         )
-    return tensor if is_tensor(tensor) else eager(x_value)
+    return tensor if is_tensor(tensor) else eager(x_tensor)
 
 
 def assert_shapes(
@@ -233,11 +237,12 @@ def assert_shapes(
     """
     lengths_by_letter: dict[str, int] = {}
     for x, shape in shapes.items() if isinstance(shapes, dict) else shapes:
-        x_value = tensor(x)
+        x_tensor = tensor(x)
         expected = tuple(shape) if isinstance(shape, Iterable) else (shape,)
-        if len(expected) != x_value.ndim:
-            raise _rank_error(message, x_value, str(len(expected)))
-        for axis, (length, symbol) in enumerate(zip(x_value.shape, expected, strict=True)):
+        if len(expected) != x_tensor.ndim:
+            raise _rank_error(message, x_tensor, str(len(expected)))
+        for axis, (length, symbol) in enumerate(zip(x_tensor.shape, expected, strict=True)):
+            # None and "." mean any length, as in TensorFlow.
             if symbol is None or symbol == ".":
                 continue
             number = (
@@ -247,7 +252,7 @@ def assert_shapes(
             )
             if number != length:
                 raise ShapeError(
-                    f"{message or ''} A tensor of shape {x_value.shape} must have size {number} in dimension {axis}, "
+                    f"{message or ''} A tensor of shape {x_tensor.shape} must have size {number} in dimension {axis}, "
                     f"as specified by {symbol!r}, and has {length}".strip()
                 )
 
@@ -273,7 +278,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
-    """Return the common dtype of tensors, which must be a floating-point one."""
+    """Return the common dtype of tensors; raise a DtypeError unless it is a floating-point dtype."""
     dtypes = {as_dtype(tensor(x).dtype) for x in tensors or ()} | (
         {as_dtype(dtype)} if dtype is not None else set()
     )
@@ -281,12 +286,14 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
         raise DtypeError(
             f"Expected floating point tensors of one type, got {sorted(x.name for x in dtypes)}"
         )
+    # TensorFlow's answer for no tensors and no dtype.
     return dtypes.pop() if dtypes else as_dtype("float32")
 
 
 def assert_proper_iterable(values: Any) -> None:
     """Raise a TypeError unless `values` is a list, tuple or dict."""
     if (
+        # A tensor iterates over its rows and a str over its letters, but neither is a collection of values.
         is_tensor(values)
         or isinstance(values, (np.ndarray, str, bytes))
         or not isinstance(values, Iterable)

@@ -46,11 +46,11 @@ class OutOfRangeError(OpError, IndexError):
 
 
 class NotFoundError(OpError, LookupError):
-    """A requested thing does not exist."""
+    """Something that was requested does not exist."""
 
 
 class AlreadyExistsError(OpError):
-    """A thing to be created exists already."""
+    """Something that should be created exists already."""
 
 
 class FailedPreconditionError(OpError, RuntimeError):
@@ -84,6 +84,7 @@ def invalid_argument(error: Exception) -> InvalidArgumentError:
     if isinstance(error, InvalidArgumentError):
         return error
     kind: Any = type(error)
+    # A plain ValueError needs no new class: InvalidArgumentError is one already.
     if issubclass(InvalidArgumentError, kind):
         return InvalidArgumentError(*error.args)
     return _also(kind)(*error.args)

@@ -16,6 +16,7 @@ __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pa
 
 def is_leaf(structure: Any) -> bool:
     """Return True for anything but a list, tuple or dict; a TensorShape is a leaf as well."""
+    # A TensorShape is a tuple in Python, but one value in TensorFlow's structures.
     return isinstance(structure, TensorShape) or nest.is_leaf(structure)
 
 
@@ -45,7 +46,9 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     """Rebuild a structure with other leaves."""
     count = len(leaves(structure))
     if len(flat_sequence) != count:
-        raise OptionError(f"the structure has {count} leaves, and {len(flat_sequence)} were given")
+        raise OptionError(
+            f"the structure has {count} leaves, not {len(flat_sequence)}: pass one value for each"
+        )
     return nest.pack(structure, flat_sequence, is_leaf)
 
 
@@ -61,6 +64,7 @@ def assert_same_structure(
         raise TypeError(
             f"the structures differ in type: {type(nest1).__name__} and {type(nest2).__name__}"
         )
+    # Sorted by key, as in TensorFlow: two dicts with the same keys match in any order.
     if isinstance(nest1, Mapping) and ordered(nest1) != ordered(nest2):
         raise OptionError(f"the structures differ in keys: {ordered(nest1)} and {ordered(nest2)}")
     first, second = parts_of(nest1), parts_of(nest2)
@@ -81,8 +85,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     """
     if not structure:
         raise OptionError("map_structure takes one structure or more")
-    for other in structure[1:]:
-        assert_same_structure(structure[0], other, kwargs.get("check_types", True))
+    for candidate in structure[1:]:
+        assert_same_structure(structure[0], candidate, kwargs.get("check_types", True))
     return nest.pack(structure[0], list(map(func, *map(leaves, structure))), is_leaf)
 
 

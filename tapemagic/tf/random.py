@@ -23,10 +23,10 @@ __all__ = [
 
 
 def _tell_draw() -> None:
-    """Tell a trace that random numbers are drawn: a program would repeat them."""
-    told = tracer()
-    if told is not None:
-        told.mark_exit("a random number: draw it before the call, and pass it as an argument")
+    """End a running trace, because a program would repeat the random numbers drawn while tracing."""
+    trace = tracer()
+    if trace is not None:
+        trace.mark_exit("a random number: draw it before the call, and pass it as an argument")
 
 
 class _State:
@@ -46,6 +46,7 @@ class _State:
         """Return an operation's generator: each operation seed has its own."""
         _tell_draw()
         if seed is None:
+            # Without an operation seed, all operations draw from one stream: two calls in a row differ.
             return self.common
         number = int(seed)
         if number not in self.own:
@@ -69,12 +70,14 @@ def set_seed(seed: int) -> None:
     >>> bool(tf.reduce_all(first == tf.random.uniform([2])))
     True
     """
+    # default_rng also takes None, with which the draws could not be repeated.
     if not isinstance(seed, (int, np.integer)):
         raise OptionError(f"a seed is an integer, not {seed!r}")
     from tapemagic.nn.random import (
         set_random_seed,
     )  # imported here, because few programs need the layers
 
+    # default_rng refuses negative seeds, which TensorFlow accepts.
     _state.reset(int(seed) % 2**64)
     set_random_seed(int(seed) % 2**64)
 
@@ -102,6 +105,7 @@ def _truncated(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dty
     """Draw normal samples; redraw those farther than two standard deviations from the mean."""
     target = _real(dtype, "truncated_normal")
     drawn = np.asarray(rng.standard_normal(lengths(shape)))
+    # Rejection: 4.6 % are drawn again per round, so a few rounds are enough.
     while (far := np.abs(drawn) > 2).any():
         drawn[far] = rng.standard_normal(np.count_nonzero(far))
     return _scaled(drawn, mean, stddev, target)
@@ -110,6 +114,7 @@ def _truncated(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dty
 def _uniform(rng: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
     target, size = as_dtype(dtype), lengths(shape)
     if target.kind in "iu":
+        # TensorFlow documents 1 as the default for floats only: integers in [0, 1) would all be 0.
         if maxval is None:
             raise OptionError("integers are drawn below a limit: pass maxval")
         low, high = unwrap(tensor(minval)), unwrap(tensor(maxval))
@@ -121,6 +126,7 @@ def _uniform(rng: np.random.Generator, shape: Any, minval: Any, maxval: Any, dty
     real = _real(dtype, "uniform")
     top = tensor(1 if maxval is None else maxval, real)
     low = tensor(minval, real)
+    # In float32 from the start: a float64 just below 1 rounds up to 1.0, which the half-open interval excludes.
     drawn = rng.random(size, np.float32 if target == float32 else np.float64)
     return np.asarray(drawn).astype(real) * (top - low) + low
 
@@ -175,6 +181,7 @@ def uniform(
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
     """Shuffle the slices along the first axis."""
     rows = tensor(value)
+    # As indexing, so that gradients flow back to the rows.
     return rows[_state.generator(seed).permutation(rows.shape[0])]
 
 
@@ -190,6 +197,7 @@ def gamma(
     """Draw samples from gamma distributions with shape `alpha` and rate `beta`; without gradient."""
     a = np.asarray(unwrap(tensor(alpha)))
     rate = np.asarray(1 if beta is None else unwrap(tensor(beta)))
+    # TensorFlow draws `shape` samples for each parameter; NumPy's `size` is the shape of the whole result.
     size = lengths(shape) + np.broadcast_shapes(a.shape, rate.shape)
     return np.asarray(_state.generator(seed).gamma(a, 1 / rate, size)).astype(_real(dtype, "gamma"))
 
@@ -254,7 +262,7 @@ def stateless_truncated_normal(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Any:
-    """Normal numbers within two deviations; always the same for the same seed."""
+    """Draw truncated normal samples determined by the seed, a pair of integers."""
     return _truncated(_of_seed(seed), shape, mean, stddev, dtype)
 
 
@@ -268,12 +276,12 @@ def stateless_uniform(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Any:
-    """Evenly distributed numbers; always the same for the same seed."""
+    """Draw uniform samples determined by the seed, a pair of integers."""
     return _uniform(_of_seed(seed), shape, minval, maxval, dtype)
 
 
 class Generator:
-    """A source of random numbers with a state of its own.
+    """Source of random numbers with its own state.
 
     Parameters
     ----------
@@ -289,7 +297,9 @@ class Generator:
 
     def __init__(self, rng: np.random.Generator) -> None:
         if not isinstance(rng, np.random.Generator):
-            raise OptionError("make one with tf.random.Generator.from_seed(1)")
+            raise OptionError(
+                "a Generator wraps a NumPy generator: write tf.random.Generator.from_seed(1)"
+            )
         self._own = rng
 
     @property
@@ -299,20 +309,20 @@ class Generator:
 
     @classmethod
     def from_seed(cls, seed: int, alg: Any = None) -> Generator:
-        """A generator that draws the same numbers for the same seed."""
+        """Return a generator that draws the same numbers for the same seed."""
         return cls(np.random.default_rng(int(seed) % 2**64))
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """A generator that draws other numbers each time."""
+        """Return a generator with an unpredictable seed."""
         return cls(np.random.default_rng())
 
     def reset_from_seed(self, seed: int) -> None:
-        """Restart all generators from a seed."""
+        """Restart this generator from a seed."""
         self._own = np.random.default_rng(int(seed) % 2**64)
 
     def split(self, count: int = 1) -> list[Generator]:
-        """Generators that are independent of this one, and of each other."""
+        """Return generators that are independent of this one and of each other."""
         return [Generator(rng) for rng in self._rng.spawn(count)]
 
     @adapter
@@ -324,7 +334,7 @@ class Generator:
         dtype: Any = float32,
         name: str | None = None,
     ) -> Any:
-        """Numbers of a normal distribution."""
+        """Draw samples from a normal distribution."""
         return _normal(self._rng, shape, mean, stddev, dtype)
 
     @adapter
@@ -336,7 +346,7 @@ class Generator:
         dtype: Any = float32,
         name: str | None = None,
     ) -> Any:
-        """Numbers of a normal distribution within two deviations."""
+        """Draw samples from a normal distribution truncated at two standard deviations."""
         return _truncated(self._rng, shape, mean, stddev, dtype)
 
     @adapter
@@ -348,7 +358,7 @@ class Generator:
         dtype: Any = float32,
         name: str | None = None,
     ) -> Any:
-        """Evenly distributed numbers."""
+        """Draw uniform samples from [minval, maxval)."""
         return _uniform(self._rng, shape, minval, maxval, dtype)
 
     @adapter
@@ -356,6 +366,7 @@ class Generator:
         """Draw integers from the whole range of a dtype."""
         limits = np.iinfo(as_dtype(dtype).dtype)
         return np.asarray(
+            # endpoint=True: limits.max + 1 does not fit into the dtype.
             self._rng.integers(limits.min, limits.max, lengths(shape), limits.dtype, endpoint=True)
         )
 

@@ -25,14 +25,9 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from tools.fonts import font_environment
 
 OPTIONS = [
-    "--no-browser",
-    "--allow-root",
-    "--expose-app-in-browser",
-    "--ip=127.0.0.1",
-    "--ServerApp.port_retries=0",
-    "--ServerApp.password=",
-    "--IdentityProvider.token=",
-]
+    "--no-browser", "--allow-root", "--expose-app-in-browser", "--ip=127.0.0.1", "--ServerApp.port_retries=0",
+    "--ServerApp.password=", "--IdentityProvider.token=",
+]  # fmt: skip
 NO_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 HEIGHT = 1000

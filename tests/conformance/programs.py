@@ -26,22 +26,9 @@ Program = Callable[[Any], Any]
 Test = Callable[[], None]
 
 SECTIONS = (
-    "differences",
-    "signatures",
-    "lifecycle",
-    "watching",
-    "gradient",
-    "targets",
-    "output_gradients",
-    "recording",
-    "nesting",
-    "variable",
-    "tensor",
-    "dtypes",
-    "jacobian",
-    "custom",
-    "functional",
-)
+    "differences", "signatures", "lifecycle", "watching", "gradient", "targets", "output_gradients",
+    "recording", "nesting", "variable", "tensor", "dtypes", "jacobian", "custom", "functional",
+)  # fmt: skip
 """The modules of this folder that hold programs: ``test_<section>.py``."""
 
 STORED = Path(__file__).with_name("tf_expected.json")
@@ -226,6 +213,17 @@ def encode(value: Any) -> Any:
     if isinstance(value, list):
         return [encode(part) for part in value]
     return value
+
+
+def recorded(
+    tf: Any, function: Callable[..., Any], *sources: Any, **options: bool
+) -> tuple[Any, ...]:
+    """A tape that has recorded a function of watched sources, the sources, and the value."""
+    with tf.GradientTape(**options) as tape:
+        for source in sources:
+            tape.watch(source)
+        y = function(*sources)
+    return tape, *sources, y
 
 
 def signature(function: Callable[..., Any]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.errors import CustomGradientError, VariablesKeywordError
-from tests.conformance.programs import agrees, differs, raises, refused
+from tests.conformance.programs import agrees, differs, raises, recorded, refused
 
 # -- custom_gradient ------------------------------------------------------------------------------
 
@@ -70,10 +70,7 @@ def test_results_as_structures(tf: Any) -> Any:
     def function(x: Any) -> Any:
         return {"b": x, "a": [x * x, (2.0 * x,)]}, lambda *us: sum(us)
 
-    x = tf.constant(3.0)
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(x)
-        y = function(x)
+    tape, x, y = recorded(tf, function, tf.constant(3.0), persistent=True)
     return [y, tape.gradient(y, x), tape.gradient(y["a"][1][0], x)]
 
 
@@ -106,10 +103,7 @@ def test_dict_arguments_by_sorted_keys(tf: Any) -> Any:
 def test_dict_gradients_by_sorted_keys(tf: Any) -> Any:
     """A dict that grad_fn returns is read in the order of its sorted keys."""
     function = tf.custom_gradient(lambda a, b: (a * b, lambda u: {"z": u * 1.0, "y": u * 10.0}))
-    a, b = tf.constant(2.0), tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch([a, b])
-        y = function(a, b)
+    tape, a, b, y = recorded(tf, function, tf.constant(2.0), tf.constant(3.0))
     return tape.gradient(y, [a, b])
 
 
@@ -157,10 +151,7 @@ def test_too_few_gradients(tf: Any) -> Any:
     def function(x: Any, y: Any) -> Any:
         return x * y, lambda u: u
 
-    x, y = tf.constant(2.0), tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch([x, y])
-        z = function(x, y)
+    tape, x, _y, z = recorded(tf, function, tf.constant(2.0), tf.constant(3.0))
     return tape.gradient(z, x)
 
 
@@ -260,10 +251,7 @@ def test_keyword(tf: Any) -> Any:
     def function(a: Any, b: Any = None) -> Any:
         return a * b, lambda u: u * b * 10.0
 
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = function(x, b=x * 1.0)
+    tape, x, y = recorded(tf, lambda x: function(x, b=x * 1.0), tf.constant(3.0))
     return tape.gradient(y, x)
 
 
@@ -285,10 +273,7 @@ def test_keyword_option(tf: Any) -> Any:
     def function(a: Any, power: int = 1) -> Any:
         return a**power, lambda u: u * 10.0 * power
 
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = function(x, power=2)
+    tape, x, y = recorded(tf, lambda x: function(x, power=2), tf.constant(3.0))
     return [y, tape.gradient(y, x)]
 
 
@@ -423,10 +408,7 @@ def test_numpy_forward(tf: Any) -> Any:
         value = x.numpy()
         return tf.constant(np.sinh(value)), lambda u: u * tf.constant(np.cosh(value))
 
-    x = tf.constant([0.5, 1.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = function(x * 2.0)
+    tape, x, y = recorded(tf, lambda x: function(x * 2.0), tf.constant([0.5, 1.0]))
     return [y, tape.gradient(y, x)]
 
 
@@ -545,10 +527,7 @@ def test_complex(tf: Any) -> Any:
 def test_complex_gradient_of_real(tf: Any) -> Any:
     """wrong-dtype grad: complex where all is real is refused (TensorFlow gives it back)."""
     function = tf.custom_gradient(lambda x: (x * x, lambda _: tf.literal(np.complex128(1 + 1j))))
-    x = tf.constant(2.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = function(x)
+    tape, x, y = recorded(tf, function, tf.constant(2.0))
     return tape.gradient(y, x)
 
 
@@ -704,8 +683,7 @@ def test_recompute_second_order(tf: Any) -> Any:
 
 
 @differs(
-    tensorflow=raises("NotImplementedError"),
-    tapemagic=[54.0, 6.0, [270.0, 36.0], [36.0, 2.0]],
+    tensorflow=raises("NotImplementedError"), tapemagic=[54.0, 6.0, [270.0, 36.0], [36.0, 2.0]]
 )
 def test_recompute_second_order_everywhere(tf: Any) -> Any:
     """recompute_grad: and where upstream and variables depend on them (refused in TensorFlow)."""

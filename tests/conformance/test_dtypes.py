@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.conformance.programs import agrees, differs, raises, refused
+from tests.conformance.programs import agrees, differs, raises, recorded, refused
 
 
 @differs(
@@ -22,16 +22,8 @@ def test_defaults(tf: Any) -> Any:
 def test_arrays_keep_their_dtype(tf: Any) -> Any:
     """ndarray dtype kept (float64 stays)."""
     kinds = [
-        "float16",
-        "float32",
-        "float64",
-        "int8",
-        "int32",
-        "int64",
-        "complex64",
-        "complex128",
-        "bool",
-    ]
+        "float16", "float32", "float64", "int8", "int32", "int64", "complex64", "complex128", "bool",
+    ]  # fmt: skip
     return [tf.literal(np.ones(1, kind)).dtype.name for kind in kinds]
 
 
@@ -152,10 +144,7 @@ def test_complex_from_real(tf: Any) -> Any:
 @agrees
 def test_complex_output_gradients(tf: Any) -> Any:
     """Complex: output_gradients weigh a complex target."""
-    z = tf.constant([1.0 + 2.0j, -3.0 + 4.0j])
-    with tf.GradientTape() as tape:
-        tape.watch(z)
-        y = z * z
+    tape, z, y = recorded(tf, lambda z: z * z, tf.constant([1.0 + 2.0j, -3.0 + 4.0j]))
     return tape.gradient(y, z, output_gradients=tf.constant([2.0 + 1.0j, 1j]))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import tapemagic as tm
 from tapemagic.errors import NoDerivativeError, NotATensorError
-from tests.conformance.programs import agrees, differs, raised_by, raises, refused
+from tests.conformance.programs import agrees, differs, raised_by, raises, recorded, refused
 
 
 @agrees
@@ -28,10 +28,7 @@ def test_result_structure(tf: Any) -> Any:
 @refused(NotATensorError, "generator", "list")
 def test_generator_as_sources(tf: Any) -> Any:
     """sources may not be a generator."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.gradient(y, (source for source in [x]))
 
 
@@ -45,10 +42,7 @@ def test_set_as_sources(tf: Any) -> Any:
 @agrees
 def test_duplicate_sources(tf: Any) -> Any:
     """duplicate sources: each gets the full gradient."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.gradient(y, [x, x, (x,)])
 
 
@@ -131,20 +125,14 @@ def test_several_outputs(tf: Any) -> Any:
 @refused(NotATensorError, "None", "a source")
 def test_no_sources(tf: Any) -> Any:
     """sources None: TypeError."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, _x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.gradient(y, None)
 
 
 @refused(NotATensorError, "'x'", "str")
 def test_string_as_source(tf: Any) -> Any:
     """sources str: TypeError."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, _x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.gradient(y, "x")
 
 
@@ -174,10 +162,7 @@ def test_objects_as_source() -> None:
 @refused(NotATensorError, "tapemagic.Variable(x)", tensorflow=raises("AttributeError"))
 def test_float_as_source(tf: Any) -> Any:
     """float as source: TypeError (AttributeError in TensorFlow)."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, _x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.gradient(y, 3.0)
 
 

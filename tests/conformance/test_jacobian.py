@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapemagic.errors import ConsumedTapeError, NotATensorError, OptionError, ShapeError
-from tests.conformance.programs import agrees, differs, logged, raises, refused, signature
+from tests.conformance.programs import agrees, differs, logged, raises, recorded, refused, signature
 
 # -- jacobian -------------------------------------------------------------------------------------
 
@@ -85,10 +85,7 @@ def test_variable_as_target(tf: Any) -> Any:
 )
 def test_target_list(tf: Any) -> Any:
     """target: a list is a TypeError that says what to write (AttributeError in TensorFlow)."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.jacobian([y], x)
 
 
@@ -106,10 +103,7 @@ def test_target_none(tf: Any) -> Any:
 @refused(NotATensorError, "a source", "float", tensorflow=raises("AttributeError"))
 def test_source_float(tf: Any) -> Any:
     """sources: a float is no source."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, _x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.jacobian(y, 3.0)
 
 
@@ -128,20 +122,14 @@ def test_unconnected(tf: Any) -> Any:
 @refused(OptionError, "'nonsense'", "'none'", "'zero'")
 def test_unconnected_unknown(tf: Any) -> Any:
     """unconnected: an unknown value is a ValueError."""
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([1.0, 2.0]))
     return tape.jacobian(y, x, unconnected_gradients="nonsense")
 
 
 @agrees
 def test_connected_but_zero(tf: Any) -> Any:
     """unconnected: what is connected by zeros is zeros, never None."""
-    x = tf.constant([-1.0, -2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = tf.nn.relu(x) + 0.0 * x
+    tape, x, y = recorded(tf, lambda x: tf.nn.relu(x) + 0.0 * x, tf.constant([-1.0, -2.0]))
     return tape.jacobian(y, x)
 
 
@@ -189,10 +177,7 @@ def test_empty_target(tf: Any) -> Any:
 @refused(ConsumedTapeError, "one set of gradients (or jacobians)", "persistent=True")
 def test_consumes(tf: Any) -> Any:
     """consumes a non-persistent tape: a gradient after a Jacobian is refused."""
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([1.0, 2.0]))
     tape.jacobian(y, x)
     return tape.gradient(y, x)
 
@@ -200,10 +185,7 @@ def test_consumes(tf: Any) -> Any:
 @refused(ConsumedTapeError, "one set of gradients (or jacobians)")
 def test_consumes_twice(tf: Any) -> Any:
     """consumes a non-persistent tape: so is a second Jacobian."""
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([1.0, 2.0]))
     tape.jacobian(y, x)
     return tape.jacobian(y, x)
 
@@ -211,10 +193,7 @@ def test_consumes_twice(tf: Any) -> Any:
 @refused(ConsumedTapeError, "one set of gradients (or jacobians)")
 def test_consumed_by_gradient(tf: Any) -> Any:
     """consumes a non-persistent tape: and a Jacobian after a gradient."""
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([1.0, 2.0]))
     tape.gradient(y, x)
     return tape.jacobian(y, x)
 
@@ -222,10 +201,7 @@ def test_consumed_by_gradient(tf: Any) -> Any:
 @agrees
 def test_failed_check_does_not_consume(tf: Any) -> Any:
     """A failed argument check does not consume a non-persistent tape."""
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([1.0, 2.0]))
     try:
         tape.jacobian([y], x)
     except (AttributeError, TypeError):
@@ -260,10 +236,7 @@ def test_inside_own_context_persistent(tf: Any) -> Any:
 @refused(ConsumedTapeError, "GradientTape must be created with persistent=True", "row by row")
 def test_without_pfor(tf: Any) -> Any:
     """experimental_use_pfor=False: needs persistent=True."""
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([1.0, 2.0]))
     return tape.jacobian(y, x, experimental_use_pfor=False)
 
 
@@ -280,20 +253,14 @@ def test_without_pfor_persistent(tf: Any) -> Any:
 @agrees
 def test_parallel_iterations(tf: Any) -> Any:
     """parallel_iterations: on a persistent tape it changes nothing."""
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([1.0, 2.0]), persistent=True)
     return tape.jacobian(y, x, parallel_iterations=2)
 
 
 @differs(tensorflow=raises("ValueError"), tapemagic=[[2.0, 0.0], [0.0, 4.0]])
 def test_parallel_iterations_not_persistent(tf: Any) -> Any:
     """parallel_iterations: not on any other in TensorFlow, by accident; accepted here."""
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([1.0, 2.0]))
     return tape.jacobian(y, x, parallel_iterations=2)
 
 
@@ -362,10 +329,7 @@ def test_target_of_many_axes(tf: Any) -> Any:
 @agrees
 def test_operation_outside(tf: Any) -> Any:
     """target reshaped/gathered outside the block: done by the user, it is no part of the record."""
-    x = tf.constant([1.0, 2.0, 3.0, 4.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([1.0, 2.0, 3.0, 4.0]))
     return tape.jacobian(tf.reshape(y, [2, 2]), x)
 
 
@@ -446,30 +410,21 @@ def test_batch_self(tf: Any) -> Any:
 @refused(NotATensorError, "batch_jacobian", "source", "list", tensorflow=raises("AttributeError"))
 def test_batch_source_list(tf: Any) -> Any:
     """single source only: a list is a TypeError (AttributeError in TensorFlow)."""
-    x = tf.constant([[1.0, 2.0]])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([[1.0, 2.0]]))
     return tape.batch_jacobian(y, [x])
 
 
 @refused(NotATensorError, "batch_jacobian", "target", "list", tensorflow=raises("AttributeError"))
 def test_batch_target_list(tf: Any) -> Any:
     """single target only: likewise."""
-    x = tf.constant([[1.0, 2.0]])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([[1.0, 2.0]]))
     return tape.batch_jacobian([y], x)
 
 
 @refused(ShapeError, "Shape (2,) must have rank at least 2", "target", "use jacobian")
 def test_batch_rank_of_target(tf: Any) -> Any:
     """rank < 2 (either): ValueError, for the target."""
-    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = tf.reduce_sum(x, 1)
+    tape, x, y = recorded(tf, lambda x: tf.reduce_sum(x, 1), tf.constant([[1.0, 2.0], [3.0, 4.0]]))
     return tape.batch_jacobian(y, x)
 
 
@@ -506,10 +461,7 @@ def test_batch_unconnected(tf: Any) -> Any:
 @refused(OptionError, "'nonsense'")
 def test_batch_unconnected_unknown(tf: Any) -> Any:
     """unconnected: an unknown value is a ValueError nevertheless."""
-    x = tf.constant([[1.0, 2.0]])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([[1.0, 2.0]]))
     return tape.batch_jacobian(y, x, unconnected_gradients="nonsense")
 
 
@@ -530,10 +482,7 @@ def test_batch_unconnected_dtype(tf: Any) -> Any:
 @agrees
 def test_batch_of_empty_examples(tf: Any) -> Any:
     """inner dim 0: [1, 0] → shape [1, 0, 0]."""
-    x = tf.constant([[1.0, 2.0]])
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(x)
-        y = x[:, 2:] * 2.0
+    tape, x, y = recorded(tf, lambda x: x[:, 2:] * 2.0, tf.constant([[1.0, 2.0]]), persistent=True)
     found = [tape.batch_jacobian(y, x), tape.batch_jacobian(y, y)]
     return [[list(part.shape) for part in found], found]
 
@@ -552,20 +501,14 @@ def test_batch_of_none(tf: Any) -> Any:
 @differs(tensorflow=raises("RuntimeError"), tapemagic=[[[2.0, 0.0], [0.0, 4.0]]])
 def test_batch_parallel_iterations(tf: Any) -> Any:
     """non-persistent + parallel_iterations: fails in TensorFlow by accident; accepted here."""
-    x = tf.constant([[1.0, 2.0]])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([[1.0, 2.0]]))
     return tape.batch_jacobian(y, x, parallel_iterations=2)
 
 
 @refused(ConsumedTapeError, "persistent=True", "row by row")
 def test_batch_without_pfor(tf: Any) -> Any:
     """experimental_use_pfor=False non-persistent: RuntimeError."""
-    x = tf.constant([[1.0, 2.0]])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([[1.0, 2.0]]))
     return tape.batch_jacobian(y, x, experimental_use_pfor=False)
 
 
@@ -582,10 +525,7 @@ def test_batch_without_pfor_persistent(tf: Any) -> Any:
 @refused(ConsumedTapeError, "one set of gradients (or jacobians)")
 def test_batch_consumes(tf: Any) -> Any:
     """It consumes a non-persistent tape as jacobian does."""
-    x = tf.constant([[1.0, 2.0]])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([[1.0, 2.0]]))
     tape.batch_jacobian(y, x)
     return tape.batch_jacobian(y, x)
 

@@ -17,7 +17,7 @@ from tapemagic.errors import (
     OptionError,
     TapeStateError,
 )
-from tests.conformance.programs import agrees, differs, logged, raised_by, raises, refused
+from tests.conformance.programs import agrees, differs, logged, raised_by, raises, recorded, refused
 
 
 @agrees
@@ -60,10 +60,7 @@ def test_recording_rule_dtype(tf: Any) -> Any:
 @refused(ConsumedTapeError, "one set of gradients", "persistent=True", "[a, b]")
 def test_second_gradient(tf: Any) -> Any:
     """2nd gradient on a non-persistent tape: RuntimeError."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     tape.gradient(y, x)
     return tape.gradient(y, x)
 
@@ -163,10 +160,7 @@ def test_gradient_inside_persistent_warns(tf: Any) -> Any:
 @agrees
 def test_gradient_outside_persistent(tf: Any) -> Any:
     """gradient outside, persistent: repeatable; results are constants."""
-    x = tf.constant(3.0)
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0), persistent=True)
     g = tape.gradient(y, x)
     return [g, tape.gradient(y, x), tape.gradient(g, x)]
 
@@ -216,10 +210,7 @@ def test_enter_and_leave_in_a_pause(tf: Any) -> Any:
 @agrees
 def test_re_enter_after_exit(tf: Any) -> Any:
     """re-enter after exit: the same tape goes on; ops between the blocks are constants."""
-    x = tf.constant(3.0)
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0), persistent=True)
     between = y * 2.0
     with tape:
         z = y * x
@@ -289,10 +280,7 @@ def test_threads(tf: Any) -> Any:
 @agrees
 def test_failed_argument_check(tf: Any) -> Any:
     """failed argument check: bad unconnected_gradients or target=None does not consume."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     for target, option in ((y, "nonsense"), (None, "none")):
         try:
             tape.gradient(target, x, unconnected_gradients=option)
@@ -361,8 +349,5 @@ def test_failure_in_the_backward_pass_inside() -> None:
 @differs(tensorflow=raises("InternalError"), tapemagic=[6.0, 6.0])
 def test_truthy_persistent(tf: Any) -> Any:
     """persistent=1: any truthy value is accepted (in TensorFlow the second call fails)."""
-    x = tf.constant(3.0)
-    with tf.GradientTape(persistent=1) as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0), persistent=1)
     return [tape.gradient(y, x), tape.gradient(y, x)]

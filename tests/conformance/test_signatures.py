@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapemagic.errors import OptionError
-from tests.conformance.programs import agrees, refused, signature
+from tests.conformance.programs import agrees, recorded, refused, signature
 
 
 @agrees
@@ -104,8 +104,5 @@ def test_enum_as_string(tf: Any) -> Any:
 @refused(OptionError, "'ZERO'", "'none'", "'zero'")
 def test_enum_in_capitals(tf: Any) -> Any:
     """Strings are accepted in lower case only."""
-    x = tf.constant(1.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(1.0))
     return tape.gradient(y, x, unconnected_gradients="ZERO")

@@ -8,16 +8,13 @@ import numpy as np
 
 import tapemagic as tm
 from tapemagic.errors import NotATensorError, OptionError
-from tests.conformance.programs import agrees, raised_by, raises, refused
+from tests.conformance.programs import agrees, raised_by, raises, recorded, refused
 
 
 @agrees
 def test_non_scalar_target(tf: Any) -> Any:
     """non-scalar target: gradient of the sum."""
-    x, a = tf.constant([1.0, 2.0]), tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch([x, a])
-        y = x * x * a
+    tape, x, a, y = recorded(tf, lambda x, a: x * x * a, tf.constant([1.0, 2.0]), tf.constant(3.0))
     return tape.gradient(y, [x, a])
 
 
@@ -72,30 +69,21 @@ def test_variable_as_target(tf: Any) -> Any:
 @agrees
 def test_op_on_target_outside(tf: Any) -> Any:
     """op applied to target after the block: result unrecorded → None."""
-    x = tf.constant([[3.0, 4.0]])
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant([[3.0, 4.0]]), persistent=True)
     return [tape.gradient(z, x) for z in (-y, y[:, 0], tf.reduce_sum(y), y)]
 
 
 @refused(OptionError, "'nonsense'", "write 'none' or 'zero'")
 def test_unknown_unconnected(tf: Any) -> Any:
     """unknown unconnected_gradients: ValueError."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.gradient(y, x, unconnected_gradients="nonsense")
 
 
 @refused(OptionError, "None", "write 'none' or 'zero'")
 def test_none_unconnected(tf: Any) -> Any:
     """unknown unconnected_gradients: None is not 'none'."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.gradient(y, x, unconnected_gradients=None)
 
 
@@ -111,10 +99,7 @@ def test_no_target(tf: Any) -> Any:
 @refused(NotATensorError, "a target", "None")
 def test_none_among_targets(tf: Any) -> Any:
     """None leaf in target: TypeError."""
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x
+    tape, x, y = recorded(tf, lambda x: x * x, tf.constant(3.0))
     return tape.gradient([y, None], x)
 
 

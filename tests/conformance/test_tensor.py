@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
-from tests.conformance.programs import agrees, differs, encode, raised_by, raises, refused
+from tests.conformance.programs import agrees, differs, encode, raised_by, raises, recorded, refused
 
 
 @agrees
@@ -92,20 +92,14 @@ def test_array_methods(tf: Any) -> Any:
 @differs(tensorflow=raises("InvalidArgumentError"), tapemagic=[1.0, 0.0, 2.0])
 def test_list_index(tf: Any) -> Any:
     """list fancy indexing works (missing in TensorFlow)."""
-    x = tf.constant([1.0, 2.0, 3.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x[[0, 2, 2]]
+    tape, x, y = recorded(tf, lambda x: x[[0, 2, 2]], tf.constant([1.0, 2.0, 3.0]))
     return tape.gradient(y, x)
 
 
 @differs(tensorflow=raises("AttributeError"), tapemagic=[0.5403023059, -0.4161468365])
 def test_numpy_function(tf: Any) -> Any:
     """np.sin(tensor) stays on the tape (a plain array in TensorFlow, which is no target)."""
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = np.sin(x)
+    tape, x, y = recorded(tf, np.sin, tf.constant([1.0, 2.0]))
     return tape.gradient(y, x)
 
 

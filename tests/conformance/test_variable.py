@@ -89,9 +89,7 @@ def test_assign_nan(tf: Any) -> Any:
 
 
 @refused(
-    DtypeError,
-    "300 does not fit into int8: its range is -128 to 127",
-    tensorflow={"int8": 44},
+    DtypeError, "300 does not fit into int8: its range is -128 to 127", tensorflow={"int8": 44}
 )
 def test_assign_too_large(tf: Any) -> Any:
     """assign: too large a number is refused (TensorFlow wraps around)."""

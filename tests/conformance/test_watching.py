@@ -15,6 +15,7 @@ from tests.conformance.programs import (
     logged,
     raised_by,
     raises,
+    recorded,
     refused,
 )
 
@@ -266,10 +267,7 @@ def test_watching_is_per_tape(tf: Any) -> Any:
 @agrees
 def test_identity(tf: Any) -> Any:
     """identity, not value: two equal constants are different sources."""
-    a, b = tf.constant(3.0), tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch([a, b])
-        y = a * a * b
+    tape, a, b, y = recorded(tf, lambda a, b: a * a * b, tf.constant(3.0), tf.constant(3.0))
     return tape.gradient(y, [a, b])
 
 

@@ -34,10 +34,8 @@ def font_sets(folder: Path) -> dict[str, Path]:
     sets = {
         "DejaVu": [BUNDLED / "DejaVuSans.ttf"],
         "Computer Modern": [BUNDLED / "cmr10.ttf"],
-        "Liberation": [
-            font for place in LIBERATION for font in sorted(place.glob("LiberationSans-*.ttf"))
-        ],
-    }
+        "Liberation": [font for place in LIBERATION for font in sorted(place.glob("LiberationSans-*.ttf"))],
+    }  # fmt: skip
     return {name: _configured(folder / name, fonts) for name, fonts in sets.items() if fonts}
 
 

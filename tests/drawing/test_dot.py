@@ -33,18 +33,9 @@ from tests.report.recordings import chain, findings_of, product, record, regress
 STORED = Path(__file__).parent / "stored"
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = [
-    '<b>"x|y{}\\',
-    "back\\nslash\\",
-    "{a|b}|<port> c",
-    "&lt;&amp;&",
-    "<TABLE></TABLE>",
-    "%d \\N \\G $x",
-    "tab\tnew\nline\x00\x1b",
-    "' onload='alert(1)",
-    "</script></svg>",
-    "é×−₁ 変数",
-    " ",
-]
+    '<b>"x|y{}\\', "back\\nslash\\", "{a|b}|<port> c", "&lt;&amp;&", "<TABLE></TABLE>", "%d \\N \\G $x",
+    "tab\tnew\nline\x00\x1b", "' onload='alert(1)", "</script></svg>", "é×−₁ 変数", " ",
+]  # fmt: skip
 
 
 def source(found: Findings) -> str:
@@ -200,8 +191,7 @@ def test_one_operation_that_reads_a_value_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frames", "expected"),
-    [((0,), 0), ((1,), 1), ((0, 1), 0), ((1, 2), None), ((0, None), None)],
+    ("frames", "expected"), [((0,), 0), ((1,), 1), ((0, 1), 0), ((1, 2), None), ((0, None), None)]
 )
 def test_the_frame_of_what_is_read(frames: tuple[int | None, ...], expected: int | None) -> None:
     """It is the innermost around all operations that read it; a result is where it was made."""

@@ -132,3 +132,16 @@ def test_every_text_has_a_width(name: str) -> None:
     """Also what Helvetica has no letters for."""
     assert 0 <= text_width(name, 10) <= 11 * max(1, 2 * len(name))
     assert text_width(name + "x", 10) > text_width(name, 10)
+
+
+def test_wide_characters() -> None:
+    """Emoji, wide Cyrillic letters and letters of mathematical fonts: widths of DejaVu Sans and Noto Color Emoji."""
+    for text, width in {
+        "🔥": 1.25,
+        "❤\ufe0f": 1.25,
+        "Ж": 1.08,
+        "Щ": 1.09,
+        "Ш": 1.07,
+        "𝔸": 0.8,
+    }.items():
+        assert width - 0.03 <= text_width(text, 1) <= 1.45

@@ -10,13 +10,7 @@ import numpy as np
 import pytest
 
 from tapemagic.drawing import dot as dot_module
-from tapemagic.drawing.dot import (
-    Places,
-    dot,
-    fields,
-    orders_with_gradients,
-    shortened,
-)
+from tapemagic.drawing.dot import Places, dot, fields, orders_with_gradients, shortened
 from tapemagic.drawing.engines import by_dot, by_pygraphviz
 from tapemagic.drawing.inserts import Inserts
 from tapemagic.drawing.picture import read

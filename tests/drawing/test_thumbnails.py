@@ -98,12 +98,9 @@ def test_no_picture(value: Any) -> None:
         (np.arange(9.0), "vector of 9 numbers, 0.0 to 8.0, mean 4.0"),
         (np.full((5, 6), np.nan), "5×6 matrix, all nan"),
         (np.zeros((8, 8, 3)), "8×8×3 image, all 0.0"),
-        (
-            np.zeros((32, 8, 5, 5)),
-            "32×8×5×5 array, all 0.0, the picture shows [0, 0] of 32×8",
-        ),
+        (np.zeros((32, 8, 5, 5)), "32×8×5×5 array, all 0.0, the picture shows [0, 0] of 32×8"),
     ],
-)
+)  # fmt: skip
 def test_words(value: Any, expected: str) -> None:
     """The alternative text has the shape, the range and the mean."""
     assert expected == words(summarise(value))

@@ -217,12 +217,9 @@ def test_a_report_that_cannot_be_made(
         ("y = 2 * a\neval('1 +')", "SyntaxError"),
         ("y = 2 * a\n%gradient y", "UsageError"),
         ("y = 2 * a\nget_ipython().run_cell_magic('tape', 'a -n t', '1 / 0')", "ZeroDivisionError"),
-        (
-            "y = 2 * a\nraise ExceptionGroup('several', [ValueError(), TypeError()])",
-            "ExceptionGroup",
-        ),
+        ("y = 2 * a\nraise ExceptionGroup('several', [ValueError(), TypeError()])", "ExceptionGroup"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore:To exit")
 def test_whatever_stops_a_cell(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], cell: str, name: str

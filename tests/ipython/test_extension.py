@@ -78,7 +78,7 @@ def test_configuration_file(
 
     [magics] = [part for part in plain_shell.configurables if isinstance(part, TapeMagics)]
     assert (3, 60) == (magics.digits, magics.max_nodes)
-    assert ["max_nodes is a whole number from 20 to 2000, not 3; it is 60 now"] == caplog.messages
+    assert ["max_nodes must be an integer from 20 to 2000, not 3; it is 60 now"] == caplog.messages
     plain_shell.run_cell("%unload_ext tapemagic").raise_error()
     del plain_shell.config.TapeMagics
 

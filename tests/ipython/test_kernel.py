@@ -24,14 +24,8 @@ if IPython.version_info < (9, 18):  # these show the frame above, too, which is 
         rf"{USUAL.pattern}\nFile \S+interactiveshell\.py:\d+, in InteractiveShell\.run_cell_magic(.+\n)+"
     )
 INTERNALS = (
-    "tapemagic",
-    "run_cell_magic",
-    "interactiveshell",
-    "exec(",
-    "eval(",
-    "magics.py",
-    "runcell.py",
-)
+    "tapemagic", "run_cell_magic", "interactiveshell", "exec(", "eval(", "magics.py", "runcell.py",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

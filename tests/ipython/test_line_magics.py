@@ -28,12 +28,9 @@ def x(run: Run) -> None:
         ("--order=2 x**2", {"d(x**2)/dx": "6.0", "d²(x**2)/dx²": "2.0"}),
         ("-o2 x**2", {"d(x**2)/dx": "6.0", "d²(x**2)/dx²": "2.0"}),
         ("-x + 1", {"d(-x + 1)/dx": "-1.0"}),
-        (
-            "x**2 + {'x': 1}['x'] + len('$x {x}')",
-            {"d(x**2 + {'x': 1}['x'] + len('$x {x}'))/dx": "6.0"},
-        ),
+        ("x**2 + {'x': 1}['x'] + len('$x {x}')", {"d(x**2 + {'x': 1}['x'] + len('$x {x}'))/dx": "6.0"}),
     ],
-)
+)  # fmt: skip
 def test_tape(run: Run, line: str, expected: dict[str, str]) -> None:
     """Every number in the expression is watched."""
     assert expected == gradients(run(f"%tape {line}"))

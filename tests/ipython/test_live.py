@@ -42,20 +42,8 @@ def fields(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "Content",
-        "Face",
-        "View",
-        "Value",
-        "Operation",
-        "Frame",
-        "Step",
-        "Control",
-        "Check",
-        "QueryError",
-    ],
-)
+    "name", ["Content", "Face", "View", "Value", "Operation", "Frame", "Step", "Control", "Check", "QueryError"]
+)  # fmt: skip
 def test_python_and_typescript_state_the_same_fields(name: str) -> None:
     """Neither writes, nor reads, a field that the other does not know."""
     parts = (content_module, graph_live, gradients_live, answers_module)
@@ -198,18 +186,10 @@ def test_numbers_out_of_range(run: Run, number: int) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        None,
-        3,
-        "ask",
-        [],
-        {},
-        {"ask": None},
-        {"ask": ["value:0.0"]},
-        {"ask": "x" * 1_000_000},
-        {"ask": "value:\ud800"},
-        {"what_if": {"x": 1}},
+        None, 3, "ask", [], {}, {"ask": None}, {"ask": ["value:0.0"]}, {"ask": "x" * 1_000_000},
+        {"ask": "value:\ud800"}, {"what_if": {"x": 1}},
     ],
-)
+)  # fmt: skip
 def test_messages_of_another_form(
     run: Run, message: Any, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -61,13 +61,7 @@ def test_a_polynomial(plotted: Plotted) -> None:
     """A cube has four curves that are not zero, and a constant one that is."""
     plot = plotted("%%tape --plot x=-6:6 -o 4\nx = 1.0\ny = x**3")
 
-    formulas = (
-        lambda x: x**3,
-        lambda x: 3 * x**2,
-        lambda x: 6 * x,
-        lambda _: 6.0,
-        lambda _: 0.0,
-    )
+    formulas = (lambda x: x**3, lambda x: 3 * x**2, lambda x: 6 * x, lambda _: 6.0, lambda _: 0.0)
     for curve, formula in zip(plot.curves, formulas, strict=True):
         assert_close(curve, plot, formula)
 
@@ -176,7 +170,7 @@ def test_every_point_starts_as_the_ordinary_run(plotted: Plotted, run: Run) -> N
 def test_kinds_of_values(
     plotted: Plotted, run: Run, variables: dict[str, Any], before: str, kind: str
 ) -> None:
-    """The variable may be any single number, of the notebook or of the cell; it is watched by itself."""
+    """The variable may be any single number, of the notebook or of the cell; it is watched automatically."""
     run(before)
     held = plotted("%%tape --plot x=-1:1\ny = np.sum(x**2)")
     own = plotted(f"%%tape --plot x=-1:1\n{before}\ny = np.sum(x**2)")
@@ -230,19 +224,13 @@ def test_an_expression_as_the_target(plotted: Plotted) -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        (
-            "x = 1\ny = 2.0 * x",
-            "x = 1 is an integer, and only real numbers have derivatives: write x = 1.0",
-        ),
+        ("x = 1\ny = 2.0 * x", "x = 1 is an integer, and only real numbers have derivatives: write x = 1.0"),
         ("x = np.zeros(3)\ny = np.sum(x)", "x is an array of shape 3, and a plot needs one number"),
-        (
-            "if False:\n    x = 1.0\nz = tm.Variable(1.0)\ny = z * z",
-            "the line that assigns x did not run",
-        ),
+        ("if False:\n    x = 1.0\nz = tm.Variable(1.0)\ny = z * z", "the line that assigns x did not run"),
         ("x = 1.0 + 1j\ny = x * x", "x is of dtype complex128"),
         ("x = 1.0\nprint(3)", "there is nothing to differentiate"),
     ],
-)
+)  # fmt: skip
 def test_nothing_to_plot(run: Run, cell: str, words: str) -> None:
     """A value of the cell that cannot be plotted over is told in the place of the plot."""
     report = run(f"%%tape --plot x=-1:1\n{cell}")
@@ -257,13 +245,13 @@ def test_nothing_to_plot(run: Run, cell: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("x", "'x' is no name with a range: write it without spaces, as in x=-6:6"),
-        ("x=1", "is no name with a range"),
-        ("x=1:2:3", "is no name with a range"),
-        ("3=1:2", "is no name with a range"),
+        ("x", "'x' isn't a name with a range: write it without spaces, as in x=-6:6"),
+        ("x=1", "isn't a name with a range"),
+        ("x=1:2:3", "isn't a name with a range"),
+        ("3=1:2", "isn't a name with a range"),
         ("x=a:b", "'x=a:b' has no two numbers for a range: write x=-6:6"),
         ("x=:2", "has no two numbers for a range"),
-        ("x=6:-6", "the range in 'x=6:-6' is turned round: write x=-6:6"),
+        ("x=6:-6", "the range in 'x=6:-6' is reversed: write x=-6:6"),
         ("x=1:1", "is too narrow"),
         ("x=0:inf", "has no end: write two finite numbers"),
         ("x=nan:1", "has no end"),
@@ -272,7 +260,7 @@ def test_nothing_to_plot(run: Run, cell: str, words: str) -> None:
         ("n=0:1", "n = 3 is an integer, and only real numbers have derivatives: write n = 3.0"),
         ("v=0:1", "v is an array of shape 2, and a plot needs one number"),
         ("text=0:1", "text"),
-        ("k=0:1", "the loop gives k a value in every turn"),
+        ("k=0:1", "the loop assigns k in every iteration"),
     ],
 )
 def test_refused(run: Run, refused: Refused, value: str, words: str) -> None:

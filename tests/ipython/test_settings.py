@@ -46,7 +46,7 @@ def test_digits(run: Run) -> None:
 
 
 def test_nodes(run: Run) -> None:
-    """The graph has room for so many nodes."""
+    """The graph has room for this many nodes."""
     cell = "%%tape x\n" + "\n".join(f"y{i} = np.sin(x) + {i}.0" for i in range(40))
 
     run("%config TapeMagics.max_nodes = 20")
@@ -114,10 +114,10 @@ def test_engine(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("digits = 0", "digits is a whole number from 1 to 17, not 0"),
-        ("digits = True", "digits is a whole number from 1 to 17, not True"),
-        ("digits = 6.0", "digits is a whole number from 1 to 17, not 6.0"),
-        ("max_nodes = 3", "max_nodes is a whole number from 20 to 2000, not 3"),
+        ("digits = 0", "digits must be an integer from 1 to 17, not 0"),
+        ("digits = True", "digits must be an integer from 1 to 17, not True"),
+        ("digits = 6.0", "digits must be an integer from 1 to 17, not 6.0"),
+        ("max_nodes = 3", "max_nodes must be an integer from 20 to 2000, not 3"),
         ("theme = 'drak'", "theme is 'auto', 'light' or 'dark', not 'drak'"),
         ("engine = None", "engine is 'auto', 'dot', 'pygraphviz' or 'none', not None"),
         ("first_tab = 'x'", "first_tab is 'Variables', 'Graph', 'Gradients', 'Paths', 'Plot', "),

@@ -104,10 +104,9 @@ def test_no_target(run: Run) -> None:
     """A cell without a target has only steps forward."""
     run("w = tm.Variable(2.0, name='w')")
 
-    assert [
-        "variable: w = 2.0",
-        "line 2: v1 = exp(w) = exp(2.0) = 7.38906",
-    ] == [step.words for step in steps(run, "%%tape w\nprint(np.exp(w))").steps]
+    assert ["variable: w = 2.0", "line 2: v1 = exp(w) = exp(2.0) = 7.38906"] == [
+        step.words for step in steps(run, "%%tape w\nprint(np.exp(w))").steps
+    ]
 
 
 def test_a_variable_that_changes(run: Run) -> None:

@@ -27,9 +27,9 @@ times = []
     [
         ("x q", "no variable 'q' in the notebook, and the cell does not assign one: write q = 3.0"),
         ("x -t q", "the cell does not assign one: -t names values that the cell computes"),
-        ("x=3", "'x=3' is no name of a variable: write names apart, as in %%tape x y"),
-        ("x for", "'for' is no name of a variable"),
-        ("x # why", "'#' is no name of a variable"),
+        ("x=3", "'x=3' isn't a variable name: write names apart, as in %%tape x y"),
+        ("x for", "'for' isn't a variable name"),
+        ("x # why", "'#' isn't a variable name"),
         ("x --hesian", "%%tape: there is no option --hesian: the nearest is --hessian"),
         ("x --jacobien=2", "there is no option --jacobien: the nearest is --jacobian"),
         ("x -x", "there is no option -x: the options are -t, --target, -o, --order, -p"),
@@ -37,13 +37,10 @@ times = []
         ("x --hessian=3", "--hessian takes no value: write --hessian alone"),
         ("x -t", "-t or --target needs a value: write -t NAME"),
         ("x -n", "-n or --name needs a value: write -n TAPE_NAME"),
-        (
-            "x -p text",
-            "'text' stands behind the options: write the names to watch in front of them",
-        ),
+        ("x -p text", "'text' stands behind the options: write the names to watch in front of them"),
         ("x 'y", "No closing quotation"),
-        ("x -o 0", "the order is a whole number from 1 to 9, not '0': write -o 2"),
-        ("x -o abc", "the order is a whole number from 1 to 9, not 'abc'"),
+        ("x -o 0", "the order must be an integer from 1 to 9, not '0': write -o 2"),
+        ("x -o abc", "the order must be an integer from 1 to 9, not 'abc'"),
         ("x -o -1", "not '-1'"),
         ("x -o 2.0", "not '2.0'"),
         ("x -o 10", "not '10'"),
@@ -57,22 +54,16 @@ times = []
         ("huge", "which is a whole number too large for int64, of dtype object in NumPy"),
         ("masked", "which is a MaskedArray: it would become a Tensor, for which * works entry by"),
         ("special", "nothing is masked. If that is meant, write special = np.array(special)"),
-        (
-            "x -n np",
-            "'np' is a module, and the tape would take its name: give the tape another name",
-        ),
+        ("x -n np", "'np' is a module, and the tape would take its name: give the tape another name"),
         ("x -n len", "'len' is a function, and the tape would take its name"),
         ("np", "cannot watch 'np', which is a module"),
         ("params", "name each of them, as in w, b = params and %%tape w b"),
         ("x -n 2t", "'2t' cannot be the name of a tape: write -n t"),
         ("x -n class", "'class' cannot be the name of a tape"),
-        (
-            "x -n x",
-            "'x' is what the tape is called in the cell: give the tape another name with -n",
-        ),
+        ("x -n x", "'x' is what the tape is called in the cell: give the tape another name with -n"),
         ("x tape", "'tape' is what the tape is called"),
     ],
-)
+)  # fmt: skip
 def test_refused(
     run: Run, refused: Refused, variables: dict[str, Any], line: str, words: str
 ) -> None:
@@ -87,15 +78,10 @@ def test_refused(
 @pytest.mark.parametrize(
     "cell",
     [
-        "await f()",
-        "y = await f()",
-        "async for i in f():\n    pass",
-        "async with f():\n    pass",
-        "[i async for i in f()]",
-        "[await i for i in f()]",
-        "if x:\n    z = (await f()) + 1",
+        "await f()", "y = await f()", "async for i in f():\n    pass", "async with f():\n    pass",
+        "[i async for i in f()]", "[await i for i in f()]", "if x:\n    z = (await f()) + 1",
     ],
-)
+)  # fmt: skip
 def test_await(run: Run, refused: Refused, cell: str) -> None:
     """Awaiting at the top level of the cell is refused, wherever it hides."""
     run(SETUP)
@@ -120,18 +106,15 @@ def test_awaiting_in_a_function(run: Run) -> None:
         ("y = x**2", "%tape takes one expression; to run statements, write %%tape above a cell"),
         ("(y := x)", "%tape takes one expression"),
         ("x**2; x", "%tape takes one expression"),
-        (
-            "-t y x**2",
-            "%tape has no option -t, only -o: write %%tape with its options above a cell",
-        ),
+        ("-t y x**2", "%tape has no option -t, only -o: write %%tape with its options above a cell"),
         ("-p x**2", "%tape has no option -p"),
         ("-o 2 --hessian x**2", "%tape has no option --hessian"),
         ("--no-auto-watch x**2", "%tape has no option --no-auto-watch"),
         ("--what-if x x**2", "%tape has no option --what-if"),
-        ("-o 0 x**2", "%tape: the order is a whole number from 1 to 9, not '0'"),
+        ("-o 0 x**2", "%tape: the order must be an integer from 1 to 9, not '0'"),
         ("await x", "'await'"),
     ],
-)
+)  # fmt: skip
 def test_line_magic(run: Run, refused: Refused, line: str, words: str) -> None:
     """%tape takes one expression."""
     run(SETUP)

@@ -394,10 +394,7 @@ def test_ranges(show: Show, value: str, low: float, high: float, step: float) ->
     [
         ("a", "a = 2 is an integer: write a = 2.0"),
         ("b", "b = True is True or False: a slider needs a number, such as b = 1.0"),
-        (
-            "c",
-            "c is complex: give its real and imaginary part a name each, as in re, im = 1.0, 2.0",
-        ),
+        ("c", "c is complex: give its real and imaginary part a name each, as in re, im = 1.0, 2.0"),
         ("empty", "empty is an array without entries: give it some"),
         ("big", "big has 25 entries, and sliders are for at most 24"),
         ("whole", "whole is an array of int64: sliders need real numbers"),
@@ -407,22 +404,22 @@ def test_ranges(show: Show, value: str, low: float, high: float, step: float) ->
         ("n", "n = 3 is an integer: write n = 3.0"),
         ("q", "there is no variable 'q' in the notebook, and the cell does not assign one"),
         ("tape", "'tape' is what the tape is called in the cell"),
-        ("d=3:-3", "the range in 'd=3:-3' is turned round: write d=-3:3"),
+        ("d=3:-3", "the range in 'd=3:-3' is reversed: write d=-3:3"),
         ("d=2:2", "the range in 'd=2:2' holds one number alone"),
         ("d=0:nan", "the range in 'd=0:nan' has no end: write two finite numbers, as in d=-3:3"),
         ("d=-inf:inf", "the range in 'd=-inf:inf' has no end"),
         ("d=2:3", "d has the value 0.5, which is outside of the range from 2.0 to 3.0"),
-        ("d=3", "'d=3' is no name with a range: write it without spaces, as in a=-3:3"),
+        ("d=3", "'d=3' isn't a name with a range: write it without spaces, as in a=-3:3"),
         ("d=:", "'d=:' has no two numbers for a range: write them as in d=-3:3"),
-        ("d=1:2:3", "'d=1:2:3' is no name with a range"),
-        ("d[0]", "'d[0]' is no name with a range"),
+        ("d=1:2:3", "'d=1:2:3' isn't a name with a range"),
+        ("d[0]", "'d[0]' isn't a name with a range"),
         ("d d", "'d' stands there twice: write it once, with its range"),
         ("d=0:1 d", "'d' stands there twice"),
-        ("k", "the loop gives k a value in every turn"),
+        ("k", "the loop assigns k in every iteration"),
         ("y", "y is computed from what is watched, and a slider would cut it off"),
         ("never", "the line that assigns never did not run: write never = 1.0 in front"),
     ],
-)
+)  # fmt: skip
 def test_bad_input(run: Run, refused: Refused, words: str, message: str) -> None:
     """One line says what to write; the notebook is as it was."""
     run(

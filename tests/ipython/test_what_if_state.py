@@ -28,56 +28,36 @@ def moved(report: TapeReport, **values: Any) -> str:
 
 STATES = {
     "class attribute": ("class C:\n    n = 0", "C.n += 1; C.new = 1", "C.n"),
-    "slots": (
-        "class C:\n    __slots__ = ('n',)\n    def __init__(self): self.n = 0\nc = C()",
-        "c.n += 1",
-        "c.n",
-    ),
+    "slots": ("class C:\n    __slots__ = ('n',)\n    def __init__(self): self.n = 0\nc = C()", "c.n += 1", "c.n"),
     "property": (
         "class C:\n    n = 0\n    @property\n    def next(self):\n        C.n += 1\n        return C.n\nc = C()",
         "k = c.next",
         "k",
     ),
-    "lru_cache": (
-        "import functools\n@functools.lru_cache\ndef f(x): return x * a",
-        "k = f(2.0)",
-        "k",
-    ),
+    "lru_cache": ("import functools\n@functools.lru_cache\ndef f(x): return x * a", "k = f(2.0)", "k"),
     "partial": (
         "import functools\nlog = []\ndef f(log): log.append(1); return len(log)\nf = functools.partial(f, log)",
         "k = f()",
         "k",
     ),
     "bound method": ("log = []\nadd = log.append", "add(1)", "len(add.__self__)"),
-    "bit generator": (
-        "bits = np.random.PCG64(0)",
-        "k = np.random.Generator(bits).normal()",
-        "k",
-    ),
+    "bit generator": ("bits = np.random.PCG64(0)", "k = np.random.Generator(bits).normal()", "k"),
     "DataFrame": (
         "import pandas as pd\ntable = pd.DataFrame({'u': [1.0, 2.0]})",
         "table.loc[len(table)] = 1.0; table[f'v{len(table)}'] = a; table.loc[0, 'u'] += 1",
         "table.size + table.loc[0, 'u']",
     ),
     "Series": ("import pandas as pd\ns = pd.Series([1.0, 2.0])", "s[0] += 1", "s[0]"),
-    "array.array": (
-        "import array\nnumbers = array.array('d', [1.0])",
-        "numbers[0] += 1",
-        "numbers[0]",
-    ),
+    "array.array": ("import array\nnumbers = array.array('d', [1.0])", "numbers[0] += 1", "numbers[0]"),
     "UserDict": ("from collections import UserDict\nd = UserDict(n=0)", "d['n'] += 1", "d['n']"),
-    "queue": (
-        "import queue\nq = queue.Queue()\nfor k in range(3): q.put(k)",
-        "k = q.get()",
-        "k",
-    ),
+    "queue": ("import queue\nq = queue.Queue()\nfor k in range(3): q.put(k)", "k = q.get()", "k"),
     "function of another namespace": (
         "held = {'log': []}\nexec('def f(): log.append(1); return len(log)', held)\nf = held['f']",
         "k = f()",
         "k",
     ),
     "path of modules": ("import sys", "sys.path.append('/nowhere')", "sys.path.count('/nowhere')"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -163,21 +143,9 @@ CHANGES = {
     "a Variable": ("v = tm.Variable(1.0)", "v.assign_add(1.0)", "v.assign(7.0)", "float(v)", 8.0),
     "a name": ("n = 0", "n = n + 1", "n = 10", "n", 11),
     "a name that is only read": ("data = 1.0", "z = data * a", "data = 5.0", "data", 5.0),
-    "a container that is only read": (
-        "data = [1.0]",
-        "z = data[0] * a",
-        "data[0] = 5.0",
-        "data",
-        [5.0],
-    ),
-    "an attribute": (
-        "class C: n = 0",
-        "C.n += 1",
-        "C.n = 10",
-        "C.n",
-        11,
-    ),
-}
+    "a container that is only read": ("data = [1.0]", "z = data[0] * a", "data[0] = 5.0", "data", [5.0]),
+    "an attribute": ("class C: n = 0", "C.n += 1", "C.n = 10", "C.n", 11),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -88,15 +88,12 @@ def test_the_report_says_the_same(run: Run) -> None:
         ("%why y l[3]", "'l[3]' does not exist in the notebook (IndexError: "),
         ("%why y x.w.v", "'x.w.v' does not exist in the notebook (AttributeError: "),
         ("%why y nobody.w", "'nobody' does not exist in the notebook"),
-        (
-            "%why np.sum(y) x",
-            "np.sum(y) is a call, and would be computed anew: give what the %%tape cell computed a",
-        ),
+        ("%why np.sum(y) x", "np.sum(y) is a call, and would be computed anew: give what the %%tape cell computed a"),
         ("%why y x + 1", "x + 1 is no name"),
         ("%why y l[f(0)]", "l[f(0)] is no name"),
         ("%why y x)", "needs a target and a source"),
     ],
-)
+)  # fmt: skip
 def test_usage(run: Run, line: str, words: str) -> None:
     """A wrong call says what to write."""
     run("%%tape x\nx = 2.0\ny = x * x\nz = 1\nd, l = {'w': x}, [x]\nclass m:\n    w = x")
@@ -217,12 +214,9 @@ def test_what_the_cell_computed_beside_its_tape(run: Run, cell: str) -> None:
     [
         ("y = y * x", "line 5 (y = y * x), 100 times: "),
         ("y = y * x + x * x", "line 5 (y = y * x + x * x), 100 times: "),
-        (
-            "y = y * x if k % 2 else y + x",
-            "line 5 (y = y * x if k % 2 else y + x), 100 operations: ",
-        ),
+        ("y = y * x if k % 2 else y + x", "line 5 (y = y * x if k % 2 else y + x), 100 operations: "),
     ],
-)
+)  # fmt: skip
 def test_a_loop_is_told_line_by_line(run: Run, body: str, line: str) -> None:
     """The contributions of one line are added up, over all times that it ran."""
     run(f"%%tape x\nx = 0.9\ny = 1.0\nfor k in range(100):\n    {body};")

@@ -43,11 +43,7 @@ class Odd(np.ndarray):
 
 
 VALUES: dict[str, tuple[Callable[[], Any], type[TapeError], str]] = {
-    "unknown chunks": (
-        lambda: X[X[:, 0] > 0],
-        UnsupportedArgumentError,
-        r"write x.compute_chunk_sizes\(\)",
-    ),
+    "unknown chunks": (lambda: X[X[:, 0] > 0], UnsupportedArgumentError, r"write x.compute_chunk_sizes\(\)"),
     "objects": (lambda: X.astype(object), NotNumbersError, r"write x.astype\(float\)"),
     "text": (lambda: X.astype("U3"), NotNumbersError, r"dtype of this Dask array is <U3"),
     "masked arrays": (
@@ -77,7 +73,7 @@ VALUES: dict[str, tuple[Callable[[], Any], type[TapeError], str]] = {
         UnsupportedArgumentError,
         "would compute them",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("value", "error", "words"), VALUES.values(), ids=VALUES.keys())
@@ -240,11 +236,8 @@ DOORS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     ),
     "da.blockwise": (lambda x, _w: da.blockwise(np.sin, "ij", x, "ij"), "da.blockwise"),
     "da.from_array": (lambda x, _w: da.from_array(x), "da.from_array"),
-    "to_dask_array": (
-        lambda x, _w: x.to_dask_array(),
-        "would take the value off the tape that is recording",
-    ),
-}
+    "to_dask_array": (lambda x, _w: x.to_dask_array(), "would take the value off the tape that is recording"),
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:Passing an object to dask.array.from_array")

@@ -57,11 +57,7 @@ def in_turn(entries: Entries, place: int) -> Entries:
 
 
 def check(
-    entries: Entries,
-    asked: str,
-    cut: str,
-    precision: Any = double,
-    first: bool = False,
+    entries: Entries, asked: str, cut: str, precision: Any = double, first: bool = False
 ) -> int:
     """Each entry is equal or refused; a failure says which one it was. The number of those refused."""
     refused = 0

@@ -145,9 +145,7 @@ CASES: dict[str, Callable[..., Any]] = {
         lambda x, y, w: np.sum(w**2) + np.sum(np.abs(w)) + loss(x, y, w) + loss(2 * x, y, w)
     ),
     "zeros": gradient(lambda _x, _y, w: np.sum(w * w), unconnected_gradients="zero"),
-    "single precision": gradient(
-        lambda x, y, w: np.sum(x.astype("f4") @ np.astype(w, "f4")) * np.sum(y.astype("f4"))
-    ),
+    "single precision": gradient(lambda x, y, w: np.sum(x.astype("f4") @ np.astype(w, "f4")) * np.sum(y.astype("f4"))),
     "complex": gradient(lambda x, _, w: np.abs(np.sum(x * 1j * w))),
     "a list of tensors": gradient(lambda _, y, w: np.sum(np.stack([y, y * 2])) * w[0]),
     "a nonlinear loss": gradient(lambda x, y, w: np.sqrt(loss(x, y, w))),
@@ -159,16 +157,10 @@ CASES: dict[str, Callable[..., Any]] = {
     "output_gradients": weighed(lambda *_: np.arange(12.0)),
     "lazy output_gradients": weighed(lambda _x, y, _w: y),
     "one number as output_gradients": weighed(lambda *_: 2.0),
-    "a Jacobian": recorded(lambda t, v, x, _y, w: t.jacobian(v, [x, w]))(
-        lambda x, _, w: np.sum((x * w) ** 2, 0)
-    ),
+    "a Jacobian": recorded(lambda t, v, x, _y, w: t.jacobian(v, [x, w]))(lambda x, _, w: np.sum((x * w) ** 2, 0)),
     "a Jacobian of a number": recorded(lambda t, v, x, _y, w: t.jacobian(v, [x, w]))(loss),
-    "a Jacobian of nothing": recorded(lambda t, v, x, _y, w: t.jacobian(v, [x, w]))(
-        lambda x, _, w: (x[0] * w)[:0]
-    ),
-    "a batch Jacobian": recorded(lambda t, v, x, *_: t.batch_jacobian(v, x))(
-        lambda x, _, w: np.tanh(x * w)
-    ),
+    "a Jacobian of nothing": recorded(lambda t, v, x, _y, w: t.jacobian(v, [x, w]))(lambda x, _, w: (x[0] * w)[:0]),
+    "a batch Jacobian": recorded(lambda t, v, x, *_: t.batch_jacobian(v, x))(lambda x, _, w: np.tanh(x * w)),
     "a Hessian": lambda x, y, w: tm.hessian(lambda w: loss(x, y, w))(w.read_value()),
     "value_and_grad": lambda x, y, w: tm.value_and_grad(loss, (0, 2))(x, y, w.read_value()),
     "jvp": lambda x, y, w: tm.jvp(lambda x: loss(np.tanh(x), y, w), [x], [x]),
@@ -178,16 +170,12 @@ CASES: dict[str, Callable[..., Any]] = {
     "custom_gradient": gradient(lambda x, y, w: np.sum(softplus(x @ w) * y)),
     "recompute_grad": gradient(lambda x, y, w: np.sum(tm.recompute_grad(np.tanh)(x @ w) * y)),
     "stop_gradient": gradient(lambda x, y, w: np.sum(tm.stop_gradient(x @ w) * y * (x @ w))),
-    "grad_pass_through": gradient(
-        lambda x, y, w: np.sum(tm.grad_pass_through(np.floor)(x @ w) * y)
-    ),
+    "grad_pass_through": gradient(lambda x, y, w: np.sum(tm.grad_pass_through(np.floor)(x @ w) * y)),
     "a lazy condition": gradient(lambda x, _, w: np.sum(np.where(np.sum(x) > 0, x, 2 * x) * w)),
     "layers": dense,
-    "cross-entropy": gradient(
-        lambda x, y, w: nn.losses.BinaryCrossentropy(from_logits=True)(y > 0, x @ w)
-    ),
+    "cross-entropy": gradient(lambda x, y, w: nn.losses.BinaryCrossentropy(from_logits=True)(y > 0, x @ w)),
     "TensorFlow's names": tensorflow,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("function", CASES.values(), ids=CASES.keys())

@@ -305,13 +305,10 @@ class Function(nn.Layer):
     ("function", "words"),
     [
         (np.log, r"the loss is nan\. It arose in the layer 'culprit': log of -?[\d.e-]+ gave nan"),
-        (
-            lambda x: np.sqrt(x * 0),
-            r"though the loss is .* 'culprit': the derivative of sqrt\(-?0\.0\) gave -?inf",
-        ),
+        (lambda x: np.sqrt(x * 0), r"though the loss is .* 'culprit': the derivative of sqrt\(-?0\.0\) gave -?inf"),
         (lambda x: 1 / (x - x), r"'culprit': divide of 1 and 0\.0 gave inf"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_loss_that_is_not_finite(function: Any, words: str) -> None:
     """Training stops before the step, and names the operation and the layer; running averages are as before, too."""

@@ -88,8 +88,7 @@ def test_a_length_that_is_not_known_stays_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    "use",
-    [bool, float, list, len, np.asarray, np.add.reduce, lambda x: [1, 2, 3][x]],
+    "use", [bool, float, list, len, np.asarray, np.add.reduce, lambda x: [1, 2, 3][x]]
 )
 def test_values_that_are_not_there(use: Any) -> None:
     """What needs values is refused with the name of the tensor, or of the function."""

@@ -21,10 +21,8 @@ from tapemagic.errors import (
 from tapemagic.nn import initializers, regularizers
 
 RANDOM = [
-    name
-    for name in initializers.__all__
-    if name not in {"Constant", "Identity", "Initializer", "Ones", "Zeros", "get"}
-]
+    name for name in initializers.__all__ if name not in {"Constant", "Identity", "Initializer", "Ones", "Zeros", "get"}
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RANDOM)

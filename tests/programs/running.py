@@ -12,6 +12,20 @@ from tapemagic.programs.program import Program
 from tapemagic.programs.text.source import Retrace, Text
 from tapemagic.programs.text.writer import Writer
 
+Change = Callable[[], Any]
+Case = tuple[Any, ...]
+"""A function under tm.function, and changes of what it reads."""
+
+
+def setting(owner: Any, name: str, value: Any) -> Change:
+    """A change of an attribute."""
+    return lambda: setattr(owner, name, value)
+
+
+def putting(owner: Any, key: Any, value: Any) -> Change:
+    """A change of an entry."""
+    return lambda: owner.__setitem__(key, value)
+
 
 def pasted(program: Program) -> Callable[..., Any]:
     """The function that the source defines, given what it cannot define itself."""

@@ -12,6 +12,7 @@ import functools
 import logging
 import os
 import random
+import sys
 import tempfile
 import time
 import types
@@ -26,21 +27,12 @@ from scipy import stats
 import tapemagic as tm
 from tapemagic import nn, tf
 from tapemagic.programs.function import Function
-
-Case = tuple[Callable[[Any], Any], list[Callable[[], Any]]]
+from tests.programs.running import Case, putting, setting
 
 FOLDER = tempfile.TemporaryDirectory()
 
 rate = 0.5
 count = 0
-
-
-def putting(owner: Any, key: Any, value: Any) -> Callable[[], Any]:
-    return lambda: owner.__setitem__(key, value)
-
-
-def setting(owner: Any, name: str, value: Any) -> Callable[[], Any]:
-    return lambda: setattr(owner, name, value)
 
 
 def set_rate(value: float) -> None:
@@ -322,6 +314,73 @@ def an_own_iterable() -> Case:
     return lambda x: sum(x * k for k in p), [lambda: p.ks.append(4.0)]
 
 
+def attributes_by_a_getter_of_another_name() -> Case:
+    from operator import attrgetter as pick
+
+    c = Config()
+    return lambda x: x * pick("lr")(c), [setting(c, "lr", 0.3)]
+
+
+def text_by_a_class_of_another_name() -> Case:
+    class Named(Config):
+        def __str__(self) -> str:
+            return "a" * int(self.lr)
+
+    c, words = Named(), {"show": str}
+    return lambda x: x * len(words["show"](c)), [setting(c, "lr", 3.0)]
+
+
+def namespaces_that_are_compared() -> Case:
+    a, b = types.SimpleNamespace(lr=1.0), types.SimpleNamespace(lr=1.0)
+    return lambda x: x * (2.0 if a == b else 3.0), [setting(a, "lr", 2.0), setting(b, "lr", 2.0)]
+
+
+def the_text_of_a_namespace() -> Case:
+    a = types.SimpleNamespace(lr=1.0)
+    return lambda x: x * len(f"{a}"), [setting(a, "lr", 0.125), setting(a, "momentum", 0.9)]
+
+
+def an_array_with_another_shape_in_place() -> Case:
+    a = np.arange(6.0)
+    return lambda x: x * len(a), [setting(a, "shape", (2, 3)), setting(a, "dtype", np.int64)]
+
+
+def a_module_imported_inside_and_loaded_again() -> Case:
+    def load(value: float) -> None:
+        sys.modules["settings_of_a_test"] = types.ModuleType("settings_of_a_test")
+        sys.modules["settings_of_a_test"].lr = value  # type: ignore[attr-defined]
+
+    def f(x: Any) -> Any:
+        import settings_of_a_test  # type: ignore[import-not-found]
+
+        return x * settings_of_a_test.lr
+
+    load(2.0)
+    return f, [lambda: load(3.0), lambda: load(4.0)]
+
+
+def an_own_list_class() -> Case:
+    class Layers(list[Any]):
+        scale = 1.0
+
+        def __call__(self, x: Any) -> Any:
+            for layer in self:
+                x = layer(x) * self.scale
+            return x
+
+    layers = Layers([np.sin])
+    return lambda x: layers(x), [setting(layers, "scale", 3.0), setting(Layers, "scale", 2.0)]
+
+
+def the_annotations_of_a_function() -> Case:
+    def scaled(x: Any) -> Any:
+        return x * len(scaled.__annotations__) * len(scaled.__doc__ or "")
+
+    scaled.__doc__ = "short"
+    changes = [setting(scaled, "__doc__", "longer"), putting(scaled.__annotations__, "y", 1.0)]
+    return scaled, changes
+
+
 def an_activation_by_its_name() -> Case:
     c: Any = Config()
     c.act = "tanh"
@@ -458,6 +517,14 @@ PROGRAMS: tuple[Callable[[], Case], ...] = (
     a_layer_that_is_exchanged, a_dataclass, a_frozen_dataclass, a_module_of_settings, a_property, closures_over_a_loop,
     recursion, a_memo_of_numbers, a_generator_inside, asserts_and_branches, a_variable_added_to_a_list,
     a_variable_replaced_in_a_dict, a_partial_function, an_attribute_of_the_function, an_own_iterable,
+    attributes_by_a_getter_of_another_name,
+    text_by_a_class_of_another_name,
+    namespaces_that_are_compared,
+    the_text_of_a_namespace,
+    an_array_with_another_shape_in_place,
+    a_module_imported_inside_and_loaded_again,
+    an_own_list_class,
+    the_annotations_of_a_function,
     an_activation_by_its_name, methods_by_composed_names, attributes_of_all_kinds, the_text_of_an_object, an_enum,
     a_named_tuple, a_helper_that_is_edited, a_method_that_is_replaced, inheritance_with_super, an_own_dict_class,
     the_type_of_self, a_class_asked_for_by_isinstance, a_tensorflow_model,
@@ -484,6 +551,14 @@ def a_branch_on_the_package_s_random_number() -> Case:
 def a_branch_on_scipy_s_random_number() -> Case:
     np.random.seed(3)
     return lambda x: x if stats.uniform.rvs() < 0.5 else -x, []
+
+
+def a_seed_of_numpy() -> Case:
+    def f(x: Any) -> Any:
+        np.random.seed(0)
+        return x + np.random.normal(size=3)
+
+    return f, []
 
 
 def a_generator_around_it() -> Case:
@@ -739,10 +814,8 @@ EAGER: tuple[tuple[Callable[[], Case], str], ...] = (
     (random_numbers_of_numpy, "it draws random numbers (line"),
     (a_branch_on_a_random_number, "it draws random numbers (line"),
     (a_branch_on_the_package_s_random_number, "a random number cannot be part of a program (line"),
-    (
-        a_branch_on_scipy_s_random_number,
-        "it reads stats, of the library scipy, which may do more than compute (line",
-    ),
+    (a_branch_on_scipy_s_random_number, "it reads stats, of the library scipy, which may do more than compute (line"),
+    (a_seed_of_numpy, "it draws random numbers (line"),
     (a_generator_around_it, "it reads rng, a Generator, which draws random numbers (line"),
     (random_numbers_of_python, "it reads random, which draws random numbers (line"),
     (dropout, "it draws random numbers in a layer, as Dropout does in training (line"),
@@ -782,7 +855,7 @@ EAGER: tuple[tuple[Callable[[], Case], str], ...] = (
     (a_rate_that_changes_before_each_call, "c.lr, which it reads, changes between calls"),
     (a_date_of_now, "it reads the clock (line"),
     (a_stored_method, "it reads get, the method get of dict (line"),
-)
+)  # fmt: skip
 
 
 def results(case: Callable[[], Case], wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:

@@ -46,15 +46,8 @@ def traced(f: Any, *args: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("args", "kwargs"),
-    [
-        ((), {}),
-        ((one,), {}),
-        ((one, two, three), {}),
-        ((one,), {"z": two}),
-        ((one, two), {"x": one}),
-        ((), {"y": one}),
-    ],
-)
+    [((), {}), ((one,), {}), ((one, two, three), {}), ((one,), {"z": two}), ((one, two), {"x": one}), ((), {"y": one})],
+)  # fmt: skip
 def test_wrong_arguments_raise_the_error_of_the_function(args: Any, kwargs: Any) -> None:
     """The message is the same with and without a program, and no other error stands behind it."""
     with pytest.raises(TypeError) as right:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
-import sys
-import threading
 import uuid
 import warnings
 from collections.abc import Callable
@@ -17,7 +14,6 @@ import pytest
 from numpy.random import PCG64, Generator, RandomState, SeedSequence
 
 import tapemagic as tm
-from tapemagic.errors import EagerWarning
 
 SYSTEM = random.SystemRandom()
 CHILDREN = np.random.default_rng(0)
@@ -30,43 +26,6 @@ def quietly(f: Any, calls: int = 4) -> Any:
         for k in range(calls):
             made(tm.constant([k + 1.0, 2.0]))
     return made
-
-
-SCRIPT = """
-import fractions
-import tapemagic as tm
-
-@tm.function
-def parsed(x):
-    if x > 0:  # a guard, whose line is read
-        return x * float(fractions.Fraction(1, 2))
-    return x
-
-@tm.function
-def outer(x):
-    return parsed(x) + inner(x)
-
-@tm.function
-def inner(x):
-    return float(x) + 1  # warns that it stays eager, and asks for its text
-
-for f in (parsed, outer):
-    for k in range(4):
-        f(tm.constant(k + 1.0))
-    print(f.__name__, len(f.programs), f.why_eager)
-"""
-
-
-def test_what_the_package_does_itself_is_no_effect(tmp_path: Any) -> None:
-    """It reads the source, and is imported, while the first calls of a script are observed."""
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    found = subprocess.run(
-        [sys.executable, "-W", "always", str(script)], capture_output=True, text=True, check=True
-    )
-    parsed, outer = found.stdout.splitlines()
-    assert parsed.split() == ["parsed", "1"]
-    assert outer.startswith("outer 0 float() takes a value out of the program")
 
 
 @pytest.mark.parametrize(
@@ -137,44 +96,3 @@ def test_other_dates_and_texts_are_constants(f: Any) -> None:
     found = quietly(f)
     assert found.why_eager == ""
     assert found.programs
-
-
-@pytest.mark.parametrize(
-    "f",
-    [lambda x: x * threading.active_count(), lambda x: x * len(threading.enumerate())],
-)
-def test_the_number_of_threads_is_none_of_the_function_s(f: Any) -> None:
-    """It is another one as soon as a thread is started."""
-    found = quietly(f)
-    assert found.why_eager.startswith("it reads threading, of the library threading")
-
-
-class Screen:
-    """What was printed."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def write(self, text: str) -> int:
-        """Keep a text."""
-        self.lines.append(text)
-        return len(text)
-
-
-def test_under_a_profile_function_of_python_s(monkeypatch: Any) -> None:
-    """It is left as it is."""
-    screen = Screen()
-    monkeypatch.setattr(sys, "stdout", screen)
-    f = tm.function(lambda x: (print("x"), x)[1])  # noqa: T201
-
-    def profile(*_: Any) -> None:
-        pass
-
-    sys.setprofile(profile)
-    try:
-        with pytest.warns(EagerWarning, match="it prints"):
-            _ = [f(tm.constant(1.0)) for _ in range(4)]
-        assert sys.getprofile() is profile
-    finally:
-        sys.setprofile(None)
-    assert screen.lines.count("x") == 4

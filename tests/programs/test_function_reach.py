@@ -10,8 +10,6 @@ import dataclasses
 import functools
 import threading
 import types
-from collections import deque
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,19 +18,9 @@ import pytest
 import tapemagic as tm
 from tapemagic.errors import EagerWarning
 from tests.programs import reach
+from tests.programs.running import Change, changes_are_seen, putting, setting
 
 x = tm.constant([1.0, 2.0, 3.0])
-Change = Callable[[], Any]
-
-
-def setting(owner: Any, name: str, value: Any) -> Change:
-    """A change of an attribute."""
-    return lambda: setattr(owner, name, value)
-
-
-def putting(owner: Any, key: Any, value: Any) -> Change:
-    """A change of an entry."""
-    return lambda: owner.__setitem__(key, value)
 
 
 class Base:
@@ -153,18 +141,7 @@ def cases() -> dict[str, tuple[Any, ...]]:
 @pytest.mark.parametrize("name", cases())
 def test_changes_are_seen(name: str) -> None:
     """A program is made, and no value is stale."""
-    f, *changes = cases()[name]
-    g = tm.function(f)
-    for _ in range(3):
-        assert np.array_equal(f(x), g(x))
-    assert g.programs
-
-    for change in changes:
-        change()
-        for _ in range(3):
-            assert np.array_equal(f(x), g(x)), name
-
-    assert not g.why_eager
+    changes_are_seen(*cases()[name], x=x)
 
 
 def test_classes_modules_and_partial_functions_as_arguments() -> None:
@@ -185,26 +162,21 @@ def test_classes_modules_and_partial_functions_as_arguments() -> None:
         assert f.programs
 
 
-cached = functools.lru_cache(float)
 local = threading.local()
 local.k = 2.0
 variable = contextvars.ContextVar("variable", default=2.0)
 objects = np.array([2.0, "a"], dtype=object)
-members, recent = {1.0, 2.0}, deque([2.0])
 masked = np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False])
 
 
 @pytest.mark.parametrize(
     ("f", "reason"),
     [
-        (lambda x: x * cached(3), "it reads cached, a"),
         (lambda x: x * local.k, "it reads local, a _local"),
         (lambda x: x * variable.get(), "it reads variable, a ContextVar"),
         (lambda x: x * objects[0], "it reads objects, an array of objects"),
         (lambda x: x * float(masked.sum()), "it reads masked, an array of the class MaskedArray"),
         (lambda x: x * len(globals()), r"it uses globals\(\)"),
-        (lambda x: x * len(members), "it reads members, a set"),
-        (lambda x: x * recent[0], "it reads recent, a deque"),
     ],
 )
 def test_what_cannot_be_watched(f: Any, reason: str) -> None:

@@ -144,18 +144,8 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: (tf.print(end=""), x)[1], 0, "it prints", "print it after the call"),
     (displays, 2, "it reads display, of the library IPython", "before the call"),
     (lambda x: x * time.time(), 0, "it reads time, of the library time", "as an argument"),
-    (
-        lambda x: (os.environ.get("HOME"), x)[1],
-        0,
-        "it reads os, of the library os",
-        "as an argument",
-    ),
-    (
-        lambda x: (locale.localeconv(), x)[1],
-        0,
-        "it reads locale, of the library locale",
-        "the call",
-    ),
+    (lambda x: (os.environ.get("HOME"), x)[1], 0, "it reads os, of the library os", "as an argument"),
+    (lambda x: (locale.localeconv(), x)[1], 0, "it reads locale, of the library locale", "the call"),
     (opens, 2, "it uses open(), which opens a file", "the call"),
     (remembers, 2, "it changes HISTORY", "after the call"),
     (pair, 4, "a result of type Pair", "return tensors"),
@@ -163,12 +153,7 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (looks, 4, "it catches errors", "with if"),
     (lambda x: eval("x") + x, 0, "it uses eval()", "write the names themselves"),  # noqa: S307
     (lambda x: (id(x), x)[1], 0, "it uses id()", "as an argument"),
-    (
-        lambda x: x * RANDOM.normal(),
-        0,
-        "it reads RANDOM, a Generator, which draws",
-        "as an argument",
-    ),
+    (lambda x: x * RANDOM.normal(), 0, "it reads RANDOM, a Generator, which draws", "as an argument"),
     (lambda x: x * np.random.rand(), 0, "it draws random numbers", "as an argument"),  # noqa: NPY002
     (
         lambda x: x * random.random(),  # noqa: S311
@@ -200,14 +185,9 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: as_strided(x, (1,)), 0, "as_strided()", "sliding_window_view"),
     (sets, 2, "it changes sets.last", "after the call"),
     (under_a_global_tape, 2, "it reads TAPE, a GradientTape", "make the tape inside"),
-    (
-        lambda x: RANDOM.shuffle(x.numpy()),
-        0,
-        "it reads RANDOM, a Generator, which draws",
-        "as an argument",
-    ),
+    (lambda x: RANDOM.shuffle(x.numpy()), 0, "it reads RANDOM, a Generator, which draws", "as an argument"),
     (Noise().__call__, 2, "it reads self.rng, a Generator, which draws", "as an argument"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("f", "lines", "what", "instead"), CASES)

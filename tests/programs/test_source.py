@@ -127,10 +127,7 @@ def test_ruff_has_nothing_to_say(written, tmp_path):
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     ruff = [sys.executable, "-m", "ruff"]
     options = ["--isolated", "--no-cache", "--config", "line-length = 100"]
-    for command in (
-        ["format", "--diff", *options],
-        ["check", "--select", "E,F,W,I,B", *options],
-    ):
+    for command in (["format", "--diff", *options], ["check", "--select", "E,F,W,I,B", *options]):
         done = subprocess.run(
             [*ruff, *command], cwd=tmp_path, capture_output=True, text=True, check=False
         )
@@ -610,10 +607,7 @@ def test_the_source_has_no_blocks_unless_the_program_that_runs_is_asked_for():
         return np.sum(x * np.exp(-x * x))
 
     x = np.linspace(-2.0, 3.0, 200_001)
-    for f, compare in (
-        (bell, np.testing.assert_array_equal),
-        (total, np.testing.assert_allclose),
-    ):
+    for f, compare in ((bell, np.testing.assert_array_equal), (total, np.testing.assert_allclose)):
         results = [f(tm.constant(x)) for _ in range(3)][-1]
         readable, as_run = f.source(), f.source(as_run=True)
         assert not any(word in readable for word in ("out=", "for ", "u1 *=", "empty"))

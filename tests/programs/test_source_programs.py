@@ -88,23 +88,9 @@ def test_random_programs_compute_what_they_say_in_their_order(seed):
 
 
 HOSTILE = [
-    "np",
-    "lambda",
-    "d_x",
-    "__class__",
-    "a b",
-    "x\n; import os",
-    "1x",
-    "",
-    "ß",
-    "ℌ",
-    "l",
-    "print",
-    "Retrace",
-    "f",
-    "q_x0",
-    "np_maximum",
-]
+    "np", "lambda", "d_x", "__class__", "a b", "x\n; import os", "1x", "", "ß", "ℌ", "l", "print", "Retrace",
+    "f", "q_x0", "np_maximum",
+]  # fmt: skip
 
 
 def test_hostile_names_are_harmless():

@@ -53,14 +53,10 @@ def not_batched(g: Any, _y: Any, _x: Any) -> Any:
             [lambda g, y, x: (g * y)[..., None] / np.where(x, x, 1)],
             lambda: laws.check_affine(np.prod, np.array([0.0, 2.0])),
         ),
-        (
-            np.sin,
-            [lambda g, _y, x: g * np.array(np.cos(x))],
-            lambda: laws.check_smooth(np.sin, apart((3,))),
-        ),
+        (np.sin, [lambda g, _y, x: g * np.array(np.cos(x))], lambda: laws.check_smooth(np.sin, apart((3,)))),
     ],
     ids=["repeated index", "batch", "factor", "second order", "zero", "curvature"],
-)
+)  # fmt: skip
 def test_damage_is_noticed(
     function: Callable[..., Any], rules: list[Any], check: Callable[[], None]
 ) -> None:

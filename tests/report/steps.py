@@ -42,7 +42,7 @@ def stepped(found: list[Drawn]) -> tuple[Steps, Graph]:
 
 def check(steps: Steps, graph: Graph) -> None:
     """Every value becomes known once, and every gradient is complete in the end."""
-    known = [*steps.known, *(k for step in steps.steps for k in step.shown)]
+    known = [*steps.filled_from_start, *(k for step in steps.steps for k in step.shown)]
     gradients = {k: text for step in steps.steps for k, text in step.gradients}
     orders = {value.order for value in graph.values if value.gradient is not None}
     ends = {

@@ -132,11 +132,7 @@ def test_agrees(function: Callable[..., Any], inputs: list[Any]) -> None:
     ("function", "point", "expected"),
     [
         (wrong, 2.0, "8.0 on the tape, 12.0 by finite differences"),
-        (
-            lambda a: np.sum(wrong(a)),
-            [0.5, 2.0, 1.0],
-            "entry [1] is 8.0 on the tape, 12.0 by finite differences",
-        ),
+        (lambda a: np.sum(wrong(a)), [0.5, 2.0, 1.0], "entry [1] is 8.0 on the tape, 12.0 by finite differences"),
         (
             doubled,
             0.0,
@@ -170,7 +166,7 @@ def test_agrees(function: Callable[..., Any], inputs: list[Any]) -> None:
             ),
         ),
     ],
-)
+)  # fmt: skip
 def test_differs(function: Callable[..., Any], point: Any, expected: str) -> None:
     """A wrong gradient differs, with the entry, both numbers and a possible reason."""
     assert f"differs from finite differences: {expected}" == words(function, np.asarray(point))
@@ -180,16 +176,12 @@ def test_differs(function: Callable[..., Any], point: Any, expected: str) -> Non
     ("function", "point", "expected"),
     [
         (hidden, 1.0, "hidden has a custom gradient, and its operations are not on the tape"),
-        (
-            tm.grad_pass_through(np.round),
-            1.3,
-            "round has a custom gradient, and its operations have no derivative",
-        ),
+        (tm.grad_pass_through(np.round), 1.3, "round has a custom gradient, and its operations have no derivative"),
         (np.sqrt, 0.0, "some numbers are nan or infinite"),
         (np.sum, np.zeros((0, 3)), "it has no entries"),
         (lambda a: np.linalg.svd(a)[1], np.eye(2), "the tape doesn't store all parameters of svd"),
     ],
-)
+)  # fmt: skip
 def test_not_compared(function: Callable[..., Any], point: Any, expected: str) -> None:
     """What cannot be repeated says so."""
     with np.errstate(all="ignore"):

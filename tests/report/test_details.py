@@ -13,7 +13,7 @@ import pytest
 import tapemagic as tm
 from tapemagic.report import details as details_module
 from tapemagic.report.details import NotKeptError
-from tapemagic.report.entries import MOST, MOST_PARTS, entries_of
+from tapemagic.report.entries import MAX_ENTRIES, MAX_PARTS, entries_of
 from tests.report.details import details_of, key_of
 
 
@@ -60,7 +60,7 @@ def test_an_array_in_full() -> None:
     [(0,), (1,), (10,), (11,), (1000,), (0, 3), (2, 3, 4), (2, 0, 4), (1, 1, 1, 1), (10, 100)],
 )
 def test_every_entry_is_there(shape: tuple[int, ...]) -> None:
-    """Up to `MOST` of them."""
+    """Up to `MAX_ENTRIES` of them."""
     array = np.arange(np.prod(shape)).reshape(shape)
 
     found = entries_of(array)
@@ -72,7 +72,7 @@ def test_every_entry_is_there(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", [(MOST + 1,), (1000, 1000), (30, 40, 50), (3, 1000), (1000, 1, 1)]
+    "shape", [(MAX_ENTRIES + 1,), (1000, 1000), (30, 40, 50), (3, 1000), (1000, 1, 1)]
 )
 def test_a_larger_array_has_its_ends(shape: tuple[int, ...]) -> None:
     """The first and the last entry, and a sign that more are between them."""
@@ -84,7 +84,7 @@ def test_a_larger_array_has_its_ends(shape: tuple[int, ...]) -> None:
     assert not found.is_whole
     assert "0" == cells[0]
     assert len(cells) < 120
-    assert str(array.size - 1) == cells[-1] or len(found.parts) == MOST_PARTS
+    assert str(array.size - 1) == cells[-1] or len(found.parts) == MAX_PARTS
 
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf, 1 + 2j, True, 7])
@@ -196,7 +196,7 @@ def test_nothing_to_ask() -> None:
 
 def test_a_large_recording_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """It says so, and the first layout is there all the same."""
-    monkeypatch.setattr(details_module, "MOST_KEPT", 500_000)
+    monkeypatch.setattr(details_module, "MAX_KEPT", 500_000)
 
     found, details = details_of(lambda a: np.sum(np.sin(a)), np.ones(100_000))
 

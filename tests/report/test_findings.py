@@ -82,17 +82,11 @@ def test_mixed_symbol() -> None:
 @pytest.mark.parametrize(
     ("target", "source", "order", "expected"),
     [
-        (1.0, 1.0, 3, ""),
-        (1.0, [1.0], 3, ""),
-        ([[1.0]], [1.0], 2, ""),
-        (1.0, [1.0, 2.0], 1, ""),
-        (1.0, [1.0, 2.0], 2, "dy/dx"),
-        (1.0, [1.0, 2.0], 3, "d²y/dx²"),
-        ([1.0, 2.0], 1.0, 1, "y"),
-        ([1.0, 2.0], 1.0, 2, "y"),
-        ([1.0, 2.0], [1.0, 2.0], 2, "dy/dx"),
+        (1.0, 1.0, 3, ""), (1.0, [1.0], 3, ""), ([[1.0]], [1.0], 2, ""), (1.0, [1.0, 2.0], 1, ""),
+        (1.0, [1.0, 2.0], 2, "dy/dx"), (1.0, [1.0, 2.0], 3, "d²y/dx²"), ([1.0, 2.0], 1.0, 1, "y"),
+        ([1.0, 2.0], 1.0, 2, "y"), ([1.0, 2.0], [1.0, 2.0], 2, "dy/dx"),
     ],
-)
+)  # fmt: skip
 def test_summed(target: Any, source: Any, order: int, expected: str) -> None:
     """A gradient is that of a sum if its target is an array: the first one's, or the derivative before."""
     assert expected == name_of_sum(("y", tm.constant(target)), ("x", tm.constant(source)), order)
@@ -143,10 +137,7 @@ def test_a_source_that_nobody_watched() -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (
-            lambda a: 2 * a,
-            "it is zero, because y is linear in a near this point",
-        ),
+        (lambda a: 2 * a, "it is zero, because y is linear in a near this point"),
         (lambda a: np.maximum(a, 0.0), "it is zero, because y is linear in a near this point"),
     ],
 )

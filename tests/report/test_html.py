@@ -24,24 +24,8 @@ from tests.drawing.test_dot import NASTY
 from tests.report.recordings import chain, product, record, regression, square, with_contents
 
 TAGS = set(  # noqa: C405
-    [
-        "div",
-        "pre",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "span",
-        "img",
-        "b",
-        "br",
-        "code",
-        "details",
-        "summary",
-    ]
-)
+    ["div", "pre", "table", "thead", "tbody", "tr", "th", "td", "span", "img", "b", "br", "code", "details", "summary"]
+)  # fmt: skip
 VOID = {"img", "br"}
 CELLS = {"td", "th"}
 
@@ -115,6 +99,7 @@ def test_what_survives(found: Findings) -> None:
             "cellpadding",
             "colspan",
             "open",
+            "title",
         }
         assert not re.search(r"url|expression|@import", attributes.get("style") or "")
     [image] = read.all("img")

@@ -85,13 +85,8 @@ def test_pictures_of_the_tables_are_drawn_too() -> None:
 
 
 NASTY_NAMES = [
-    *NASTY,
-    "$\\end{document}",
-    "\\input{/etc/passwd}",
-    "%",
-    "a & b \\\\ c",
-    "שלום\u202eabc",
-]
+    *NASTY, "$\\end{document}", "\\input{/etc/passwd}", "%", "a & b \\\\ c", "שלום\u202eabc",
+]  # fmt: skip
 EXAMPLES: dict[str, Callable[[], Any]] = {
     "two orders": product,
     "regression": regression,

@@ -142,8 +142,7 @@ def test_a_page_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(text.encode()) < saved_page.PAGE
     assert "This report needs a browser with scripts." in text
     assert re.search(
-        r"Omitted to keep this page small and quick to make: \d of \d values in full",
-        text,
+        r"Omitted to keep this page small and quick to make: \d of \d values in full", text
     )
 
 
@@ -175,14 +174,10 @@ def test_names_of_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("", "the name is empty"),
-        (".", "this is a folder"),
-        ("new/", "this is a folder"),
-        ("nowhere/x.html", "there is no folder"),
-        ("x" * 300, "too long"),
-        ("a\0b", "null"),
+        ("", "the name is empty"), (".", "this is a folder"), ("new/", "this is a folder"),
+        ("nowhere/x.html", "there is no folder"), ("x" * 300, "too long"), ("a\0b", "null"),
     ],
-)
+)  # fmt: skip
 def test_places_that_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, words: str
 ) -> None:

@@ -73,17 +73,14 @@ def test_every_value_has_a_summary(value: Any) -> None:
         (np.arange(7), "7 elements, 0 to 6, mean 3.0"),
         (np.full((5, 5), 2.0), "5×5, all 2.0"),
         (1e6 + np.arange(9.0) / 9, "9 elements, all about 1e+06"),
-        (
-            np.array([np.nan, np.inf, -np.inf, 1.0, 2.0, 4.0, 5.0]),
-            "7 elements, 1.0 to 5.0, mean 3.0, 1 nan, 2 inf",
-        ),
+        (np.array([np.nan, np.inf, -np.inf, 1.0, 2.0, 4.0, 5.0]), "7 elements, 1.0 to 5.0, mean 3.0, 1 nan, 2 inf"),
         (np.full((5, 5), np.nan), "5×5, all nan"),
         (np.full((5, 5), np.inf), "5×5, 25 inf"),
         (np.arange(12) % 3 == 0, "12 elements, 4 of 12 True"),
         (np.full((5, 5), 3 + 4j), "5×5, absolute values all 5.0"),
         (np.zeros((0, 3)), "empty 0×3"),
     ],
-)
+)  # fmt: skip
 def test_in_words(value: Any, expected: str) -> None:
     """Range and mean are those of the finite entries; the others are counted."""
     assert expected == summarise(np.asarray(value)).described

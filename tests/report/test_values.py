@@ -57,23 +57,15 @@ def test_number(value: Any, expected: str) -> None:
         (np.arange(8).reshape(2, 4), "2×4, 0 to 7", "0 to 7"),
         (np.full((3, 3), 2.0), "3×3, all 2.0", "all 2.0"),
         (np.full(9, np.nan), "9 elements, all nan", "all nan"),
-        (
-            np.where(np.arange(9) < 2, np.nan, np.arange(9.0)),
-            "9 elements, 2.0 to 8.0, 2 nan",
-            "2.0 to 8.0, 2 nan",
-        ),
-        (
-            np.array([np.nan, np.inf] + [1.0] * 7),
-            "9 elements, 1.0 to inf, 1 nan",
-            "1.0 to inf, 1 nan",
-        ),
+        (np.where(np.arange(9) < 2, np.nan, np.arange(9.0)), "9 elements, 2.0 to 8.0, 2 nan", "2.0 to 8.0, 2 nan"),
+        (np.array([np.nan, np.inf] + [1.0] * 7), "9 elements, 1.0 to inf, 1 nan", "1.0 to inf, 1 nan"),
         (np.ones(9, complex), "9 elements", ""),
         (np.ones(9, bool), "9 elements", ""),
         (np.ones((0, 3)), "empty 0×3", "[]"),
         (Absent((200,), np.dtype(float)), "200 elements", ""),
         (3, "3", "3"),
     ],
-)
+)  # fmt: skip
 def test_brief(value: Any, expected: str, gradient: str | None) -> None:
     """A small array whole, of a larger one the shape and the range; a gradient without the shape."""
     assert expected == format_value(value)

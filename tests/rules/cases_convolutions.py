@@ -7,17 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.convolution import (
-    conv1d,
-    conv1d_transpose,
-    conv2d,
-    conv2d_transpose,
-)
-from tapemagic.engine.operations.convolving import (
-    convolution,
-    kernel_gradient,
-    transposed_convolution,
-)
+from tapemagic.engine.operations.convolution import conv1d, conv1d_transpose, conv2d, conv2d_transpose
+from tapemagic.engine.operations.convolving import convolution, kernel_gradient, transposed_convolution
 from tapemagic.engine.operations.pooling import (
     average,
     avg_pool1d,
@@ -69,9 +60,7 @@ def back_to(shape: Any, x: Shape, kernel: Shape, **params: Any) -> Case:
     transpose = conv2d_transpose if len(kernel) == 4 else conv1d_transpose
     inputs = normal(*x), normal(*kernel, seed=1)
     label = labelled(shape, x, kernel, **params)
-    return case(
-        transposed_convolution, lambda x, k: transpose(x, k, shape, **params), *inputs, label=label
-    )
+    return case(transposed_convolution, lambda x, k: transpose(x, k, shape, **params), *inputs, label=label)
 
 
 def of_kernel(x: Shape, g: Shape, window: Window, groups: int = 1) -> Case:
@@ -85,9 +74,7 @@ def of_kernel(x: Shape, g: Shape, window: Window, groups: int = 1) -> Case:
     )
 
 
-def pooled(
-    entry: Any, pool: Callable[..., Any], make: Callable[..., Any], x: Shape, **params: Any
-) -> Case:
+def pooled(entry: Any, pool: Callable[..., Any], make: Callable[..., Any], x: Shape, **params: Any) -> Case:
     """A case of pooling an array of the given shape."""
     return case(entry, lambda x: pool(x, **params), make(*x), label=labelled(x, **params))
 
@@ -123,18 +110,8 @@ CONVOLUTIONS = [
     case(convolution, conv2d, complexes(1, 4, 3, 2), complexes(2, 2, 2, 2), label="complex"),
     case(convolution, conv2d, normal(1, 4, 3, 2), complexes(2, 2, 2, 2), label="complex kernel"),
     case(convolution, lambda x: conv2d(x, normal(2, 2, 1, 2)), normal(1, 3, 3, 1), label="of x"),
-    case(
-        convolution,
-        lambda kernel: conv2d(normal(1, 3, 3, 1), kernel),
-        normal(2, 2, 1, 2),
-        label="of the kernel",
-    ),
-    case(
-        convolution,
-        lambda x: conv1d([[[1.0], [2.0], [3.0]]], [[[x]], [[2.0]]]),
-        normal(),
-        label="lists",
-    ),
+    case(convolution, lambda kernel: conv2d(normal(1, 3, 3, 1), kernel), normal(2, 2, 1, 2), label="of the kernel"),
+    case(convolution, lambda x: conv1d([[[1.0], [2.0], [3.0]]], [[[x]], [[2.0]]]), normal(), label="lists"),
     case(convolution, lambda x: conv2d(x, x), normal(2, 2, 2, 2), label="with itself"),
     case(
         convolution,
@@ -177,9 +154,7 @@ KERNELS = [
 
 MAXIMA = [
     *[
-        pooled(
-            maximum, max_pool2d, distinct, (2, 5, 6, 2), size=size, strides=strides, padding=padding
-        )
+        pooled(maximum, max_pool2d, distinct, (2, 5, 6, 2), size=size, strides=strides, padding=padding)
         for size, strides in ((2, None), (3, 2), ((2, 3), 1))
         for padding in ("VALID", "SAME", [(1, 0), (1, 1)])
     ],
@@ -190,12 +165,7 @@ MAXIMA = [
     pooled(maximum, max_pool2d, distinct, (3, 4, 4, 0)),
     pooled(maximum, max_pool1d, distinct, (2, 6, 3)),
     pooled(maximum, max_pool1d, distinct, (2, 7, 2), size=3, strides=2, padding="SAME"),
-    case(
-        maximum,
-        lambda x: max_pool2d(x**2, 3, 2, "SAME"),
-        distinct(2, 5, 4, 2) + 1.5,
-        label="squares",
-    ),
+    case(maximum, lambda x: max_pool2d(x**2, 3, 2, "SAME"), distinct(2, 5, 4, 2) + 1.5, label="squares"),
 ]
 
 CHOSEN = np.random.default_rng(0).integers(0, 6, (2, 3, 2, 1))
@@ -203,15 +173,7 @@ CHOSEN = np.random.default_rng(0).integers(0, 6, (2, 3, 2, 1))
 
 AVERAGES = [
     *[
-        pooled(
-            average,
-            avg_pool2d,
-            normal,
-            (2, 5, 6, 2),
-            size=size,
-            strides=strides,
-            padding=padding,
-        )
+        pooled(average, avg_pool2d, normal, (2, 5, 6, 2), size=size, strides=strides, padding=padding)
         for size, strides in ((2, None), (3, 2), ((2, 3), 1))
         for padding in ("VALID", "SAME", [(1, 0), (1, 1)])
     ],
@@ -220,21 +182,9 @@ AVERAGES = [
     pooled(average, avg_pool2d, normal, (2, 1, 4, 3, 2)),
     pooled(average, avg_pool1d, normal, (2, 6, 3)),
     pooled(average, avg_pool1d, normal, (2, 7, 2), size=3, strides=2, padding="SAME"),
-    case(
-        spread_chosen,
-        lambda g: spread_chosen(g, chosen=CHOSEN, window=PLANE, lengths=(3, 4)),
-        normal(2, 3, 2, 1),
-    ),
-    case(
-        take_chosen,
-        lambda x: take_chosen(x, chosen=CHOSEN, window=PLANE),
-        normal(2, 3, 4, 1),
-    ),
-    case(
-        spread_average,
-        lambda g: spread_average(g, window=PLANE, lengths=(3, 4)),
-        normal(2, 3, 2, 1),
-    ),
+    case(spread_chosen, lambda g: spread_chosen(g, chosen=CHOSEN, window=PLANE, lengths=(3, 4)), normal(2, 3, 2, 1)),
+    case(take_chosen, lambda x: take_chosen(x, chosen=CHOSEN, window=PLANE), normal(2, 3, 4, 1)),
+    case(spread_average, lambda g: spread_average(g, window=PLANE, lengths=(3, 4)), normal(2, 3, 2, 1)),
 ]
 
 CASES = [*CONVOLUTIONS, *TRANSPOSED, *KERNELS, *MAXIMA, *AVERAGES]
@@ -248,13 +198,7 @@ def picture(*rows: list[float]) -> Any:
 INF, NAN = np.inf, np.nan
 
 SPECIAL = [
-    special(
-        maximum,
-        max_pool2d,
-        [picture([1, 1], [1, 1])],
-        [picture([1, 0], [0, 0])],
-        label="the first of equals",
-    ),
+    special(maximum, max_pool2d, [picture([1, 1], [1, 1])], [picture([1, 0], [0, 0])], label="the first of equals"),
     special(
         maximum,
         lambda x: max_pool2d(x, 3, 1, "SAME"),
@@ -269,13 +213,7 @@ SPECIAL = [
         [picture([1, 0, 1], [0, 0, 0], [1, 0, 1])],
         label="minus infinity",
     ),
-    special(
-        maximum,
-        max_pool2d,
-        [picture([1, 2], [NAN, 3])],
-        [picture([1, 0], [0, 0])],
-        label="not a number",
-    ),
+    special(maximum, max_pool2d, [picture([1, 2], [NAN, 3])], [picture([1, 0], [0, 0])], label="not a number"),
     special(
         convolution,
         lambda x: conv1d(x, np.array([1.0, 2.0]).reshape(2, 1, 1), padding=[(3, 3)]),

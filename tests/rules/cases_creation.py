@@ -17,14 +17,7 @@ PLANE = normal(2, 3) + 1j * normal(2, 3, seed=1)
 TURNED = positive(3) + 1j * normal(3, seed=2)
 INF, NAN = np.inf, np.nan
 
-PAIRS = (
-    (NUMBER, normal(seed=1)),
-    (X, NUMBER),
-    (NUMBER, X),
-    (A, X),
-    (normal(2, 1), normal(1, 3)),
-    (normal(0), NUMBER),
-)
+PAIRS = ((NUMBER, normal(seed=1)), (X, NUMBER), (NUMBER, X), (A, X), (normal(2, 1), normal(1, 3)), (normal(0), NUMBER))
 POSITIVE_PAIRS = (
     (positive(), positive(seed=1)),
     (positive(3), positive()),
@@ -34,13 +27,8 @@ POSITIVE_PAIRS = (
     (positive(0), positive()),
 )
 FORMS: tuple[dict[str, Any], ...] = (
-    {},
-    {"num": 1},
-    {"num": 0},
-    {"num": 4},
-    {"num": 4, "endpoint": False},
-    {"num": 1, "endpoint": False},
-)
+    {}, {"num": 1}, {"num": 0}, {"num": 4}, {"num": 4, "endpoint": False}, {"num": 1, "endpoint": False},
+)  # fmt: skip
 
 
 def shapes(function: Any, pairs: Any) -> list[Any]:
@@ -149,21 +137,9 @@ CASES = [
 ]
 
 SPECIAL = [
-    special(
-        np.linspace,
-        lambda a, b: np.linspace(a, b, 1, retstep=True)[0],
-        [2.0, 3.0],
-        [1, 0],
-        label="one",
-    ),
+    special(np.linspace, lambda a, b: np.linspace(a, b, 1, retstep=True)[0], [2.0, 3.0], [1, 0], label="one"),
     special(np.linspace, lambda a, b: np.linspace(a, b, 3), [2.0, 2.0], [1.5, 1.5], label="equal"),
-    special(
-        np.linspace,
-        lambda a, b: np.linspace(a, b, 3),
-        [np.float32(1), 2.0],
-        [1.5, 1.5],
-        label="float32",
-    ),
+    special(np.linspace, lambda a, b: np.linspace(a, b, 3), [np.float32(1), 2.0], [1.5, 1.5], label="float32"),
     special(np.linspace, lambda a: np.linspace(a, 9.0, 3, dtype=int), [2.5], [None], label="int"),
     special(np.geomspace, lambda a, b: np.geomspace(a, b, 3), [1.0, 4.0], [2, 1.25]),
     special(np.modf, lambda x: np.modf(x)[0], [[1.5, -2.5, INF, -0.0]], [[1, 1, 1, 1]]),
@@ -188,16 +164,8 @@ REFUSED = [
     refused(np.geomspace, lambda x: np.geomspace(x, 1.0), [0.0], ValueError, "cannot include zero"),
     refused(np.linspace, lambda x: np.linspace(x, 1.0, -1), [0.0], ValueError, "non-negative"),
     refused(np.linspace, lambda x: np.linspace(x, 1.0, 2.5), [0.0], TypeError, "integer"),
-    refused(
-        np.modf,
-        lambda x: np.modf(x, where=[True, False]),
-        [[1.5, 2.5]],
-        UnsupportedArgumentError,
-        "np.modf",
-    ),
+    refused(np.modf, lambda x: np.modf(x, where=[True, False]), [[1.5, 2.5]], UnsupportedArgumentError, "np.modf"),
     refused(np.frexp, lambda x: np.frexp(x, np.zeros(1)), [[1.5]], ImmutableError, "frexp"),
     refused(np.full, lambda x: np.full(x, 1.0, like=x), [1.5], UnsupportedArgumentError, "shape"),
-    refused(
-        np.asfortranarray, lambda x: np.asfortranarray(x, like=x), [A], NoDerivativeError, "as"
-    ),
+    refused(np.asfortranarray, lambda x: np.asfortranarray(x, like=x), [A], NoDerivativeError, "as"),
 ]

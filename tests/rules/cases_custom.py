@@ -26,10 +26,7 @@ def _product(x: Any, y: Any) -> Any:
 @tm.custom_gradient
 def _polar(r: Any, angle: Any) -> Any:
     def grad(gx: Any, gy: Any) -> Any:
-        return (
-            gx * np.cos(angle) + gy * np.sin(angle),
-            r * (gy * np.cos(angle) - gx * np.sin(angle)),
-        )
+        return (gx * np.cos(angle) + gy * np.sin(angle), r * (gy * np.cos(angle) - gx * np.sin(angle)))
 
     return (r * np.cos(angle), r * np.sin(angle)), grad
 

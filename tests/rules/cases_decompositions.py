@@ -19,18 +19,7 @@ LinAlgError = np.linalg.LinAlgError
 
 NUMBERS = {"real": normal, "complex": complexes}
 SQUARE = ((3, 3), (2, 4, 4), (2, 1, 2, 2), (1, 1), (0, 0), (0, 2, 2))
-OBLONG = (
-    (4, 2),
-    (2, 4),
-    (3, 2, 3),
-    (2, 3, 2),
-    (1, 3),
-    (3, 1),
-    (0, 3),
-    (3, 0),
-    (2, 0, 3),
-    (0, 3, 2),
-)
+OBLONG = ((4, 2), (2, 4), (3, 2, 3), (2, 3, 2), (1, 3), (3, 1), (0, 3), (3, 0), (2, 0, 3), (0, 3, 2))
 
 
 def adjoint(x: Any) -> Any:
@@ -72,9 +61,7 @@ def with_sizes(s: Any, *shape: int, numbers: Any = normal) -> Any:
     return (u * s) @ vt
 
 
-def each(
-    function: Any, call: Any, shapes: Any, label: str, make: Callable[[Any], Any] = lambda x: x
-) -> list[Case]:
+def each(function: Any, call: Any, shapes: Any, label: str, make: Callable[[Any], Any] = lambda x: x) -> list[Case]:
     """Cases of a call on matrices of all the shapes, real and complex."""
     return [
         case(function, call, make(numbers(*shape)), label=f"{label} {kind} {shape}")
@@ -144,13 +131,7 @@ def pairs(found: Any) -> Any:
 
 
 EIGH = [
-    *each(
-        np.linalg.eigh,
-        lambda a: pairs(np.linalg.eigh(a)),
-        SQUARE,
-        "",
-        lambda x: lopsided(hermitian(x)),
-    ),
+    *each(np.linalg.eigh, lambda a: pairs(np.linalg.eigh(a)), SQUARE, "", lambda x: lopsided(hermitian(x))),
     *each(
         np.linalg.eigh,
         lambda a: pairs(np.linalg.eigh(a, UPLO="U")),
@@ -160,12 +141,7 @@ EIGH = [
     ),
     *each(np.linalg.eigh, lambda a: sine(np.linalg.eigh(a, "l")), SQUARE[:2], "sine", hermitian),
     *each(np.linalg.eigh, lambda a: dyads(np.linalg.eigh(a)[1]), SQUARE[:1], "v alone", hermitian),
-    case(
-        np.linalg.eigh,
-        lambda a: onto(np.linalg.eigh(a)[1][..., 1:]),
-        hermitian(normal(4, 4)),
-        label="subspace",
-    ),
+    case(np.linalg.eigh, lambda a: onto(np.linalg.eigh(a)[1][..., 1:]), hermitian(normal(4, 4)), label="subspace"),
     *each(np.linalg.eigvalsh, None, SQUARE, "", lambda x: lopsided(hermitian(x))),
     *each(
         np.linalg.eigvalsh,
@@ -225,9 +201,7 @@ ORTHOGONAL = np.linalg.qr(normal(3, 3))[0]
 
 SVD = [
     *each(np.linalg.svd, lambda a: products(np.linalg.svd(a)), SQUARE + OBLONG, "full"),
-    *each(
-        np.linalg.svd, lambda a: products(np.linalg.svd(a, **REDUCED)), SQUARE + OBLONG, "reduced"
-    ),
+    *each(np.linalg.svd, lambda a: products(np.linalg.svd(a, **REDUCED)), SQUARE + OBLONG, "reduced"),
     *each(np.linalg.svd, polar, ((3, 3), (4, 2), (2, 3)), "polar"),
     *each(np.linalg.svd, lambda a: np.linalg.svd(a, compute_uv=False), OBLONG[:3], "s"),
     *each(
@@ -262,20 +236,8 @@ LIMITS = A([0.9, 1e-10])
 
 PINV = [
     *each(np.linalg.pinv, None, SQUARE + OBLONG, ""),
-    *each(
-        np.linalg.pinv,
-        pinv(hermitian=True),
-        SQUARE,
-        "hermitian",
-        lambda x: lopsided(hermitian(x)),
-    ),
-    *each(
-        np.linalg.pinv,
-        pinv(hermitian=True, rtol=0.5),
-        ((4, 4),),
-        "hermitian cut",
-        lambda x: lopsided(hermitian(x)),
-    ),
+    *each(np.linalg.pinv, pinv(hermitian=True), SQUARE, "hermitian", lambda x: lopsided(hermitian(x))),
+    *each(np.linalg.pinv, pinv(hermitian=True, rtol=0.5), ((4, 4),), "hermitian cut", lambda x: lopsided(hermitian(x))),
     *each(np.linalg.pinv, pinv(rcond=0.7), ((3, 3), (4, 3), (2, 3, 4)), "cut"),
     case(np.linalg.pinv, lambda a: np.linalg.pinv(a, LIMITS), normal(2, 4, 3), label="limits"),
     case(np.linalg.pinv, pinv(rtol=None), normal(3, 2), label="rtol=None"),
@@ -326,24 +288,9 @@ LSTSQ = [
     lstsq(normal(4, 2), normal(4), rcond=1e-8),
     lstsq(normal(4, 3), normal(4, 2), rcond=0.7),
     lstsq(complexes(3, 4), complexes(3), rcond=0.7),
-    case(
-        np.linalg.lstsq,
-        lambda a: np.linalg.lstsq(a, [1.0, 2.0, 3.0])[0],
-        normal(3, 2),
-        label="list",
-    ),
-    case(
-        np.linalg.lstsq,
-        lambda b: np.linalg.lstsq(((1, 2), (3, 4), (5, 7)), b)[:2],
-        normal(3),
-        label="list left",
-    ),
-    case(
-        np.linalg.lstsq,
-        lambda b: solved(LOW, b, rcond=1e-10),
-        complexes(4, 2),
-        label="low rank",
-    ),
+    case(np.linalg.lstsq, lambda a: np.linalg.lstsq(a, [1.0, 2.0, 3.0])[0], normal(3, 2), label="list"),
+    case(np.linalg.lstsq, lambda b: np.linalg.lstsq(((1, 2), (3, 4), (5, 7)), b)[:2], normal(3), label="list left"),
+    case(np.linalg.lstsq, lambda b: solved(LOW, b, rcond=1e-10), complexes(4, 2), label="low rank"),
 ]
 
 CASES = CHOLESKY + QR + EIGH + EIG + SVD + PINV + LSTSQ
@@ -394,9 +341,7 @@ SPECIAL = [
         label="a pair",
     ),
     special(np.linalg.svdvals, None, (np.zeros((2, 3)),), (np.zeros((2, 3)),), label="zeros"),
-    special(
-        np.linalg.svdvals, None, (np.diag([-2.0, 0.0]),), (np.diag([-1, 0]),), label="one zero"
-    ),
+    special(np.linalg.svdvals, None, (np.diag([-2.0, 0.0]),), (np.diag([-1, 0]),), label="one zero"),
     special(np.linalg.svdvals, None, (2 * EYE,), (EYE,), label="equal ones"),
     special(np.linalg.svd, lambda a: np.linalg.svd(a)[1], (2 * EYE,), (EYE,), label="equal ones"),
     special(
@@ -417,10 +362,7 @@ SPECIAL = [
         np.linalg.svd,
         lambda x, y: together(np.linalg.svd(x @ y), 2),
         (TALL[:, :2], WIDE[:2]),
-        (
-            np.tile(WIDE[:2].sum(1).real, (4, 1)),
-            np.tile(TALL[:, :2].sum(0)[:, None], 4),
-        ),
+        (np.tile(WIDE[:2].sum(1).real, (4, 1)), np.tile(TALL[:, :2].sum(0)[:, None], 4)),
         label="low rank",
     ),
     special(
@@ -430,12 +372,7 @@ SPECIAL = [
         (np.diag([1.0, 1.0]),),
         label="columns of unlike lengths",
     ),
-    special(
-        np.linalg.qr,
-        lambda a: onto(np.linalg.qr(a).R.mT),
-        (np.diag([2.0, 3.0]),),
-        ([[4, 4], [6, 6]],),
-    ),
+    special(np.linalg.qr, lambda a: onto(np.linalg.qr(a).R.mT), (np.diag([2.0, 3.0]),), ([[4, 4], [6, 6]],)),
     special(np.linalg.pinv, None, (EYE,), (-np.ones((2, 2)),), label="identity"),
     special(np.linalg.pinv, None, (np.zeros((2, 3)),), (np.zeros((2, 3)),), label="zeros"),
     special(np.linalg.pinv, None, (np.ones((2, 2)),), (-np.ones((2, 2)) / 4,), label="low rank"),
@@ -465,9 +402,7 @@ TIES = "found values that are equal"
 
 REFUSED = [
     *[
-        refused(
-            np.linalg.qr, qr_in(mode), (EYE,), UnsupportedArgumentError, f"{mode!r}.*reflectors"
-        )
+        refused(np.linalg.qr, qr_in(mode), (EYE,), UnsupportedArgumentError, f"{mode!r}.*reflectors")
         for mode in ("raw", "economic", "e")
     ],
     refused(np.linalg.qr, qr_in("other"), (EYE,), ValueError, "other"),
@@ -476,13 +411,7 @@ REFUSED = [
     refused(np.linalg.eigh, None, (np.ones((2, 3)),), LinAlgError, "square"),
     refused(np.linalg.eigh, lambda a: np.linalg.eigh(a, UPLO="M"), (EYE,), ValueError, "UPLO"),
     refused(np.linalg.eig, None, (np.ones((2, 3)),), LinAlgError, "square"),
-    refused(
-        np.linalg.lstsq,
-        lambda a: np.linalg.lstsq(a, np.ones((2, 2, 2))),
-        (EYE,),
-        LinAlgError,
-        "two",
-    ),
+    refused(np.linalg.lstsq, lambda a: np.linalg.lstsq(a, np.ones((2, 2, 2))), (EYE,), LinAlgError, "two"),
     refused(np.linalg.lstsq, lambda a: np.linalg.lstsq(a, 1.0), (EYE,), LinAlgError, "two"),
     refused(
         np.linalg.eigh,
@@ -500,11 +429,7 @@ REFUSED = [
         label="second derivative",
     ),
     refused(
-        np.linalg.eig,
-        derivative(lambda a: pairs(np.linalg.eig(a))),
-        (EYE,),
-        UnsupportedArgumentError,
-        f"eig {TIES}",
+        np.linalg.eig, derivative(lambda a: pairs(np.linalg.eig(a))), (EYE,), UnsupportedArgumentError, f"eig {TIES}"
     ),
     refused(
         np.linalg.eigvals,
@@ -515,18 +440,9 @@ REFUSED = [
     ),
     *[
         refused(
-            np.linalg.qr,
-            derivative(qr_in("r")),
-            (a,),
-            UnsupportedArgumentError,
-            "a column depends.*pinv",
-            label=label,
+            np.linalg.qr, derivative(qr_in("r")), (a,), UnsupportedArgumentError, "a column depends.*pinv", label=label
         )
-        for label, a in (
-            ("zeros", np.zeros((2, 2))),
-            ("wide", np.ones((2, 3))),
-            ("tall", LOW[:, ::-1]),
-        )
+        for label, a in (("zeros", np.zeros((2, 2))), ("wide", np.ones((2, 3))), ("tall", LOW[:, ::-1]))
     ],
     *[
         refused(

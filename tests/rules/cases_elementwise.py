@@ -10,12 +10,7 @@ import numpy as np
 
 from tapemagic import constant
 from tapemagic.engine.rules.elementwise import clip_, nan_to_num_, where_
-from tapemagic.errors import (
-    ImmutableError,
-    NoDerivativeError,
-    OptionError,
-    UnsupportedArgumentError,
-)
+from tapemagic.errors import ImmutableError, NoDerivativeError, OptionError, UnsupportedArgumentError
 from tests.rules.harness import (
     BROADCAST,
     between,
@@ -45,9 +40,7 @@ def beyond_one(*shape: int, seed: int = 0) -> Any:
 
 def off_zero(*shape: int, seed: int = 0) -> Any:
     """Numbers of both signs, away from 0."""
-    return (
-        positive(*shape, seed=seed) * np.where(normal(*shape, seed=seed + 100) < 0, -1.0, 1.0)[()]
-    )
+    return positive(*shape, seed=seed) * np.where(normal(*shape, seed=seed + 100) < 0, -1.0, 1.0)[()]
 
 
 def parts(z: Any) -> Any:
@@ -58,46 +51,16 @@ def parts(z: Any) -> Any:
 # -- smooth around their inputs --------------------------------------------------------------------
 
 UNARY: list[tuple[Any, Callable[..., Any]]] = [
-    (np.negative, normal),
-    (np.positive, normal),
-    (np.absolute, off_zero),
-    (np.fabs, off_zero),
-    (np.sign, off_zero),
-    (np.square, normal),
-    (np.sqrt, positive),
-    (np.cbrt, off_zero),
-    (np.reciprocal, off_zero),
-    (np.exp, normal),
-    (np.exp2, normal),
-    (np.expm1, normal),
-    (np.log, positive),
-    (np.log2, positive),
-    (np.log10, positive),
-    (np.log1p, positive),
-    (np.sin, normal),
-    (np.cos, normal),
-    (np.tan, inside),
-    (np.arcsin, inside),
-    (np.arccos, inside),
-    (np.arctan, normal),
-    (np.sinh, normal),
-    (np.cosh, normal),
-    (np.tanh, normal),
-    (np.arcsinh, normal),
-    (np.arccosh, beyond_one),
-    (np.arctanh, inside),
-    (np.deg2rad, normal),
-    (np.rad2deg, normal),
-    (np.degrees, normal),
-    (np.radians, normal),
-    (np.sinc, normal),
-    (np.real, normal),
-    (np.imag, normal),
-    (np.conjugate, normal),
-    (np.angle, off_zero),
-    (np.real_if_close, normal),
-    (np.nan_to_num, normal),
-]
+    (np.negative, normal), (np.positive, normal), (np.absolute, off_zero), (np.fabs, off_zero),
+    (np.sign, off_zero), (np.square, normal), (np.sqrt, positive), (np.cbrt, off_zero),
+    (np.reciprocal, off_zero), (np.exp, normal), (np.exp2, normal), (np.expm1, normal), (np.log, positive),
+    (np.log2, positive), (np.log10, positive), (np.log1p, positive), (np.sin, normal), (np.cos, normal),
+    (np.tan, inside), (np.arcsin, inside), (np.arccos, inside), (np.arctan, normal), (np.sinh, normal),
+    (np.cosh, normal), (np.tanh, normal), (np.arcsinh, normal), (np.arccosh, beyond_one), (np.arctanh, inside),
+    (np.deg2rad, normal), (np.rad2deg, normal), (np.degrees, normal), (np.radians, normal), (np.sinc, normal),
+    (np.real, normal), (np.imag, normal), (np.conjugate, normal), (np.angle, off_zero),
+    (np.real_if_close, normal), (np.nan_to_num, normal),
+]  # fmt: skip
 
 COMPLEX: list[Any] = [
     np.negative, np.positive, np.absolute, np.sign, np.square, np.sqrt, np.reciprocal,
@@ -108,40 +71,24 @@ COMPLEX: list[Any] = [
 ]  # fmt: skip
 
 BINARY: list[tuple[Any, Callable[..., Any], Callable[..., Any]]] = [
-    (np.add, normal, normal),
-    (np.subtract, normal, normal),
-    (np.multiply, normal, normal),
-    (np.divide, normal, off_zero),
-    (np.power, positive, normal),
-    (np.float_power, positive, normal),
-    (np.copysign, off_zero, off_zero),
-    (np.heaviside, off_zero, normal),
-    (np.logaddexp, normal, normal),
-    (np.logaddexp2, normal, normal),
-    (np.hypot, off_zero, normal),
-    (np.arctan2, off_zero, off_zero),
-]
+    (np.add, normal, normal), (np.subtract, normal, normal), (np.multiply, normal, normal),
+    (np.divide, normal, off_zero), (np.power, positive, normal), (np.float_power, positive, normal),
+    (np.copysign, off_zero, off_zero), (np.heaviside, off_zero, normal), (np.logaddexp, normal, normal),
+    (np.logaddexp2, normal, normal), (np.hypot, off_zero, normal), (np.arctan2, off_zero, off_zero),
+]  # fmt: skip
 
 ORDERED = [np.maximum, np.minimum, np.fmax, np.fmin]
 
 
 CASES = [
     *(case(f, None, make(*shape), label=str(shape)) for f, make in UNARY for shape in SHAPES),
-    *(
-        case(f, None, complexes(*shape), label=f"complex {shape}")
-        for f in COMPLEX
-        for shape in ((), (2, 3))
-    ),
+    *(case(f, None, complexes(*shape), label=f"complex {shape}") for f in COMPLEX for shape in ((), (2, 3))),
     *(
         case(f, None, first(*a), second(*b, seed=1), label=f"{a} {b}")
         for f, first, second in BINARY
         for a, b in BROADCAST
     ),
-    *(
-        case(f, None, inside(*a), 2 * off_zero(*b, seed=1), label=f"{a} {b}")
-        for f in ORDERED
-        for a, b in BROADCAST
-    ),
+    *(case(f, None, inside(*a), 2 * off_zero(*b, seed=1), label=f"{a} {b}") for f in ORDERED for a, b in BROADCAST),
     *(
         case(f, None, np.full(a, 5.3)[()], off_zero(*b, seed=3), label=f"{a} {b}")
         for f in (np.remainder, np.fmod)
@@ -184,13 +131,7 @@ CASES = [
         for x in (beyond_one(3), -beyond_one(3), inside(3))
     ),
     *(
-        case(
-            f,
-            lambda x, y, f=f: parts(f(x, y, dtype=complex)),
-            -positive(3),
-            normal(3),
-            label="as complex",
-        )
+        case(f, lambda x, y, f=f: parts(f(x, y, dtype=complex)), -positive(3), normal(3), label="as complex")
         for f in (np.power, np.float_power)
     ),
     case(np.power, lambda x: parts(np.power(x, 0.5, dtype=complex)), -2.0, label="as complex"),
@@ -215,12 +156,7 @@ CASES = [
     case(np.angle, lambda x: np.angle(x, True), complexes(3), label="degrees"),
     case(np.angle, lambda x: np.angle(x, deg=True), off_zero(3), label="degrees real"),
     case(np.real_if_close, lambda x: np.real_if_close(x + 0j), normal(3), label="close"),
-    case(
-        np.real_if_close,
-        lambda x: np.real_if_close(x, tol=1e18),
-        complexes(3) / 100,
-        label="tolerant",
-    ),
+    case(np.real_if_close, lambda x: np.real_if_close(x, tol=1e18), complexes(3) / 100, label="tolerant"),
     # choices
     case(np.maximum, lambda x: np.maximum(x, 0), off_zero(2, 3), label="number"),
     case(np.minimum, lambda x: np.minimum(0, x), off_zero(2, 3), label="number first"),
@@ -228,41 +164,17 @@ CASES = [
     case(np.clip, lambda x: np.clip(x, -0.5, 0.5), np.array([-1.0, 0.1, 0.3, 2.0])),
     case(np.clip, lambda x: np.clip(x, None, 0.5), np.array([0.3, 2.0]), label="only above"),
     case(np.clip, lambda x: np.clip(x, -0.5, None), np.array([-2.0, 0.3]), label="only below"),
-    case(
-        np.clip, lambda x: np.clip(a=x, a_min=-0.5, a_max=0.5), np.array([-2.0, 0.3]), label="names"
-    ),
-    case(
-        np.clip, lambda x: np.clip(x, -0.5, 0.5, dtype=float), np.array([-2.0, 0.3]), label="dtype"
-    ),
-    case(
-        np.clip,
-        None,
-        *np.array([[-1.0, 0.5, 2.0], [0.0, 0.1, 0.2], [1.0, 1.1, 1.2]]),
-        label="arrays",
-    ),
-    case(
-        np.clip,
-        None,
-        np.array([[-1.0], [0.5], [2.0]]),
-        0.0,
-        np.array([1.0, 1.5]),
-        label="broadcast",
-    ),
+    case(np.clip, lambda x: np.clip(a=x, a_min=-0.5, a_max=0.5), np.array([-2.0, 0.3]), label="names"),
+    case(np.clip, lambda x: np.clip(x, -0.5, 0.5, dtype=float), np.array([-2.0, 0.3]), label="dtype"),
+    case(np.clip, None, *np.array([[-1.0, 0.5, 2.0], [0.0, 0.1, 0.2], [1.0, 1.1, 1.2]]), label="arrays"),
+    case(np.clip, None, np.array([[-1.0], [0.5], [2.0]]), 0.0, np.array([1.0, 1.5]), label="broadcast"),
     case(np.clip, None, 0.5, np.array([0.0, 1.0]), np.array([2.0, 2.5]), label="broadcast up"),
     case(np.clip, None, np.array([-1.0, 1.5, 3.0]), 2.0, 1.0, label="crossed limits"),
-    case(
-        np.clip,
-        lambda x, low: np.clip(x, low, [1.0, 1.5]),
-        np.array([-1.0, 2.0]),
-        0.0,
-        label="list",
-    ),
+    case(np.clip, lambda x, low: np.clip(x, low, [1.0, 1.5]), np.array([-1.0, 2.0]), 0.0, label="list"),
     case(np.clip, lambda x: x.clip(-0.5, 0.5), np.array([-1.0, 0.1, 2.0]), label="method"),
     case(clip_, None, np.array([-1.0, 0.5, 2.0]), 0.0, 1.0),
     *(
-        case(
-            np.where, lambda x, y: np.where(np.array([True, False, True]), x, y), *pair, label=label
-        )
+        case(np.where, lambda x, y: np.where(np.array([True, False, True]), x, y), *pair, label=label)
         for label, pair in {
             "both": (normal(3), normal(3, seed=1)),
             "broadcast": (normal(2, 3), normal()),
@@ -272,17 +184,10 @@ CASES = [
     ),
     case(np.where, lambda x: np.where(x > 0, x, 0), off_zero(2, 3), label="own condition"),
     case(np.where, lambda x: np.where([True, False], (1, 2), x), normal(2), label="lists"),
-    case(
-        np.where, lambda x: np.where([[True], [False]], x, 1), normal(), label="condition is larger"
-    ),
+    case(np.where, lambda x: np.where([[True], [False]], x, 1), normal(), label="condition is larger"),
     case(np.where, lambda x: x * np.where(x)[0], off_zero(3), label="one argument"),
     case(where_, lambda x, y: where_(np.array([True, False]), x, y), normal(2), normal(2, seed=1)),
-    case(
-        np.nan_to_num,
-        lambda x: np.nan_to_num(x + np.array([1, NAN, INF, NAN]), posinf=1),
-        positive(4),
-        label="all",
-    ),
+    case(np.nan_to_num, lambda x: np.nan_to_num(x + np.array([1, NAN, INF, NAN]), posinf=1), positive(4), label="all"),
     case(
         np.nan_to_num,
         lambda x, a, b, c: np.nan_to_num(x + np.array([1, NAN, INF, -INF]), True, a, b, c),
@@ -307,21 +212,12 @@ CASES = [
 # -- special points --------------------------------------------------------------------------------
 
 
-def at(
-    function: Any,
-    points: Any,
-    expected: Any,
-    label: str = "",
-    call: Any = None,
-    warns: bool = False,
-) -> Any:
+def at(function: Any, points: Any, expected: Any, label: str = "", call: Any = None, warns: bool = False) -> Any:
     """A special point of a function of one argument."""
     return special(function, call, (np.array(points)[()],), (expected,), label, warns)
 
 
-def between_two(
-    function: Any, x: Any, y: Any, expected: Any, label: str = "", warns: bool = False
-) -> Any:
+def between_two(function: Any, x: Any, y: Any, expected: Any, label: str = "", warns: bool = False) -> Any:
     """A special point of a function of two arguments."""
     return special(function, None, (np.array(x)[()], np.array(y)[()]), expected, label, warns)
 
@@ -331,14 +227,7 @@ def power(n: Any) -> Callable[..., Any]:
     return lambda x: x**n
 
 
-POWERS_AT_0 = (
-    (0, (0, 0, 0)),
-    (0.0, (0, 0, 0)),
-    (1, (1, 0, 0)),
-    (2, (0, 2, 0)),
-    (2.0, (0, 2, 0)),
-    (3, (0, 0, 6)),
-)
+POWERS_AT_0 = ((0, (0, 0, 0)), (0.0, (0, 0, 0)), (1, (1, 0, 0)), (2, (0, 2, 0)), (2.0, (0, 2, 0)), (3, (0, 0, 6)))
 
 SPECIAL = [
     at(np.absolute, 0.0, 0.0),
@@ -362,30 +251,11 @@ SPECIAL = [
     between_two(np.minimum, 1.0, 1.0, (1.0, 0.0), "tie"),
     between_two(np.fmax, 1.0, 1.0, (1.0, 0.0), "tie"),
     between_two(np.fmin, 1.0, 1.0, (1.0, 0.0), "tie"),
-    between_two(
-        np.maximum, [0.0, INF], [-0.0, INF], ([1.0, 1.0], [0.0, 0.0]), "signed zeros, infinities"
-    ),
-    between_two(
-        np.fmax, [NAN, 1.0, NAN], [1.0, NAN, NAN], ([0.0, 1.0, 1.0], [1.0, 0.0, 0.0]), "nan"
-    ),
-    between_two(
-        np.fmin, [NAN, 1.0, NAN], [1.0, NAN, NAN], ([0.0, 1.0, 1.0], [1.0, 0.0, 0.0]), "nan"
-    ),
-    at(
-        np.maximum,
-        [-1.0, 0.0, 1.0],
-        [0.0, 1.0, 1.0],
-        "tie with a number",
-        lambda x: np.maximum(x, 0),
-    ),
-    at(
-        np.maximum,
-        [-1.0, 4.0],
-        [0.0, 0.25],
-        "inside a root",
-        lambda x: np.sqrt(np.maximum(x, 0)),
-        True,
-    ),
+    between_two(np.maximum, [0.0, INF], [-0.0, INF], ([1.0, 1.0], [0.0, 0.0]), "signed zeros, infinities"),
+    between_two(np.fmax, [NAN, 1.0, NAN], [1.0, NAN, NAN], ([0.0, 1.0, 1.0], [1.0, 0.0, 0.0]), "nan"),
+    between_two(np.fmin, [NAN, 1.0, NAN], [1.0, NAN, NAN], ([0.0, 1.0, 1.0], [1.0, 0.0, 0.0]), "nan"),
+    at(np.maximum, [-1.0, 0.0, 1.0], [0.0, 1.0, 1.0], "tie with a number", lambda x: np.maximum(x, 0)),
+    at(np.maximum, [-1.0, 4.0], [0.0, 0.25], "inside a root", lambda x: np.sqrt(np.maximum(x, 0)), True),
     at(np.clip, [0.0, 1.0, -1.0, 2.0], [1.0, 1.0, 0.0, 0.0], "ends", lambda x: np.clip(x, 0, 1)),
     at(np.clip, [0.0, 1.0, 2.0], [1.0, 1.0, 1.0], "no limits", lambda x: np.clip(x, -INF, INF)),
     at(np.clip, [0.0, 1.0], [0.0, 1.0], "min=", lambda x: x.clip(min=0.5)),
@@ -393,29 +263,13 @@ SPECIAL = [
     special(np.clip, None, (0.5, 0.5, 0.5), (1.0, 0.0, 0.0), "ties"),
     special(np.clip, None, (0.0, 2.0, 1.0), (0.0, 0.0, 1.0), "crossed limits"),
     at(np.where, 0.0, NAN, "log", lambda x: np.where(x > 0, np.log(x), 0), True),
-    at(
-        np.where,
-        [-1.0, 4.0],
-        [0.0, 0.25],
-        "safe",
-        lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1)), 0),
-    ),
+    at(np.where, [-1.0, 4.0], [0.0, 0.25], "safe", lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1)), 0)),
     at(np.where, [1.0, 2.0], None, "condition only", lambda x: np.where(x > 1, 1.0, 0.0)),
     special(
-        np.where,
-        None,
-        (np.array([True, False]), np.ones(2), np.ones(2)),
-        (None, [1.0, 0.0], [0.0, 1.0]),
-        "condition",
+        np.where, None, (np.array([True, False]), np.ones(2), np.ones(2)), (None, [1.0, 0.0], [0.0, 1.0]), "condition"
     ),
     at(np.nan_to_num, [1.0, NAN, INF, -INF], [1.0, 0.0, 0.0, 0.0]),
-    at(
-        np.nan_to_num,
-        [complex(1, NAN), complex(INF, 1)],
-        [1, -1j],
-        "parts",
-        lambda z: np.nan_to_num(z) * (1 + 1j),
-    ),
+    at(np.nan_to_num, [complex(1, NAN), complex(INF, 1)], [1, -1j], "parts", lambda z: np.nan_to_num(z) * (1 + 1j)),
     # powers at 0
     *(
         at(np.power, 0.0, float(d), f"order {order} of x**{n!r}", derivative(power(n), order - 1))
@@ -423,9 +277,7 @@ SPECIAL = [
         for order, d in enumerate(slopes, 1)
     ),
     at(np.power, [0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], "array", power(np.arange(4))),
-    at(
-        np.power, [0.0] * 4, [0.0, 0.0, 2.0, 0.0], "order 2, array", derivative(power(np.arange(4)))
-    ),
+    at(np.power, [0.0] * 4, [0.0, 0.0, 2.0, 0.0], "order 2, array", derivative(power(np.arange(4)))),
     at(np.power, [0.0] * 4, [0.0, 1.0, 0.0, 0.0], "unsigned", power(np.arange(4, dtype=np.uint8))),
     at(np.power, 0.0, INF, "root", power(0.5), True),
     at(np.power, 0j, 0j, "complex", power(2)),
@@ -437,9 +289,7 @@ SPECIAL = [
     between_two(np.power, 0.0, 1.0, (1.0, 0.0), "(0, 1)"),
     between_two(np.power, 0.0, 2.0, (0.0, 0.0), "(0, 2)"),
     between_two(np.power, -2.0, 3.0, (12.0, 0.0), "(-2, 3)"),
-    between_two(
-        np.power, [0.0, -2.0, 2.0], [2.0, 3.0, 0.0], ([0, 12, 0], [0, 0, np.log(2)]), "several"
-    ),
+    between_two(np.power, [0.0, -2.0, 2.0], [2.0, 3.0, 0.0], ([0, 12, 0], [0, 0, np.log(2)]), "several"),
     between_two(np.power, 0j, 2 + 0j, (0j, 0j), "complex"),
     between_two(np.float_power, 0.0, 0.0, (0.0, 0.0), "(0, 0)"),
     between_two(np.float_power, -2.0, 3.0, (12.0, 0.0), "(-2, 3)"),
@@ -451,27 +301,14 @@ SPECIAL = [
     between_two(np.remainder, 1.0, 0.1, (1.0, -9.0), "rounding"),
     between_two(np.divmod, 7.0, 3.0, (1.0, -2.0)),
     between_two(np.arctan2, 0.0, 0.0, (0.0, 0.0)),
-    between_two(
-        np.arctan2,
-        [0.0, 1e-200, 1e200],
-        [-1.0, 0.0, 0.0],
-        ([-1, 0, 0], [0, -1e200, -1e-200]),
-        "sizes",
-    ),
+    between_two(np.arctan2, [0.0, 1e-200, 1e200], [-1.0, 0.0, 0.0], ([-1, 0, 0], [0, -1e200, -1e-200]), "sizes"),
     between_two(np.hypot, 0.0, 0.0, (0.0, 0.0)),
     between_two(np.hypot, [3e200, 0.0], [4e200, -1.0], ([0.6, 0.0], [0.8, -1.0]), "sizes"),
     between_two(np.hypot, [5e-324, 0.0], [0.0, -5e-324], ([1.0, 0.0], [0.0, -1.0]), "smallest"),
-    between_two(
-        np.arctan2, [0.0, 0.0], [5e-324, -5e-324], ([INF, -INF], [0.0, 0.0]), "smallest", warns=True
-    ),
+    between_two(np.arctan2, [0.0, 0.0], [5e-324, -5e-324], ([INF, -INF], [0.0, 0.0]), "smallest", warns=True),
     *(
         special(f, None, [z], [slope], label=f"at the cut {z}")
-        for z, sign in (
-            (2 + 0j, 1j),
-            (complex(2, -0.0), -1j),
-            (complex(-2, 0), -1j),
-            (complex(-2, -0.0), 1j),
-        )
+        for z, sign in ((2 + 0j, 1j), (complex(2, -0.0), -1j), (complex(-2, 0), -1j), (complex(-2, -0.0), 1j))
         for f, slope in ((np.arcsin, -sign / 3**0.5), (np.arccos, sign / 3**0.5))
     ),
     special(np.arccosh, None, [complex(0.5, 0)], [2j / 3**0.5], label="on the cut"),
@@ -488,13 +325,7 @@ SPECIAL = [
         )
         for f in (np.logaddexp, np.logaddexp2)
     ),
-    between_two(
-        np.logaddexp,
-        [1e4, -1e4, 1e4],
-        [1e4, -1e4, -1e4],
-        ([0.5, 0.5, 1.0], [0.5, 0.5, 0.0]),
-        "large",
-    ),
+    between_two(np.logaddexp, [1e4, -1e4, 1e4], [1e4, -1e4, -1e4], ([0.5, 0.5, 1.0], [0.5, 0.5, 0.0]), "large"),
     between_two(np.copysign, 0.0, -1.0, (0.0, 0.0)),
     between_two(np.copysign, [-2.0, 2.0], [-0.0, -3.0], ([1.0, -1.0], [0.0, 0.0]), "signs"),
     between_two(np.heaviside, [0.0, 1.0], [0.5, 0.5], ([0.0, 0.0], [1.0, 0.0])),
@@ -547,14 +378,10 @@ OF_TWO_WHOLE: list[Any] = [
 ]  # fmt: skip
 
 OPERATORS: list[tuple[Any, Any]] = [
-    (np.less, operator.lt),
-    (np.less_equal, operator.le),
-    (np.greater, operator.gt),
-    (np.greater_equal, operator.ge),
-    (np.equal, operator.eq),
-    (np.not_equal, operator.ne),
+    (np.less, operator.lt), (np.less_equal, operator.le), (np.greater, operator.gt),
+    (np.greater_equal, operator.ge), (np.equal, operator.eq), (np.not_equal, operator.ne),
     (np.floor_divide, operator.floordiv),
-]
+]  # fmt: skip
 
 PLAIN = [
     *(plain(f, None, NUMBERS) for f in OF_ONE),
@@ -587,26 +414,12 @@ UNKNOWN = np.frompyfunc(lambda x: x, 1, 1)
 REFUSED = [
     refused(np.clip, lambda x: np.clip(x, 0, 1, min=0), (normal(3),), OptionError, "twice"),
     refused(
-        np.clip,
-        lambda x: np.clip(x, 0, 1, where=np.ones(3, bool)),
-        (normal(3),),
-        UnsupportedArgumentError,
-        "where",
+        np.clip, lambda x: np.clip(x, 0, 1, where=np.ones(3, bool)), (normal(3),), UnsupportedArgumentError, "where"
     ),
-    refused(
-        np.clip, lambda x: np.clip(x, 0, 1, out=np.ones(3)), (normal(3),), ImmutableError, "out"
-    ),
-    refused(
-        np.nan_to_num, lambda x: np.nan_to_num(x, copy=False), (normal(3),), ImmutableError, "copy"
-    ),
+    refused(np.clip, lambda x: np.clip(x, 0, 1, out=np.ones(3)), (normal(3),), ImmutableError, "out"),
+    refused(np.nan_to_num, lambda x: np.nan_to_num(x, copy=False), (normal(3),), ImmutableError, "copy"),
     refused(np.add, lambda x: np.add(x, 1, out=np.ones(3)), (normal(3),), ImmutableError, "out"),
-    refused(
-        np.log,
-        lambda x: np.log(x, where=np.ones(3, bool)),
-        (positive(3),),
-        UnsupportedArgumentError,
-        "where",
-    ),
+    refused(np.log, lambda x: np.log(x, where=np.ones(3, bool)), (positive(3),), UnsupportedArgumentError, "where"),
     refused(np.where, lambda x: np.where(x > 0, x), (normal(3),), ValueError, "both or neither"),
     refused(UNKNOWN, None, (normal(3),), NoDerivativeError, "has no derivative rule"),
 ]

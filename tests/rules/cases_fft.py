@@ -74,21 +74,14 @@ CASES = [
         for axis in (0, 1, -2, -3)
         for n in (None, 2, 5)
     ),
-    *(
-        case(f, lambda x, f=f: f(x, 4, 0, "ortho"), makes[-1](3, 2), label="by position")
-        for f, makes in ONE.items()
-    ),
+    *(case(f, lambda x, f=f: f(x, 4, 0, "ortho"), makes[-1](3, 2), label="by position") for f, makes in ONE.items()),
     *(
         case(f, None, make(*shape), label=f"{make.__name__} {shape}")
         for f, makes in SEVERAL.items()
         for make in makes
         for shape in ((3, 4), (2, 5), (2, 3, 4))
     ),
-    *(
-        case(f, None, make(5), label="one axis")
-        for f, (*_, make) in SEVERAL.items()
-        if "n" in f.__name__
-    ),
+    *(case(f, None, make(5), label="one axis") for f, (*_, make) in SEVERAL.items() if "n" in f.__name__),
     *(
         case(f, partial(f, **options), make(3, 4, 3), label=f"{make.__name__} {options}")
         for f, makes in SEVERAL.items()
@@ -96,18 +89,11 @@ CASES = [
         for options in SEVERAL_OPTIONS
     ),
     *(
-        case(
-            f, lambda x, f=f: f(x, (2, 6), (0, 1), "ortho"), makes[-1](3, 2, 2), label="by position"
-        )
+        case(f, lambda x, f=f: f(x, (2, 6), (0, 1), "ortho"), makes[-1](3, 2, 2), label="by position")
         for f, makes in SEVERAL.items()
     ),
     *(
-        case(
-            f,
-            quietly(lambda x, f=f: f(x, s=(2, 6), axes=None)),
-            makes[-1](3, 2, 4),
-            label="no axes",
-        )
+        case(f, quietly(lambda x, f=f: f(x, s=(2, 6), axes=None)), makes[-1](3, 2, 4), label="no axes")
         for f, makes in SEVERAL.items()
     ),
     *(
@@ -126,11 +112,7 @@ CASES = [
         for make in (normal, complexes)
         for axes in (None, 0, -1, np.int64(1), (0,), (2, 0), (-1, -1), [1, -3])
     ),
-    *(
-        case(f, None, normal(n), label=f"{n}")
-        for f in (fft.fftshift, fft.ifftshift)
-        for n in (1, 6, 7)
-    ),
+    *(case(f, None, normal(n), label=f"{n}") for f in (fft.fftshift, fft.ifftshift) for n in (1, 6, 7)),
     case(np.multiply, lambda d: fft.fftfreq(5, d), 0.3, label="fftfreq"),
     case(np.multiply, lambda d: fft.rfftfreq(6, d=d), 0.3, label="rfftfreq"),
     # there and back
@@ -156,9 +138,6 @@ REFUSED = [
         for f in SEVERAL
     ),
     *(refused(f, lambda x, f=f: f(x, n=0), (normal(3),), ValueError, "data points") for f in ONE),
-    *(
-        refused(f, lambda x, f=f: f(x, norm="unit"), (normal(3),), ValueError, "norm value unit")
-        for f in ONE
-    ),
+    *(refused(f, lambda x, f=f: f(x, norm="unit"), (normal(3),), ValueError, "norm value unit") for f in ONE),
     *(refused(f, None, (complexes(3),), TypeError, "safe") for f in (fft.rfft, fft.ihfft)),
 ]

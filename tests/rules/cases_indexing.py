@@ -6,13 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.scatter import (
-    Scattered,
-    add_at_places,
-    add_scattered,
-    scatter_add,
-    sum_of_scattered,
-)
+from tapemagic.engine.operations.scatter import Scattered, add_at_places, add_scattered, scatter_add, sum_of_scattered
 from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.tensor import getitem

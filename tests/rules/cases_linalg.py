@@ -65,22 +65,11 @@ INV = [
 ]
 
 SOLVED = (
-    ((3, 3), (3,)),
-    ((3, 3), (3, 2)),
-    ((3, 3), (3, 3)),
-    ((1, 1), (1,)),
-    ((2, 3, 3), (3,)),
-    ((4, 2, 3, 3), (3,)),
-    ((2, 3, 3), (2, 3, 3)),
-    ((2, 3, 3), (3, 2)),
-    ((3, 3), (2, 3, 1)),
-    ((3, 3), (4, 2, 3, 2)),
-    ((4, 1, 3, 3), (2, 3, 2)),
-    ((2, 3, 3), (4, 1, 3, 2)),
-    ((2, 3, 3), (4, 2, 3, 1)),
-    ((1, 3, 3), (2, 3, 1)),
-    ((2, 3, 3), (1, 3, 2)),
-)
+    ((3, 3), (3,)), ((3, 3), (3, 2)), ((3, 3), (3, 3)), ((1, 1), (1,)), ((2, 3, 3), (3,)),
+    ((4, 2, 3, 3), (3,)), ((2, 3, 3), (2, 3, 3)), ((2, 3, 3), (3, 2)), ((3, 3), (2, 3, 1)),
+    ((3, 3), (4, 2, 3, 2)), ((4, 1, 3, 3), (2, 3, 2)), ((2, 3, 3), (4, 1, 3, 2)), ((2, 3, 3), (4, 2, 3, 1)),
+    ((1, 3, 3), (2, 3, 1)), ((2, 3, 3), (1, 3, 2)),
+)  # fmt: skip
 
 SOLVE = [
     *(pair(LA.solve, regular(*a), normal(*b, seed=1)) for a, b in SOLVED),
@@ -104,12 +93,7 @@ SOLVE = [
     pair(LA.tensorsolve, normal(2, 3, 3, 2), normal(3, 2), axes=(1, 0)),
     pair(LA.tensorsolve, normal(2, 3, 3, 2), normal(2, 3), axes=[2]),
     pair(LA.tensorsolve, regular_complex(4, 4).reshape(2, 2, 4), complexes(2, 2)),
-    case(
-        LA.tensorsolve,
-        lambda b: LA.tensorsolve(regular(4, 4).reshape(2, 2, 4), b),
-        normal(2, 2),
-        label="constant",
-    ),
+    case(LA.tensorsolve, lambda b: LA.tensorsolve(regular(4, 4).reshape(2, 2, 4), b), normal(2, 2), label="constant"),
 ]
 
 RANKS = np.stack([of_rank(rank, 4) for rank in range(5)])
@@ -181,12 +165,7 @@ CHAINS = [
     chain((2, 0), (0, 3), (3, 2)),
     chain((2, 3), (3, 4), (4, 2), make=complexes),
     case(LA.multi_dot, lambda x: LA.multi_dot([x, x, x]), normal(3, 3), label="with itself"),
-    case(
-        LA.multi_dot,
-        lambda x: LA.multi_dot([[[1, 2]], x, np.eye(3), x.T]),
-        normal(2, 3),
-        label="constants",
-    ),
+    case(LA.multi_dot, lambda x: LA.multi_dot([[[1, 2]], x, np.eye(3), x.T]), normal(2, 3), label="constants"),
 ]
 
 VECTOR_ORDERS = (None, 0, 1, 2, 3, 2.5, 0.5, -1, -2, -0.5, 12, INF, -INF)
@@ -326,9 +305,7 @@ def normed(x: Any, expected: Any, label: str = "", warns: bool = False, **params
     """A norm at a special point."""
     parts = [part for part in (label, *named(params)) if part]
     x = np.asarray(x)
-    return special(
-        LA.norm, lambda x: LA.norm(x, **params), (x,), (expected,), "-".join(parts), warns
-    )
+    return special(LA.norm, lambda x: LA.norm(x, **params), (x,), (expected,), "-".join(parts), warns)
 
 
 def conditioned(x: Any, expected: Any, p: Any = None, label: str = "") -> Special:
@@ -343,17 +320,11 @@ SOLUTIONS = [
     special(LA.solve, None, (np.array([[2.0]]), np.array([6.0])), ([[-1.5]], [0.5])),
     special(LA.solve, None, (np.array([[2]]), np.array([6.0])), (None, [0.5]), label="whole"),
     special(
-        LA.solve,
-        None,
-        (np.array([[2.0]]), np.ones((0, 1, 3))),
-        ([[0.0]], np.ones((0, 1, 3))),
-        label="empty stack",
+        LA.solve, None, (np.array([[2.0]]), np.ones((0, 1, 3))), ([[0.0]], np.ones((0, 1, 3))), label="empty stack"
     ),
     special(LA.det, None, (RANK_2,), (COFACTORS,), label="rank 2"),
     special(LA.det, None, (RANK_2.astype(SINGLE),), (COFACTORS,), label="rank 2 single"),
-    special(
-        LA.det, None, (np.stack([RANK_2, np.eye(3)]),), ([COFACTORS, np.eye(3)],), label="stack"
-    ),
+    special(LA.det, None, (np.stack([RANK_2, np.eye(3)]),), ([COFACTORS, np.eye(3)],), label="stack"),
     special(LA.det, None, (1j * RANK_2,), (-np.array(COFACTORS),), label="complex rank 2"),
     special(LA.det, None, (1e-150 * SINGULAR,), ([[4e-150, -2e-150], [-2e-150, 1e-150]],), "tiny"),
     special(LA.det, None, (np.diag([1e9, 0, 1e-9]),), (np.diag([0.0, 1.0, 0.0]),), label="wide"),
@@ -406,13 +377,7 @@ KINKS = [
     normed([NAN, 1.0], [NAN, 0.0], "NaN", ord=INF),
     normed([[NAN, 1.0], [1.0, 1.0]], [[NAN, 0.0], [1.0, 0.0]], "NaN", ord=1),
     special(LA.vector_norm, None, (np.zeros((2, 2)),), (np.zeros((2, 2)),), label="zeros"),
-    special(
-        LA.vector_norm,
-        lambda x: LA.vector_norm(x, axis=(0, 1), ord=INF),
-        (EVEN,),
-        (EVEN / 4,),
-        label="tie",
-    ),
+    special(LA.vector_norm, lambda x: LA.vector_norm(x, axis=(0, 1), ord=INF), (EVEN,), (EVEN / 4,), label="tie"),
     special(LA.matrix_norm, None, (np.zeros((2, 2)),), (np.zeros((2, 2)),), label="zeros"),
 ]
 
@@ -503,9 +468,7 @@ PLAIN = [
 WIDE, CUBE = np.ones((2, 3)), np.ones((2, 2, 2))
 FAULT = np.linalg.LinAlgError
 
-REFUSED_BEFORE_2_5 = refused(
-    LA.cond, lambda x: LA.cond(x, "nuc"), (SINGULAR,), FAULT, "did not converge"
-)
+REFUSED_BEFORE_2_5 = refused(LA.cond, lambda x: LA.cond(x, "nuc"), (SINGULAR,), FAULT, "did not converge")
 """Newer versions of NumPy give infinity."""
 
 REFUSED = [
@@ -525,32 +488,18 @@ REFUSED = [
     refused(LA.multi_dot, lambda x: LA.multi_dot([CUBE, x, x]), (A,), FAULT, "two-dimensional"),
     refused(LA.multi_dot, lambda x: LA.multi_dot([x, x, 2.0]), (A,), FAULT, "two-dimensional"),
     refused(LA.multi_dot, lambda x: LA.multi_dot([x, x, WIDE.T]), (A,), ValueError, "aligned"),
-    refused(
-        LA.multi_dot,
-        lambda x: LA.multi_dot([x, x], out=np.ones((2, 2))),
-        (A,),
-        ImmutableError,
-        "out",
-    ),
+    refused(LA.multi_dot, lambda x: LA.multi_dot([x, x], out=np.ones((2, 2))), (A,), ImmutableError, "out"),
     refused(LA.tensorinv, lambda x: LA.tensorinv(x, 0), (A,), ValueError, "Invalid ind"),
     refused(LA.tensorinv, lambda x: LA.tensorinv(x, 1), (WIDE,), FAULT, "must be square"),
     refused(LA.tensorsolve, None, (WIDE, np.ones(2)), FAULT, "must satisfy the requirement"),
-    refused(
-        LA.tensorsolve,
-        lambda a, b: LA.tensorsolve(a, b, (5,)),
-        (A, np.ones(2)),
-        ValueError,
-        "not in",
-    ),
+    refused(LA.tensorsolve, lambda a, b: LA.tensorsolve(a, b, (5,)), (A, np.ones(2)), ValueError, "not in"),
     refused(LA.norm, lambda x: LA.norm(x, "nuc"), (np.ones(3),), ValueError, "Invalid norm order"),
     refused(LA.norm, lambda x: LA.norm(x, 3), (A,), ValueError, "Invalid norm order"),
     refused(LA.norm, lambda x: LA.norm(x, 2), (CUBE,), ValueError, "number of dimensions"),
     refused(LA.norm, lambda x: LA.norm(x, axis=(0, 0)), (A,), ValueError, "Duplicate"),
     refused(LA.norm, lambda x: LA.norm(x, axis=[0, 1]), (A,), TypeError, "tuple of integers"),
     refused(LA.norm, lambda x: LA.norm(x, x[0]), (A[0],), UnsupportedArgumentError, "'ord'"),
-    refused(
-        LA.vector_norm, lambda x: LA.vector_norm(x, ord="fro"), (A,), ValueError, "Invalid norm"
-    ),
+    refused(LA.vector_norm, lambda x: LA.vector_norm(x, ord="fro"), (A,), ValueError, "Invalid norm"),
     refused(LA.matrix_norm, None, (np.ones(3),), ValueError, "out of bounds"),
     refused(LA.cond, None, (np.ones((0, 0)),), FAULT, "empty"),
     refused(LA.cond, lambda x: LA.cond(x, 1), (WIDE,), FAULT, "square"),

@@ -12,13 +12,7 @@ from tapemagic.engine.operations.activations import elu, gelu, leaky_relu, relu,
 from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.errorfunction import erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
-from tapemagic.engine.operations.logistic import (
-    hard_sigmoid,
-    log_sigmoid,
-    sigmoid,
-    softplus,
-    softsign,
-)
+from tapemagic.engine.operations.logistic import hard_sigmoid, log_sigmoid, sigmoid, softplus, softsign
 from tapemagic.engine.operations.losses import sigmoid_cross_entropy, softmax_cross_entropy
 from tapemagic.engine.operations.normalization import dropout, masked
 from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
@@ -54,30 +48,18 @@ ACTIVATIONS = [
     *(case(f, None, 2 * normal(*shape), label=str(shape)) for f in SMOOTH for shape in SHAPES),
     *(case(softsign, None, off_bends(*shape), label=str(shape)) for shape in SHAPES),
     *(case(f, None, 6 * normal(3, 4), label="far out") for f in SMOOTH),
-    *(
-        case(gelu, lambda x: gelu(x, approximate=True), 2 * normal(*shape), label=f"tanh {shape}")
-        for shape in SHAPES
-    ),
+    *(case(gelu, lambda x: gelu(x, approximate=True), 2 * normal(*shape), label=f"tanh {shape}") for shape in SHAPES),
     case(gelu, lambda x: gelu(x, False), normal(3), label="by position"),
     *(
         case(f, None, off_bends(*x), normal(*alpha, seed=1), label=f"{x} {alpha}")
         for f in PARAMETRIC
         for x, alpha in BROADCAST
     ),
-    *(
-        case(f, lambda x, f=f: f(x, alpha=0.3), off_bends(2, 3), label="number by keyword")
-        for f in PARAMETRIC
-    ),
-    *(
-        case(f, lambda x, f=f: f(x, np.array([0.1, 0.2, 0.3])), off_bends(2, 3), label="array")
-        for f in PARAMETRIC
-    ),
+    *(case(f, lambda x, f=f: f(x, alpha=0.3), off_bends(2, 3), label="number by keyword") for f in PARAMETRIC),
+    *(case(f, lambda x, f=f: f(x, np.array([0.1, 0.2, 0.3])), off_bends(2, 3), label="array") for f in PARAMETRIC),
     *(case(f, lambda x, f=f: f(x, 2), off_bends(3), label="whole number") for f in PARAMETRIC),
     *(case(f, lambda a, f=f: f(-1.5, a), normal(3), label="number first") for f in PARAMETRIC),
-    *(
-        case(f, lambda x, f=f: f([x[0], 2.0 * x[1]]), off_bends(2), label="list of tensors")
-        for f in (relu, sigmoid)
-    ),
+    *(case(f, lambda x, f=f: f([x[0], 2.0 * x[1]]), off_bends(2), label="list of tensors") for f in (relu, sigmoid)),
 ]
 
 MASK = np.array([[True, False, True], [False, False, True]])
@@ -89,12 +71,7 @@ DROPOUT = [
     case(masked, lambda x: masked(x, mask=MASK[0], factor=1.25), normal(3)),
     case(masked, lambda x: masked(x, np.True_, 2.0), normal(), label="number"),
     *(
-        case(
-            masked,
-            lambda x: dropout(x, 0.4, np.random.default_rng(0)),
-            normal(*shape),
-            label=f"dropout {shape}",
-        )
+        case(masked, lambda x: dropout(x, 0.4, np.random.default_rng(0)), normal(*shape), label=f"dropout {shape}")
         for shape in (*SHAPES, MANY)
     ),
 ]
@@ -109,30 +86,13 @@ def along(function: Any, shape: tuple[int, ...], **params: Any) -> Case:
 
 
 AXES: list[tuple[tuple[int, ...], Any]] = [
-    ((3,), 0),
-    ((3,), -1),
-    ((2, 3), 0),
-    ((2, 3), 1),
-    ((2, 3), -2),
-    ((2, 3), (0, 1)),
-    ((2, 3), (-1, 0)),
-    ((2, 3), None),
-    ((2, 3), ()),
-    ((2, 3, 4), 1),
-    ((2, 3, 4), -3),
-    ((2, 3, 4), [0, 2]),
-    ((2, 1), -1),
-    ((0, 3), -1),
-    ((2, 0, 3), 2),
-    ((), None),
-]
+    ((3,), 0), ((3,), -1), ((2, 3), 0), ((2, 3), 1), ((2, 3), -2), ((2, 3), (0, 1)), ((2, 3), (-1, 0)),
+    ((2, 3), None), ((2, 3), ()), ((2, 3, 4), 1), ((2, 3, 4), -3), ((2, 3, 4), [0, 2]), ((2, 1), -1),
+    ((0, 3), -1), ((2, 0, 3), 2), ((), None),
+]  # fmt: skip
 
 EXPONENTIALS = [
-    *(
-        along(f, shape, axis=axis)
-        for f in (softmax, log_softmax, logsumexp)
-        for shape, axis in AXES
-    ),
+    *(along(f, shape, axis=axis) for f in (softmax, log_softmax, logsumexp) for shape, axis in AXES),
     *(along(logsumexp, shape, axis=axis, keepdims=True) for shape, axis in AXES),
     *(along(f, shape) for f in (softmax, log_softmax, logsumexp) for shape in ((4,), (2, 3))),
     *(along(f, (2, 0), axis=-1) for f in (softmax, log_softmax)),
@@ -232,9 +192,7 @@ SPECIAL = [
     ends(elu, 0, 0, 1, 1, 1),
     ends(selu, 0, 0, *[1.0507009873554805] * 3),
     ends(gelu, 0, 0, 0.5, 1, 1),
-    special(
-        gelu, lambda x: gelu(x, approximate=True), (ENDS,), ([0, 0, 0.5, 1, 1],), label="tanh ends"
-    ),
+    special(gelu, lambda x: gelu(x, approximate=True), (ENDS,), ([0, 0, 0.5, 1, 1],), label="tanh ends"),
     ends(silu, 0, 0, 0.5, 1, 1),
     ends(sigmoid, 0, 0, 0.25, 0, 0),
     ends(log_sigmoid, 1, 1, 0.5, 0, 0),
@@ -247,13 +205,7 @@ SPECIAL = [
     at(hard_sigmoid, [-3.0, 3.0], [0, 0], "bends"),
     special(elu, lambda x: elu(x, 2.0), (np.zeros(1),), ([2.0],), label="alpha at the bend"),
     special(leaky_relu, None, (-2.0, 0.5), (0.5, -2.0), label="number"),
-    special(
-        leaky_relu,
-        None,
-        (np.array([-2.0, 3.0], SINGLE), SINGLE(0.5)),
-        ([0.5, 1.0], -2.0),
-        label="single",
-    ),
+    special(leaky_relu, None, (np.array([-2.0, 3.0], SINGLE), SINGLE(0.5)), ([0.5, 1.0], -2.0), label="single"),
     at(relu, [NAN, 1.0], [0, 1], "nan"),
     at(relu, np.array([1, -1, 0], SINGLE), [1, 0, 0], "single"),
     special(
@@ -281,13 +233,7 @@ SPECIAL = [
         ([2 / 9, -1 / 9, -1 / 9],),
         label="first of nothing",
     ),
-    special(
-        log_softmax,
-        lambda x: log_softmax(x)[1],
-        (np.array([-INF, 0.0]),),
-        ([0, 0],),
-        label="one left",
-    ),
+    special(log_softmax, lambda x: log_softmax(x)[1], (np.array([-INF, 0.0]),), ([0, 0],), label="one left"),
     at(softmax, np.ones((2, 2), SINGLE), np.zeros((2, 2)), "single"),
     special(
         # the logit of -inf has the label 0
@@ -304,13 +250,7 @@ SPECIAL = [
         ([0, 0],),
         label="certain class",
     ),
-    special(
-        softmax_cross_entropy,
-        None,
-        ([[0.0, 1.0]], [[1e3, 0.0]]),
-        ([[0, 1e3]], [[1, -1]]),
-        label="large",
-    ),
+    special(softmax_cross_entropy, None, ([[0.0, 1.0]], [[1e3, 0.0]]), ([[0, 1e3]], [[1, -1]]), label="large"),
     special(
         softmax_cross_entropy,
         lambda x: softmax_cross_entropy([0, 1], x),
@@ -325,13 +265,7 @@ SPECIAL = [
         (None, [[0, 0], [0, 0]]),
         label="certain classes",
     ),
-    special(
-        sparse_softmax_cross_entropy,
-        None,
-        (1, np.array([1e3, 0.0], SINGLE)),
-        (None, [1, -1]),
-        label="single",
-    ),
+    special(sparse_softmax_cross_entropy, None, (1, np.array([1e3, 0.0], SINGLE)), (None, [1, -1]), label="single"),
     special(
         sigmoid_cross_entropy,
         None,
@@ -379,9 +313,7 @@ REFUSED = [
         for f in (*STRAIGHT, *SMOOTH, softsign, softmax, log_softmax, logsumexp)
     ),
     *(
-        refused(
-            f, None, (np.ones(2), COMPLEX), UnsupportedArgumentError, rf"{f.__name__} takes real"
-        )
+        refused(f, None, (np.ones(2), COMPLEX), UnsupportedArgumentError, rf"{f.__name__} takes real")
         for f in PARAMETRIC
     ),
     refused(
@@ -424,11 +356,7 @@ REFUSED = [
     ),
     *(
         refused(
-            f,
-            None,
-            (np.ones(2), COMPLEX),
-            UnsupportedArgumentError,
-            f"{f.__name__} takes real numbers, not complex128",
+            f, None, (np.ones(2), COMPLEX), UnsupportedArgumentError, f"{f.__name__} takes real numbers, not complex128"
         )
         for f in (softmax_cross_entropy, sigmoid_cross_entropy)
     ),
@@ -456,13 +384,7 @@ REFUSED = [
         )
         for labels, wrong in (([0, 3], 3), ([2, -1], -1))
     ),
-    refused(
-        sparse_softmax_cross_entropy,
-        None,
-        (4, np.ones(3)),
-        OptionError,
-        r"labels = 4 is not in \[0, 3\)",
-    ),
+    refused(sparse_softmax_cross_entropy, None, (4, np.ones(3)), OptionError, r"labels = 4 is not in \[0, 3\)"),
     refused(
         sparse_softmax_cross_entropy,
         None,

@@ -74,12 +74,7 @@ VALUES = [
     case(np.polyval, lambda p, x: np.polyval(np.poly1d(p), x), P, X, label="of a poly1d"),
     case(np.polyval, lambda x: np.polyval(np.poly1d([1.0, 2.0]), x), X, label="of a plain poly1d"),
     case(np.polyval, lambda p, q: np.polyval(p, np.poly1d(q)).coeffs, P, Q, label="in a poly1d"),
-    case(
-        np.polyval,
-        lambda p: np.polyval(p, np.poly1d([2.0, 1.0])).coeffs,
-        P,
-        label="in a plain poly1d",
-    ),
+    case(np.polyval, lambda p: np.polyval(p, np.poly1d([2.0, 1.0])).coeffs, P, label="in a plain poly1d"),
     case(np.polyval, lambda p, x: np.poly1d(p)(x), P, X, label="call"),
     case(np.polyval, lambda p, q: np.poly1d(p)(np.poly1d(q)).coeffs, P, Q, label="composition"),
 ]
@@ -89,22 +84,12 @@ ARITHMETIC = [
     *(case(f, lambda p, f=f: f(p, [1.0, 2.0]), P) for f in (np.polyadd, np.polysub, np.polymul)),
     *(case(f, lambda p, f=f: f([1, 2], p), P) for f in (np.polyadd, np.polysub, np.polymul)),
     *(case(f, by(f), P, Q, label="poly1d") for f in (np.polyadd, np.polysub, np.polymul)),
-    *(
-        case(np.polydiv, lambda u, v: np.polydiv(u, v + 2), *pair)
-        for pair in PAIRS
-        if len(np.shape(pair[0]))
-    ),
+    *(case(np.polydiv, lambda u, v: np.polydiv(u, v + 2), *pair) for pair in PAIRS if len(np.shape(pair[0]))),
     case(np.polydiv, lambda u: np.polydiv(u, [2, 1.0]), P, label="by a list"),
     case(np.polydiv, lambda v: np.polydiv([1, 2, 3, 4.0], v + 2), Q, label="of a list"),
     case(np.polydiv, by(np.polydiv), P, Q + 2, label="poly1d"),
     case(np.polyval, lambda p: np.poly1d(np.poly1d(p))(3.0), P, label="poly1d of a poly1d"),
-    case(
-        np.polymul,
-        lambda p, q: (np.poly1d(p) * q - np.poly1d(q) ** 2 * 3 + 1).coeffs,
-        P,
-        Q,
-        label="operators",
-    ),
+    case(np.polymul, lambda p, q: (np.poly1d(p) * q - np.poly1d(q) ** 2 * 3 + 1).coeffs, P, Q, label="operators"),
     *(case(np.polyder, partial(np.polyder, m=m), P) for m in (0, 1, 2, 6)),
     case(np.polyder, np.polyder, COMPLEX, label="complex"),
     case(np.polyder, lambda p: np.poly1d(p).deriv(2).coeffs, P, label="poly1d"),
@@ -118,12 +103,7 @@ ARITHMETIC = [
 
 ROOTS = [
     *(case(np.poly, None, x) for x in (X, normal(1), COMPLEX)),
-    case(
-        np.poly,
-        lambda z: np.poly(np.concatenate([z, np.conj(z)])),
-        COMPLEX,
-        label="in conjugate pairs",
-    ),
+    case(np.poly, lambda z: np.poly(np.concatenate([z, np.conj(z)])), COMPLEX, label="in conjugate pairs"),
     *(case(np.poly, None, m) for m in (MATRIX, normal(1, 1), MATRIX + 1j * MATRIX.T)),
     case(np.poly, lambda a: np.poly(a @ a.T), normal(3, 3), label="symmetric"),
     case(np.roots, None, np.poly(REAL_ROOTS), label="real"),
@@ -131,9 +111,7 @@ ROOTS = [
     case(np.roots, lambda p: np.abs(np.sort(np.roots(p))), np.array([2.0, 1.0, 4.0, 1.5])),
     case(np.roots, lambda p: np.sort_complex(np.roots(p)), COMPLEX, label="complex"),
     case(np.roots, lambda p: np.roots(np.append(p, 0.0)) * REAL_ROOTS[:3], np.array([2.0, -3, 1])),
-    case(
-        np.roots, lambda p: np.roots(np.append([0.0], p)), np.array([2.0, -3, 1]), label="0 first"
-    ),
+    case(np.roots, lambda p: np.roots(np.append([0.0], p)), np.array([2.0, -3, 1]), label="0 first"),
     case(np.roots, lambda p: np.poly1d(p).r, np.array([2.0, -7, 1]), label="poly1d"),
     case(np.poly, lambda z: np.poly1d(z, True).coeffs, X, label="poly1d"),
     case(np.roots, lambda p: np.roots(p) * np.ones(0), normal(1), label="constant"),

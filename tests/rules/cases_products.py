@@ -14,14 +14,10 @@ from tests.rules.harness import Case, case, complexes, normal, plain, quietly, r
 def pair(function: Any, first: tuple[int, ...], second: tuple[int, ...], **params: Any) -> Case:
     """A case of two arrays of the given shapes."""
     label = "-".join([f"{first} {second}", *(f"{name}={value}" for name, value in params.items())])
-    return case(
-        function, keywords(function, params), normal(*first), normal(*second, seed=1), label=label
-    )
+    return case(function, keywords(function, params), normal(*first), normal(*second, seed=1), label=label)
 
 
-def complex_pair(
-    function: Any, first: tuple[int, ...], second: tuple[int, ...], **params: Any
-) -> Case:
+def complex_pair(function: Any, first: tuple[int, ...], second: tuple[int, ...], **params: Any) -> Case:
     """A case of two complex arrays of the given shapes."""
     inputs = complexes(*first), complexes(*second, seed=1)
     return case(function, keywords(function, params), *inputs, label=f"complex {first} {second}")
@@ -47,9 +43,7 @@ def matrix(*shape: int) -> Any:
 def plane(first: tuple[int, ...], second: tuple[int, ...], **params: Any) -> Case:
     """A case of cross with vectors of two components among its inputs."""
     call = quietly(lambda a, b: np.cross(a, b, **params))
-    label = "-".join(
-        [f"plane {first} {second}", *(f"{name}={value}" for name, value in params.items())]
-    )
+    label = "-".join([f"plane {first} {second}", *(f"{name}={value}" for name, value in params.items())])
     return case(np.cross, call, normal(*first), normal(*second, seed=1), label=label)
 
 
@@ -63,29 +57,13 @@ def has_plane_vectors() -> bool:
 
 
 MATMUL = [
-    pair(np.matmul, (3,), (3,)),
-    pair(np.matmul, (3,), (3, 2)),
-    pair(np.matmul, (2, 3), (3,)),
-    pair(np.matmul, (2, 3), (3, 4)),
-    pair(np.matmul, (1, 3), (3, 1)),
-    pair(np.matmul, (20, 30), (30, 10)),
-    pair(np.matmul, (3,), (5, 3, 2)),
-    pair(np.matmul, (5, 2, 3), (3,)),
-    pair(np.matmul, (4, 5, 2, 3), (3,)),
-    pair(np.matmul, (5, 2, 3), (3, 4)),
-    pair(np.matmul, (6, 5, 2, 3), (3, 4)),
-    pair(np.matmul, (2, 3), (5, 3, 4)),
-    pair(np.matmul, (5, 2, 3), (5, 3, 4)),
-    pair(np.matmul, (5, 2, 3), (1, 3, 4)),
-    pair(np.matmul, (1, 2, 3), (5, 3, 4)),
-    pair(np.matmul, (5, 1, 2, 3), (4, 3, 2)),
-    pair(np.matmul, (4, 2, 3), (5, 1, 3, 2)),
-    pair(np.matmul, (0, 3), (3, 2)),
-    pair(np.matmul, (2, 0), (0, 3)),
-    pair(np.matmul, (0,), (0,)),
-    pair(np.matmul, (0, 2, 3), (3, 4)),
-    pair(np.matmul, (2, 0, 3), (3,)),
-    pair(np.matmul, (0, 2, 3), (0, 3, 4)),
+    *(pair(np.matmul, *shapes) for shapes in (
+        ((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((1, 3), (3, 1)), ((20, 30), (30, 10)),
+        ((3,), (5, 3, 2)), ((5, 2, 3), (3,)), ((4, 5, 2, 3), (3,)), ((5, 2, 3), (3, 4)), ((6, 5, 2, 3), (3, 4)),
+        ((2, 3), (5, 3, 4)), ((5, 2, 3), (5, 3, 4)), ((5, 2, 3), (1, 3, 4)), ((1, 2, 3), (5, 3, 4)),
+        ((5, 1, 2, 3), (4, 3, 2)), ((4, 2, 3), (5, 1, 3, 2)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0,), (0,)),
+        ((0, 2, 3), (3, 4)), ((2, 0, 3), (3,)), ((0, 2, 3), (0, 3, 4)),
+    )),
     complex_pair(np.matmul, (2, 3), (3, 4)),
     complex_pair(np.matmul, (5, 2, 3), (3,)),
     case(np.matmul, None, normal(2, 3), complexes(3, 2), label="real complex"),
@@ -93,47 +71,28 @@ MATMUL = [
     case(np.matmul, lambda x: x @ x, normal(3), label="vector squared"),
     case(np.matmul, lambda x: x @ x.T, normal(2, 3), label="gram"),
     case(np.matmul, lambda x: matrix(4, 2) @ x, normal(2, 3), label="constant left"),
-    case(
-        np.matmul,
-        lambda x: x @ np.arange(6).reshape(3, 2),
-        normal(2, 3),
-        label="whole numbers right",
-    ),
+    case(np.matmul, lambda x: x @ np.arange(6).reshape(3, 2), normal(2, 3), label="whole numbers right"),
     case(np.matmul, lambda x: np.matmul(x, [1.0, 2.0, 3.0]), normal(2, 3), label="list right"),
     case(np.matmul, lambda x: np.matmul(((1, 2), (3, 4)), x), normal(2, 3), label="tuples left"),
-]
+]  # fmt: skip
 
 DOT = [
-    pair(np.dot, (), ()),
-    pair(np.dot, (), (2, 3)),
-    pair(np.dot, (2, 3), ()),
-    pair(np.dot, (3,), (3,)),
-    pair(np.dot, (3,), (3, 2)),
-    pair(np.dot, (2, 3), (3,)),
-    pair(np.dot, (2, 3), (3, 4)),
-    pair(np.dot, (5, 2, 3), (3,)),
-    pair(np.dot, (5, 2, 3), (3, 4)),
-    pair(np.dot, (3,), (5, 3, 2)),
-    pair(np.dot, (2, 3), (5, 3, 4)),
-    pair(np.dot, (4, 2, 3), (5, 3, 2)),
-    pair(np.dot, (2, 3), (2, 4, 3, 5)),
-    pair(np.dot, (0,), (0,)),
-    pair(np.dot, (2, 0), (0, 3)),
-    pair(np.dot, (2, 0), (4, 0, 3)),
+    *(pair(np.dot, *shapes) for shapes in (
+        ((), ()), ((), (2, 3)), ((2, 3), ()), ((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 4)),
+        ((5, 2, 3), (3,)), ((5, 2, 3), (3, 4)), ((3,), (5, 3, 2)), ((2, 3), (5, 3, 4)), ((4, 2, 3), (5, 3, 2)),
+        ((2, 3), (2, 4, 3, 5)), ((0,), (0,)), ((2, 0), (0, 3)), ((2, 0), (4, 0, 3)),
+    )),
     complex_pair(np.dot, (2, 3), (5, 3, 4)),
     case(np.dot, lambda x: x.dot(x), normal(3), label="method"),
     case(np.dot, lambda x: np.dot(x, 2.0), normal(2, 3), label="number right"),
     case(np.dot, lambda x: np.dot(2, x), normal(2, 3), label="number left"),
     case(np.dot, lambda x: np.dot([1.0, 2.0], x), normal(2, 3), label="list left"),
-]
+]  # fmt: skip
 
 VECTORS = [
-    pair(np.vdot, (), ()),
-    pair(np.vdot, (3,), (3,)),
-    pair(np.vdot, (2, 3), (2, 3)),
-    pair(np.vdot, (2, 3), (6,)),
-    pair(np.vdot, (3, 2), (2, 1, 3)),
-    pair(np.vdot, (0,), (0,)),
+    *(pair(np.vdot, *shapes) for shapes in (
+        ((), ()), ((3,), (3,)), ((2, 3), (2, 3)), ((2, 3), (6,)), ((3, 2), (2, 1, 3)), ((0,), (0,)),
+    )),
     complex_pair(np.vdot, (3,), (3,)),
     complex_pair(np.vdot, (2, 3), (3, 2)),
     case(np.vdot, None, complexes(3), normal(3), label="complex real"),
@@ -141,35 +100,23 @@ VECTORS = [
     case(np.vdot, lambda x: np.vdot(2.0, x), normal(), label="number left"),
     case(np.vdot, lambda x: np.vdot(x, 2.0), normal(), label="number right"),
     case(np.vdot, lambda x: np.vdot(x, x), complexes(3), label="squared length"),
-    pair(np.inner, (), ()),
-    pair(np.inner, (), (2, 3)),
-    pair(np.inner, (3,), ()),
-    pair(np.inner, (3,), (3,)),
-    pair(np.inner, (2, 3), (3,)),
-    pair(np.inner, (3,), (2, 3)),
-    pair(np.inner, (2, 3), (4, 3)),
-    pair(np.inner, (5, 2, 3), (4, 3)),
-    pair(np.inner, (2, 3), (5, 4, 3)),
-    pair(np.inner, (2, 0), (3, 0)),
+    *(pair(np.inner, *shapes) for shapes in (
+        ((), ()), ((), (2, 3)), ((3,), ()), ((3,), (3,)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 3), (4, 3)),
+        ((5, 2, 3), (4, 3)), ((2, 3), (5, 4, 3)), ((2, 0), (3, 0)),
+    )),
     complex_pair(np.inner, (2, 3), (4, 3)),
     case(np.inner, lambda x: np.inner(x, 2.0), normal(2, 3), label="number right"),
     case(np.inner, lambda x: np.inner(2.0, x), normal(2, 3), label="number left"),
-    pair(np.outer, (), ()),
-    pair(np.outer, (3,), (2,)),
-    pair(np.outer, (3,), ()),
-    pair(np.outer, (2, 3), (4,)),
-    pair(np.outer, (3,), (2, 2)),
-    pair(np.outer, (2, 1, 2), (3, 1)),
-    pair(np.outer, (0,), (2,)),
-    pair(np.outer, (2,), (0, 3)),
+    *(pair(np.outer, *shapes) for shapes in (
+        ((), ()), ((3,), (2,)), ((3,), ()), ((2, 3), (4,)), ((3,), (2, 2)), ((2, 1, 2), (3, 1)), ((0,), (2,)),
+        ((2,), (0, 3)),
+    )),
     complex_pair(np.outer, (3,), (2,)),
     case(np.outer, lambda x: np.outer(x, 2.0), normal(3), label="number right"),
     case(np.outer, lambda x: np.outer(2.0, x), normal(3), label="number left"),
-    pair(np.vecdot, (3,), (3,)),
-    pair(np.vecdot, (2, 3), (3,)),
-    pair(np.vecdot, (3,), (2, 3)),
-    pair(np.vecdot, (4, 1, 3), (2, 3)),
-    pair(np.vecdot, (2, 0), (2, 0)),
+    *(pair(np.vecdot, *shapes) for shapes in (
+        ((3,), (3,)), ((2, 3), (3,)), ((3,), (2, 3)), ((4, 1, 3), (2, 3)), ((2, 0), (2, 0)),
+    )),
     pair(np.vecdot, (3, 2), (3, 2), axis=0),
     pair(np.vecdot, (3, 2), (3, 1), axis=0),
     pair(np.vecdot, (5, 3, 2), (3, 2), axis=-2),
@@ -180,25 +127,21 @@ VECTORS = [
     complex_pair(np.vecdot, (2, 3), (3,)),
     complex_pair(np.vecdot, (3, 2), (3, 2), axis=0),
     case(np.vecdot, None, complexes(3), normal(3), label="complex real"),
-]
+]  # fmt: skip
 
 if hasattr(np, "matvec"):
     VECTORS += [
-        pair(np.matvec, (2, 3), (3,)),
-        pair(np.matvec, (2, 3), (5, 3)),
-        pair(np.matvec, (5, 2, 3), (3,)),
-        pair(np.matvec, (5, 2, 3), (5, 3)),
-        pair(np.matvec, (4, 1, 2, 3), (5, 3)),
-        pair(np.matvec, (2, 0), (0,)),
+        *(pair(np.matvec, *shapes) for shapes in (
+            ((2, 3), (3,)), ((2, 3), (5, 3)), ((5, 2, 3), (3,)), ((5, 2, 3), (5, 3)), ((4, 1, 2, 3), (5, 3)),
+            ((2, 0), (0,)),
+        )),
         complex_pair(np.matvec, (5, 2, 3), (5, 3)),
-        pair(np.vecmat, (3,), (3, 2)),
-        pair(np.vecmat, (5, 3), (3, 2)),
-        pair(np.vecmat, (3,), (5, 3, 2)),
-        pair(np.vecmat, (5, 3), (5, 3, 2)),
-        pair(np.vecmat, (4, 1, 3), (5, 3, 2)),
-        pair(np.vecmat, (0,), (0, 2)),
+        *(pair(np.vecmat, *shapes) for shapes in (
+            ((3,), (3, 2)), ((5, 3), (3, 2)), ((3,), (5, 3, 2)), ((5, 3), (5, 3, 2)), ((4, 1, 3), (5, 3, 2)),
+            ((0,), (0, 2)),
+        )),
         complex_pair(np.vecmat, (5, 3), (5, 3, 2)),
-    ]
+    ]  # fmt: skip
 
 TENSORDOT = [
     pair(np.tensordot, (2, 3, 4), (3, 4, 5)),
@@ -222,11 +165,7 @@ TENSORDOT = [
     complex_pair(np.tensordot, (2, 3, 4), (4, 5, 3), axes=([1, 2], [2, 0])),
     case(np.tensordot, lambda x: np.tensordot(x, x), normal(2, 3), label="with itself"),
     case(np.tensordot, lambda x: np.tensordot(2.0, x, 0), normal(2, 3), label="number left"),
-    case(
-        np.tensordot,
-        lambda x: np.tensordot(x, matrix(3, 2), np.array([[0, 1], [1, 0]])),
-        normal(2, 3),
-    ),
+    case(np.tensordot, lambda x: np.tensordot(x, matrix(3, 2), np.array([[0, 1], [1, 0]])), normal(2, 3)),
 ]
 
 EINSUM = [
@@ -292,90 +231,36 @@ EINSUM = [
     summed("ij,jk->ik", (2, 3), (3, 4), order="F"),
     case(np.einsum, lambda x: np.einsum("ij,ik->jk", x, x), normal(2, 3), label="given twice"),
     case(np.einsum, lambda x: np.einsum("i,i,i->", x, x, x), normal(3), label="given thrice"),
-    case(
-        np.einsum,
-        lambda x, y: np.einsum(x, [0, 1], y, [1, 2], [0, 2]),
-        normal(2, 3),
-        normal(3, 4),
-        label="lists",
-    ),
-    case(
-        np.einsum,
-        lambda x, y: np.einsum(x, [0, 30], y, [30, 2]),
-        normal(2, 3),
-        normal(3, 4),
-        label="lists implicit",
-    ),
+    case(np.einsum, lambda x, y: np.einsum(x, [0, 1], y, [1, 2], [0, 2]), normal(2, 3), normal(3, 4), label="lists"),
+    case(np.einsum, lambda x, y: np.einsum(x, [0, 30], y, [30, 2]), normal(2, 3), normal(3, 4), label="lists implicit"),
     case(np.einsum, lambda x: np.einsum(x, [1, 0]), normal(2, 3), label="lists transposed"),
-    case(
-        np.einsum,
-        lambda x: np.einsum(x, [..., 0, 0], [..., 0]),
-        normal(2, 3, 3),
-        label="lists with ellipsis",
-    ),
-    case(
-        np.einsum, lambda x: np.einsum("ij,j->i", matrix(2, 3), x), normal(3), label="constant left"
-    ),
+    case(np.einsum, lambda x: np.einsum(x, [..., 0, 0], [..., 0]), normal(2, 3, 3), label="lists with ellipsis"),
+    case(np.einsum, lambda x: np.einsum("ij,j->i", matrix(2, 3), x), normal(3), label="constant left"),
     case(np.einsum, lambda x: np.einsum("ij,j->i", x, [1, 2, 3]), normal(2, 3), label="list right"),
-    case(
-        np.einsum,
-        lambda x: np.einsum("ij,jk->ik", x, ((1,), (2,), (3,))),
-        normal(2, 3),
-        label="tuples right",
-    ),
+    case(np.einsum, lambda x: np.einsum("ij,jk->ik", x, ((1,), (2,), (3,))), normal(2, 3), label="tuples right"),
     case(np.einsum, lambda x: np.einsum(",i->i", 2.0, x), normal(3), label="number left"),
     case(
-        np.einsum,
-        lambda x, y: np.einsum("ij,j->i", x, [y, 2.0 * y]),
-        normal(3, 2),
-        normal(),
-        label="list of tensors",
+        np.einsum, lambda x, y: np.einsum("ij,j->i", x, [y, 2.0 * y]), normal(3, 2), normal(), label="list of tensors"
     ),
-    case(
-        np.einsum,
-        lambda x, y: np.einsum("iij,jk->ik", x, y),
-        complexes(2, 2, 3),
-        complexes(3, 2),
-        label="complex",
-    ),
-    case(
-        np.einsum,
-        lambda x, y: np.einsum("ij,j", x, y),
-        normal(2, 3),
-        complexes(3),
-        label="real complex",
-    ),
+    case(np.einsum, lambda x, y: np.einsum("iij,jk->ik", x, y), complexes(2, 2, 3), complexes(3, 2), label="complex"),
+    case(np.einsum, lambda x, y: np.einsum("ij,j", x, y), normal(2, 3), complexes(3), label="real complex"),
 ]
 
 KRON = [
-    pair(np.kron, (), ()),
-    pair(np.kron, (), (2, 3)),
-    pair(np.kron, (3,), ()),
-    pair(np.kron, (3,), (2,)),
-    pair(np.kron, (2, 3), (3, 2)),
-    pair(np.kron, (2, 3), (4,)),
-    pair(np.kron, (4,), (2, 3)),
-    pair(np.kron, (2, 2, 3), (3, 2)),
-    pair(np.kron, (0,), (2,)),
-    pair(np.kron, (2, 3), (0, 2)),
+    *(pair(np.kron, *shapes) for shapes in (
+        ((), ()), ((), (2, 3)), ((3,), ()), ((3,), (2,)), ((2, 3), (3, 2)), ((2, 3), (4,)), ((4,), (2, 3)),
+        ((2, 2, 3), (3, 2)), ((0,), (2,)), ((2, 3), (0, 2)),
+    )),
     complex_pair(np.kron, (2, 2), (2, 3)),
     case(np.kron, lambda x: np.kron(x, x), normal(2, 2), label="with itself"),
     case(np.kron, lambda x: np.kron(2.0, x), normal(3), label="number left"),
-    case(
-        np.kron,
-        lambda x: np.kron(x, np.eye(2, dtype=int)),
-        normal(2, 3),
-        label="whole numbers right",
-    ),
-]
+    case(np.kron, lambda x: np.kron(x, np.eye(2, dtype=int)), normal(2, 3), label="whole numbers right"),
+]  # fmt: skip
 
 CROSS = [
-    pair(np.cross, (3,), (3,)),
-    pair(np.cross, (4, 3), (4, 3)),
-    pair(np.cross, (4, 3), (3,)),
-    pair(np.cross, (3,), (4, 3)),
-    pair(np.cross, (2, 1, 3), (4, 3)),
-    pair(np.cross, (0, 3), (3,)),
+    *(pair(np.cross, *shapes) for shapes in (
+        ((3,), (3,)), ((4, 3), (4, 3)), ((4, 3), (3,)), ((3,), (4, 3)), ((2, 1, 3), (4, 3)), ((0, 3), (3,)),
+    )),
     pair(np.cross, (3, 4), (4, 3), axisa=0),
     pair(np.cross, (4, 3), (3, 4), axisb=0),
     pair(np.cross, (4, 3), (4, 3), axisc=0),
@@ -387,7 +272,7 @@ CROSS = [
     complex_pair(np.cross, (4, 3), (3,)),
     case(np.cross, lambda x: np.cross(x, 2.0 * x + matrix(3)), normal(3), label="given twice"),
     case(np.cross, lambda x: np.cross([1, 2, 3], x), normal(4, 3), label="list left"),
-]
+]  # fmt: skip
 
 if has_plane_vectors():
     CROSS += [
@@ -440,35 +325,13 @@ WHOLE = np.array([[1, 2, 3], [4, 5, 6]])
 
 SPECIAL = [
     special(np.matmul, None, (A, B), (np.tile(B.sum(1), (3, 1)), np.tile(A.sum(0)[:, None], 3))),
-    special(
-        np.matmul, None, (np.zeros((0, 3)), np.ones((3, 2))), (np.zeros((0, 3)), np.zeros((3, 2)))
-    ),
-    special(
-        np.matmul, None, (np.ones((2, 0)), np.ones((0, 3))), (np.zeros((2, 0)), np.zeros((0, 3)))
-    ),
+    special(np.matmul, None, (np.zeros((0, 3)), np.ones((3, 2))), (np.zeros((0, 3)), np.zeros((3, 2)))),
+    special(np.matmul, None, (np.ones((2, 0)), np.ones((0, 3))), (np.zeros((2, 0)), np.zeros((0, 3)))),
     special(np.matmul, None, (np.ones(0), np.ones(0)), (np.zeros(0), np.zeros(0))),
-    special(
-        np.matmul,
-        None,
-        (np.ones((0, 2, 3)), np.ones((3, 4))),
-        (np.zeros((0, 2, 3)), np.zeros((3, 4))),
-    ),
-    special(
-        np.matmul,
-        None,
-        (np.ones((2, 3), SINGLE), np.ones((3, 2), SINGLE)),
-        ([[2] * 3] * 2, [[2] * 2] * 3),
-    ),
-    special(
-        np.matmul,
-        None,
-        (np.ones((2, 3), SINGLE), np.ones(3)),
-        ([[1] * 3] * 2, [2] * 3),
-        label="mixed",
-    ),
-    special(
-        np.matmul, None, (np.ones((4, 2)), WHOLE), ([[6, 15]] * 4, None), label="whole numbers"
-    ),
+    special(np.matmul, None, (np.ones((0, 2, 3)), np.ones((3, 4))), (np.zeros((0, 2, 3)), np.zeros((3, 4)))),
+    special(np.matmul, None, (np.ones((2, 3), SINGLE), np.ones((3, 2), SINGLE)), ([[2] * 3] * 2, [[2] * 2] * 3)),
+    special(np.matmul, None, (np.ones((2, 3), SINGLE), np.ones(3)), ([[1] * 3] * 2, [2] * 3), label="mixed"),
+    special(np.matmul, None, (np.ones((4, 2)), WHOLE), ([[6, 15]] * 4, None), label="whole numbers"),
     special(
         # A product's gradients carry the conjugates of the other factor, as TensorFlow's do.
         np.matmul,
@@ -483,41 +346,17 @@ SPECIAL = [
     special(np.dot, None, (P, Q), (Q.conj(), P.conj()), label="complex"),
     special(np.inner, None, (P, Q), (Q.conj(), P.conj()), label="complex"),
     special(np.vdot, None, (P, Q), (Q, P), label="complex"),
-    special(
-        np.vdot, None, (P, np.array([1.0, 2.0])), ([1.0, 2.0], [1.0, 3.0]), label="complex real"
-    ),
+    special(np.vdot, None, (P, np.array([1.0, 2.0])), ([1.0, 2.0], [1.0, 3.0]), label="complex real"),
     special(np.vdot, lambda z: np.real(np.vdot(z, z)), (P,), (2 * P,), label="squared length"),
     special(np.vecdot, None, (P, Q), (Q, P), label="complex"),
     special(np.outer, None, (P, Q), ([Q.conj().sum()] * 2, [P.conj().sum()] * 2), label="complex"),
     special(np.outer, None, (np.ones(0), np.ones(2)), (np.zeros(0), [0.0, 0.0])),
-    special(
-        np.tensordot, None, (np.ones((2, 3), SINGLE), np.ones((2, 3), SINGLE)), ([[1] * 3] * 2,) * 2
-    ),
-    special(
-        np.einsum,
-        lambda a: np.einsum("ii", a),
-        (np.arange(4.0).reshape(2, 2),),
-        ([[1, 0], [0, 1]],),
-    ),
-    special(
-        np.einsum, lambda a: np.einsum("ii->i", a), (np.ones((2, 2), SINGLE),), ([[1, 0], [0, 1]],)
-    ),
-    special(
-        np.einsum, lambda a, b: np.einsum("ij,j", a, b), (WHOLE, np.ones(3)), (None, [5, 7, 9])
-    ),
-    special(
-        np.einsum,
-        lambda a, b: np.einsum("i,i", a, b),
-        (P, Q),
-        (Q.conj(), P.conj()),
-        label="complex",
-    ),
-    special(
-        np.einsum,
-        lambda a, b: np.einsum("ij->", a) + b,
-        (np.zeros((0, 2)), 1.0),
-        (np.zeros((0, 2)), 1.0),
-    ),
+    special(np.tensordot, None, (np.ones((2, 3), SINGLE), np.ones((2, 3), SINGLE)), ([[1] * 3] * 2,) * 2),
+    special(np.einsum, lambda a: np.einsum("ii", a), (np.arange(4.0).reshape(2, 2),), ([[1, 0], [0, 1]],)),
+    special(np.einsum, lambda a: np.einsum("ii->i", a), (np.ones((2, 2), SINGLE),), ([[1, 0], [0, 1]],)),
+    special(np.einsum, lambda a, b: np.einsum("ij,j", a, b), (WHOLE, np.ones(3)), (None, [5, 7, 9])),
+    special(np.einsum, lambda a, b: np.einsum("i,i", a, b), (P, Q), (Q.conj(), P.conj()), label="complex"),
+    special(np.einsum, lambda a, b: np.einsum("ij->", a) + b, (np.zeros((0, 2)), 1.0), (np.zeros((0, 2)), 1.0)),
     special(
         np.einsum,
         lambda a: np.sqrt(np.einsum("ii->i", a)),
@@ -528,75 +367,38 @@ SPECIAL = [
     ),
     special(np.kron, None, (np.ones(0), np.ones(2)), (np.zeros(0), [0.0, 0.0])),
     special(np.kron, None, (P, Q), ([Q.conj().sum()] * 2, [P.conj().sum()] * 2), label="complex"),
-    special(
-        np.cross, None, ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]), ([1.0, 0.0, -1.0], [0.0, 1.0, -1.0])
-    ),
-    special(
-        np.cross,
-        None,
-        (np.ones(3, SINGLE), np.array([1.0, 2.0, 4.0])),
-        ([-2.0, 3.0, -1.0], [0.0] * 3),
-    ),
+    special(np.cross, None, ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]), ([1.0, 0.0, -1.0], [0.0, 1.0, -1.0])),
+    special(np.cross, None, (np.ones(3, SINGLE), np.array([1.0, 2.0, 4.0])), ([-2.0, 3.0, -1.0], [0.0] * 3)),
     special(np.convolve, None, (np.ones(3, SINGLE), np.array([1.0, 2.0])), ([3.0] * 3, [3.0, 3.0])),
     special(np.convolve, None, (np.array([1, 2, 3]), np.array([1.0, 2.0])), (None, [6.0, 6.0])),
     special(np.convolve, None, (2.0, 3.0), (3.0, 2.0), label="numbers"),
+    special(np.convolve, None, (P, Q), ([Q.conj().sum()] * 2, [P.conj().sum()] * 2), label="complex"),
     special(
-        np.convolve, None, (P, Q), ([Q.conj().sum()] * 2, [P.conj().sum()] * 2), label="complex"
-    ),
-    special(
-        np.correlate,
-        lambda a, v: np.correlate(a, v, "full"),
-        (P, Q),
-        ([Q.sum()] * 2, [P.sum()] * 2),
-        label="complex",
+        np.correlate, lambda a, v: np.correlate(a, v, "full"), (P, Q), ([Q.sum()] * 2, [P.sum()] * 2), label="complex"
     ),
 ]
 
 if hasattr(np, "matvec"):
     SPECIAL += [
-        special(
-            np.matvec, None, (U, P), (np.tile(P.conj(), (2, 1)), U.conj().sum(0)), label="complex"
-        ),
+        special(np.matvec, None, (U, P), (np.tile(P.conj(), (2, 1)), U.conj().sum(0)), label="complex"),
         special(np.vecmat, None, (P, U), (U.sum(1), np.tile(P[:, None], 2)), label="complex"),
     ]
 
-PLAIN = [
-    plain(np.einsum_path, lambda a, b: np.einsum_path("ij,jk", a, b), normal(2, 3), normal(3, 4)),
-]
+PLAIN = [plain(np.einsum_path, lambda a, b: np.einsum_path("ij,jk", a, b), normal(2, 3), normal(3, 4))]
 
 REFUSED = [
+    refused(np.matmul, lambda a, b: np.matmul(a, b, out=np.zeros((3, 3))), (A, B), ImmutableError, "out"),
     refused(
-        np.matmul, lambda a, b: np.matmul(a, b, out=np.zeros((3, 3))), (A, B), ImmutableError, "out"
-    ),
-    refused(
-        np.matmul,
-        lambda a, b: np.matmul(a, b, axes=[(0, 1), (0, 1), (0, 1)]),
-        (A, B),
-        UnsupportedArgumentError,
-        "axes",
+        np.matmul, lambda a, b: np.matmul(a, b, axes=[(0, 1), (0, 1), (0, 1)]), (A, B), UnsupportedArgumentError, "axes"
     ),
     refused(np.matmul, None, (A, A), ValueError, "mismatch"),
     refused(np.matmul, None, (A, 2.0), ValueError, "does not have enough dimensions"),
-    refused(
-        np.dot, lambda a, b: np.dot(a, b, np.zeros((3, 3))), (A, B), UnsupportedArgumentError, "out"
-    ),
+    refused(np.dot, lambda a, b: np.dot(a, b, np.zeros((3, 3))), (A, B), UnsupportedArgumentError, "out"),
     refused(np.dot, None, (A, A), ValueError, "not aligned"),
-    refused(
-        np.vecdot,
-        lambda a, b: np.vecdot(a, b, axes=[0, 0, ()]),
-        (A, A),
-        UnsupportedArgumentError,
-        "axes",
-    ),
+    refused(np.vecdot, lambda a, b: np.vecdot(a, b, axes=[0, 0, ()]), (A, A), UnsupportedArgumentError, "axes"),
     refused(np.tensordot, None, (A, B), ValueError, "shape-mismatch"),
     refused(np.einsum, lambda a, b: np.einsum("ij,jk", a, b), (A, A), ValueError, "broadcast"),
     refused(np.einsum, lambda a: np.einsum("ij->ii", a), (A,), ValueError, "output"),
-    refused(
-        np.einsum,
-        lambda a, b: np.einsum("ij,jk", a, b, out=np.zeros((3, 3))),
-        (A, B),
-        ImmutableError,
-        "out",
-    ),
+    refused(np.einsum, lambda a, b: np.einsum("ij,jk", a, b, out=np.zeros((3, 3))), (A, B), ImmutableError, "out"),
     refused(np.correlate, lambda a: np.correlate(a, 2.0), (np.ones(3),), ValueError, "depth"),
 ]

@@ -82,9 +82,7 @@ def over_forms() -> list[Any]:
             if function in SPREADS and flat:
                 continue  # no spread, and no smooth one: see SPECIAL
             call = partial(function, **options)
-            cases.append(
-                case(function, call, apart(*shape, seed=2), label=f"{shape} {text(options)}")
-            )
+            cases.append(case(function, call, apart(*shape, seed=2), label=f"{shape} {text(options)}"))
     return cases
 
 
@@ -92,31 +90,16 @@ def over_where() -> list[Any]:
     """Reductions of the elements that are chosen, and with a start."""
     cases = []
     for function in (*SUMS, *MEANS, *SPREADS):
-        cases += [
-            case(function, partial(function, **options), normal(2, 3), label=text(options))
-            for options in WHERE
-        ]
+        cases += [case(function, partial(function, **options), normal(2, 3), label=text(options)) for options in WHERE]
     for function in EXTREMES:
         start = -9.0 if "max" in function.__name__ else 9.0
         cases += [
-            case(
-                function,
-                partial(function, initial=start, **options),
-                apart(2, 3),
-                label=text(options),
-            )
+            case(function, partial(function, initial=start, **options), apart(2, 3), label=text(options))
             for options in (*WHERE, {"axis": 1})
         ]
     for function in SUMS:
         cases.append(case(function, partial(function, initial=2.5), normal(3), label="initial"))
-        cases.append(
-            case(
-                function,
-                partial(function, initial=2.5, where=MASK),
-                normal(2, 3),
-                label="initial where",
-            )
-        )
+        cases.append(case(function, partial(function, initial=2.5, where=MASK), normal(2, 3), label="initial where"))
     return cases
 
 
@@ -151,13 +134,10 @@ def over_spreads() -> list[Any]:
     )
     for function in SPREADS:
         cases += [
-            case(function, partial(function, **options), normal(2, 3), label=text(options))
-            for options in choices
+            case(function, partial(function, **options), normal(2, 3), label=text(options)) for options in choices
         ]
         cases.append(case(function, function, complexes(3), label="complex"))
-        cases.append(
-            case(function, partial(function, axis=0), complexes(3, 2), label="complex axis")
-        )
+        cases.append(case(function, partial(function, axis=0), complexes(3, 2), label="complex axis"))
         for mean, given in (
             (normal(seed=4), {}),
             (normal(2, 1, seed=4), {"axis": 1, "ddof": 1}),
@@ -188,12 +168,7 @@ def over_running() -> list[Any]:
     """Running sums and products along each axis, and of all elements."""
     cases = []
     for function in RUNNING:
-        for shape, axes in (
-            ((), (None,)),
-            ((5,), (None, 0, -1)),
-            ((2, 3), (None, 0, 1)),
-            (CUBE, (1, -1)),
-        ):
+        for shape, axes in (((), (None,)), ((5,), (None, 0, -1)), ((2, 3), (None, 0, 1)), (CUBE, (1, -1))):
             for axis in axes:
                 call = partial(function, axis=axis)
                 cases.append(case(function, call, normal(*shape), label=f"{shape} {axis}"))
@@ -216,8 +191,7 @@ def over_products() -> list[Any]:
         x = normal(*CUBE)
         x[0, 1, 1] = x[1, 1, 0] = 0
         cases += [
-            case(function, partial(function, axis=axis), x, label=f"zeros {axis}")
-            for axis in (None, 0, (0, 2), (2, 1))
+            case(function, partial(function, axis=axis), x, label=f"zeros {axis}") for axis in (None, 0, (0, 2), (2, 1))
         ]
         cases.append(case(function, partial(function, axis=0), complexes(3, 2), label="complex"))
     return cases
@@ -254,22 +228,13 @@ CASES = [
     *over_spreads(),
     *over_running(),
     *over_products(),
-    *(
-        case(function, partial(function, axis=0), normal(0, 2), label="empty")
-        for function in (*SUMS, np.cumsum)
-    ),
-    *(
-        case(function, partial(function, axis=1), normal(0, 2), label="no rows")
-        for function in (*SUMS, *MEANS, np.max)
-    ),
+    *(case(function, partial(function, axis=0), normal(0, 2), label="empty") for function in (*SUMS, np.cumsum)),
+    *(case(function, partial(function, axis=1), normal(0, 2), label="no rows") for function in (*SUMS, *MEANS, np.max)),
     *(
         case(function, partial(function, axis=1), normal(0, 2), label="no rows")
         for function in (*ORDERED, np.std, np.var)
     ),
-    *(
-        case(function, partial(function, axis=0), complexes(3, 2), label="complex")
-        for function in (*SUMS, *MEANS)
-    ),
+    *(case(function, partial(function, axis=0), complexes(3, 2), label="complex") for function in (*SUMS, *MEANS)),
     case(np.sum, np.add.reduce, normal(2, 3), label="add.reduce"),
     case(np.sum, lambda x: np.add.reduce(x, axis=(0, 1)), normal(2, 3), label="add.reduce axes"),
     case(np.prod, lambda x: np.multiply.reduce(x, axis=-1), normal(2, 3), label="multiply.reduce"),
@@ -286,90 +251,26 @@ CASES = [
     case(np.var, lambda m: np.var([1.0, 2.0], mean=m), normal(), label="mean alone"),
     case(np.std, lambda m: np.std([1.0, 2.0], mean=m), normal(), label="mean alone"),
     case(np.average, None, normal(3), label="no weights"),
-    case(
-        np.average,
-        lambda a: np.average(a, axis=1, keepdims=True),
-        normal(2, 3),
-        label="no weights axis",
-    ),
-    case(
-        np.average,
-        lambda a: np.average(a, axis=0, returned=True),
-        normal(2, 3),
-        label="no weights returned",
-    ),
+    case(np.average, lambda a: np.average(a, axis=1, keepdims=True), normal(2, 3), label="no weights axis"),
+    case(np.average, lambda a: np.average(a, axis=0, returned=True), normal(2, 3), label="no weights returned"),
     case(np.average, partial(np.average, axis=np.array(0)), normal(2, 3), label="axis as array"),
     *(
-        case(
-            np.average, lambda a: np.average(a, 0, [1, 2], True), x, label="whole weights returned"
-        )
+        case(np.average, lambda a: np.average(a, 0, [1, 2], True), x, label="whole weights returned")
         for x in (normal(2), complexes(2))
     ),
-    case(
-        np.average, lambda a: np.average(a, returned=True), complexes(3), label="complex returned"
-    ),
+    case(np.average, lambda a: np.average(a, returned=True), complexes(3), label="complex returned"),
     case(np.average, lambda a, w: np.average(a, weights=w), normal(3), positive(3)),
-    case(
-        np.average, lambda a, w: np.average(a, weights=w), normal(2, 3), positive(2, 3), label="2-d"
-    ),
+    case(np.average, lambda a, w: np.average(a, weights=w), normal(2, 3), positive(2, 3), label="2-d"),
     case(np.average, lambda a, w: np.average(a, 0, w), normal(2, 3), positive(2, 3), label="axis"),
-    case(
-        np.average, lambda a, w: np.average(a, 1, w), normal(2, 3), positive(3), label="1-d weights"
-    ),
-    case(
-        np.average,
-        lambda a, w: np.average(a, -2, w, keepdims=True),
-        normal(2, 3),
-        positive(2),
-        label="keepdims",
-    ),
-    case(
-        np.average,
-        lambda a, w: np.average(a, (0, 2), w),
-        normal(*CUBE),
-        positive(2, 2),
-        label="axes",
-    ),
-    case(
-        np.average,
-        lambda a, w: np.average(a, (1, 0), w),
-        normal(*CUBE),
-        positive(3, 2),
-        label="turned axes",
-    ),
-    case(
-        np.average,
-        lambda a, w: np.average(a, 1, w, True),
-        normal(2, 3),
-        positive(3),
-        label="returned",
-    ),
-    case(
-        np.average,
-        lambda a, w: np.average(a, None, w, True),
-        normal(3),
-        positive(3),
-        label="returned all",
-    ),
-    case(
-        np.average,
-        lambda a: np.average(a, weights=[1.0, 2.0, 3.0]),
-        normal(3),
-        label="a list of weights",
-    ),
-    case(
-        np.average,
-        lambda w: np.average(np.array([1.0, 5.0, 2.0]), weights=w),
-        positive(3),
-        label="weights alone",
-    ),
-    case(
-        np.average,
-        lambda a, w: np.average(a, weights=w),
-        complexes(3),
-        complexes(3, seed=5),
-        label="complex",
-    ),
+    case(np.average, lambda a, w: np.average(a, 1, w), normal(2, 3), positive(3), label="1-d weights"),
+    case(np.average, lambda a, w: np.average(a, -2, w, keepdims=True), normal(2, 3), positive(2), label="keepdims"),
+    case(np.average, lambda a, w: np.average(a, (0, 2), w), normal(*CUBE), positive(2, 2), label="axes"),
+    case(np.average, lambda a, w: np.average(a, (1, 0), w), normal(*CUBE), positive(3, 2), label="turned axes"),
+    case(np.average, lambda a, w: np.average(a, 1, w, True), normal(2, 3), positive(3), label="returned"),
+    case(np.average, lambda a, w: np.average(a, None, w, True), normal(3), positive(3), label="returned all"),
+    case(np.average, lambda a: np.average(a, weights=[1.0, 2.0, 3.0]), normal(3), label="a list of weights"),
+    case(np.average, lambda w: np.average(np.array([1.0, 5.0, 2.0]), weights=w), positive(3), label="weights alone"),
+    case(np.average, lambda a, w: np.average(a, weights=w), complexes(3), complexes(3, seed=5), label="complex"),
 ]
 
 single = partial(np.asarray, dtype=np.float32)
@@ -382,20 +283,8 @@ SPECIAL = [
     special(np.amin, None, [[1.0, 1.0, 3.0]], [[0.5, 0.5, 0]], label="tie"),
     special(np.nanmax, None, [[3.0, NAN, 3.0]], [[0.5, 0, 0.5]], label="tie"),
     special(np.nanmin, None, [[1.0, NAN, 1.0]], [[0.5, 0, 0.5]], label="tie"),
-    special(
-        np.max,
-        lambda x: np.max(x, axis=1),
-        [[[2.0, 2.0], [1.0, 4.0]]],
-        [[[0.5, 0.5], [0, 1]]],
-        label="tie axis",
-    ),
-    special(
-        np.max,
-        derivative(lambda x: np.max(x) ** 2),
-        [[1.0, 3.0, 3.0]],
-        [[0, 1, 1]],
-        label="tie twice",
-    ),
+    special(np.max, lambda x: np.max(x, axis=1), [[[2.0, 2.0], [1.0, 4.0]]], [[[0.5, 0.5], [0, 1]]], label="tie axis"),
+    special(np.max, derivative(lambda x: np.max(x) ** 2), [[1.0, 3.0, 3.0]], [[0, 1, 1]], label="tie twice"),
     special(np.max, lambda x: np.max(x, initial=5.0), [[1.0, 3.0]], [[0, 0]], label="initial wins"),
     special(np.max, None, [single([1, 3, 3])], [[0, 0.5, 0.5]], label="float32"),
     special(np.max, None, [[1.0, NAN, 3.0]], [[0, 1, 0]], label="nan wins"),
@@ -423,21 +312,11 @@ SPECIAL = [
     special(np.std, None, [[1.0, 1.0]], [[0, 0]], label="equal"),
     special(np.std, None, [[0.1, 0.1, 0.1]], [[0, 0, 0]], label="equal, rounded"),
     special(np.std, None, [2.0], [0], label="0-d"),
-    special(
-        np.std,
-        lambda x: np.std(x, axis=0),
-        [[[1.0, 0.0], [1.0, 2.0]]],
-        [[[0, -0.5], [0, 0.5]]],
-        label="axis",
-    ),
+    special(np.std, lambda x: np.std(x, axis=0), [[[1.0, 0.0], [1.0, 2.0]]], [[[0, -0.5], [0, 0.5]]], label="axis"),
     special(np.std, derivative(np.std), [[1.0, 1.0]], [[0, 0]], label="equal twice"),
     special(np.std, None, [single([0, 2])], [[-0.5, 0.5]], label="float32"),
     special(
-        np.std,
-        lambda x: np.std(x, where=[True, False, True]),
-        [[1.0, 7.0, 1.0]],
-        [[0, 0, 0]],
-        label="equal where",
+        np.std, lambda x: np.std(x, where=[True, False, True]), [[1.0, 7.0, 1.0]], [[0, 0, 0]], label="equal where"
     ),
     *(
         special(f, None, [[x, -3 * x]], [[0.5, -0.5]], label=f"{x:g}", warns=x > 1)
@@ -471,14 +350,7 @@ SPECIAL = [
     special(np.sum, None, [np.zeros(0)], [np.zeros(0)], label="empty"),
     special(np.sum, None, [single([[1, 2], [3, 4]])], [np.ones((2, 2))], label="float32"),
     special(np.sum, lambda x: np.sum(x, dtype=np.float32), [[1.0, 2.0]], [[1, 1]], label="dtype"),
-    special(
-        np.sum,
-        lambda x: np.sum(x, axis=0) / 0.0,
-        [[1.0, 2.0]],
-        [[INF, INF]],
-        label="infinite",
-        warns=True,
-    ),
+    special(np.sum, lambda x: np.sum(x, axis=0) / 0.0, [[1.0, 2.0]], [[INF, INF]], label="infinite", warns=True),
     special(np.mean, None, [3.0], [1], label="0-d"),
     special(np.mean, None, [np.zeros(0)], [np.zeros(0)], label="empty", warns=True),
     special(np.mean, None, [single([1, 2, 3, 4])], [np.full(4, 0.25)], label="float32"),
@@ -486,13 +358,7 @@ SPECIAL = [
     special(np.nansum, None, [[NAN, NAN]], [[0, 0]], label="all nan"),
     special(np.nanmean, None, [[1.0, NAN, 2.0]], [[0.5, 0, 0.5]], label="nan"),
     special(np.nanmean, None, [[NAN, NAN]], [[0, 0]], label="all nan", warns=True),
-    special(
-        np.average,
-        lambda x: np.average(x, weights=[0.0, 2.0]),
-        [[1.0, 4.0]],
-        [[0, 1]],
-        label="no weight",
-    ),
+    special(np.average, lambda x: np.average(x, weights=[0.0, 2.0]), [[1.0, 4.0]], [[0, 1]], label="no weight"),
     # products with zeros
     special(np.prod, None, [[0.0, 2.0, 3.0]], [[6, 0, 0]], label="zero"),
     special(np.prod, None, [[0.0, 0.0, 3.0]], [[0, 0, 0]], label="zeros"),
@@ -516,15 +382,7 @@ SPECIAL = [
 PLAIN = [
     *(
         plain(function, call, apart(2, 3), label=label)
-        for function in (
-            np.argmax,
-            np.argmin,
-            np.nanargmax,
-            np.nanargmin,
-            np.all,
-            np.any,
-            np.count_nonzero,
-        )
+        for function in (np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.all, np.any, np.count_nonzero)
         for label, call in (("all", function), ("axis", partial(function, axis=1)))
     ),
     plain(np.nanargmax, np.nanargmax, gapped(apart(3)), label="nan"),
@@ -537,57 +395,23 @@ REFUSED = [
     refused(np.sum, lambda x: np.sum(x, out=np.zeros(())), [[1.0, 2.0]], ImmutableError, "out"),
     *(
         refused(
-            function,
-            lambda x, f=function: f(x, overwrite_input=True),
-            [[1.0, 2.0]],
-            ImmutableError,
-            "overwrite_input",
+            function, lambda x, f=function: f(x, overwrite_input=True), [[1.0, 2.0]], ImmutableError, "overwrite_input"
         )
         for function in (np.median, np.nanmedian)
     ),
     *(
-        refused(
-            function,
-            lambda x, f=function: f(x, None, np.zeros(())),
-            [[1.0, 2.0]],
-            ImmutableError,
-            "out=",
-        )
+        refused(function, lambda x, f=function: f(x, None, np.zeros(())), [[1.0, 2.0]], ImmutableError, "out=")
         for function in (np.median, np.nanmedian)
     ),
     *(
-        refused(
-            function,
-            lambda x, f=function: f(x, None, None, np.zeros(2)),
-            [[1.0, 2.0]],
-            ImmutableError,
-            "out=",
-        )
+        refused(function, lambda x, f=function: f(x, None, None, np.zeros(2)), [[1.0, 2.0]], ImmutableError, "out=")
         for function in (*SPREADS, np.nancumsum, np.nancumprod)
     ),
     refused(
-        np.sum,
-        lambda x: np.sum(x, initial=x[0]),
-        [[1.0]],
-        UnsupportedArgumentError,
-        "has no derivative in 'initial'",
+        np.sum, lambda x: np.sum(x, initial=x[0]), [[1.0]], UnsupportedArgumentError, "has no derivative in 'initial'"
     ),
-    refused(
-        np.average,
-        lambda x: np.average(x, weights=[1.0, 2.0]),
-        [normal(2, 3)],
-        ShapeError,
-        "weights",
-    ),
-    refused(
-        np.average,
-        lambda x: np.average(x, 1, [1.0, 2.0]),
-        [normal(2, 3)],
-        ShapeError,
-        "one weight for each",
-    ),
+    refused(np.average, lambda x: np.average(x, weights=[1.0, 2.0]), [normal(2, 3)], ShapeError, "weights"),
+    refused(np.average, lambda x: np.average(x, 1, [1.0, 2.0]), [normal(2, 3)], ShapeError, "one weight for each"),
     refused(np.max, None, [np.zeros(0)], ValueError, "zero-size"),
-    refused(
-        np.sum, lambda x: np.sum(x, axis=2), [normal(2, 3)], ValueError, "axis 2 is out of bounds"
-    ),
+    refused(np.sum, lambda x: np.sum(x, axis=2), [normal(2, 3)], ValueError, "axis 2 is out of bounds"),
 ]

@@ -79,10 +79,7 @@ LAYOUTS = [
         for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)
         for x in (NUMBER, X, A, C, EMPTY)
     ),
-    *(
-        case(function, None, NUMBER, X, A)
-        for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)
-    ),
+    *(case(function, None, NUMBER, X, A) for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)),
     case(np.atleast_2d, lambda x: np.atleast_2d(x, np.arange(3.0), 2.0), X),
 ]
 
@@ -122,10 +119,7 @@ REPEATS = [
     *(case(np.repeat, on(np.repeat, np.array([1, 3, 0]), axis=axis), C) for axis in (1, -2)),
     case(np.repeat, on(np.repeat, 2, axis=0), NUMBER),
     *(case(np.tile, on(np.tile, reps), X) for reps in (2, (2,), (2, 3), (2, 1, 2), 0, ())),
-    *(
-        case(np.tile, on(np.tile, reps), C)
-        for reps in (2, (2, 3), (1, 2, 1, 3), np.array([3, 1, 2]))
-    ),
+    *(case(np.tile, on(np.tile, reps), C) for reps in (2, (2, 3), (1, 2, 1, 3), np.array([3, 1, 2]))),
     *(case(np.tile, on(np.tile, reps=(2, 2)), x) for x in (NUMBER, EMPTY)),
     case(np.tile, on(np.tile, (2, 2, 2)), HOLLOW),
     case(np.broadcast_to, on(np.broadcast_to, (2, 3)), X),
@@ -135,14 +129,7 @@ REPEATS = [
     case(np.broadcast_to, on(np.broadcast_to, ()), NUMBER),
     *(
         case(np.broadcast_arrays, None, *xs)
-        for xs in (
-            (X,),
-            (A, B),
-            (A, X),
-            (normal(2, 1), X, NUMBER),
-            (NUMBER, NUMBER),
-            (EMPTY, normal(1)),
-        )
+        for xs in ((X,), (A, B), (A, X), (normal(2, 1), X, NUMBER), (NUMBER, NUMBER), (EMPTY, normal(1)))
     ),
     case(np.broadcast_arrays, lambda x: np.broadcast_arrays(x, np.ones((2, 1)), 2.0), X),
     *(case(np.meshgrid, None, *xs) for xs in ((X,), (X, normal(2)), (X, NUMBER, A), (EMPTY, X))),
@@ -156,22 +143,14 @@ REPEATS = [
         )
     ),
     case(np.meshgrid, lambda x: np.meshgrid(x, np.arange(2.0), [1.0, 2.0]), X),
-    *(
-        case(np.full_like, np.full_like, *xs)
-        for xs in ((A, NUMBER), (A, X), (X, normal(1)), (EMPTY, NUMBER))
-    ),
-    case(
-        np.full_like, lambda a, v: np.full_like(a, fill_value=v, shape=(3, 4), order="F"), A, NUMBER
-    ),
+    *(case(np.full_like, np.full_like, *xs) for xs in ((A, NUMBER), (A, X), (X, normal(1)), (EMPTY, NUMBER))),
+    case(np.full_like, lambda a, v: np.full_like(a, fill_value=v, shape=(3, 4), order="F"), A, NUMBER),
 ]
 
 # -- several into one, and one into several -------------------------------------------------------
 
 JOINS = [
-    *(
-        case(np.concatenate, of_list(np.concatenate), *xs)
-        for xs in ((X,), (X, EMPTY, Y), (A, B, normal(1, 3)))
-    ),
+    *(case(np.concatenate, of_list(np.concatenate), *xs) for xs in ((X,), (X, EMPTY, Y), (A, B, normal(1, 3)))),
     *(case(np.concatenate, of_list(np.concatenate, axis), A, normal(2, 2), B) for axis in (1, -1)),
     *(case(np.concatenate, of_list(np.concatenate, axis=axis), C, C + 1) for axis in (0, 1, -2)),
     case(np.concatenate, of_list(np.concatenate, axis=None), A, NUMBER, EMPTY, X),
@@ -183,10 +162,7 @@ JOINS = [
     case(np.concatenate, of_list(np.concatenate), A, PLANE, label="real and complex"),
     case(np.concatenate, lambda x: np.concatenate([x, 2 * x, x]), X, label="one array thrice"),
     *(case(np.stack, of_list(np.stack, axis=axis), A, B) for axis in (0, 1, 2, -1, -3)),
-    *(
-        case(np.stack, of_list(np.stack), *xs)
-        for xs in ((NUMBER, normal(seed=2)), (X,), (EMPTY, EMPTY))
-    ),
+    *(case(np.stack, of_list(np.stack), *xs) for xs in ((NUMBER, normal(seed=2)), (X,), (EMPTY, EMPTY))),
     case(np.stack, lambda x, z: np.stack([x, [1.0, z, 2.0], np.ones(3)], -1), X, NUMBER),
     case(np.stack, lambda z: np.stack((z, 1.0, 2)), NUMBER),
     case(np.stack, lambda x: np.stack(x, axis=1), A, label="one array"),
@@ -302,12 +278,7 @@ CHANGES = [
         for f in (np.sum, np.cumsum, lambda row: np.outer(row, row), lambda row: [row[0], 2.0])
     ),
     case(np.apply_along_axis, lambda x: np.apply_along_axis(np.dot, 0, x, x), X, label="argument"),
-    case(
-        np.apply_along_axis,
-        lambda x: np.apply_along_axis(np.sum, 0, x, keepdims=True),
-        A,
-        label="keyword",
-    ),
+    case(np.apply_along_axis, lambda x: np.apply_along_axis(np.sum, 0, x, keepdims=True), A, label="keyword"),
     *(
         case(np.apply_over_axes, lambda x, k=axes: np.apply_over_axes(np.sum, x, k), C)
         for axes in (0, -1, (0, 2), [1, -1])
@@ -317,26 +288,8 @@ CHANGES = [
 
 # -- padding --------------------------------------------------------------------------------------
 
-WIDTHS = (
-    0,
-    2,
-    (1, 2),
-    (3,),
-    [[1], [2]],
-    ((0, 2), (1, 0)),
-    np.array([2, 1]),
-)
-MODES = (
-    "edge",
-    "reflect",
-    "symmetric",
-    "wrap",
-    "linear_ramp",
-    "mean",
-    "maximum",
-    "minimum",
-    "median",
-)
+WIDTHS = (0, 2, (1, 2), (3,), [[1], [2]], ((0, 2), (1, 0)), np.array([2, 1]))
+MODES = ("edge", "reflect", "symmetric", "wrap", "linear_ramp", "mean", "maximum", "minimum", "median")
 
 PADS = [
     *(case(np.pad, on(np.pad, width), A, label="constant") for width in WIDTHS),
@@ -344,14 +297,8 @@ PADS = [
     *(case(np.pad, on(np.pad, 5, mode=mode), normal(2, 4), label=f"{mode}, far") for mode in MODES),
     *(case(np.pad, on(np.pad, 2, mode=mode), normal(1), label=f"{mode}, one") for mode in MODES),
     *(case(np.pad, on(np.pad, 1, mode=mode), C, label=f"{mode}, 3 axes") for mode in MODES),
-    *(
-        case(np.pad, on(np.pad, ((0, 0), (0, 0), (1, 2)), mode), HOLLOW, label=f"{mode}, empty")
-        for mode in MODES
-    ),
-    *(
-        case(np.pad, on(np.pad, 0, mode), NUMBER, label=f"{mode}, number")
-        for mode in ("constant", "edge")
-    ),
+    *(case(np.pad, on(np.pad, ((0, 0), (0, 0), (1, 2)), mode), HOLLOW, label=f"{mode}, empty") for mode in MODES),
+    *(case(np.pad, on(np.pad, 0, mode), NUMBER, label=f"{mode}, number") for mode in ("constant", "edge")),
     case(np.pad, by_axis({1: 2}, ((0, 0), (2, 2))), A, label="dict"),
     case(np.pad, by_axis({0: (1, 0), -1: 3}, ((1, 0), (3, 3))), A, label="dict"),
     case(np.pad, on(np.pad, 2), EMPTY, label="constant"),
@@ -359,13 +306,7 @@ PADS = [
     case(np.pad, on(np.pad, 2, "reflect"), PLANE, label="reflect, complex"),
     case(np.pad, on(np.pad, 2, "reflect", reflect_type="even"), A, label="reflect, even"),
     *(
-        case(
-            np.pad,
-            lambda x, v, w=width: np.pad(x, w, constant_values=v),
-            x,
-            v,
-            label="constant_values",
-        )
+        case(np.pad, lambda x, v, w=width: np.pad(x, w, constant_values=v), x, v, label="constant_values")
         for x, width, v in (
             (A, 2, NUMBER),
             (A, (1, 2), normal(1)),
@@ -379,23 +320,12 @@ PADS = [
     ),
     case(np.pad, lambda x, v: np.pad(x, 1, constant_values=((0.0, v), (v, 1))), A, NUMBER),
     *(
-        case(
-            np.pad,
-            lambda x, v: np.pad(x, (2, 3), "linear_ramp", end_values=v),
-            A,
-            v,
-            label="end_values",
-        )
+        case(np.pad, lambda x, v: np.pad(x, (2, 3), "linear_ramp", end_values=v), A, v, label="end_values")
         for v in (NUMBER, normal(2), normal(2, 1), normal(2, 2))
     ),
     case(np.pad, on(np.pad, 2, "linear_ramp", end_values=((1, 2), (3, 4.0))), A),
     *(
-        case(
-            np.pad,
-            on(np.pad, (2, 1), mode, stat_length=length),
-            normal(3, 4),
-            label=f"{mode}, stat_length",
-        )
+        case(np.pad, on(np.pad, (2, 1), mode, stat_length=length), normal(3, 4), label=f"{mode}, stat_length")
         for mode in ("mean", "maximum", "minimum", "median")
         for length in (1, 2, (2, 9), ((1, 2), (3, 1)), None)
     ),
@@ -421,10 +351,7 @@ with silence():  # earlier NumPys warn, and make numbers of a mask
 if NEWER:  # earlier ones trim a single axis
     CHANGES += [
         *(case(np.trim_zeros, trimmed(HOLES, t), normal(3, 4)) for t in ("fb", "f", "b")),
-        *(
-            case(np.trim_zeros, trimmed(HOLES, axis=axis), normal(3, 4))
-            for axis in (0, 1, -1, (0, 1), ())
-        ),
+        *(case(np.trim_zeros, trimmed(HOLES, axis=axis), normal(3, 4)) for axis in (0, 1, -1, (0, 1), ())),
         case(np.trim_zeros, trimmed(np.zeros((3, 4)), axis=1), normal(3, 4), label="nothing left"),
     ]
 
@@ -498,87 +425,30 @@ SPECIAL = [
     ),
     special(np.astype, on(np.astype, np.int64), [TRIO], [None], "to whole numbers"),
     special(np.astype, on(np.astype, bool), [TRIO], [None], "to truth values"),
-    special(
-        np.astype, lambda x: np.astype(np.astype(x, int), float), [TRIO], [None], "there and back"
-    ),
+    special(np.astype, lambda x: np.astype(np.astype(x, int), float), [TRIO], [None], "there and back"),
     special(np.astype, weighted(on(np.astype, np.float32)), [TRIO], [TRIO], "to float32"),
-    special(
-        np.astype, weighted(on(np.astype, np.float64)), [np.float32(TRIO)], [TRIO], "from float32"
-    ),
+    special(np.astype, weighted(on(np.astype, np.float64)), [np.float32(TRIO)], [TRIO], "from float32"),
     special(np.astype, on(np.astype, np.float32), [np.float64(2)], [1.0], "number to float32"),
-    special(
-        np.astype,
-        on(np.astype, np.float64),
-        [TRIO + 1j],
-        [np.ones(3)],
-        "complex to real",
-        warns=True,
-    ),
+    special(np.astype, on(np.astype, np.float64), [TRIO + 1j], [np.ones(3)], "complex to real", warns=True),
     special(np.reshape, on(np.reshape, -1), [np.int64([1, 2])], [None], "whole numbers"),
-    special(
-        np.concatenate,
-        of_list(np.concatenate),
-        [TRIO, np.int64([1, 2])],
-        [np.ones(3), None],
-        "mixed",
-    ),
-    special(
-        np.concatenate,
-        of_list(np.concatenate),
-        [np.float32(TRIO), TRIO],
-        [np.ones(3)] * 2,
-        "mixed floats",
-    ),
-    special(
-        np.concatenate,
-        of_list(np.concatenate, dtype=int, casting="unsafe"),
-        [TRIO],
-        [None],
-        "to int",
-    ),
-    special(
-        np.full_like,
-        np.full_like,
-        [TRIO, np.float64(2)],
-        [None, 3.0],
-        "no gradient in the template",
-    ),
+    special(np.concatenate, of_list(np.concatenate), [TRIO, np.int64([1, 2])], [np.ones(3), None], "mixed"),
+    special(np.concatenate, of_list(np.concatenate), [np.float32(TRIO), TRIO], [np.ones(3)] * 2, "mixed floats"),
+    special(np.concatenate, of_list(np.concatenate, dtype=int, casting="unsafe"), [TRIO], [None], "to int"),
+    special(np.full_like, np.full_like, [TRIO, np.float64(2)], [None, 3.0], "no gradient in the template"),
     special(np.full_like, lambda x: np.full_like(x, 2.0), [TRIO], [None], "constant"),
-    special(
-        np.full_like,
-        lambda x, v: np.full_like(x, v, dtype=int),
-        [TRIO, np.float64(2)],
-        [None] * 2,
-        "int",
-    ),
+    special(np.full_like, lambda x, v: np.full_like(x, v, dtype=int), [TRIO, np.float64(2)], [None] * 2, "int"),
     special(np.split, weighted(on(np.split, [1])), [TRIO], [[0, 1, 2]], "unused part"),
     special(np.array_split, weighted(on(np.array_split, 5)), [TRIO], [np.zeros(3)], "empty part"),
     special(np.split, on(np.split, [2, 1]), [TRIO], [[1, 2, 1]], "overlap counts twice"),
     special(np.split, on(np.split, [2, 2]), [np.float32(TRIO)], [np.ones(3)], "float32"),
-    special(
-        np.meshgrid, weighted(np.meshgrid), [TRIO[:2], TRIO], [[0, 0], [3, 7, 11]], "unused part"
-    ),
-    special(
-        np.broadcast_arrays,
-        weighted(np.broadcast_arrays),
-        [TRIO, np.float64(2)],
-        [[0, 0, 0], 6.0],
-        "unused part",
-    ),
-    special(
-        np.stack, of_list(np.stack), [np.float32(1), np.float64(2)], [1.0, 1.0], "mixed numbers"
-    ),
+    special(np.meshgrid, weighted(np.meshgrid), [TRIO[:2], TRIO], [[0, 0], [3, 7, 11]], "unused part"),
+    special(np.broadcast_arrays, weighted(np.broadcast_arrays), [TRIO, np.float64(2)], [[0, 0, 0], 6.0], "unused part"),
+    special(np.stack, of_list(np.stack), [np.float32(1), np.float64(2)], [1.0, 1.0], "mixed numbers"),
     special(np.tile, on(np.tile, 0), [TRIO], [np.zeros(3)], "nothing left"),
     special(np.repeat, on(np.repeat, [0, 2, 1]), [TRIO], [[0, 2, 1]], "counts"),
     special(np.pad, lambda x: np.pad(x, 1, "empty")[1:-1] * TRIO, [TRIO], [TRIO], "empty"),
     special(np.resize, on(np.resize, 4), [np.ones(0)], [None], "nothing"),
-    special(
-        np.append,
-        np.append,
-        [np.float32(TRIO), np.float64(2)],
-        [np.ones(3), 1.0],
-        "mixed floats",
-    ),
+    special(np.append, np.append, [np.float32(TRIO), np.float64(2)], [np.ones(3), 1.0], "mixed floats"),
     special(
         np.apply_along_axis,
         lambda x: np.apply_along_axis(lambda row: row[0] if row[0] > 1 else 0, 0, x[None]),
@@ -590,45 +460,21 @@ SPECIAL = [
     special(np.pad, on(np.pad, (3, 0), "wrap"), [TRIO[:2]], [[2, 3]], "wrapped twice"),
     special(np.pad, on(np.pad, 2), [np.int64([1, 2])], [None], "whole numbers"),
     special(np.pad, on(np.pad, 2, "mean"), [np.int64([1, 2])], [None], "whole numbers, mean"),
-    special(
-        np.pad, on(np.pad, (0, 2), "linear_ramp"), [np.float32(TRIO)], [[1, 1, 1.5]], "float32"
-    ),
+    special(np.pad, on(np.pad, (0, 2), "linear_ramp"), [np.float32(TRIO)], [[1, 1, 1.5]], "float32"),
     special(np.broadcast_arrays, scaled(np.broadcast_arrays), [TRIO], [TRIO], "overwritten"),
     special(np.atleast_1d, scaled(np.atleast_1d), [TRIO], [TRIO], "overwritten"),
     special(np.atleast_2d, scaled(np.atleast_2d), [TRIO], [TRIO], "overwritten"),
-    special(
-        np.meshgrid,
-        scaled(lambda x, k: np.meshgrid(x, k, copy=False)),
-        [TRIO],
-        [[6, 6, 6]],
-        "overwritten",
-    ),
+    special(np.meshgrid, scaled(lambda x, k: np.meshgrid(x, k, copy=False)), [TRIO], [[6, 6, 6]], "overwritten"),
     special(np.roll, overwritten(np.roll, 1), [TRIO], [[4, 12, 6]], "overwritten"),
     special(np.repeat, overwritten(np.repeat, [0, 1, 2]), [TRIO], [[0, 4, 30]], "overwritten"),
     special(np.tile, overwritten(np.tile, [2]), [TRIO], [[10, 28, 54]], "overwritten"),
     special(np.pad, overwritten(np.pad, [1, 0]), [TRIO], [[4, 12, 24]], "overwritten"),
     special(np.reshape, overwritten(np.reshape, [3, 1]), [TRIO], [[2, 8, 18]], "overwritten"),
     special(
-        np.concatenate,
-        overwritten(lambda x, k: np.concatenate([k, x]), [5.0]),
-        [TRIO],
-        [[4, 12, 24]],
-        "overwritten",
+        np.concatenate, overwritten(lambda x, k: np.concatenate([k, x]), [5.0]), [TRIO], [[4, 12, 24]], "overwritten"
     ),
-    special(
-        np.vstack,
-        overwritten(lambda x, k: np.vstack([k, x]), TRIO),
-        [TRIO],
-        [[8, 20, 36]],
-        "overwritten",
-    ),
-    special(
-        np.block,
-        overwritten(lambda x, k: np.block([k, x]), [5.0]),
-        [TRIO],
-        [[4, 12, 24]],
-        "overwritten",
-    ),
+    special(np.vstack, overwritten(lambda x, k: np.vstack([k, x]), TRIO), [TRIO], [[8, 20, 36]], "overwritten"),
+    special(np.block, overwritten(lambda x, k: np.block([k, x]), [5.0]), [TRIO], [[4, 12, 24]], "overwritten"),
     special(
         np.pad,
         overwritten(lambda x, k: np.pad(x, (1, 0), constant_values=k), 4.0),
@@ -636,42 +482,16 @@ SPECIAL = [
         [[4, 12, 24]],
         "overwritten constants",
     ),
-    special(
-        np.tile, lambda x: np.tile(x, constant(2)), [TRIO], [[2, 2, 2]], "tensor of a whole number"
-    ),
-    special(
-        np.roll,
-        lambda x: x * np.roll(x, constant(1)),
-        [TRIO],
-        [[5, 4, 3]],
-        "tensor of a whole number",
-    ),
-    special(
-        np.repeat,
-        lambda x: np.repeat(x, Variable([1, 0, 2])),
-        [TRIO],
-        [[1, 0, 2]],
-        "variable counts",
-    ),
-    special(
-        np.reshape,
-        lambda x: np.reshape(x, (constant(3), 1)),
-        [TRIO],
-        [[1, 1, 1]],
-        "tensor in a shape",
-    ),
+    special(np.tile, lambda x: np.tile(x, constant(2)), [TRIO], [[2, 2, 2]], "tensor of a whole number"),
+    special(np.roll, lambda x: x * np.roll(x, constant(1)), [TRIO], [[5, 4, 3]], "tensor of a whole number"),
+    special(np.repeat, lambda x: np.repeat(x, Variable([1, 0, 2])), [TRIO], [[1, 0, 2]], "variable counts"),
+    special(np.reshape, lambda x: np.reshape(x, (constant(3), 1)), [TRIO], [[1, 1, 1]], "tensor in a shape"),
 ]
 
 if NEWER:
     SPECIAL += [
         special(np.unstack, weighted(np.unstack), [SIX], [[[0, 0, 0], [1, 2, 3]]], "unused part"),
-        special(
-            np.unstack,
-            lambda x: (np.sum(x), *np.unstack(x)),
-            [np.ones((0, 2))],
-            [np.ones((0, 2))],
-            "empty",
-        ),
+        special(np.unstack, lambda x: (np.sum(x), *np.unstack(x)), [np.ones((0, 2))], [np.ones((0, 2))], "empty"),
     ]
 
 PLAIN = [
@@ -687,52 +507,18 @@ PLAIN = [
 # -- refusals -------------------------------------------------------------------------------------
 
 REFUSED = [
-    refused(
-        np.concatenate,
-        lambda x: np.concatenate([x, x], out=np.empty(6)),
-        [TRIO],
-        ImmutableError,
-        "out",
-    ),
-    refused(
-        np.concatenate,
-        lambda x: np.concatenate([x, x], 0, np.empty(6)),
-        [TRIO],
-        ImmutableError,
-        "out",
-    ),
-    refused(
-        np.stack, lambda x: np.stack([x, x], out=np.empty((2, 3))), [TRIO], ImmutableError, "out"
-    ),
-    refused(
-        np.stack, lambda x: np.stack([x, x], 0, np.empty((2, 3))), [TRIO], ImmutableError, "out"
-    ),
-    refused(
-        np.ravel,
-        lambda x: np.ravel(np.swapaxes(x, 0, 1), "K"),
-        [C],
-        UnsupportedArgumentError,
-        "order='K'",
-    ),
+    refused(np.concatenate, lambda x: np.concatenate([x, x], out=np.empty(6)), [TRIO], ImmutableError, "out"),
+    refused(np.concatenate, lambda x: np.concatenate([x, x], 0, np.empty(6)), [TRIO], ImmutableError, "out"),
+    refused(np.stack, lambda x: np.stack([x, x], out=np.empty((2, 3))), [TRIO], ImmutableError, "out"),
+    refused(np.stack, lambda x: np.stack([x, x], 0, np.empty((2, 3))), [TRIO], ImmutableError, "out"),
+    refused(np.ravel, lambda x: np.ravel(np.swapaxes(x, 0, 1), "K"), [C], UnsupportedArgumentError, "order='K'"),
     refused(np.reshape, on(np.reshape, 6, order="K"), [SIX], ValueError, "order"),
     refused(np.reshape, on(np.reshape, 5), [SIX], ValueError, "reshape"),
-    refused(
-        np.tile, lambda x: np.tile(TRIO, x), [np.float64(2)], UnsupportedArgumentError, "'reps'"
-    ),
-    refused(
-        np.pad, on(np.pad, 1, lambda *_: None), [TRIO], UnsupportedArgumentError, "mode=<lambda>"
-    ),
+    refused(np.tile, lambda x: np.tile(TRIO, x), [np.float64(2)], UnsupportedArgumentError, "'reps'"),
+    refused(np.pad, on(np.pad, 1, lambda *_: None), [TRIO], UnsupportedArgumentError, "mode=<lambda>"),
     refused(np.pad, on(np.pad, 1, "nonsense"), [TRIO], UnsupportedArgumentError, "'nonsense'"),
-    refused(
-        np.pad,
-        on(np.pad, 1, "reflect", reflect_type="strange"),
-        [TRIO],
-        UnsupportedArgumentError,
-        "strange",
-    ),
-    refused(
-        np.pad, on(np.pad, 1, "reflect", reflect_type="odd"), [np.ones(0)], ValueError, "empty axis"
-    ),
+    refused(np.pad, on(np.pad, 1, "reflect", reflect_type="strange"), [TRIO], UnsupportedArgumentError, "strange"),
+    refused(np.pad, on(np.pad, 1, "reflect", reflect_type="odd"), [np.ones(0)], ValueError, "empty axis"),
     refused(np.insert, lambda x: np.insert(x, 5, 1.0), [TRIO], IndexError, "out of bounds"),
     refused(np.insert, lambda x: np.insert(x, 0, 1.0, 1), [TRIO], ValueError, "out of bounds"),
     refused(np.insert, lambda x: np.insert(x, 0, x), [SIX], ShapeError, "have more axes than"),
@@ -747,19 +533,9 @@ REFUSED = [
         "iteration dimensions",
     ),
     refused(
-        np.apply_over_axes,
-        lambda x: np.apply_over_axes(lambda y, _: y[0, 0], x, 0),
-        [SIX],
-        ValueError,
-        "correct shape",
+        np.apply_over_axes, lambda x: np.apply_over_axes(lambda y, _: y[0, 0], x, 0), [SIX], ValueError, "correct shape"
     ),
-    refused(
-        np.pad,
-        on(np.pad, 1, "edge", constant_values=1),
-        [TRIO],
-        UnsupportedArgumentError,
-        "constant_values",
-    ),
+    refused(np.pad, on(np.pad, 1, "edge", constant_values=1), [TRIO], UnsupportedArgumentError, "constant_values"),
     refused(np.pad, on(np.pad, 1, "mean", end_values=1), [TRIO], TypeError, "end_values"),
     refused(np.pad, on(np.pad, -1), [TRIO], ValueError, "negative"),
     refused(np.pad, on(np.pad, 1.5, "mean"), [TRIO], TypeError, "integer"),

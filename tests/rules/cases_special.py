@@ -128,24 +128,13 @@ def unary() -> list[Any]:
 def binary() -> list[Any]:
     """Calls of functions with a derivative in two arguments."""
     makers: list[tuple[Any, Any, Any]] = [
-        (sp.xlogy, normal, positive),
-        (sp.xlog1py, normal, positive),
-        (sp.rel_entr, positive, positive),
-        (sp.kl_div, positive, positive),
-        (sp.huber, unit, above_one),
-        (sp.huber, above_one, unit),
-        (sp.pseudo_huber, positive, normal),
-        (sp.beta, positive, positive),
-        (sp.betaln, positive, positive),
-        (sp.binom, several, positive),
-        (sp.poch, positive, positive),
-        (sp.powm1, positive, normal),
-        (sp.boxcox, positive, normal),
-        (sp.boxcox1p, positive, normal),
-        (sp.inv_boxcox, positive, positive),
-        (sp.inv_boxcox1p, positive, positive),
-        (sp.owens_t, normal, normal),
-    ]
+        (sp.xlogy, normal, positive), (sp.xlog1py, normal, positive), (sp.rel_entr, positive, positive),
+        (sp.kl_div, positive, positive), (sp.huber, unit, above_one), (sp.huber, above_one, unit),
+        (sp.pseudo_huber, positive, normal), (sp.beta, positive, positive), (sp.betaln, positive, positive),
+        (sp.binom, several, positive), (sp.poch, positive, positive), (sp.powm1, positive, normal),
+        (sp.boxcox, positive, normal), (sp.boxcox1p, positive, normal), (sp.inv_boxcox, positive, positive),
+        (sp.inv_boxcox1p, positive, positive), (sp.owens_t, normal, normal),
+    ]  # fmt: skip
     zero = np.array([1e-9, 1e-3, 0.0])
     return [
         *(
@@ -319,10 +308,7 @@ def trigamma(x: Any) -> Any:
 
 def refusals() -> list[Any]:
     """Arguments without a derivative."""
-    tracked = (
-        UnsupportedArgumentError,
-        r"has no derivative in '{}': pass it as a plain value".format,
-    )
+    tracked = (UnsupportedArgumentError, r"has no derivative in '{}': pass it as a plain value".format)
     return [
         *(
             refused(f, None, inputs, tracked[0], tracked[1](name))

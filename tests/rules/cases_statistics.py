@@ -18,14 +18,7 @@ PLANE = normal(3, 4) + 1j * normal(3, 4, seed=1)
 QUANTILES = {np.quantile: 1, np.percentile: 100, np.nanquantile: 1, np.nanpercentile: 100}
 DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 JUMPING = (*DISCRETE, "averaged_inverted_cdf", "midpoint")
-SMOOTH = (
-    "interpolated_inverted_cdf",
-    "hazen",
-    "weibull",
-    "linear",
-    "median_unbiased",
-    "normal_unbiased",
-)
+SMOOTH = ("interpolated_inverted_cdf", "hazen", "weibull", "linear", "median_unbiased", "normal_unbiased")
 PARTS = (np.float64(0.37), np.array([0.22, 0.61]), np.array([[0.22], [0.61]]))
 single = partial(np.asarray, dtype=np.float32)
 
@@ -53,9 +46,7 @@ def over_quantiles() -> list[Any]:
                     cases.append(case(function, call, A, q * scale, label=label))
         for method in (*SMOOTH, *JUMPING):
             call = partial(function, method=method, axis=1)
-            cases += [
-                case(function, call, A, q * scale, label=f"{q.shape}, {method}") for q in PARTS[:2]
-            ]
+            cases += [case(function, call, A, q * scale, label=f"{q.shape}, {method}") for q in PARTS[:2]]
         cases += [
             case(function, partial(function, axis=(2, 0)), CUBE, PARTS[1] * scale, label="turned"),
             case(function, partial(function, axis=()), A, PARTS[1] * scale, label="no axis"),
@@ -72,21 +63,13 @@ def over_quantiles() -> list[Any]:
                 PARTS[1] * scale,
                 label="by position",
             ),
-            case(
-                function,
-                partial(function, axis=0),
-                normal(2, 0, 3),
-                PARTS[1] * scale,
-                label="no rows",
-            )
+            case(function, partial(function, axis=0), normal(2, 0, 3), PARTS[1] * scale, label="no rows")
             if scale == 1 and function is np.quantile
             else case(function, None, A.T, PARTS[0] * scale, label="other layout"),
             *(
                 case(
                     function,
-                    lambda a, q, w, f=function, axis=axis: f(
-                        a, q, axis, weights=w, method="inverted_cdf"
-                    ),
+                    lambda a, q, w, f=function, axis=axis: f(a, q, axis, weights=w, method="inverted_cdf"),
                     A,
                     PARTS[1] * scale,
                     weights,
@@ -122,11 +105,7 @@ COVARIANCES = [
     case(np.cov, lambda m, w: np.cov(m, aweights=w), A, positive(4), label="aweights"),
     case(np.cov, lambda m, w: np.cov(m, aweights=w, ddof=0), PLANE, positive(4), label="aweights"),
     case(
-        np.cov,
-        lambda m, w: np.cov(m, fweights=[1, 3, 0, 2], aweights=w, ddof=3),
-        A,
-        positive(4),
-        label="both weights",
+        np.cov, lambda m, w: np.cov(m, fweights=[1, 3, 0, 2], aweights=w, ddof=3), A, positive(4), label="both weights"
     ),
     case(np.cov, lambda w: np.cov(A, aweights=w), positive(4), label="aweights alone"),
     case(np.cov, partial(np.cov, dtype=np.complex128), A, label="dtype"),
@@ -185,18 +164,8 @@ HISTOGRAMS = [
         label="2-d",
     ),
     case(np.histogram, lambda w: np.histogram(VALUES, 3, weights=w), WEIGHTS, label="weights"),
-    case(
-        np.histogram,
-        lambda a: np.histogram(a, 3, weights=WEIGHTS, density=True),
-        VALUES,
-        label="plain weights",
-    ),
-    case(
-        np.histogram,
-        lambda w: np.histogram(VALUES, [-2, 0, 3], weights=w),
-        WEIGHTS + 1j * VALUES,
-        label="complex",
-    ),
+    case(np.histogram, lambda a: np.histogram(a, 3, weights=WEIGHTS, density=True), VALUES, label="plain weights"),
+    case(np.histogram, lambda w: np.histogram(VALUES, [-2, 0, 3], weights=w), WEIGHTS + 1j * VALUES, label="complex"),
     *(
         case(
             np.histogram2d,
@@ -218,10 +187,7 @@ HISTOGRAMS = [
     ),
     case(np.histogram2d, lambda x, y: np.histogram2d(x, y, 2), VALUES, PLACES[:, 1], label="plain"),
     case(
-        np.histogram2d,
-        lambda e: np.histogram2d(VALUES, PLACES[:, 1], [2, e], density=True),
-        EDGES,
-        label="edges alone",
+        np.histogram2d, lambda e: np.histogram2d(VALUES, PLACES[:, 1], [2, e], density=True), EDGES, label="edges alone"
     ),
     *(
         case(
@@ -231,11 +197,7 @@ HISTOGRAMS = [
             WEIGHTS,
             label=text(options),
         )
-        for options in (
-            {"bins": 2},
-            {"bins": (2, 3), **DENSE},
-            {"bins": [EDGES, 3], "range": [None, (-1, 2)], **DENSE},
-        )
+        for options in ({"bins": 2}, {"bins": (2, 3), **DENSE}, {"bins": [EDGES, 3], "range": [None, (-1, 2)], **DENSE})
     ),
     case(np.histogramdd, lambda x: np.histogramdd([x, x * x], 2), VALUES, label="list"),
     case(np.histogramdd, lambda x: np.histogramdd(x, 3, density=True), VALUES, label="1-d"),
@@ -282,10 +244,7 @@ SETS = [
     *(case(np.unique, lambda x, k=axis: np.unique(x[TWICE % 2], axis=k), A) for axis in (0, -1)),
     case(np.unique, of_unique(return_index=True, return_counts=True, axis=1), A, label="columns"),
     case(np.unique_values, lambda x: np.sort(np.unique_values(x)), A),
-    *(
-        case(function, of_named(function), A)
-        for function in (np.unique_counts, np.unique_inverse, np.unique_all)
-    ),
+    *(case(function, of_named(function), A) for function in (np.unique_counts, np.unique_inverse, np.unique_all)),
     case(np.union1d, None, A, X),
     case(np.union1d, lambda a: np.union1d(a, [1.0, 2.0]), A, label="with a list"),
     case(np.union1d, lambda b: np.union1d([1.0, 2.0], b), A, label="of a list"),
@@ -301,24 +260,14 @@ CASES = [*over_quantiles(), *COVARIANCES, *HISTOGRAMS, *SETS]
 
 SPECIAL = [
     special(np.quantile, lambda x: np.quantile(x, 0.25), [[1.0, 2.0, 4.0]], [[0.5, 0.5, 0]]),
-    special(
-        np.quantile, lambda x: np.quantile(x, 0.5), [[2.0, 1.0, 2.0]], [[1, 0, 0]], label="tie"
-    ),
+    special(np.quantile, lambda x: np.quantile(x, 0.5), [[2.0, 1.0, 2.0]], [[1, 0, 0]], label="tie"),
     special(np.quantile, lambda x: np.quantile(x, 1), [[1.0, 3.0, 2.0]], [[0, 1, 0]], label="last"),
-    special(
-        np.quantile, lambda x: np.quantile(x, 0), [[4.0, 3.0, 2.0]], [[0, 0, 1]], label="first"
-    ),
+    special(np.quantile, lambda x: np.quantile(x, 0), [[4.0, 3.0, 2.0]], [[0, 0, 1]], label="first"),
     special(np.quantile, None, [[1.0, 3.0], 0.0], [[1, 0], 2], label="the first one's q"),
     special(np.quantile, None, [[1.0, 3.0], 1.0], [[0, 1], 0], label="the last one's q"),
+    special(np.quantile, lambda x: np.quantile(x, 0.3), [[1.0, NAN, 3.0]], [[NAN] * 3], label="nan"),
     special(
-        np.quantile, lambda x: np.quantile(x, 0.3), [[1.0, NAN, 3.0]], [[NAN] * 3], label="nan"
-    ),
-    special(
-        np.quantile,
-        lambda x: np.quantile(x, 0.3, method="lower"),
-        [[1.0, NAN, 3.0]],
-        [[NAN] * 3],
-        label="nan, lower",
+        np.quantile, lambda x: np.quantile(x, 0.3, method="lower"), [[1.0, NAN, 3.0]], [[NAN] * 3], label="nan, lower"
     ),
     special(
         np.percentile,
@@ -343,26 +292,11 @@ SPECIAL = [
         label="midpoint of one",
     ),
     special(
-        np.quantile,
-        lambda x: np.quantile(x, 0.01, method="hazen"),
-        [[4.0, 1.0]],
-        [[0, 1]],
-        label="beyond the first",
+        np.quantile, lambda x: np.quantile(x, 0.01, method="hazen"), [[4.0, 1.0]], [[0, 1]], label="beyond the first"
     ),
+    special(np.quantile, lambda q: np.quantile([4.0, 1.0], q, method="hazen"), [0.99], [0], label="beyond the last"),
     special(
-        np.quantile,
-        lambda q: np.quantile([4.0, 1.0], q, method="hazen"),
-        [0.99],
-        [0],
-        label="beyond the last",
-    ),
-    special(
-        np.nanquantile,
-        lambda x: np.nanquantile(x, [0.5, 0.5]),
-        [[NAN, NAN]],
-        [[0, 0]],
-        label="all nan",
-        warns=True,
+        np.nanquantile, lambda x: np.nanquantile(x, [0.5, 0.5]), [[NAN, NAN]], [[0, 0]], label="all nan", warns=True
     ),
     special(np.nanquantile, None, [[NAN, 1.0, 5.0], 0.25], [[0, 0.75, 0.25], 4], label="nan"),
     special(np.percentile, None, [[1.0, 5.0], 25.0], [[0.75, 0.25], 0.04]),
@@ -425,23 +359,11 @@ REFUSED = [
         for axis in ((0, 1), ())
     ),
     *(
-        refused(
-            function,
-            lambda x, f=function: f(x, 0.5, overwrite_input=True),
-            [X],
-            ImmutableError,
-            "overwrite_input",
-        )
+        refused(function, lambda x, f=function: f(x, 0.5, overwrite_input=True), [X], ImmutableError, "overwrite_input")
         for function in QUANTILES
     ),
     *(
-        refused(
-            function,
-            lambda x, f=function: f(x, 0.5, None, np.zeros(())),
-            [X],
-            ImmutableError,
-            "out=",
-        )
+        refused(function, lambda x, f=function: f(x, 0.5, None, np.zeros(())), [X], ImmutableError, "out=")
         for function in QUANTILES
     ),
     refused(np.quantile, lambda x: np.quantile(x, 2.0), [X], ValueError, "range"),

@@ -13,17 +13,7 @@ from tests.rules.harness import case, normal, plain, positive, refused, special
 
 INF = np.inf
 A, B = positive(3), positive(2, seed=1)
-BINARY = (
-    np.add,
-    np.subtract,
-    np.multiply,
-    np.divide,
-    np.maximum,
-    np.minimum,
-    np.power,
-    np.hypot,
-    np.arctan2,
-)
+BINARY = (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.power, np.hypot, np.arctan2)
 REDUCEAT = NAMED["reduceat", np.add]
 LOGARITHMS = {f: NAMED["reduce", f] for f in (np.logaddexp, np.logaddexp2)}
 
@@ -39,18 +29,11 @@ CASES = [
         for i in ([0], [0, 2, 4], [1, 3], [3, 1, 1], [4, 0, 2, 2], np.array([2, 0]))
     ),
     *(
-        case(
-            REDUCEAT,
-            lambda x, k=k: np.add.reduceat(x, indices=[0, 2], axis=k),
-            normal(3, 3, 3),
-            label=f"axis {k}",
-        )
+        case(REDUCEAT, lambda x, k=k: np.add.reduceat(x, indices=[0, 2], axis=k), normal(3, 3, 3), label=f"axis {k}")
         for k in (0, 1, -1)
     ),
     *(
-        case(
-            named, partial(f.reduce, axis=axis, keepdims=keep), normal(2, 3), label=f"{axis} {keep}"
-        )
+        case(named, partial(f.reduce, axis=axis, keepdims=keep), normal(2, 3), label=f"{axis} {keep}")
         for f, named in LOGARITHMS.items()
         for axis in (0, 1, -1)
         for keep in (False, True)
@@ -70,19 +53,9 @@ PLAIN = [
 ]
 
 REFUSED = [
+    refused(np.hypot, np.hypot.reduce, (normal(3),), NoDerivativeError, r"functools.reduce\(np.hypot, x\)"),
     refused(
-        np.hypot,
-        np.hypot.reduce,
-        (normal(3),),
-        NoDerivativeError,
-        r"functools.reduce\(np.hypot, x\)",
-    ),
-    refused(
-        np.maximum,
-        np.maximum.accumulate,
-        (normal(3),),
-        NoDerivativeError,
-        r"itertools.accumulate\(x, np.maximum\)",
+        np.maximum, np.maximum.accumulate, (normal(3),), NoDerivativeError, r"itertools.accumulate\(x, np.maximum\)"
     ),
     refused(
         np.multiply,

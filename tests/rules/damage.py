@@ -40,9 +40,7 @@ def damaged(operation: Operation, position: int, damage: Callable[[Rule], Rule])
     """Meanwhile, the rule of an operation for one argument is broken."""
     rules, joint = operation.rules, operation.joint_rule
     if joint is not None:
-        operation.joint_rule = _with_one_broken(
-            joint, operation.rule_for(position), position, damage
-        )
+        operation.joint_rule = _with_one_broken(joint, operation.rule_for(position), position, damage)
     else:
         rule = rules[position]
         assert rule is not None
@@ -55,9 +53,7 @@ def damaged(operation: Operation, position: int, damage: Callable[[Rule], Rule])
         operation._unread.clear()
 
 
-def _with_one_broken(
-    joint: Rule, alone: Any, position: int, damage: Callable[[Rule], Rule]
-) -> Rule:
+def _with_one_broken(joint: Rule, alone: Any, position: int, damage: Callable[[Rule], Rule]) -> Rule:
     """A rule for all arguments that is broken for the one at `position`."""
     broken = damage(alone)
 

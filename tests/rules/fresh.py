@@ -22,9 +22,7 @@ import tapemagic
 from tapemagic.engine import registry
 from tests.rules import checks, harness
 
-WORDS = sorted(
-    path.stem.removeprefix("cases_") for path in Path(__file__).parent.glob("cases_*.py")
-)
+WORDS = sorted(path.stem.removeprefix("cases_") for path in Path(__file__).parent.glob("cases_*.py"))
 EARLY = {"linalg", "special", "ufunc_methods"}
 """Where the cases themselves import rules that a user would not have yet."""
 

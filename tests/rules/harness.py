@@ -15,15 +15,9 @@ import numpy as np
 from tapemagic import GradientTape
 
 BROADCAST = (
-    ((), ()),
-    ((3,), (3,)),
-    ((3,), ()),
-    ((), (3,)),
-    ((2, 3), (3,)),
-    ((3,), (2, 3)),
-    ((2, 1), (1, 3)),
+    ((), ()), ((3,), (3,)), ((3,), ()), ((), (3,)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)),
     ((0,), (1,)),
-)
+)  # fmt: skip
 """Pairs of shapes that broadcast against each other."""
 
 KINDS = ("CASES", "SPECIAL", "PLAIN", "REFUSED")
@@ -76,12 +70,7 @@ class Refused:
     label: str = ""
 
 
-def case(
-    function: Callable[..., Any],
-    call: Callable[..., Any] | None = None,
-    *inputs: Any,
-    label: str = "",
-) -> Case:
+def case(function: Callable[..., Any], call: Callable[..., Any] | None = None, *inputs: Any, label: str = "") -> Case:
     """A `Case`; without `call`, the function itself is called."""
     return Case(function, call or function, inputs, label)
 
@@ -98,12 +87,7 @@ def special(
     return Special(function, call or function, tuple(inputs), tuple(expected), label, warns)
 
 
-def plain(
-    function: Callable[..., Any],
-    call: Callable[..., Any] | None = None,
-    *inputs: Any,
-    label: str = "",
-) -> Plain:
+def plain(function: Callable[..., Any], call: Callable[..., Any] | None = None, *inputs: Any, label: str = "") -> Plain:
     """A `Plain`; without `call`, the function itself is called."""
     return Plain(function, call or function, inputs, label)
 

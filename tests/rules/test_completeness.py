@@ -40,8 +40,7 @@ def operations() -> list[Operation]:
     return [
         operation
         for operation in OPERATIONS.values()
-        if (operation.rules or operation.joint_rule)
-        and not harness.module_of(operation.function).startswith(ELSEWHERE)
+        if (operation.rules or operation.joint_rule) and not harness.module_of(operation.function).startswith(ELSEWHERE)
     ]
 
 

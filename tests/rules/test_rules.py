@@ -24,11 +24,7 @@ def over(kind: str) -> Any:
     return pytest.mark.parametrize(
         "entries",
         [
-            pytest.param(
-                group,
-                id=name,
-                marks=[pytest.mark.thorough] if name.partition("-")[0] in SLOW else [],
-            )
+            pytest.param(group, id=name, marks=[pytest.mark.thorough] if name.partition("-")[0] in SLOW else [])
             for name, group in groups.items()
         ],
     )
@@ -79,13 +75,7 @@ def test_recording(entries: Entries) -> None:
 @over("CASES")
 def test_ways_to_a_gradient(entries: Entries) -> None:
     """The gradient is the same however one takes it, in a share of the cases."""
-    each(
-        share(entries, 1),
-        checks.check_nested,
-        checks.check_slim,
-        checks.check_single,
-        checks.check_batch,
-    )
+    each(share(entries, 1), checks.check_nested, checks.check_slim, checks.check_single, checks.check_batch)
 
 
 @pytest.mark.thorough

@@ -33,11 +33,7 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tf.concat([F, N], 0), Invalid, "concat takes tensors of one dtype"),
     (lambda: tf.matmul(tf.ones((1, 1)), tf.ones((1, 1), tf.float64)), Invalid, "matmul"),
     (lambda: tf.where([True, False], F, N), Invalid, "where"),
-    (
-        lambda: tf.sin(N),
-        Invalid,
-        "sin does not take integers, here of int32: write tf.cast(x, tf.float32)",
-    ),
+    (lambda: tf.sin(N), Invalid, "sin does not take integers, here of int32: write tf.cast(x, tf.float32)"),
     (lambda: tf.sqrt(4), Invalid, "sqrt"),
     (lambda: tf.reduce_sum(B), Invalid, "booleans"),
     (lambda: tf.reduce_all(F), Invalid, "reduce_all"),
@@ -74,24 +70,12 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: F.name, AttributeError, "no name"),
     (lambda: bool(F), ValueError, "ambiguous"),
     (lambda: tf.function(lambda x: x, jit_compile=True), TapeError, "XLA is not here"),
-    (
-        lambda: tf.function(lambda x: x).get_concrete_function(F),
-        TapeError,
-        "call the function itself",
-    ),
-    (
-        lambda: tf.function(lambda x: x, input_signature=[tf.TensorSpec([3])])(F),
-        Invalid,
-        "not TensorSpec",
-    ),
+    (lambda: tf.function(lambda x: x).get_concrete_function(F), TapeError, "call the function itself"),
+    (lambda: tf.function(lambda x: x, input_signature=[tf.TensorSpec([3])])(F), Invalid, "not TensorSpec"),
     (lambda: tf.function(3), TapeError, "expected a function"),
     (lambda: tf.Module(name="a b"), ValueError, "not a valid module name"),
     (lambda: tf.nn.dropout(F, 1.0), TapeError, "rate"),
-    (
-        lambda: tf.nn.conv2d(tf.ones((1, 3, 3, 1)), tf.ones((2, 2, 1, 1)), 1, "VALID", "NCHW"),
-        TapeError,
-        "tf.transpose",
-    ),
+    (lambda: tf.nn.conv2d(tf.ones((1, 3, 3, 1)), tf.ones((2, 2, 1, 1)), 1, "VALID", "NCHW"), TapeError, "tf.transpose"),
     (lambda: tf.random.uniform([2], maxval=None, dtype=tf.int32), TapeError, "maxval"),
     (lambda: tf.random.stateless_normal([2], seed=1), TapeError, "two integers"),
     (lambda: tf.random.set_seed("a"), TapeError, "an integer"),
@@ -104,13 +88,9 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tf.ensure_shape(F, [3]), Invalid, "not compatible"),
     (lambda: tf.TensorShape(None), ValueError, "None"),
     (tf.compat.v1.disable_eager_execution, TapeError, "no graphs"),
-    (
-        lambda: tf.while_loop(lambda i: i < 3, lambda i: i, [0], back_prop=False),
-        TapeError,
-        "tf.stop_gradient",
-    ),
+    (lambda: tf.while_loop(lambda i: i < 3, lambda i: i, [0], back_prop=False), TapeError, "tf.stop_gradient"),
     (lambda: tf.custom_gradient(3), TapeError, "expected a function"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "error", "words"), CASES, ids=[words for _, _, words in CASES])

@@ -105,15 +105,13 @@ def test_a_function_that_prints_does_so_at_each_call(capsys: Any) -> None:
 
 numbering: list[Any] = [
     lambda x: tf.argmax(x, 1),
-    lambda x: tf.reduce_mean(
-        tf.cast(tf.argmin(x, 1) == tf.constant([0, 1] * 4, tf.int64), tf.float32)
-    ),
+    lambda x: tf.reduce_mean(tf.cast(tf.argmin(x, 1) == tf.constant([0, 1] * 4, tf.int64), tf.float32)),
     lambda x: tf.one_hot(tf.argmax(x, 1), 2),
     lambda x: (tf.argsort(x), tf.sort(x, direction="DESCENDING")),
     lambda x: (*tf.math.top_k(x, 1), tf.math.in_top_k(tf.argmax(x, 1), x, 1)),
     lambda x: (tf.math.count_nonzero(x > 0, 1), tf.math.zero_fraction(tf.nn.relu(x))),
     lambda x: tf.linalg.cholesky(tf.matmul(x, x, transpose_a=True) + tf.eye(2)),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", numbering)

@@ -17,7 +17,7 @@ STORED = load("programs")
 ON_PURPOSE: dict[str, str] = {
     "first_seed.calculations_outside_of_tensorflow": (
         "tf.Tensor(\n[[0.5 1. ]\n [1.5 2. ]], shape=(2, 2), dtype=float32)\n"
-    ),
+    )
 }
 """Programs that print something else here, for a reason that the documentation gives: NumPy stays on the tape."""
 

@@ -17,41 +17,10 @@ V = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="v")
 
 
 RESULTS = {
-    "operators": lambda x: [
-        x + 1,
-        1 - x,
-        x * x,
-        x / 2,
-        x**2,
-        -x,
-        abs(x),
-        x @ x,
-        x % 2,
-        x // 2,
-        +x,
-        2**x,
-    ],
+    "operators": lambda x: [x + 1, 1 - x, x * x, x / 2, x**2, -x, abs(x), x @ x, x % 2, x // 2, +x, 2**x],
     "comparisons": lambda x: [x > 1, x == V, x != 2, x <= V],
-    "indices": lambda x: [
-        x[0],
-        x[0, 1],
-        x[:, 0],
-        x[..., None],
-        x[x > 1],
-        x[[1, 0]],
-        next(iter(x)),
-        list(x),
-    ],
-    "methods": lambda x: [
-        x.sum(),
-        x.T,
-        x.reshape(4),
-        x.mean(0),
-        x.astype(np.float64),
-        x.argmax(),
-        x.max(),
-        x.copy(),
-    ],
+    "indices": lambda x: [x[0], x[0, 1], x[:, 0], x[..., None], x[x > 1], x[[1, 0]], next(iter(x)), list(x)],
+    "methods": lambda x: [x.sum(), x.T, x.reshape(4), x.mean(0), x.astype(np.float64), x.argmax(), x.max(), x.copy()],
     "ufuncs": lambda x: [
         np.sin(x),
         np.add(x, 1),
@@ -68,17 +37,8 @@ RESULTS = {
         np.argmax(x),
         np.linalg.svd(x),
     ],
-    "others": lambda x: [
-        round(x),
-        divmod(x, 2),
-        np.modf(x),
-        np.real(x),
-        x.real,
-        sum(x),
-        np.round(x),
-        np.sort(x),
-    ],
-}
+    "others": lambda x: [round(x), divmod(x, 2), np.modf(x), np.real(x), x.real, sum(x), np.round(x), np.sort(x)],
+}  # fmt: skip
 
 
 def leaves(value: Any) -> list[Any]:

@@ -30,6 +30,7 @@ ALONG: dict[Any, Labelled] = {}
 def _signature(function: Any) -> Any:
     try:
         return inspect.signature(function)
+    # Some functions of NumPy that are written in C have no signature.
     except ValueError:
         return None
 
@@ -49,7 +50,7 @@ def argument(function: Any, name: str, args: Any, kwargs: Any, default: Any) -> 
 
 
 def _label(labelled: Labelled, *functions: Any) -> None:
-    """Enter functions; typed loosely, because mypy takes half a minute to join the types of NumPy's overloads."""
+    """Enter functions; typed loosely, because mypy takes half a minute to join the overloads in NumPy's type stubs."""
     ALONG.update(dict.fromkeys(functions, labelled))
 
 
@@ -65,7 +66,7 @@ def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: boo
             main = arrays[0].ndim
             if axis is None:
                 return [(None,) * x.ndim for x in arrays]
-            core = tuple(one - main for one in axes_of(axis, main))
+            core = tuple(k - main for k in axes_of(axis, main))
             beside = len(arrays) if aligned else 1
             return [
                 right(x.ndim, core) if k < beside else (None,) * x.ndim
@@ -167,7 +168,7 @@ def _quantile(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
     axis = argument(np.quantile, "axis", args, kwargs, None)
     if axis is None or (weights is not None and np.ndim(weights) != a.ndim):
         return [(None,) * x.ndim for x in arrays]
-    core = tuple(one - a.ndim for one in axes_of(axis, a.ndim))
+    core = tuple(k - a.ndim for k in axes_of(axis, a.ndim))
     return [right(x.ndim, core) if x is a or x is weights else (None,) * x.ndim for x in arrays]
 
 

@@ -130,7 +130,7 @@ class Part:
         self.number = number
 
     def __call__(self, y: Any) -> Any:
-        """The result with that number."""
+        """Return the result with this number."""
         return np.asarray(y[self.number])
 
     def __reduce__(self) -> Any:
@@ -145,17 +145,17 @@ class Result(NamedTuple):
 
 
 def parts_of(y: Any) -> list[Any]:
-    """The results of a function, one or several."""
+    """List the results of a function, whether it returns one or several."""
     return list(y) if isinstance(y, (tuple, list)) else [y]
 
 
 def is_lazy(x: Any) -> bool:
-    """Whether something is a Dask array."""
+    """Return True for a Dask array."""
     return isinstance(x, da.Array)
 
 
 def is_array(x: Any) -> bool:
-    """Whether something is an array, in memory or not."""
+    """Return True for a NumPy or Dask array."""
     return isinstance(x, (da.Array, np.ndarray))
 
 
@@ -178,6 +178,7 @@ def leading(ndim: int, core: int) -> Labels:
 
 def pointwise(function: Any, args: Any, kwargs: Any) -> Any:
     """Run an element-wise function in each chunk."""
+    # A list of arrays, as np.select takes one, stays a list: as a single array it would have one axis more.
     args = [np.asarray(x) if type(x) in (list, tuple) and not _has_lazy(x) else x for x in args]
     return blockwise(function, args, kwargs, lambda arrays: [right(x.ndim) for x in arrays], True)
 
@@ -196,7 +197,7 @@ def on_single_chunk(function: Any, args: Any, kwargs: Any) -> Any:
         raise UnsupportedArgumentError(
             f"{public_name(function)} cannot be recorded on lazy values: what it returns is not known before it is "
             "called. Write tapemagic.distributed.map_blocks(f, x), which applies a function to each chunk, or NumPy's "
-            "functions in its place"
+            "functions instead"
         )
     return blockwise(function, args, kwargs, lambda arrays: [(None,) * x.ndim for x in arrays])
 
@@ -249,6 +250,7 @@ def blockwise(
         for x, names in zip(arrays, unique(labels), strict=True)
         for part in (x, names if is_lazy(x) else None)
     ]
+    # By names instead of arrays: a Dask array's name already identifies its graph, which would take long to hash.
     token = tokenize(function, args, kwargs, [x.name if is_lazy(x) else x for x in arrays], labels)
     name = f"{getattr(function, '__name__', 'function').strip('_<>')}-{token}"
     if kind is None:
@@ -337,6 +339,7 @@ def unify_chunks(arrays: list[Any], labels: list[Labels]) -> list[Any]:
     for x, names in zip(arrays, labels, strict=True):
         if is_lazy(x):
             for name, cut in zip(names, x.chunks, strict=True):
+                # The finest cut wins; an axis of length 1 broadcasts, so its chunks say nothing.
                 if name is not None and len(cut) > len(chunks.get(name, ())) and sum(cut) != 1:
                     chunks[name] = cut
     split = []
@@ -408,9 +411,11 @@ def require_one_chunk(name: str, x: Any, names: Labels) -> None:
 
 def dummy(shape: tuple[int, ...], dtype: Any) -> Any:
     """Return dummy numbers for which most functions are defined: a positive definite matrix, index 0, True."""
+    # Zeros are valid indices for any length, and True keeps at least one element of a mask.
     if dtype.kind not in "fc":
         return np.zeros(shape, dtype) if dtype.kind in "iu" else np.ones(shape, dtype)
     if len(shape) < 2:
+        # Inside (0, 1) and increasing: valid for log, arcsin, quantiles, and as the knots of np.interp.
         return np.linspace(0.25, 0.75, math.prod(shape), dtype=dtype).reshape(shape)
     *_, rows, columns = shape
     return np.broadcast_to((0.25 + 0.5 * np.eye(rows, columns)).astype(dtype), shape)
@@ -474,10 +479,11 @@ def _results_by_trial(
 ) -> tuple[list[Result], Any]:
     """Find the shapes and dtypes of the results of a function from two trials.
 
-    The second trial gives each labelled axis a length of its own: an axis of the result whose length changes belongs to
+    The second trial gives each labelled axis a different length: an axis of the result whose length changes belongs to
     the label with this length, and an axis whose length stays is the function's own.
     """
     long = [name for name, n in sorted(lengths.items()) if n != 1]
+    # Unlabelled axes keep their full length in a trial, so their product is the size of the trial.
     core = max(
         [
             math.prod(n for name, n in zip(names, x.shape, strict=True) if name is None)
@@ -503,9 +509,9 @@ def _results_by_trial(
     if not long:
         return [_fixed(part) for part in parts_of(y)], kind
     # Lengths from 2, all different, since the first trial used 1 for all of them.
-    other = {name: 2 + k for k, name in enumerate(long)}
-    z = _call_on_dummies(function, args, kwargs, arrays, labels, lengths | other)
-    names = {length: name for name, length in other.items()}
+    trial_lengths = {name: 2 + k for k, name in enumerate(long)}
+    z = _call_on_dummies(function, args, kwargs, arrays, labels, lengths | trial_lengths)
+    names = {length: name for name, length in trial_lengths.items()}
     results = []
     for a, b in zip(map(_fixed, parts_of(y)), map(_fixed, parts_of(z)), strict=True):
         axes = []

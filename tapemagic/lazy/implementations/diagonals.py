@@ -77,13 +77,15 @@ def diagflat(v: Any, k: int = 0) -> Any:
 @implements(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Implement ``np.diagonal`` on Dask arrays."""
-    one, two = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
-    if one == two:
+    first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
+    if first == second:
         raise ValueError("axis1 and axis2 cannot be the same")
-    if len(a.chunks[one]) == len(a.chunks[two]) == 1:
-        return within(np.diagonal, a, (one, two), {"offset": offset, "axis1": one, "axis2": two})
+    if len(a.chunks[first]) == len(a.chunks[second]) == 1:
+        return within(
+            np.diagonal, a, (first, second), {"offset": offset, "axis1": first, "axis2": second}
+        )
     # A diagonal crosses chunks: zero everything else, chunk by chunk, and sum one axis. Sums of zeros are exact.
-    x = da.moveaxis(a, (one, two), (-2, -1))
+    x = da.moveaxis(a, (first, second), (-2, -1))
     x = x[..., max(-offset, 0) :, max(offset, 0) :]
     n = min(x.shape[-2:])
     x = x[..., :n, :n]
@@ -154,8 +156,9 @@ def _widths(pad_width: Any, ndim: int) -> Any:
 def _with_strips(x: Any, axis: int, width: Any, values: Any) -> Any:
     pieces = []
     for end, count in enumerate(width):
-        most = max(*x.chunks[axis], 1)
-        cut = tuple(min(most, count - k) for k in range(0, count, most)) or (0,)
+        # The strip gets chunks no longer than those of the array: padding by a million must not make one large chunk.
+        longest = max(*x.chunks[axis], 1)
+        cut = tuple(min(longest, count - k) for k in range(0, count, longest)) or (0,)
         chunks = (*x.chunks[:axis], cut, *x.chunks[axis + 1 :])
         shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
         value = values[axis, end]

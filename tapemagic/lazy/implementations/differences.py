@@ -32,6 +32,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
     axis = normalize_axis_index(axis, a.ndim)
+    # NumPy's default is a marker object, not None.
     around = non_defaults(prepend=prepend, append=append)
     if n and around:
         parts = [around.get("prepend"), a, around.get("append")]
@@ -61,6 +62,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         if x.ndim == 1:
             widths = widths[(slice(None), *(None,) * (-axis - 1))]
     heights = pointwise(np.add, _sides(y, axis), {})
+    # NumPy's order of operations, d * (y[1:] + y[:-1]) / 2, so that results round alike.
     areas = pointwise(np.divide, (times(widths, heights), 2.0), {})
     return total(areas, axis=axis)
 
@@ -75,9 +77,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
     x = np.astype(f, kind)
     slopes = tuple(
         np.astype(
-            slope(x, space if hasattr(space, "dtype") else np.asarray(space), one, edge_order), kind
+            slope(x, space if hasattr(space, "dtype") else np.asarray(space), along, edge_order),
+            kind,
         )
-        for space, one in zip(spaces, axes, strict=True)
+        for space, along in zip(spaces, axes, strict=True)
     )
     return slopes[0] if len(axes) == 1 else slopes
 
@@ -86,11 +89,11 @@ def _checked_axes(f: Any, varargs: Any, axis: Any, edge_order: Any) -> Sequence[
     """Return the axes of ``np.gradient`` after NumPy checked the arguments."""
     axes = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
     spaces = [_sample(x) for x in varargs]
-    one: Any
-    for k, one in enumerate(axes):
-        few = tuple(n if axis == one else min(n, 1) for axis, n in enumerate(f.shape))
+    along: Any
+    for k, along in enumerate(axes):
+        sample_shape = tuple(n if axis == along else min(n, 1) for axis, n in enumerate(f.shape))
         own = spaces[k : k + 1] if len(spaces) == len(axes) else spaces[:1]
-        np.gradient(np.zeros(few, f.dtype), *own, axis=one, edge_order=edge_order)
+        np.gradient(np.zeros(sample_shape, f.dtype), *own, axis=along, edge_order=edge_order)
     if len(spaces) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
     return axes

@@ -18,6 +18,7 @@ POINTWISE.update((
 @implements(np.nan_to_num)
 def nan_to_num(x: Any, copy: bool = True, **numbers: Any) -> Any:
     """Implement ``np.nan_to_num``, which never writes into a chunk here."""
+    # copy=False would write into a chunk that other tasks read.
     return pointwise(np.nan_to_num, (x,), numbers)
 
 

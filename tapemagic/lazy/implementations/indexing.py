@@ -52,6 +52,7 @@ def parts_of(index: Any, shape: tuple[int, ...]) -> list[Any]:
                 raise UnsupportedArgumentError(
                     f"a lazy array can't be indexed by the bool {index!r}: write x[None] or x[:0]"
                 )
+            # A mask in memory is known: its indices have a known length, which a lazy mask's don't.
             result += list(np.nonzero(array))
         elif array.ndim:
             result.append(array.astype(np.intp) if not array.size else array)
@@ -193,7 +194,7 @@ def select(x: Any, indices: Any, axis: int) -> Any:
         raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
     flat = (indices.ravel() % n if n else indices.ravel()).astype(np.intp)
     lead = (slice(None),) * axis
-    # Slices keep chunks as they are; an array of indices makes Dask build one task for each output chunk that
+    # Slices keep the chunks; an array of indices makes Dask build one task for each output chunk that
     # reads from many.
     pieces = as_slices(flat)
     if pieces is None:

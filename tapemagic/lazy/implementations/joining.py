@@ -27,7 +27,7 @@ def as_dask(x: Any) -> Any:
 def concatenate(
     arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
-    """Implement ``np.concatenate``; the other axes get the chunks of the array that has most of them."""
+    """Implement ``np.concatenate``; along each other axis, the finest chunks among the arrays win."""
     arrays = [as_dask(x) for x in arrays]
     if axis is None:
         arrays, axis = [ravel(x) for x in arrays], 0
@@ -57,6 +57,7 @@ def concatenate(
         for k in range(nonempty[0].ndim)
         if k != axis
     }
+    # da.concatenate needs equal chunks along the other axes; the finest cut keeps all chunks small.
     nonempty = [x.rechunk(cuts) for x in nonempty]
     return nonempty[0] if len(nonempty) == 1 else da.concatenate(nonempty, axis=axis)
 
@@ -101,8 +102,8 @@ def column_stack(tup: Any) -> Any:
 @implements(np.block)
 def block(arrays: Any) -> Any:
     """Implement ``np.block`` on Dask arrays."""
-    depth, most = _depth(arrays), _most_axes(arrays)
-    return _block(arrays, max(depth, most), depth)
+    depth, ndim = _depth(arrays), _most_axes(arrays)
+    return _block(arrays, max(depth, ndim), depth)
 
 
 def _depth(arrays: Any) -> int:
@@ -142,9 +143,9 @@ def _pieces(x: Any, indices: Any, axis: int) -> list[Any]:
 @implements(np.split)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Implement ``np.split`` on Dask arrays."""
-    one = normalize_axis_index(axis, ary.ndim)
-    np.split(np.arange(ary.shape[one]), indices_or_sections)  # NumPy's error for unequal parts
-    return array_split(ary, indices_or_sections, one)
+    position = normalize_axis_index(axis, ary.ndim)
+    np.split(np.arange(ary.shape[position]), indices_or_sections)  # NumPy's error for unequal parts
+    return array_split(ary, indices_or_sections, position)
 
 
 @implements(np.array_split)

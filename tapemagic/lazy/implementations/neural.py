@@ -30,7 +30,7 @@ on_last(2, norms.spectral)
 
 
 def _less_largest(x: Any, axes: tuple[int, ...]) -> Any:
-    """The elements minus the largest one along axes that are cut."""
+    """Subtract the largest element along axes of several chunks."""
     exponentials.softmax(np.zeros(1, x.dtype))  # refuses complex numbers
     return call(_below, (x, np.max(x, axis=axes, keepdims=True)), {})
 
@@ -40,6 +40,7 @@ def _below(x: Any, top: Any) -> Any:
     if x.dtype.kind in "biu":
         x, top = x.astype(np.float64), top.astype(np.float64)
     with np.errstate(all="ignore"):
+        # inf - inf is nan: the largest element minus itself must be 0.
         return np.where(x == top, x.dtype.type(0), x - top)
 
 
@@ -84,7 +85,7 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Implement ``tapemagic.logsumexp``, in a tree over the chunks."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
-        core = tuple(one - x.ndim for one in axes)
+        core = tuple(k - x.ndim for k in axes)
         return blockwise(
             exponentials.logsumexp,
             (x, axis, keepdims),
@@ -119,6 +120,7 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
 def _share(labels: Any, y: Any, log_total: Any) -> Any:
     with np.errstate(all="ignore"):
         labels = labels.astype(y.dtype) if labels.dtype.kind in "biu" else labels
+        # A class of probability 0 contributes nothing, even if its logit is -inf: 0 * inf would be nan.
         return labels * log_total - np.where(labels == 0, 0, labels * y)
 
 
@@ -171,9 +173,9 @@ def kernel_gradient(x: Any, g: Any, window: Any, groups: int) -> Any:
     core = len(window) + 1
     lead = x.ndim - core
     x, g = as_dask(x), as_dask(g)
-    for one in (x, g):
+    for array in (x, g):
         require_one_chunk(
-            "the gradient of a convolution in its kernel", one, (*range(lead), *(None,) * core)
+            "the gradient of a convolution in its kernel", array, (*range(lead), *(None,) * core)
         )
     sizes = (*(slide.size for slide in window), x.shape[-1] // groups, g.shape[-1])
     if not lead:

@@ -44,7 +44,7 @@ def matmul(x1: Any, x2: Any, **options: Any) -> Any:
 
 def contracted(x: Any, y: Any, left: tuple[int, ...], right_: tuple[int, ...]) -> Any:
     """Sum products over pairs of axes, also of booleans."""
-    # A product of booleans is True if any term is: a sum of them would be another dtype in Dask.
+    # A product of booleans is True if any term is: a sum of booleans would have another dtype in Dask.
     if x.dtype == bool:
         return astype(contracted(astype(x, int), astype(y, int), left, right_), bool)
     return contraction(x, y, left, right_)
@@ -98,6 +98,7 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 def vdot(a: Any, b: Any) -> Any:
     """Implement ``np.vdot`` on Dask arrays."""
     x, y = _pair(a, b)
+    # np.vdot flattens its arguments, unlike np.dot.
     x, y = ravel(x), ravel(y)
     return contracted(conj(x), y, (0,), (0,))
 

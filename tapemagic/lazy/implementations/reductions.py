@@ -24,13 +24,15 @@ Axes = tuple[int, ...]
 def checked(function: Any, x: Any, options: dict[str, Any]) -> Any:
     """Return the dtype of a result, from a trial on a single 1 that also lets NumPy check the options."""
     sample = {
-        name: _few(y) if hasattr(y, "chunks") or (name in {"where", "mean"} and np.ndim(y)) else y
+        name: _single_element(y)
+        if hasattr(y, "chunks") or (name in {"where", "mean"} and np.ndim(y))
+        else y
         for name, y in options.items()
     }
-    return np.asarray(function(_few(x), **sample)).dtype
+    return np.asarray(function(_single_element(x), **sample)).dtype
 
 
-def _few(x: Any) -> Any:
+def _single_element(x: Any) -> Any:
     x = x if hasattr(x, "dtype") else np.asarray(x)
     return np.ones((1,) * x.ndim, x.dtype)
 
@@ -117,6 +119,7 @@ def _reduction(function: Any, ufunc: Any, identity: Any, gap: Any = None) -> Any
     return reduce
 
 
+# The sum ignores 0 and the product 1, so nan is replaced by these before the tree.
 def _filled(x: Any, gap: Any) -> Any:
     return np.where(np.isnan(x), x.dtype.type(gap), x)
 
@@ -203,7 +206,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 def _method(ufunc: Any, function: Any) -> Any:
-    """Implement the method ``reduce`` of a ufunc, whose default axis is the first one."""
+    """Implement the method ``reduce`` of a ufunc, which reduces axis 0 by default."""
     parameters = set(inspect.signature(IMPLEMENTATIONS[function]).parameters)
 
     def reduce(
@@ -389,12 +392,12 @@ def _beside(weights: Any, a: Any, axis: Any) -> Any:
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     axes = normalize_axis_tuple(axis, a.ndim)
-    if weights.shape != tuple(a.shape[one] for one in axes):
+    if weights.shape != tuple(a.shape[k] for k in axes):
         raise ValueError(
             "Shape of weights must be consistent with shape of a along specified axis."
         )
     return weights.transpose(np.argsort(axes))[
-        tuple(slice(None) if one in axes else None for one in range(a.ndim))
+        tuple(slice(None) if k in axes else None for k in range(a.ndim))
     ]
 
 

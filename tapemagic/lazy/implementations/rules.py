@@ -59,24 +59,28 @@ def labels_of(*names: str) -> Callable[[Callable[..., Labelled]], Callable[..., 
 
 
 @labels_of("det", "slogdet", "inv", "pinv", "qr", "eigh", "eig", "svd", "matrix_power", "cholesky")
-def _stacked(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
-    """Label stacks of matrices, and results stacked alike."""
+def _stacked(
+    inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]
+) -> Labelled:
+    """Label stacks of matrices, and results in the same stacks."""
     stack = inputs[0].ndim - 2
     result_labels = [leading(y.ndim, y.ndim - stack) for y in results]
     input_labels = [leading(_axes(x), 0 if k else 2) for k, x in enumerate(inputs)]
-    return input_labels, result_labels, [leading(x.ndim, 0) for x in others]
+    return input_labels, result_labels, [leading(x.ndim, 0) for x in param_arrays]
 
 
 @labels_of("solve")
-def _solve(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
-    """Label stacks of matrices; a vector serves all of them."""
+def _solve(inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]) -> Labelled:
+    """Label stacks of matrices and right-hand sides; a 1-d right-hand side serves all matrices."""
     a, b = inputs
     core = min(_axes(b), 2)
     return [leading(a.ndim, 2), leading(_axes(b), core)], [leading(results[0].ndim, core)], []
 
 
 @labels_of("quantile", "percentile", "nanquantile", "nanpercentile")
-def _quantile(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+def _quantile(
+    inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]
+) -> Labelled:
     """Label the reduced axes None; the axes of the fractions come first in the result."""
     a, q, *weights = inputs
     axis = params.get("axis")
@@ -87,55 +91,61 @@ def _quantile(inputs: Any, results: Any, params: dict[str, Any], others: list[An
     remaining = (
         labels if params.get("keepdims") else tuple(name for name in labels if name is not None)
     )
-    others = [labels if _axes(w) == a.ndim else (None,) * _axes(w) for w in weights]
-    return [labels, (None,) * _axes(q), *others], [(*(None,) * _axes(q), *remaining)], []
+    weight_labels = [labels if _axes(w) == a.ndim else (None,) * _axes(w) for w in weights]
+    return [labels, (None,) * _axes(q), *weight_labels], [(*(None,) * _axes(q), *remaining)], []
 
 
 @labels_of("interp")
-def _interp(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+def _interp(inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]) -> Labelled:
     """Label the points element-wise; each needs all knots."""
     x, *rest = inputs
-    return [right(_axes(x)), *((None,) * _axes(one) for one in rest)], [right(_axes(x))], []
+    return [right(_axes(x)), *((None,) * _axes(knots) for knots in rest)], [right(_axes(x))], []
 
 
 @labels_of("index", "take")
-def _indexed(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+def _indexed(
+    inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]
+) -> Labelled:
     """Label a lazy index element-wise; each element needs all rows of the array."""
     (table,) = inputs
-    if len(others) != 1 or params.get("axis") not in {None, 0} or is_lazy(table):
-        return _whole(inputs, results, params, others)
-    labels = right(others[0].ndim)
+    if len(param_arrays) != 1 or params.get("axis") not in {None, 0} or is_lazy(table):
+        return _in_one_chunk(inputs, results, params, param_arrays)
+    labels = right(param_arrays[0].ndim)
     rest = (None,) * (results[0].ndim - len(labels))
     return [(None,) * table.ndim], [(*labels, *rest)], [labels]
 
 
 @labels_of("take_along_axis")
-def _taken(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+def _taken(inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]) -> Labelled:
     """Label elements taken along an axis that is in one chunk."""
     a = inputs[0]
     axis = params.get("axis", -1)
-    if axis is None or any(_axes(x) != a.ndim for x in (*inputs, *others)):
-        return _whole(inputs, results, params, others)
+    if axis is None or any(_axes(x) != a.ndim for x in (*inputs, *param_arrays)):
+        return _in_one_chunk(inputs, results, params, param_arrays)
     labels = right(a.ndim, [k - a.ndim for k in normalize_axis_tuple(axis, a.ndim)])
-    return [labels for _ in inputs], [labels], [labels for _ in others]
+    return [labels for _ in inputs], [labels], [labels for _ in param_arrays]
 
 
 @labels_of("cumprod")
-def _running(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+def _running(
+    inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]
+) -> Labelled:
     """Label running products along an axis that is in one chunk."""
     x, axis = inputs[0], params.get("axis")
     if axis is None:
-        return _whole(inputs, results, params, others)
+        return _in_one_chunk(inputs, results, params, param_arrays)
     labels = right(x.ndim, [k - x.ndim for k in normalize_axis_tuple(axis, x.ndim)])
     return [labels], [labels], []
 
 
-def _whole(inputs: Any, results: Any, params: dict[str, Any], others: list[Any]) -> Labelled:
+def _in_one_chunk(
+    inputs: Any, results: Any, params: dict[str, Any], param_arrays: list[Any]
+) -> Labelled:
     """Label no axis: everything must be in one chunk."""
     return (
         [(None,) * _axes(x) for x in inputs],
         [(None,) * y.ndim for y in results],
-        [(None,) * x.ndim for x in others],
+        [(None,) * x.ndim for x in param_arrays],
     )
 
 
@@ -220,10 +230,10 @@ def _labels(values: Sequence[Any], options: dict[str, Any]) -> Parts:
         return Parts([inner.own], input_labels, inner.options, input_labels[options["position"]])
     param_arrays: list[Any] = []
     extract_arrays(params, is_array, param_arrays)
-    input_labels, result_labels, others = RULES.get(name, _whole)(
+    input_labels, result_labels, param_labels = RULES.get(name, _in_one_chunk)(
         inputs, results, params, param_arrays
     )
-    return Parts(result_labels, input_labels, others, input_labels[options["position"]])
+    return Parts(result_labels, input_labels, param_labels, input_labels[options["position"]])
 
 
 @implements(input_gradient)
@@ -232,13 +242,13 @@ def in_chunks(*values: Any, **options: Any) -> Any:
     parts = _labels(values, options)
     count = options["results"] or 1
     inputs = values[2 * count :]
-    for one, names in zip(inputs, parts.inputs, strict=True):
-        require_one_chunk("its rule", one, names)
+    for array, names in zip(inputs, parts.inputs, strict=True):
+        require_one_chunk("its rule", array, names)
     # A result of more than twice the size of the largest input is refused, not gathered into one chunk.
-    most = 2 * max([getattr(one, "size", 1) for one in inputs], default=0)
+    max_size = 2 * max([getattr(array, "size", 1) for array in inputs], default=0)
     results = [
-        _merge_core_chunks(one, names, most)
-        for one, names in zip(values[: 2 * count], [*parts.results, *parts.results], strict=True)
+        _merge_core_chunks(array, names, max_size)
+        for array, names in zip(values[: 2 * count], [*parts.results, *parts.results], strict=True)
     ]
     arrays: list[Any] = []
     args = extract_arrays((*results, *inputs), is_array, arrays)
@@ -249,8 +259,8 @@ def in_chunks(*values: Any, **options: Any) -> Any:
     lengths = lengths_of(arrays, labels)
     short = {name for name, n in lengths.items() if n == 1}
     labels = [tuple(None if name in short else name for name in names) for names in labels]
-    for one, names in zip(arrays[len(arrays) - len(parts.options) :], parts.options, strict=True):
-        require_one_chunk("its rule", one, names)
+    for array, names in zip(arrays[len(arrays) - len(parts.options) :], parts.options, strict=True):
+        require_one_chunk("its rule", array, names)
     arrays = [merge_empty_chunks(x, names) for x, names in zip(arrays, labels, strict=True)]
     x = inputs[options["position"]]
     own = tuple(
@@ -263,11 +273,11 @@ def in_chunks(*values: Any, **options: Any) -> Any:
     )
 
 
-def _merge_core_chunks(y: Any, names: Labels, most: int) -> Any:
+def _merge_core_chunks(y: Any, names: Labels, max_size: int) -> Any:
     """Rechunk a result, or its gradient, to one chunk along unlabelled axes, unless it is large."""
     if not is_lazy(y):
         return y
-    if y.size > most:
+    if y.size > max_size:
         require_one_chunk("its rule", y, names)
     return y.rechunk({axis: -1 for axis, name in enumerate(names) if name is None})
 
@@ -290,13 +300,16 @@ def _sum_over_chunks(
     arrays = unify_chunks(arrays, labels)
     pairs = [
         part
-        for one, names in zip(arrays, unique(labels), strict=True)
-        for part in (one, names if is_lazy(one) else None)
+        for array, names in zip(arrays, unique(labels), strict=True)
+        for part in (array, names if is_lazy(array) else None)
     ]
     new = {NEW + k: n for k, n in enumerate(_shape(x)) if own[k] is None}
     index = (*missing, *(NEW + k if name is None else name for k, name in enumerate(own)))
     token = tokenize(
-        task.args, task.kwargs, [one.name if is_lazy(one) else one for one in arrays], labels
+        task.args,
+        task.kwargs,
+        [array.name if is_lazy(array) else array for array in arrays],
+        labels,
     )
     summands = da.blockwise(
         task,
@@ -312,6 +325,7 @@ def _sum_over_chunks(
     gradient = without_fusion(summands, new)
     if not missing:
         return gradient
+    # As the engine sums gradients over broadcast axes: in double precision, rounded once at the end.
     wide = np.result_type(x.dtype, np.float64)
     return astype(
         reduce_in_tree(np.add, gradient, tuple(range(len(missing))), False, wide), x.dtype

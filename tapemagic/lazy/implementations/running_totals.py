@@ -25,9 +25,9 @@ def _running(named: Any, ufunc: Any, default: int | None) -> Any:
         axes = axes_of(axis, a.ndim)
         if not is_cut(a, axes) or not a.size:
             return NotImplemented
-        (one,) = axes
-        totals = call(_totals_before, (a, ufunc, one, result), {})
-        return call(_running_from, (a, totals, ufunc, one, result), {})
+        (along,) = axes
+        totals = call(_totals_before, (a, ufunc, along, result), {})
+        return call(_running_from, (a, totals, ufunc, along, result), {})
 
     return running
 
@@ -38,6 +38,7 @@ def _totals_before(x: Any, ufunc: Any, axis: int, dtype: Any) -> Any:
     cut = tuple((1,) * len(n) if k == axis else n for k, n in enumerate(x.chunks))
     within = partial(ufunc.reduce, axis=axis, dtype=dtype, keepdims=True)
     own = da.map_blocks(within, x, chunks=cut, meta=_empty(x, dtype))
+    # One number for each chunk: together they fit into one chunk, in which NumPy accumulates them.
     return own.rechunk({axis: -1}).map_blocks(_before, ufunc, axis, meta=_empty(x, dtype))
 
 

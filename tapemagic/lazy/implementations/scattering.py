@@ -97,13 +97,15 @@ def _place_slice(x: Any, part: slice, n: int, axis: int, cut: Any) -> Any:
 
 
 def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
-    """Return zeros of length `n` along an axis, with the chunks of `x` along the others."""
-    most = max(1, *(cut or ()), *x.chunks[axis])
-    own = tuple(min(most, n - k) for k in range(0, n, most)) or (0,)
+    """Return zeros of length `n` along an axis, with the chunks of `x` along the other axes."""
+    longest = max(1, *(cut or ()), *x.chunks[axis])
+    own = tuple(min(longest, n - k) for k in range(0, n, longest)) or (0,)
     chunks = (*x.chunks[:axis], own, *x.chunks[axis + 1 :])
     return filled((*x.shape[:axis], n, *x.shape[axis + 1 :]), 0, x.dtype, chunks)
 
 
+# Each layer reads all values once more; summing chunk by chunk reads them once, but needs an array of the full length
+# per chunk.
 MAX_LAYERS = 16
 """Maximum number of values per element that are added layer by layer; more are summed chunk by chunk."""
 
@@ -113,7 +115,7 @@ def _add_along_axis(x: Any, places: Any, n: int, axis: int) -> Any:
     if not places.size:
         return _zeros(x, n, axis, None)
     # Dask has no scatter. Values with the same index go to different layers; each layer is a gather of at most one
-    # value per element (or of a zero appended behind the values), and the layers are added.
+    # value per element (or of a zero appended after the values), and the layers are added.
     order = np.argsort(places, kind="stable")
     there = places[order]
     first = np.searchsorted(there, there)
@@ -166,6 +168,7 @@ class _ChunkSum:
     def __call__(self, x: Any, places: Any) -> Any:
         """Return the sums, with an axis of length 1 for the chunk."""
         total = np.zeros((*x.shape[: self.axis], self.n, *x.shape[self.axis + 1 :]), self.dtype)
+        # add.at, since total[places] += x counts a repeated index once.
         np.add.at(total, (*(slice(None),) * self.axis, places), x)
         return np.expand_dims(total, self.axis)
 

@@ -197,14 +197,14 @@ def atleast_2d(*arrays: Any) -> Any:
 def atleast_3d(*arrays: Any) -> Any:
     """Implement ``np.atleast_3d`` on Dask arrays."""
 
-    def one(x: Any) -> Any:
+    def with_three_axes(x: Any) -> Any:
         if x.ndim > 2:
             return x
         return (
             x[:, :, None] if x.ndim == 2 else x[None, :, None] if x.ndim else reshape(x, (1, 1, 1))
         )
 
-    return _map_arrays(one, arrays)
+    return _map_arrays(with_three_axes, arrays)
 
 
 def _map_arrays(function: Any, arrays: Any) -> Any:
@@ -231,13 +231,13 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
         return reshape(roll(ravel(x), shift, 0), Shape(x.chunks))
     shifts, axes = np.broadcast_arrays(shift, axis)
     for steps, place in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
-        one = normalize_axis_index(place, x.ndim)
-        n = x.shape[one]
+        along = normalize_axis_index(place, x.ndim)
+        n = x.shape[along]
         by = steps % n if n else 0
         if by:
-            lead = (slice(None),) * one
+            lead = (slice(None),) * along
             x = da.concatenate(
-                [x[(*lead, slice(n - by, n))], x[(*lead, slice(0, n - by))]], axis=one
+                [x[(*lead, slice(n - by, n))], x[(*lead, slice(0, n - by))]], axis=along
             )
     return x
 
@@ -254,6 +254,7 @@ def tile(x: Any, reps: Any) -> Any:
         if count == 0:
             x = x[(*(slice(None),) * axis, slice(0, 0))]
         elif count > 1:
+            # The chunks are references to the same tasks: each is computed once.
             x = da.concatenate([x] * count, axis=axis)
     return x
 
@@ -324,7 +325,7 @@ def ndim(x: Any) -> int:
 def size(x: Any, axis: Any = None) -> int:
     """Implement ``np.size`` on Dask arrays."""
     axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
-    return math.prod(x.shape[one] for one in axes)
+    return math.prod(x.shape[k] for k in axes)
 
 
 @implements(np.iscomplexobj)

@@ -1,4 +1,4 @@
-"""``reduce``, ``accumulate`` and ``reduceat`` of ufuncs without a NumPy function for it."""
+"""``reduce``, ``accumulate`` and ``reduceat`` of ufuncs that have no NumPy function such as ``np.sum``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_method(function: Any) -> bool:
 
 
 def method(function: Any, args: Any, kwargs: Any) -> Any:
-    """Run a method of a ufunc; its default axis is the first one."""
+    """Run a method of a ufunc, along axis 0 by default."""
     x = args[0]
     if (
         function.__name__ == "reduce"
@@ -55,12 +55,13 @@ def method(function: Any, args: Any, kwargs: Any) -> Any:
             return reduce_in_tree(
                 function.__self__, x, axes, bool(kwargs.get("keepdims", False)), dtype
             )
+    # reduceat takes its indices between the array and the axis.
     position = 2 if function.__name__ == "reduceat" else 1
     axis = kwargs.get("axis", args[position] if len(args) > position else 0)
 
     def labelled(arrays: list[Any]) -> list[Labels]:
         main = arrays[0].ndim
-        core = tuple(one - main for one in axes_of(axis, main))
+        core = tuple(k - main for k in axes_of(axis, main))
         is_aligned = function.__name__ == "reduce"  # a mask
         return [
             right(x.ndim, core) if is_aligned or not k else (None,) * x.ndim

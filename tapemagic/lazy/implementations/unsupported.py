@@ -33,9 +33,9 @@ COUNTS: tuple[Any, ...] = (
 """Functions whose number of results depends on the numbers."""
 
 PLACES = frozenset({np.nonzero, np.flatnonzero, np.argwhere})
-"""Those of `COUNTS` that return indices, which np.where(mask, x, 0) often replaces."""
+"""Functions among `COUNTS` that return indices, which np.where(mask, x, 0) often replaces."""
 
-NOW: tuple[Any, ...] = (
+NEEDING_NUMBERS: tuple[Any, ...] = (
     np.save,
     np.savez,
     np.savez_compressed,
@@ -82,7 +82,7 @@ def _unknown_dtype(function: Any) -> Exception:
 
 for _function in COUNTS:
     _refuse(lambda f: unknown_length(public_name(f), f in PLACES), _function)
-for _function in NOW:
+for _function in NEEDING_NUMBERS:
     _refuse(_needs_numbers, _function)
 _refuse(_unknown_dtype, np.real_if_close)
 

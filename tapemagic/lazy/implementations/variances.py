@@ -73,7 +73,7 @@ def _within(function: Any, a: Any, axis: Any = None, **options: Any) -> Any:
 
 
 def _in_two_reads(function: Any, root: bool, gaps: bool) -> Any:
-    """Implement a variance in two reads: the mean, then the mean of the squared deviations from it."""
+    """Implement a variance in two reads: the mean, then the mean squared deviation from that mean."""
 
     def spread(
         a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: Any = False, *,
@@ -93,9 +93,9 @@ def _in_two_reads(function: Any, root: bool, gaps: bool) -> Any:
                 axis=axis, dtype=dtype, ddof=ddof, where=where, mean=mean, correction=correction
             ),
         )
-        # With dtype=int NumPy truncates the mean in the middle of its own algorithm, which two reads cannot repeat.
+        # With dtype=int NumPy truncates the mean in the middle of the algorithm, which two reads cannot repeat.
         if result.kind not in "fc":
-            raise _whole(function, result)
+            raise _needs_one_chunk(function, result)
         if gaps:
             masked["where"] = call(is_number, (a, where), {})
         keep = bool(non_defaults(keepdims=keepdims))
@@ -124,7 +124,7 @@ def _checked(function: Any, a: Any, options: dict[str, Any]) -> Any:
     return checked(function, a, options_to_check)
 
 
-def _whole(function: Any, dtype: Any) -> UnsupportedArgumentError:
+def _needs_one_chunk(function: Any, dtype: Any) -> UnsupportedArgumentError:
     name = f"np.{function.__name__}"
     return refusal(
         name, f"{name} with dtype={dtype} along an axis of several chunks: leave the dtype out"
@@ -132,7 +132,7 @@ def _whole(function: Any, dtype: Any) -> UnsupportedArgumentError:
 
 
 def is_in_memory(x: Any) -> bool:
-    """Return True for a NumPy array, False for a lazy one."""
+    """Return True for a NumPy array, False for a lazy array."""
     return type(x) is not LazyArray
 
 
@@ -149,6 +149,8 @@ def _variance(
     """Return a variance of `n` numbers, or its root; too few numbers give `undefined`."""
     with np.errstate(all="ignore"):
         free = n - ddof
+        # Not enough numbers: n / 0 is inf and 0 * inf is nan, as NumPy returns for a variance without degrees of
+        # freedom.
         y = squares * (n / np.where(free > 0, free, 0.0))
         if undefined is not None:
             y = np.where(free > 0, y, undefined)

@@ -54,11 +54,7 @@ the time at 2 MB, and half or more starting at 8 MB.
 def in_blocks(program: Program, least: int = MIN_BLOCKED_BYTES) -> Program:
     """Return a program whose elementwise calls on large arrays run in loops over blocks.
 
-    Parameters
-    ----------
-    program : Program
-    least : int, optional
-        The minimum number of bytes of an array that is cut into blocks.
+    - `least`: The minimum number of bytes of an array that is cut into blocks.
 
     Examples
     --------
@@ -139,15 +135,10 @@ class _Builder:
 class _LoopBuilder:
     """Builder of the loop that computes a group.
 
-    Attributes
-    ----------
-    loop : Loop
-    before, after : list of Node
-        Calls that allocate the arrays that the loop writes into, and calls that combine the reductions of the blocks.
-    instead : dict of Node to Node
-        For members that are read outside, the nodes that hold their values after the loop.
-    orders : dict of Node to Node
-        For calls of the loop, an array from outside with the memory layout of the results.
+    - `before`, `after`: Calls that allocate the arrays that the loop writes into, and calls that combine the reductions
+      of the blocks.
+    - `instead`: For members that are read outside, the nodes that hold their values after the loop.
+    - `orders`: For calls of the loop, an array from outside with the memory layout of the results.
     """
 
     def __init__(self, group: Group, new: Any) -> None:

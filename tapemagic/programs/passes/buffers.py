@@ -30,13 +30,9 @@ IN_PLACE = frozenset({*AUGMENTED, np.negative})
 def with_buffers(loop: Loop, orders: Mapping[Node, Node]) -> list[Node]:
     """Let the calls of a loop write into buffers.
 
-    Parameters
-    ----------
-    loop : Loop
-        Its body is replaced, and its list of buffers is filled.
-    orders : dict of Node to Node
-        The calls whose results may go into buffers, each with an array from outside. A block of this array has the
-        shape and memory layout of the result.
+    - `loop`: Its body is replaced, and its list of buffers is filled.
+    - `orders`: The calls whose results may go into buffers, each with an array from outside. A block of this array has
+      the shape and memory layout of the result.
 
     Returns
     -------

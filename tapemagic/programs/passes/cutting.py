@@ -46,11 +46,7 @@ METHOD_REDUCTIONS = {f.__name__: f for f in (np.sum, np.mean, np.max, np.min, np
 class Cut(NamedTuple):
     """The axis along which an array is cut.
 
-    Attributes
-    ----------
-    distance : int
-        The distance of the axis from the end: 1 for the last axis. Broadcasting doesn't change it.
-    length : int
+    - `distance`: The distance of the axis from the end: 1 for the last axis. Broadcasting doesn't change it.
     """
 
     distance: int
@@ -118,12 +114,7 @@ def _has_plain_arguments(node: Node) -> bool:
 class Reduction(NamedTuple):
     """A reduction that can be made block by block.
 
-    Attributes
-    ----------
-    function : callable
-        A function of an array, `axis` and `keepdims`.
-    axes : tuple of int
-    keepdims : bool
+    - `function`: A function of an array, `axis` and `keepdims`.
     """
 
     function: Any

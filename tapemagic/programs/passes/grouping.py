@@ -17,15 +17,10 @@ MAX_ITEMSIZE = np.dtype(np.complex128).itemsize
 class Group:
     """Calls that run in one loop.
 
-    Attributes
-    ----------
-    members : list of Node
-        In the order of execution.
-    reads, cuts : dict of Node to Cut
-        The axis along which the arguments of each member are cut, and the axis of its result. For a reduction over the
-        cut axis, whose result is only complete after the loop, the cut of the result is None.
-    stored : list of Node
-        The members that are read outside the loop.
+    - `members`: In the order of execution.
+    - `reads`, `cuts`: The axis along which the arguments of each member are cut, and the axis of its result. For a
+      reduction over the cut axis, whose result is only complete after the loop, the cut of the result is None.
+    - `stored`: The members that are read outside the loop.
     """
 
     def __init__(self) -> None:
@@ -146,13 +141,8 @@ class Grouping:
 def groups_of(body: list[Any], results: Any, least: int) -> list[Group]:
     """Return the groups of calls that are faster in a loop over blocks.
 
-    Parameters
-    ----------
-    body : list of Node and Guard
-    results : object
-        Nodes that are read after the last line, in any structure.
-    least : int
-        The minimum number of bytes of an array that is cut.
+    - `results`: Nodes that are read after the last line, in any structure.
+    - `least`: The minimum number of bytes of an array that is cut.
     """
     groups = Grouping(body, least // MAX_ITEMSIZE).groups()
     group_of = {node: group for group in groups for node in group.members}

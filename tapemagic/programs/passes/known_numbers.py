@@ -91,11 +91,7 @@ class Uniform:
 def as_scalar(x: Any, call: Callable[..., Node]) -> Any:
     """Return the number that all elements of an argument are, which `Uniform` must contain.
 
-    Parameters
-    ----------
-    x : number or Node
-    call : callable
-        `Rewriting.call`, for the calls that compute the number.
+    - `call`: `Rewriting.call`, for the calls that compute the number.
     """
     if x.__class__ in PYTHON:
         return x

@@ -71,22 +71,11 @@ class Rewriting:
     A rule receives a call whose arguments are already simplified. It returns a node with the same bits and memory
     layout, or None. It creates new calls by `call`, which simplifies them.
 
-    Parameters
-    ----------
-    program : Program
-    rules : RuleTable
-    merge : bool
-        Whether equal calls become one call.
+    - `merge`: Whether equal calls become one call.
 
-    Attributes
-    ----------
-    layouts : Layouts
-    uniform : Uniform
-    numpy_values : NumpyValues
-    is_read : bool
-        Whether the program is for readers only. Then no array without a literal becomes a constant.
-    is_shown : bool
-        Whether the current call is a result of a program for readers. It isn't folded, so readers see its operands.
+    - `is_read`: Whether the program is for readers only. Then no array without a literal becomes a constant.
+    - `is_shown`: Whether the current call is a result of a program for readers. It isn't folded, so readers see its
+      operands.
     """
 
     def __init__(self, program: Program, rules: RuleTable, merge: bool) -> None:

@@ -43,12 +43,8 @@ def with_separate_results(program: Program, before: Program) -> Program | None:
 
     A result that was a view of an argument stays a view, not the argument. A read-only broadcast stays read-only.
 
-    Parameters
-    ----------
-    program : Program
-        After the passes.
-    before : Program
-        The program before the passes.
+    - `program`: After the passes.
+    - `before`: The program before the passes.
 
     Returns
     -------

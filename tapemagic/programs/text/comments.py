@@ -18,10 +18,8 @@ ORDERS = {1: "", 2: "second derivative, ", 3: "third derivative, "}
 class Comments:
     """The comments above the lines of a program.
 
-    Attributes
-    ----------
-    statement : object
-        The statement in the last comment, in the form of `statement_of`. If it is None, the next line gets a comment.
+    - `statement`: The statement in the last comment, in the form of `statement_of`. If it is None, the next line gets a
+      comment.
     """
 
     def __init__(self, program: Program) -> None:

@@ -25,17 +25,10 @@ def docstring(
 ) -> list[str]:
     """Write the docstring of a program, by lines.
 
-    Parameters
-    ----------
-    program : Program
-    name : str
-        The name of the function.
-    parameters : sequence of str
-        The names of the inputs of the program, then of `fixed`.
-    fixed : sequence of Node
-        Arrays that are the same at each call.
-    text : callable
-        Returns the expression of a result.
+    - `name`: The name of the function.
+    - `parameters`: The names of the inputs of the program, then of `fixed`.
+    - `fixed`: Arrays that are the same at each call.
+    - `text`: Returns the expression of a result.
     """
     summary = program.notes.get("summary") or _summary(program, name)
     lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")

@@ -85,15 +85,9 @@ CALLED_BY = {"_zeta": ("scipy.special", "zeta")}
 class Expression:
     """A part of a statement.
 
-    Attributes
-    ----------
-    text : str
-    rank : int
-        The precedence of its outermost operator.
-    depth : int
-        The depth to which calls and operators are nested.
-    sign : str
-        The outermost operator, if it has two operands, else ''.
+    - `rank`: The precedence of its outermost operator.
+    - `depth`: The depth to which calls and operators are nested.
+    - `sign`: The outermost operator, if it has two operands, else ''.
     """
 
     text: str
@@ -114,17 +108,11 @@ def number(text: str) -> Expression:
 class Expressions:
     """Writes calls as expressions.
 
-    Parameters
-    ----------
-    read : callable
-        Returns the expression of a node among the arguments.
-    function : callable
-        Returns the text of a function.
-    object_name : callable
-        Returns the name of any other object that has no literal.
-    as_float : callable, optional
-        Returns the text of a float64 number, given as node and text, as a Python float. By default, numbers stay
-        NumPy scalars.
+    - `read`: Returns the expression of a node among the arguments.
+    - `function`: Returns the text of a function.
+    - `object_name`: Returns the name of any other object that has no literal.
+    - `as_float`: Returns the text of a float64 number, given as node and text, as a Python float. By default, numbers
+      stay NumPy scalars.
     """
 
     def __init__(

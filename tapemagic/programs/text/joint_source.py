@@ -24,12 +24,8 @@ from tapemagic.programs.tracing.trace_comparison import ArgumentVariable
 def joint_source(programs: Sequence[tuple[Compiled, Sequence[Any]]], as_run: bool = False) -> str:
     """Write programs as functions ``f``, ``f_2`` and so on that share imports and constants.
 
-    Parameters
-    ----------
-    programs : sequence of (Compiled, sequence of object)
-        The programs, with the keys of their arguments.
-    as_run : bool, optional
-        Whether to write the programs that run, with large arrays in blocks.
+    - `programs`: Sequence of (Compiled, sequence of object). The programs, with the keys of their arguments.
+    - `as_run`: Whether to write the programs that run, with large arrays in blocks.
     """
     shown_programs = [each.program if as_run else each.readable for each, _ in programs]
     if len(programs) == 1:

@@ -30,22 +30,14 @@ NUMPYS = "np_"
 class ModuleNames:
     """Names at the top of a source, shared by its functions: imports, constants, and objects without source.
 
-    Attributes
-    ----------
-    imports : dict of str to list of str
-        The names to import from each module.
-    namespace : dict of str to object
-        Objects that can't be imported.
-    functions : dict of callable to str
-        The text of each function.
-    bound : dict of str to object, or None
-        Functions of modules under global names, ``np_sin`` for ``np.sin``, in a driver. None in a source for readers.
-    objects : dict of object to str
-        The names in `namespace` by object.
-    constants : dict of str to str
-        The names of arrays by their texts.
-    reserved : set of str
-        All names in use.
+    - `imports`: The names to import from each module.
+    - `namespace`: Objects that can't be imported.
+    - `functions`: The text of each function.
+    - `bound`: Dict of str to object, or None. Functions of modules under global names, ``np_sin`` for ``np.sin``, in a
+      driver. None in a source for readers.
+    - `objects`: The names in `namespace` by object.
+    - `constants`: The names of arrays by their texts.
+    - `reserved`: All names in use.
     """
 
     # `bound`: looking up the attribute of `np` takes a third of the time of a call on numbers.
@@ -62,11 +54,7 @@ class ModuleNames:
 class LocalNames:
     """The names in the source of a program. At any line, a name has one meaning.
 
-    Parameters
-    ----------
-    uses : Uses
-    module : ModuleNames
-        Names above the function, which other functions may share.
+    - `module`: Names above the function, which other functions may share.
     """
 
     def __init__(self, uses: Uses, module: ModuleNames) -> None:

@@ -58,18 +58,10 @@ def identifier(text: str) -> str:
 class Call:
     """A call of a user function while it is traced.
 
-    Attributes
-    ----------
-    frame : frame
-    number : int
-        The position of the call among all calls, from 1.
-    lines : dict of int to Statement
-    statement : Statement or None
-        The statement that runs.
-    site : Site or None
-        The place of the statement.
-    before : dict of str to Node
-        The nodes under the names that the statement assigns, before it ran.
+    - `number`: The position of the call among all calls, from 1.
+    - `statement`: The statement that runs.
+    - `site`: The place of the statement.
+    - `before`: The nodes under the names that the statement assigns, before it ran.
     """
 
     __slots__ = ("before", "frame", "lasti", "lines", "number", "site", "statement", "time")
@@ -88,14 +80,9 @@ class Call:
 class Names:
     """The names that user statements assign to values, collected while a function is traced.
 
-    Attributes
-    ----------
-    texts : dict of (str, int) to str
-        The user's statements by their files and first lines.
-    times : dict of (str, int) to int
-        The number of runs of each statement.
-    functions : dict of (str, int) to str
-        The names of the functions that contain the statements.
+    - `texts`: Dict of (str, int) to str. The user's statements by their files and first lines.
+    - `times`: Dict of (str, int) to int. The number of runs of each statement.
+    - `functions`: Dict of (str, int) to str. The names of the functions that contain the statements.
     """
 
     def __init__(self) -> None:
@@ -128,10 +115,7 @@ class Names:
     def finish(self, constant: Callable[[Any], Node | None]) -> None:
         """Read the names of values after their functions have returned, and forget the functions.
 
-        Parameters
-        ----------
-        constant : callable
-            Returns the node of an array that is the same at each call, and None for other values.
+        - `constant`: Returns the node of an array that is the same at each call, and None for other values.
         """
         for call in self._calls.values():
             if call.statement is not None:

@@ -43,23 +43,11 @@ RETRACE = '''class Retrace(Exception):
 class Text:
     """The source of a program, and the objects that its names refer to.
 
-    Parameters
-    ----------
-    program : Program
-
-    Attributes
-    ----------
-    name : str
-        The name of the function in the source.
-    lines : list of str
-    sites : dict of int to Site
-        The user's statement for each line of the source, counted from 1.
-    nodes : dict of int to list of Node
-        The nodes that a line of the source computes.
-    namespace : dict of str to object
-        Functions and objects that have no source and can't be imported.
-    fixed : tuple of Constant
-        Arrays without a literal, and arrays that the user may write into: the last parameters of the function.
+    - `name`: The name of the function in the source.
+    - `sites`: The user's statement for each line of the source, counted from 1.
+    - `nodes`: The nodes that a line of the source computes.
+    - `namespace`: Functions and objects that have no source and can't be imported.
+    - `fixed`: Arrays without a literal, and arrays that the user may write into: the last parameters of the function.
     """
 
     def __init__(self, program: Program) -> None:

@@ -25,16 +25,10 @@ _by_code: dict[int, tuple[CodeType, dict[int, Statement]]] = {}
 class Statement(NamedTuple):
     """A statement of user code.
 
-    Attributes
-    ----------
-    text : str
-        The statement on one line. For a compound statement, its head: ``while x > 0:``.
-    names : tuple of str
-        The names that it assigns.
-    line : int
-        Its first line.
-    repeats : bool
-        Whether a part of it may run several times, like ``f(x)`` in ``[f(x) for x in xs]``.
+    - `text`: The statement on one line. For a compound statement, its head: ``while x > 0:``.
+    - `names`: The names that it assigns.
+    - `line`: Its first line.
+    - `repeats`: Whether a part of it may run several times, like ``f(x)`` in ``[f(x) for x in xs]``.
     """
 
     text: str
@@ -46,12 +40,8 @@ class Statement(NamedTuple):
 def statements(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
     """Return the statements of a function or a module by line. The dict is empty if there is no source.
 
-    Parameters
-    ----------
-    code : code
-        The code of the function.
-    module : dict
-        The global names of the function, by which Python finds its source in an archive.
+    - `code`: The code of the function.
+    - `module`: The global names of the function, by which Python finds its source in an archive.
     """
     # The key is an id, because hashing a code object reads its bytecode each time. Keeping the code keeps the id valid.
     cached = _by_code.get(id(code))

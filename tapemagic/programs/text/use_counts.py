@@ -15,18 +15,11 @@ MAX_SHORT_PROGRAM = 200
 class Uses:
     """The readers of each node of a program.
 
-    Attributes
-    ----------
-    outputs : list
-        The values that the program returns: its results, and the new values of Variables.
-    parts : dict of Node to dict of int to Node
-        For each call with several results that are only read one by one, its results by position.
-    unpacked : set of Node
-        All results in `parts`.
-    constants : list of Constant
-        In the order in which they are read, constants with a name first.
-    freed : list of Node
-        Nodes whose last reader is written, until their names are released.
+    - `outputs`: The values that the program returns: its results, and the new values of Variables.
+    - `parts`: For each call with several results that are only read one by one, its results by position.
+    - `unpacked`: All results in `parts`.
+    - `constants`: In the order in which they are read, constants with a name first.
+    - `freed`: Nodes whose last reader is written, until their names are released.
     """
 
     def __init__(self, program: Program) -> None:

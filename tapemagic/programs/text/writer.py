@@ -59,12 +59,8 @@ class Line:
 class Pending:
     """A node, guard or store whose expression may be nested in another expression.
 
-    Attributes
-    ----------
-    reads : list of Node
-        The values that the expression names.
-    inside : sequence of Node
-        The nodes whose expressions are nested in this one.
+    - `reads`: The values that the expression names.
+    - `inside`: The nodes whose expressions are nested in this one.
     """
 
     node: Any
@@ -76,26 +72,15 @@ class Pending:
 class Writer:
     """Writes the source of a program, statement by statement.
 
-    Parameters
-    ----------
-    program : Program
-    bare : bool, optional
-        Whether to write the statements as they run: without comments, each on one line, with global function names.
-    module : ModuleNames, optional
-        The names above other functions, if the function shares them.
+    - `bare`: Whether to write the statements as they run: without comments, each on one line, with global function
+      names.
+    - `module`: The names above other functions, if the function shares them.
 
-    Attributes
-    ----------
-    parameters : list of str
-        The names of the inputs, in their order, and of constants without a literal.
-    fixed : list of Constant
-        The constants without a literal.
-    arrays : dict of str to array
-        Constants that are defined above the function.
-    body : list of Line
-        The statements, with ``return`` unless `bare`.
-    returned : list of str
-        The expressions of the results in the order of the program. ``return`` has the user's order.
+    - `parameters`: The names of the inputs, in their order, and of constants without a literal.
+    - `fixed`: The constants without a literal.
+    - `arrays`: Constants that are defined above the function.
+    - `body`: The statements, with ``return`` unless `bare`.
+    - `returned`: The expressions of the results in the order of the program. ``return`` has the user's order.
     """
 
     def __init__(
@@ -427,14 +412,9 @@ MAKERS = {"zeros": ("zeros",), "ones": ("ones",), "eye": ("eye", "identity")}
 def plain_name(constant: Constant, text: str = "", written: Iterable[str] = ()) -> str:
     """Return a name for a constant without a user's name.
 
-    Parameters
-    ----------
-    constant : Constant
-    text : str
-        The literal of the constant.
-    written : iterable of str
-        The user's statements. A user's array is only called ``ones`` if they call np.ones: its numbers may be 1 by
-        chance.
+    - `text`: The literal of the constant.
+    - `written`: The user's statements. A user's array is only called ``ones`` if they call np.ones: its numbers may be
+      1 by chance.
     """
     if constant.kind.dtype == bool:
         return "mask"

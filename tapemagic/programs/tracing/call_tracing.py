@@ -42,19 +42,10 @@ PLAIN = (list, tuple)
 class TracedCall:
     """A traced call of a function.
 
-    Parameters
-    ----------
-    trace : Trace
-    guards : Guards
-    call : Call
-        The arguments, taken apart.
+    - `call`: The arguments, taken apart.
 
-    Attributes
-    ----------
-    function : callable
-        The traced function.
-    nbytes : int
-        After the call: the bytes of the reachable arrays that were replaced by symbols.
+    - `function`: The traced function.
+    - `nbytes`: After the call: the bytes of the reachable arrays that were replaced by symbols.
     """
 
     def __init__(self, trace: Trace, guards: Guards, call: Call) -> None:

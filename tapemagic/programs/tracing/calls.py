@@ -58,10 +58,7 @@ def user_frame(own: int = 1) -> Any:
 def way_out(how: str) -> str:
     """Name a conversion, or the user call or assignment that caused it, and what to write instead.
 
-    Parameters
-    ----------
-    how : str
-        The conversion, such as ``float()`` or ``np.asarray``.
+    - `how`: The conversion, such as ``float()`` or ``np.asarray``.
 
     Returns
     -------
@@ -211,11 +208,7 @@ def reads_an_attribute(frame: Any) -> bool:
 def running(frame: Any, last_instruction: int | None = None) -> tuple[str, ast.expr | None]:
     """Return the name of the instruction that a frame runs, and its expression, or None without source.
 
-    Parameters
-    ----------
-    frame : frame
-    last_instruction : int, optional
-        The offset at which an error left the frame, instead of the current one.
+    - `last_instruction`: The offset at which an error left the frame, instead of the current one.
     """
     code = frame.f_code
     last_instruction = frame.f_lasti if last_instruction is None else last_instruction

@@ -23,10 +23,8 @@ references: Callable[[Any], float] = getattr(sys, "getrefcount", lambda _: float
 def survivors(stand_ins: dict[int, tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """Empty a dict of stand-ins, and return the pairs whose stand-in is still referred to elsewhere.
 
-    Parameters
-    ----------
-    stand_ins : dict of int to (object, object)
-        Pairs of original and stand-in by the identity of the stand-in; parts before the lists that contain them.
+    - `stand_ins`: Dict of int to (object, object). Pairs of original and stand-in by the identity of the stand-in;
+      parts before the lists that contain them.
     """
     remaining: list[tuple[Any, Any]] = []
     # A fresh object has the count of one that nothing else refers to, in any version of Python.

@@ -95,13 +95,8 @@ class Symbol:
 
     To Python it is an instance of the value's own class, so that all code takes its usual branches.
 
-    Attributes
-    ----------
-    _trace : Trace
-    _node : Node
-        Its node in the program. An operation in place replaces it.
-    _concrete : array or NumPy scalar
-        The value.
+    - `_node`: Its node in the program. An operation in place replaces it.
+    - `_concrete`: Array or NumPy scalar. The value.
     """
 
     __slots__ = ("__weakref__", "_concrete", "_node", "_trace")

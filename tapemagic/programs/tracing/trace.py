@@ -100,23 +100,14 @@ errstate_token = _errstate_reader()
 class Trace:
     """The recorded computation of a function.
 
-    Attributes
-    ----------
-    body : list of Node and Guard
-    reasons : list of (str, Site or None)
-        What stopped the trace, with the lines; any reason keeps the function eager.
-    names : Names
-        The names of values in user code, and its lines.
-    named : bool
-        Whether they are noted, and the parts of reverse sweeps.
-    first_draw_site : Site or None
-        The first line on which a layer of `tapemagic.nn` draws random numbers.
-    exposed : bool
-        Whether the function may write into an array that it did not make.
-    raised : exception or None
-        The last error of a recorded call.
-    errstate : dict of str to str
-        What NumPy did with floating-point errors when the trace began.
+    - `reasons`: List of (str, Site or None). What stopped the trace, with the lines; any reason keeps the function
+      eager.
+    - `names`: The names of values in user code, and its lines.
+    - `named`: Whether they are noted, and the parts of reverse sweeps.
+    - `first_draw_site`: The first line on which a layer of `tapemagic.nn` draws random numbers.
+    - `exposed`: Whether the function may write into an array that it did not make.
+    - `raised`: The last error of a recorded call.
+    - `errstate`: What NumPy did with floating-point errors when the trace began.
     """
 
     def __init__(self, named: bool = True) -> None:

@@ -31,11 +31,7 @@ class ArgumentVariable(NamedTuple):
 class Difference(NamedTuple):
     """The first difference of two traces.
 
-    Attributes
-    ----------
-    reason : str
-    site : Site or None
-        The line of user code at which they diverge.
+    - `site`: The line of user code at which they diverge.
     """
 
     reason: str

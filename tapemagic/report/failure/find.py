@@ -49,19 +49,11 @@ class FailedLine:
 class Failure:
     """The line at which a cell stopped.
 
-    Attributes
-    ----------
-    line : int or None
-        The line at the top level of the cell that failed, or that called a failing function.
-    error : str
-        The type of the error.
-    message : str
-        The first line of its message, or '' if `sentence` replaces it.
-    where : str
-        The place of the lines, if it isn't the top level of the cell: "in f".
-    lines : tuple of FailedLine
-    sentence : str
-        The explanation, or '' if the reason isn't known.
+    - `line`: The line at the top level of the cell that failed, or that called a failing function.
+    - `error`: The type of the error.
+    - `message`: The first line of its message, or '' if `sentence` replaces it.
+    - `where`: The place of the lines, if it isn't the top level of the cell: "in f".
+    - `sentence`: The explanation, or '' if the reason isn't known.
     """
 
     line: int | None
@@ -76,24 +68,13 @@ class Failure:
 class StopSite:
     """The place at which a program stopped.
 
-    Attributes
-    ----------
-    error : BaseException
-    line : int or None
-        The line of the cell.
-    place : Place or None
-        The line of the program that failed.
-    span : tuple of int or None
-        The part of the program that was running.
-    namespace : mapping of str to object
-        The names at that line.
-    where : str
-    arguments : sequence of object
-        The arguments of the failing operation, if they are known.
-    in_comprehension : bool
-        True if the namespace belongs to a comprehension.
-    why_none : callable
-        Returns the reason why an expression on that line is None, or ''.
+    - `line`: The line of the cell.
+    - `place`: The line of the program that failed.
+    - `span`: The part of the program that was running.
+    - `namespace`: The names at that line.
+    - `arguments`: The arguments of the failing operation, if they are known.
+    - `in_comprehension`: True if the namespace belongs to a comprehension.
+    - `why_none`: Returns the reason why an expression on that line is None, or ''.
     """
 
     error: BaseException

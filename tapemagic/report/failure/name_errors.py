@@ -81,14 +81,8 @@ def explain_name_error(
 ) -> str:
     """Write a sentence on a name that doesn't exist, or on a habit from another library.
 
-    Parameters
-    ----------
-    error : BaseException
-    node : node or None
-        The failing expression.
-    names : Names
-    line : iterable of node
-        The statements on the failing line.
+    - `node`: The failing expression.
+    - `line`: The statements on the failing line.
 
     Returns
     -------

@@ -37,13 +37,8 @@ KEYS = (str, int, float, bool, type(None))
 class Operand:
     """An expression with its value.
 
-    Attributes
-    ----------
-    node : ast.expr
-    text : str
-        The expression as source code on one line.
-    value : object
-        `UNKNOWN` if finding it would run code.
+    - `text`: The expression as source code on one line.
+    - `value`: `UNKNOWN` if finding it would run code.
     """
 
     node: ast.expr

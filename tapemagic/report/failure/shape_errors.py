@@ -51,14 +51,8 @@ def explain_shape_error(
 ) -> Misfit:
     """Explain why an operation failed.
 
-    Parameters
-    ----------
-    error : BaseException
-    node : node or None
-        The failing operation.
-    names : Names
-    line : sequence of node
-        The statements on the failing line.
+    - `node`: The failing operation.
+    - `line`: The statements on the failing line.
 
     Returns
     -------

@@ -20,7 +20,7 @@ from tapemagic.report.tabs.gradients.live import Check, compared
 from tapemagic.report.tabs.graph.live import View, view_of
 
 NOT_KEPT = "The recording of this cell was not kept."
-LONGEST = 20_000
+MAX_QUESTION_LENGTH = 20_000
 """The most characters of a question."""
 
 
@@ -32,14 +32,7 @@ class QueryError(TypedDict):
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to questions about a recording, as JSON.
-
-    Attributes
-    ----------
-    findings : Findings
-    details : Details or None
-    style : Style
-    """
+    """The answers to questions about a recording, as JSON."""
 
     findings: Findings
     details: Details | None
@@ -65,6 +58,7 @@ class Answers:
                 if question == "check":
                     return self.check()
             return QueryError(error=f"There is no answer to {clipped(printable(question), 40)!r}.")
+        # Interrupting the kernel ends this answer, and must not leave the front end waiting.
         except KeyboardInterrupt:
             return QueryError(error="The answer was interrupted.")
         # json.loads raises it for "[[[[...".

@@ -50,16 +50,11 @@ class Content(TypedDict):
 
 
 def content_of(picture: GraphPicture, value: str | None, faces: html.Faces) -> Content:
-    """Return the contents of a report as they are before a reader opens anything.
+    """Return the contents of a report before a reader opens anything.
 
-    Parameters
-    ----------
-    picture : GraphPicture
-        The findings, with the picture of their graph.
-    value : str or None
-        The value of the cell's last expression as text, or None if the tables show it.
-    faces : Faces
-        The tabs as static HTML.
+    - `picture`: The findings, with the picture of their graph.
+    - `value`: The value of the cell's last expression as text, or None if the tables show it.
+    - `faces`: The tabs as static HTML.
     """
     findings, style, curves = picture.findings, picture.style, faces.pictures.curves
     view = view_of(picture) if findings.graph.steps else None
@@ -67,6 +62,7 @@ def content_of(picture: GraphPicture, value: str | None, faces: html.Faces) -> C
     pages = {tab.title: _page(tab, screen, faces) for tab in TABS}
     shown = {title: page for title, page in pages.items() if page is not None}
     return Content(
+        # ReportWidget.renew counts up, so that the front end can tell the runs of a cell apart.
         number=0,
         theme=style.theme,
         head=html.head(findings, value),

@@ -59,12 +59,17 @@ def _entries(entries: Entries, words: str) -> str:
     facts = [summary.range] if summary.size > 1 else []
     if summary.norm is not None and len(summary.shape) > 0 and summary.size > 1:
         facts.append(f"norm {format_number(summary.norm)}")
-    known = element("div", SMALL, escape_text(", ".join(filter(None, facts))))
+    described = element("div", SMALL, escape_text(", ".join(filter(None, facts))))
     tables = "".join(_table(part, summary.shape, words) for part in entries.parts)
     notes = legend([summary]) if pictured else []
     if not entries.is_whole:
         notes.insert(0, f"{summary.size:,} entries: only those at the ends of the axes are shown.")
-    return pictured + known + tables + "".join(element("div", SMALL, escape_text(n)) for n in notes)
+    return (
+        pictured
+        + described
+        + tables
+        + "".join(element("div", SMALL, escape_text(n)) for n in notes)
+    )
 
 
 def _table(part: Part, shape: tuple[int, ...], words: str) -> str:
@@ -87,6 +92,7 @@ def _table(part: Part, shape: tuple[int, ...], words: str) -> str:
     )
     table = f"{caption}<tr>{corner}{head}</tr>{rows}"
     label = f' aria-label="{escape(printable(f"{words} {title}{axes}"))}"'
+    # Focusable, because a keyboard can scroll only an element with the focus.
     box = f'<div style="overflow:auto;max-height:40vh" tabindex=0 role=region{label}>'
     return f"{box}<table cellpadding=3{attribute(TABLE)}>{table}</table></div>"
 

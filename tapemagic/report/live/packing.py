@@ -11,21 +11,16 @@ from typing import Any
 def packed(data: Any) -> str:
     """JSON, compressed by zlib (RFC 1950), in base64.
 
-    Parameters
-    ----------
-    data : object
-        Lists, dicts, strings, numbers, booleans and None.
+    - `data`: Lists, dicts, strings, numbers, booleans and None.
 
-    Raises
-    ------
-    ValueError
-        If a number is nan or infinite, for which JSON has no word.
+    Raises ValueError if a number is nan or infinite, for which JSON has no word.
 
     Examples
     --------
     >>> unpacked(packed({"a": [1, None]}))
     {'a': [1, None]}
     """
+    # allow_nan=False, because JSON.parse of a browser rejects the NaN that Python writes.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return compressed(text)
 

@@ -14,7 +14,7 @@ from tapemagic.report.live.packing import packed, unpacked
 from tapemagic.report.tabs.graph.live import View
 from tapemagic.report.tabs.graph.show import counted
 
-MOST_VIEWS = 60
+MAX_VIEWS = 60
 """The most layouts of the graph that are made in advance."""
 SECONDS = 6.0
 """The time after which no further layout is made."""
@@ -24,18 +24,10 @@ SECONDS = 6.0
 class Precomputed:
     """The answers to the questions that a reader may ask first.
 
-    Parameters
-    ----------
-    answers : Answers
-    room : int
-        The most bytes of all answers.
+    - `room`: The most bytes of all answers.
 
-    Attributes
-    ----------
-    packed : dict of str to str
-        The answers, by the questions.
-    left_out : list of str
-        Descriptions of the omitted parts.
+    - `packed`: The answers, by the questions.
+    - `left_out`: Descriptions of the omitted parts.
     """
 
     answers: Answers
@@ -43,9 +35,9 @@ class Precomputed:
     packed: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
 
-    def add_cached(self, known: Mapping[str, str]) -> None:
+    def add_cached(self, cached: Mapping[str, str]) -> None:
         """Add answers from the widget's cache, except for errors."""
-        for question, text in known.items():
+        for question, text in cached.items():
             if not _is_error(unpacked(text)):
                 self._add(question, text)
 
@@ -59,9 +51,9 @@ class Precomputed:
         if self._add_answer("check") is None and self.answers.findings.derivatives:
             self.left_out.append("the check by finite differences")
         inside: list[str] = []
-        opened, ways = 0, sum(part.choices for part in parts_of(view))
+        opened, choices = 0, sum(part.choices for part in parts_of(view))
         end = monotonic() + SECONDS
-        for key, number in islice(openings(view), MOST_VIEWS):
+        for key, number in islice(openings(view), MAX_VIEWS):
             # Graphviz draws each layout, and a reader waits for the page meanwhile.
             if monotonic() > end:
                 break
@@ -70,8 +62,10 @@ class Precomputed:
                 break
             opened += 1
             inside += [value["key"] for value in answer.get("values", ()) if value["key"]]
-        if opened < ways:
-            self.left_out.append(f"{ways - opened:,} of {ways:,} ways to open or close a part")
+        if opened < choices:
+            self.left_out.append(
+                f"{choices - opened:,} of {choices:,} ways to open or close a part"
+            )
         self._add_values([key for key in dict.fromkeys(inside) if key not in keys], self.room)
 
     def _add_values(self, keys: list[str], room: int) -> int:
@@ -89,6 +83,7 @@ class Precomputed:
     def _add_answer(self, question: str) -> Any:
         """Add and return the answer to a question, or None for an error or a lack of room."""
         if question in self.packed:
+            # Not None, which would tell the caller that there is no more room.
             return {}
         answer = self.answers.answer(question)
         if _is_error(answer) or not self._add(question, packed(answer)):
@@ -96,6 +91,7 @@ class Precomputed:
         return answer
 
     def _add(self, question: str, text: str) -> bool:
+        # 8 for the quotation marks of both, a colon, a comma and two spaces, as json.dumps writes them.
         size = len(question) + len(text) + 8
         if size > self.room:
             return False
@@ -112,15 +108,9 @@ def _is_error(answer: Any) -> bool:
 class Part(NamedTuple):
     """A part of a layout that can be opened or closed.
 
-    Attributes
-    ----------
-    key : str
-    near : tuple of int
-        The numbers that a reader is likely to choose first.
-    iterations : int
-        The number of iterations of a loop.
-    shown : int or None
-        The iteration that is open.
+    - `near`: The numbers that a reader is likely to choose first.
+    - `iterations`: The number of iterations of a loop.
+    - `shown`: The iteration that is open.
     """
 
     key: str
@@ -135,7 +125,7 @@ class Part(NamedTuple):
             return len(self.near)
         return self.iterations + (0 in self.near) - (self.shown is not None)
 
-    def ways(self) -> Iterator[int]:
+    def numbers(self) -> Iterator[int]:
         """The numbers for it: the near ones, then the first and last iterations alternately."""
         seen = {self.shown}
         total = self.iterations
@@ -160,16 +150,16 @@ def parts_of(view: View) -> list[Part]:
             parts.setdefault(frame["fold"], Part(frame["fold"], near, total, shown))
     for operation in view["operations"]:
         first, _, total = operation["iterations"] or (1, 1, 0)
-        known = parts.get(operation["fold"], Part(operation["fold"], (), total))
-        if known.key:
-            parts[known.key] = known._replace(near=(first, *known.near))
+        part = parts.get(operation["fold"], Part(operation["fold"], (), total))
+        if part.key:
+            parts[part.key] = part._replace(near=(first, *part.near))
     return list(parts.values())
 
 
 def openings(view: View) -> Iterator[tuple[str, int]]:
     """The ways to open or close one part of a layout, each a key and a number: the nearest of each part first."""
     parts = parts_of(view)
-    for row in zip_longest(*(part.ways() for part in parts)):
+    for row in zip_longest(*(part.numbers() for part in parts)):
         yield from ((part.key, n) for part, n in zip(parts, row, strict=True) if n is not None)
 
 

@@ -12,10 +12,12 @@ from tapemagic.drawing.elements import element
 from tapemagic.drawing.styles import NAME, SMALL, WARN
 from tapemagic.report.live.content import Content, Control
 
-LONGEST = 2000
+MAX_PRINTED = 2000
 """The number of characters of what a cell printed that are shown: the last ones."""
 
+# Control sequences (ECMA-48) that set colors and move the cursor of a terminal.
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# A carriage return goes to the start of the line, which progress bars then overwrite.
 OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 PRINTED = f"{NAME}-wrap;{SMALL};max-height:12em;overflow:auto"
 
@@ -24,16 +26,10 @@ PRINTED = f"{NAME}-wrap;{SMALL};max-height:12em;overflow:auto"
 class Remarks:
     """Remarks on the run of a cell that a report shows.
 
-    Attributes
-    ----------
-    controls : sequence of Control
-        The sliders.
-    note : str
-        A sentence on a run that failed, and is not shown.
-    printed : str
-        What the cell printed in a later run; of the first run, the notebook shows it.
-    unshown : int
-        The number of pictures and other displays of a later run, which are not shown.
+    - `controls`: The sliders.
+    - `note`: A sentence on a run that failed, and is not shown.
+    - `printed`: What the cell printed in a later run; of the first run, the notebook shows it.
+    - `unshown`: The number of pictures and other displays of a later run, which are not shown.
     """
 
     controls: Sequence[Control] = ()
@@ -84,6 +80,6 @@ def readable(printed: str) -> str:
     'red\n20 %'
     """
     # Ten times what is shown: colors and overwritten progress bars take much of it.
-    text = OVERWRITTEN.sub("", COLOURS.sub("", printed[-10 * LONGEST :])).rstrip()
+    text = OVERWRITTEN.sub("", COLOURS.sub("", printed[-10 * MAX_PRINTED :])).rstrip()
     text = "".join(char if char.isprintable() or char in "\n\t" else " " for char in text)
-    return text if len(text) <= LONGEST else f"… {text[-LONGEST:]}"
+    return text if len(text) <= MAX_PRINTED else f"… {text[-MAX_PRINTED:]}"

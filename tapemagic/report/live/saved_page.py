@@ -55,23 +55,16 @@ POLICY = (
 
 
 def page(
-    title: str, content: Content, answers: Answers, known: Mapping[str, str], static: str
+    title: str, content: Content, answers: Answers, cached: Mapping[str, str], static: str
 ) -> str:
     """A report as an HTML page; what it runs and loads is in itself, and its policy allows nothing else.
 
-    Parameters
-    ----------
-    title : str
-    content : Content
-    answers : Answers
-        The most likely questions are answered in advance, while there is room.
-    known : mapping of str to str
-        Packed answers from the widget.
-    static : str
-        The report as HTML for browsers without scripts.
+    - `answers`: The most likely questions are answered in advance, while there is room.
+    - `cached`: Packed answers from the widget.
+    - `static`: The report as HTML for browsers without scripts.
     """
-    asked = {tab.title for tab in TABS if tab.asks_kernel}
-    there = [face for face in content["faces"] if face["html"] or face["title"] not in asked]
+    need_kernel = {tab.title for tab in TABS if tab.asks_kernel}
+    there = [face for face in content["faces"] if face["html"] or face["title"] not in need_kernel]
     _, text = fitted({**content, "faces": there, "live": False}, CONTENT)
     script = _script()
     rest = len(script) + len(CSS) + len(text) + FRAME
@@ -79,7 +72,7 @@ def page(
     if rest + static_size > PAGE:
         static, static_size = "<p>This report needs a browser with scripts.</p>", 100
     ahead = Precomputed(answers, PAGE - rest - static_size)
-    ahead.add_cached(known)
+    ahead.add_cached(cached)
     why = answers.why_gone
     if why:
         ahead.left_out.clear()
@@ -113,6 +106,7 @@ def _script() -> str:
     export = EXPORT.search(ESM)
     if export is None:
         raise RuntimeError("the front end does not end with its export")
+    # A script in a page has no importer: it calls its `render` itself.
     script = ESM[: export.start()] + START % export[1]
     # In an HTML script element, "</script" and "<!--" end or change parsing, even inside of strings.
     return re.sub("<(?=/script|!--)", "\\\\x3c", script, flags=re.IGNORECASE)
@@ -121,32 +115,30 @@ def _script() -> str:
 def written(page: str, path: str | os.PathLike[str]) -> Path:
     """Write a page to a file, whole or not at all; return the file's path.
 
-    Raises
-    ------
-    SaveError
-        If it cannot be written there.
+    Raises SaveError if it cannot be written there.
     """
-    given = os.fsdecode(path)
-    chosen = Path(given if Path(given).suffix else f"{given}.html")
+    name = os.fsdecode(path)
+    chosen = Path(name if Path(name).suffix else f"{name}.html")
     try:
         chosen = chosen.expanduser()
-        folder = Path(given).expanduser()
-        if not given or given.endswith(("/", os.sep)) or folder.is_dir() or chosen.is_dir():
-            what = "this is a folder" if given else "the name is empty"
+        folder = Path(name).expanduser()
+        if not name or name.endswith(("/", os.sep)) or folder.is_dir() or chosen.is_dir():
+            what = "this is a folder" if name else "the name is empty"
             raise SaveError(
-                f"cannot save to {given!r}: {what}; write the name of a file, such as 'report.html'"
+                f"cannot save to {name!r}: {what}; write the name of a file, such as 'report.html'"
             )
         # Through symbolic links, so that the link stays and its target is replaced.
         target = Path(os.path.realpath(chosen))
         if target.exists() and not target.is_file():
             raise SaveError(
-                f"cannot save to {given!r}: this is no ordinary file; write another path"
+                f"cannot save to {name!r}: this is no ordinary file; write another path"
             )
+        # Renaming needs only a writable folder, so it would replace a write-protected file.
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(EACCES, "the file is write-protected")
         if not target.parent.is_dir():
             raise SaveError(
-                f"cannot save to {given!r}: there is no folder {str(chosen.parent)!r}; make it, or write another path"
+                f"cannot save to {name!r}: there is no folder {str(chosen.parent)!r}; make it, or write another path"
             )
         _write(page, target)
     except SaveError:
@@ -154,7 +146,7 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
     except (OSError, ValueError, RuntimeError) as error:
         words = getattr(error, "strerror", None) or str(error)
         raise SaveError(
-            f"cannot save to {clipped(repr(given), 200)}: {words[:1].lower()}{words[1:]}; write another path, "
+            f"cannot save to {clipped(repr(name), 200)}: {words[:1].lower()}{words[1:]}; write another path, "
             "such as 'report.html'"
         ) from error
     return chosen
@@ -162,6 +154,7 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
 
 def _write(page: str, target: Path) -> None:
     """Write a temporary file, then rename it, so that half a page is never read."""
+    # In the same folder: renaming is atomic only inside of one file system.
     beside = target.with_name(f".{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:

@@ -15,7 +15,7 @@ from tapemagic.report.tabs.graph.live import View
 
 NOTEBOOK = 240_000
 """The most bytes that a notebook stores of a report, the widget and its front end included."""
-LEAST = 20_000
+MIN_ROOM = 20_000
 """The bytes that a widget always has for its content and answers."""
 STATE = 4_000
 """The bytes that a notebook stores of a widget in addition to its content and front end."""
@@ -29,7 +29,7 @@ GRAPH, TRACE = TITLE_OF["graph"], TITLE_OF["trace"]
 
 def room_beside(texts: Iterable[str]) -> int:
     """Return the bytes left for the content and the answers of a widget, given the texts that are stored anyway."""
-    return max(LEAST, NOTEBOOK - STATE - sum(map(stored, texts)))
+    return max(MIN_ROOM, NOTEBOOK - STATE - sum(map(stored, texts)))
 
 
 def stored(text: str) -> int:
@@ -40,18 +40,14 @@ def stored(text: str) -> int:
     >>> stored("é"), stored("a\nb")
     (4, 20)
     """
+    # As nbformat writes a notebook: in UTF-8, with each line of a text on a line of the file.
     return len(json.dumps(text, ensure_ascii=False).encode()) + LINE * text.count("\n")
 
 
 def fitted(content: Content, room: int) -> tuple[Content, str]:
-    """Return content that fits into `room` bytes, and the content packed; a sentence replaces each omitted part.
-
-    Parameters
-    ----------
-    content : Content
-    room : int
-    """
+    """Return content that fits into `room` bytes, and the content packed; a sentence replaces each omitted part."""
     text = packed(content)
+    # Base64 has no character that JSON escapes, so the length is the size in the notebook.
     if len(text) <= room:
         return content, text
     sizes = {face["title"]: packed(face["html"]) for face in content["faces"] if face["html"]}
@@ -60,6 +56,7 @@ def fitted(content: Content, room: int) -> tuple[Content, str]:
         sizes[STEPS] = packed(view["steps"])
         sizes[TRACE] = packed(view["trace"])
         sizes[GRAPH] = packed([view["svg"], view["dot"], view["caption"]])
+    # Parts that are compressed one by one take more than together, so the sum is on the safe side.
     rest = len(packed({**content, "faces": [], "view": _bare(view)}))
     kept = limits.fits(sizes, max(0, room - rest), (STEPS, *LEAST_IMPORTANT))
     content = _without(content, sizes.keys() - set(kept))

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 from traitlets import Dict, Unicode
 
-from tapemagic.report.live.answers import LONGEST, Answers, QueryError
+from tapemagic.report.live.answers import MAX_QUESTION_LENGTH, Answers, QueryError
 from tapemagic.report.live.content import Content
 from tapemagic.report.live.front_end import STORED
 from tapemagic.report.live.packing import packed
@@ -29,17 +29,11 @@ class ReportWidget(anywidget.AnyWidget):
     message ``{"ask": question}``, which may have the key "what_if", too: then the question is about the run with those
     values. What it sends otherwise, and messages that are not of this form, are ignored.
 
-    Parameters
-    ----------
-    content : Content
-        All that it shows at first.
-    answers : Answers
-        They hold the recording, which `close` lets go.
-    what_if : callable, optional
-        It receives every message with the key "what_if".
-    room : int, optional
-        The most bytes of content and answers: of the content the least important parts are left out, and of the
-        answers the oldest are dropped.
+    - `content`: All that it shows at first.
+    - `answers`: They hold the recording, which `close` lets go.
+    - `what_if`: It receives every message with the key "what_if".
+    - `room`: The most bytes of content and answers: of the content the least important parts are left out, and of the
+      answers the oldest are dropped.
     """
 
     _esm = Unicode(STORED).tag(sync=True)
@@ -60,13 +54,13 @@ class ReportWidget(anywidget.AnyWidget):
         self._what_if = what_if
         self._room = room
         self._room_of_answers = min(ROOM, room - len(text))
-        self._given: dict[str, str] = {}
+        self._answered: dict[str, str] = {}
         self.on_msg(_hear)
 
     def renew(self, content: Content, answers: Answers) -> None:
         """Show another run of the cell, whose answers replace those to earlier questions."""
         self._number += 1
-        self._source, self._given = answers, {}
+        self._source, self._answered = answers, {}
         _, text = fitted({**content, "number": self._number}, self._room)
         self._room_of_answers = min(ROOM, self._room - len(text))
         # Together, so that the front end never shows a new run with answers about the old one.
@@ -75,9 +69,9 @@ class ReportWidget(anywidget.AnyWidget):
             self.answers = {}
 
     @property
-    def given(self) -> dict[str, str]:
+    def answered(self) -> dict[str, str]:
         """The packed answers so far, by the questions."""
-        return self._given
+        return self._answered
 
     def hear(self, message: Any) -> None:
         """Answer any message of a front end; no error leaves this method."""
@@ -92,24 +86,25 @@ class ReportWidget(anywidget.AnyWidget):
 
     def answer(self, question: str) -> None:
         """Add the answer to a question."""
-        if self._source is None or question in self._given:
+        if self._source is None or question in self._answered:
             return
         text = packed(self._source.answer(question))
         if len(text) + len(question) > self._room_of_answers:
             text = packed(QueryError(error=TOO_LARGE))
-        given = {**self._given, question: text}
-        size = sum(len(asked) + len(answer) for asked, answer in given.items())
+        answers = {**self._answered, question: text}
+        size = sum(len(earlier) + len(answer) for earlier, answer in answers.items())
         # Dicts keep the order of insertion, so the oldest answers are dropped first.
-        for asked in list(given):
-            if size <= self._room_of_answers or asked == question:
+        for earlier in list(answers):
+            if size <= self._room_of_answers or earlier == question:
                 break
-            size -= len(asked) + len(given.pop(asked))
-        self._given = given
-        self.answers = given
+            size -= len(earlier) + len(answers.pop(earlier))
+        self._answered = answers
+        self.answers = answers
 
     def close(self) -> None:
         """Close the widget and its layout, and let go of the recording."""
         self._source, self._what_if = None, None
+        # ipywidgets keeps every open widget alive, and the layout is a separate widget.
         self.layout.close()
         super().close()
 
@@ -121,7 +116,7 @@ def _can_be_answered(question: str) -> bool:
         question.encode()
     except UnicodeEncodeError:
         return False
-    return len(question) <= LONGEST
+    return len(question) <= MAX_QUESTION_LENGTH
 
 
 def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:

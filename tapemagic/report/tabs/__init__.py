@@ -21,29 +21,17 @@ NO_TARGET = "There is nothing to differentiate."
 class Tab:
     """A tab of a report.
 
-    Attributes
-    ----------
-    name : str
-        Its folder.
-    title : str
-    importance : int
-        Where there is no room for all tabs, the least important are omitted.
-    applies : callable
-        Returns True if a `ReportRequest` needs the tab; by default, always.
-    is_long : bool
-        Whether a reader of the static HTML can close it.
-    is_live : bool
-        Whether it has a ``live.py``.
-    asks_kernel : bool
-        Whether the widget may ask the kernel for it later; saved pages, which have no kernel, omit it then.
-    runs_cell : bool
-        Whether finding its data runs the cell again.
-    picture : str
-        The picture that its HTML shows: an attribute of `html.Pictures`.
-    text_after : str
-        In the text, the name of the tab that it comes after, if it differs from the order here.
-    if_empty : str
-        The words in the tab of the widget where there is nothing to show; without them, there is no tab.
+    - `name`: Its folder.
+    - `importance`: Where there is no room for all tabs, the least important are omitted.
+    - `applies`: Returns True if a `ReportRequest` needs the tab; by default, always.
+    - `is_long`: Whether a reader of the static HTML can close it.
+    - `is_live`: Whether it has a ``live.py``.
+    - `asks_kernel`: Whether the widget may ask the kernel for it later; saved pages, which have no kernel, omit it
+      then.
+    - `runs_cell`: Whether finding its data runs the cell again.
+    - `picture`: The picture that its HTML shows: an attribute of `html.Pictures`.
+    - `text_after`: In the text, the name of the tab that it comes after, if it differs from the order here.
+    - `if_empty`: The words in the tab of the widget where there is nothing to show; without them, there is no tab.
     """
 
     name: str
@@ -82,6 +70,7 @@ def _module(name: str, part: str) -> Any:
     return import_module(f"{__name__}.{name}.{part}")
 
 
+# The importance: tabs that repeat the numbers of other tabs are omitted first, the gradients last.
 TABS = (
     Tab("variables", "Variables", 5, if_empty=NOTHING_RECORDED),
     Tab(
@@ -138,14 +127,9 @@ def first_tab(shown: Sequence[str], data: Mapping[str, Any], preferred: str) -> 
     It is the one that the setting ``first_tab`` prefers. Without a preference it is the plot, if one was requested,
     and otherwise the graph.
 
-    Parameters
-    ----------
-    shown : sequence of str
-        The titles of the tabs of this report.
-    data : mapping of str to object
-        The data of the tabs by their names, as `Findings.tabs` has them.
-    preferred : str
-        The setting.
+    - `shown`: The titles of the tabs of this report.
+    - `data`: The data of the tabs by their names, as `Findings.tabs` has them.
+    - `preferred`: The setting.
     """
     if preferred == DEFAULT_FIRST and data.get("plot"):
         preferred = TITLE_OF["plot"]
@@ -157,6 +141,6 @@ def in_text() -> list[Tab]:
     ordered = [tab for tab in TABS if not tab.text_after]
     for tab in TABS:
         if tab.text_after:
-            names = [other.name for other in ordered]
+            names = [earlier.name for earlier in ordered]
             ordered.insert(names.index(tab.text_after) + 1, tab)
     return ordered

@@ -57,19 +57,11 @@ def verdict(
 ) -> tuple[Statement, ...]:
     """State the results of a recording in at most `MAX_SENTENCES` sentences.
 
-    Parameters
-    ----------
-    subject : Subject
-    derivatives : sequence of Derivative
-        The rows of the table of gradients.
-    nonfinite : sequence of NonFinite
-        The operations where a nan or an infinity began.
-    own : sequence of OwnGradient
-        The gradients that the program computed itself.
-    flags : sequence of str
-        Sentences on problems of a training.
-    remarks : sequence of Statement, optional
-        Statements on lazy values. By default, how to compute them.
+    - `derivatives`: The rows of the table of gradients.
+    - `nonfinite`: The operations where a nan or an infinity began.
+    - `own`: The gradients that the program computed itself.
+    - `flags`: Sentences on problems of a training.
+    - `remarks`: Statements on lazy values. By default, how to compute them.
 
     Returns
     -------

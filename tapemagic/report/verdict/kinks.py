@@ -28,16 +28,10 @@ SHARED = "Tied values share the gradient equally; other splits are valid too."
 class Kink:
     """The points at which an operation has no derivative, and the slope that its rule uses.
 
-    Attributes
-    ----------
-    name : str
-        The operation as programs write it.
-    at : str
-        Description of the points, such as ``"at 0"``.
-    is_there : callable
-        Returns a mask of the elements of the result, or of the first input, that are at such a point.
-    chosen_slope : str or callable
-        A sentence on the slope. A callable receives the record and the positions of its tracked inputs.
+    - `name`: The operation as programs write it.
+    - `at`: Description of the points, such as ``"at 0"``.
+    - `is_there`: Returns a mask of the elements of the result, or of the first input, that are at such a point.
+    - `chosen_slope`: A sentence on the slope. A callable receives the record and the positions of its tracked inputs.
     """
 
     name: str

@@ -9,19 +9,11 @@ from dataclasses import dataclass
 class NumericWarning:
     """A floating-point warning of NumPy.
 
-    Attributes
-    ----------
-    kind : str
-        ``"divide by zero"``, ``"overflow"``, ``"underflow"`` or ``"invalid value"``.
-    operation : str
-    line : int
-        The line of the cell.
-    function : str
-        The function, called on that line, in which it happened, or '' for the cell itself.
-    values : str
-        The named operands with their values, or '' without names.
-    is_backward : bool
-        True if it happened in the backward pass, while a gradient was computed.
+    - `kind`: ``"divide by zero"``, ``"overflow"``, ``"underflow"`` or ``"invalid value"``.
+    - `line`: The line of the cell.
+    - `function`: The function, called on that line, in which it happened, or '' for the cell itself.
+    - `values`: The named operands with their values, or '' without names.
+    - `is_backward`: True if it happened in the backward pass, while a gradient was computed.
     """
 
     kind: str

@@ -10,6 +10,7 @@ from tapemagic.drawing.styles import BAD, CODE, QUIET, WARN
 from tapemagic.explain.advice import listed
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import MEANINGS, explained, tooltip
 from tapemagic.report.verdict.statement import Statement, Topic
 
 CHIPS: Mapping[Topic, tuple[str, str]] = {
@@ -33,7 +34,7 @@ def text(findings: Findings) -> str:
 
 def html(findings: Findings, value: str | None) -> str:
     """Return the headline, the cell's value and the verdict as HTML."""
-    parts = [element("div", QUIET, escape(headline(findings)))]
+    parts = [element("div", QUIET, explained(escape(headline(findings)), "watched"))]
     if value is not None:
         parts.append(element("div", CODE, escape(value)))
     parts += [_line(statement, bool(findings.targets)) for statement in findings.verdict]
@@ -45,7 +46,9 @@ def _line(statement: Statement, has_result: bool) -> str:
     # Without a result, the unimportant statements are the only ones, so they aren't dimmed.
     if statement.topic in CHIPS:
         style, word = CHIPS[statement.topic]
-        return f"<div>{element('span', style, word)} {escape_text(statement.text)}</div>"
+        chip = element("span", style, word)
+        chip = tooltip(word, chip) if word in MEANINGS else chip
+        return f"<div>{chip} {escape_text(statement.text)}</div>"
     if statement.topic in QUIETER and has_result:
         return element("div", QUIET, escape_text(statement.text))
     return f"<div>{escape_text(statement.text)}</div>"

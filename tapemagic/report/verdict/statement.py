@@ -17,17 +17,12 @@ TOPICS: tuple[Topic, ...] = get_args(Topic)
 class Statement:
     """A sentence of the verdict.
 
-    Attributes
-    ----------
-    topic : {'nonfinite', 'warning', 'left', 'none', 'missing', 'result', 'training', 'kink', 'note'}
-        'nonfinite': a nan or an infinity began. 'warning': NumPy warned. 'left': the expected target became a plain
-        value. 'none': a gradient is None. 'missing': a gradient is incomplete. 'result': a target with its gradients.
-        'training': a problem of a training. 'kink': an operation has no derivative at the point. 'note': all others.
-    text : str
-    line : int or None
-        The line of the cell that the statement is about.
-    tab : str
-        The title of the tab with more details, or ''.
+    - `topic`: {'nonfinite', 'warning', 'left', 'none', 'missing', 'result', 'training', 'kink', 'note'}. 'nonfinite': a
+      nan or an infinity began. 'warning': NumPy warned. 'left': the expected target became a plain value. 'none': a
+      gradient is None. 'missing': a gradient is incomplete. 'result': a target with its gradients. 'training': a
+      problem of a training. 'kink': an operation has no derivative at the point. 'note': all others.
+    - `line`: The line of the cell that the statement is about.
+    - `tab`: The title of the tab with more details, or ''.
     """
 
     topic: Topic

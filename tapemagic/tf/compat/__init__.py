@@ -1,4 +1,4 @@
-"""Older versions' names: ``tf.compat.v1``, of which there is what a program of eager operations needs."""
+"""Names of older versions: ``tf.compat.v1``, those that eager programs use."""
 
 from tapemagic.tf.compat import v1
 from tapemagic.tf.core.missing import missing

@@ -24,6 +24,8 @@ __all__ = [
     "to_double", "to_float", "to_int32", "truncated_normal",
 ]  # fmt: skip
 
+# TensorFlow 1's `tf.div` floors the quotient of integers; here it is the true quotient, as in TensorFlow 2 and Python
+# 3.
 lin_space = linspace
 div = divide
 
@@ -110,6 +112,7 @@ _missing = missing(__name__, __all__)
 
 def __getattr__(name: str) -> Any:
     """Look up a TensorFlow 2 name at the top level or in ``tf.math``."""
+    # Imported only now: tapemagic.tf itself imports this module, so a module-level import would be circular.
     for module in ("tapemagic.tf", "tapemagic.tf.math"):
         offered = import_module(module)
         if name in offered.__all__:

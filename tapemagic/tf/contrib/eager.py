@@ -36,6 +36,8 @@ def _on_eager(function: Function) -> Function:
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         result = function(*eager(args), **eager(kwargs))
+        # A function may return plain numbers: with TensorFlow's dtypes, or the gradient of a float32 function would be
+        # float64.
         return pack(result, [tensor(y) if _is_value(y) else y for y in leaves(result)])
 
     return called

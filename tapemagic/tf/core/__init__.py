@@ -1,1 +1,1 @@
-"""Tensors, variables, dtypes and shapes as TensorFlow has them, and what all functions share."""
+"""TensorFlow's tensors, variables, dtypes and shapes, and the helpers that all functions share."""

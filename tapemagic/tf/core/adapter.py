@@ -28,6 +28,7 @@ def adapter(function: F) -> F:
     def adapted(*args: Any, **kwargs: Any) -> Any:
         try:
             return eager(function(*args, **kwargs))
+        # Not TypeError, which TensorFlow itself raises for arguments of a wrong Python type.
         except (ValueError, IndexError, OverflowError) as error:
             # A Keras input has no values, so NumPy fails on it; only then is looking for one worth the time.
             symbol = _stand_in((*args, *kwargs.values()))
@@ -35,6 +36,7 @@ def adapter(function: F) -> F:
                 return symbol.__tape_function__(adapted, args, kwargs)
             if isinstance(error, (OpError, NoDerivativeError)):
                 raise
+            # `from None` hides the traceback of the original error, which only repeats the message.
             raise invalid_argument(error) from None
 
     return adapted  # type: ignore[return-value]
@@ -52,11 +54,13 @@ def _stand_in(args: Any) -> Any:
 
 def axes(axis: Any) -> Any:
     """Convert an axis or several axes, possibly in tensors or lists, to an int or a tuple of ints."""
+    # None stays: NumPy reads it as "all axes", and TensorFlow's reductions do as well.
     if axis is None:
         return None
     if isinstance(axis, Traced):
         axis = unwrap(axis).tolist()
     if isinstance(axis, (list, tuple, np.ndarray, range)):
+        # NumPy wants a tuple of ints for several axes, and refuses lists and arrays.
         return tuple(int(k) for k in axis)
     return int(axis)
 
@@ -72,5 +76,6 @@ def lengths(shape: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return the array of a tensor or of nested lists; a trace still follows it, a tape does not."""
+    # Through `tensor` first, so that nested Python numbers become int32 or float32, the dtypes that TensorFlow infers.
     value = unwrap(tensor(value))
     return value if isinstance(value, np.ndarray) else np.asarray(value)

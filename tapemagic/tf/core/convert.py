@@ -14,10 +14,14 @@ from tapemagic.errors import DtypeError
 from tapemagic.tf.core.dtype import as_dtype, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError, MixedDtypesError, invalid_argument
 
+# bool is a subclass of int, so dtypes are looked up by the exact class (value.__class__), never by isinstance.
 PYTHON_NUMBERS = (bool, int, float, complex)
 
 _INT32 = np.iinfo(np.int32)
+# TensorFlow infers float32 and int32 for Python numbers, where NumPy takes float64 and int64. Arrays and NumPy scalars
+# keep their dtype in both.
 _DEFAULTS = {"f": np.dtype(np.float32), "i": np.dtype(np.int32)}
+# Like NEP 50, but stricter: NumPy would promote an int32 array plus 1.5 to float64; TensorFlow raises an error.
 _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
 """Kinds of dtypes that a Python number of each type may adopt."""
 
@@ -42,13 +46,13 @@ def tensor(value: Any, dtype: Any = None) -> Any:
         If the value does not consist of numbers.
     """
     if isinstance(value, Traced):
-        value_array = plain(value)
-        if dtype is not None and value_array.dtype != numpy_dtype(dtype):
+        x = plain(value)
+        if dtype is not None and x.dtype != numpy_dtype(dtype):
             raise InvalidArgumentError(
-                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype {value_array.dtype}: "
+                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype {x.dtype}: "
                 f"write tf.cast(x, tf.{as_dtype(dtype).name})"
             )
-        return value_array
+        return x
     if isinstance(value, (list, tuple)) and (tensors := tensors_in(value)):
         return _stacked(value, tensors[0].dtype if dtype is None else dtype)
     return wrap(array(value, dtype))
@@ -67,13 +71,16 @@ def array(value: Any, dtype: Any = None) -> Any:
     """Convert a value without tensors to an array or a NumPy scalar."""
     kind = value.__class__
     target = numpy_dtype(dtype)
+    # The common case first: a Python scalar needs no array in between.
     if target is not None and kind in _KINDS:
         return number(value, target)
+    # A copy: a tensor must not change if the program later writes into its array.
     value_array = private_array(list(value) if isinstance(value, range) else value)
     if target is not None:
         if value_array.dtype == target:
             return value_array
         if (
+            # An empty list is float64 to NumPy although it holds no fractions; hence the size test.
             target.kind in "biu"
             and value_array.dtype.kind in "fc"
             and is_python(value)
@@ -91,15 +98,18 @@ CAST = "write tf.cast(x, dtype) to change the dtype"
 
 
 def _default(value: Any, value_array: Any) -> Any:
-    """Return TensorFlow's dtype for Python numbers if NumPy's differs, else None."""
+    """Return the dtype that TensorFlow infers for Python numbers, or None to keep NumPy's."""
     first = first_of(value)
     if isinstance(value, (list, tuple)) and isinstance(first, np.generic):
+        # NumPy promotes [np.float32(1), 2.0] to float64, because np.array counts a Python float as float64. The first
+        # NumPy scalar decides instead.
         return first.dtype if first.dtype.kind == value_array.dtype.kind else None
     default = _DEFAULTS.get(value_array.dtype.kind)
     if default is None or not _is_plain(first):
         return None
     # TensorFlow infers int32, and int64 only for numbers that need it.
     if (
+        # np.array([]) has neither minimum nor maximum.
         default.kind == "i"
         and value_array.size
         and (value_array.min() < _INT32.min or value_array.max() > _INT32.max)
@@ -145,7 +155,7 @@ def number(value: Any, dtype: Any) -> Any:
 
 
 def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
-    """Check the other operand of a tensor with `dtype`: a tensor of this dtype, or numbers that adopt it.
+    """Check the second operand of an operation in `dtype`, and convert plain numbers and arrays to this dtype.
 
     Raises
     ------
@@ -153,21 +163,25 @@ def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
         If it is a tensor of another dtype, or contains numbers that do not fit.
     """
     kind = value.__class__
+    # The hot path of every operator, as in x * 2: the number is passed on unconverted, and NEP 50 gives it the dtype of
+    # x.
     if kind in _KINDS:
         if dtype.kind in _KINDS[kind]:
             return value
         raise _mixed(array(value).dtype, dtype, what)
     if isinstance(value, Traced):
-        value_array = unwrap(value).dtype
+        value_dtype = unwrap(value).dtype
         # `is` first: dtypes are mostly the same object, and comparing them is slow.
-        if value_array is not dtype and value_array != dtype:
-            raise _mixed(value_array, dtype, what)
+        if value_dtype is not dtype and value_dtype != dtype:
+            raise _mixed(value_dtype, dtype, what)
         return value
     if isinstance(value, (list, tuple)) and tensors_in(value):
         return tensor(value, dtype)
     value_array = array(value)
     if value_array.dtype == dtype:
         return value_array
+    # A list of floats never adopts an integer dtype, even if all of them are whole: [1.0] * int32 is an error in
+    # TensorFlow.
     if is_python(value) and dtype.kind not in _KINDS[_PYTHON[value_array.dtype.kind]]:
         raise _mixed(value_array.dtype, dtype, what)
     try:
@@ -180,19 +194,20 @@ def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
 _PYTHON: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
-def _mixed(value_array: Any, dtype: Any, what: str) -> MixedDtypesError:
+def _mixed(value_dtype: Any, dtype: Any, what: str) -> MixedDtypesError:
     """Build the error for operands of two dtypes."""
     low, high = (
-        (dtype, value_array)
-        if _RANK[value_array.kind] > _RANK[dtype.kind]
-        else (value_array, dtype)
+        (dtype, value_dtype)
+        if _RANK[value_dtype.kind] > _RANK[dtype.kind]
+        else (value_dtype, dtype)
     )
     return MixedDtypesError(
-        f"{what} takes tensors of one dtype, not {dtype} and {value_array}: "
+        f"{what} takes tensors of one dtype, not {dtype} and {value_dtype}: "
         f"write tf.cast(x, tf.{high}) for the one of {low}"
     )
 
 
+# The message suggests a cast to the higher rank, because the other direction would lose fractions or imaginary parts.
 _RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
@@ -210,13 +225,15 @@ def matched(what: str, *values: Any) -> list[Any]:
 
 def common_dtype(values: Iterable[Any]) -> Any:
     """Return the dtype of the first tensor, else of the first array, else one that fits all numbers."""
-    value_array = []
+    candidates = []
     for value in values:
+        # A tensor decides at once, even after arrays: numbers and arrays adopt its dtype, never the reverse.
         tensors = tensors_in((value,))
         if tensors:
             return unwrap(tensors[0]).dtype
-        value_array.append((is_python(value), array(value).dtype))
-    for is_number, dtype in value_array:
+        candidates.append((is_python(value), array(value).dtype))
+    # An array has a dtype that someone chose; a Python number only has a default.
+    for is_number, dtype in candidates:
         if not is_number:
             return dtype
-    return max((dtype for _, dtype in value_array), key=lambda dtype: "biufc".index(dtype.kind))
+    return max((dtype for _, dtype in candidates), key=lambda dtype: "biufc".index(dtype.kind))

@@ -32,6 +32,8 @@ class DType:
     True
     """
 
+    # Copied from the NumPy dtype, although __getattr__ would find them there: operators read `kind` and `char` at every
+    # call, and __getattr__ is the slowest path of an attribute lookup.
     __slots__ = ("char", "dtype", "itemsize", "kind", "name", "type")
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
@@ -61,6 +63,7 @@ class DType:
     @property
     def real_dtype(self) -> DType:
         """The dtype of the real part."""
+        # NumPy has no table from complex128 to float64; the real part of an array knows it.
         return as_dtype(np.zeros((), self.dtype).real.dtype)
 
     @property
@@ -133,6 +136,7 @@ class DType:
         # The common case first: operators compare dtypes at each call.
         if other.__class__ is DType:
             return self.dtype is other.dtype or self.dtype == other.dtype
+        # np.dtype(None) is float64: without this test, tf.float64 == None would be true.
         if other is None:
             return False
         try:
@@ -141,6 +145,8 @@ class DType:
             return False
 
     def __hash__(self) -> int:
+        # Equal to NumPy dtypes, so it must also have their hash. (It equals names such as "float32" too, whose hash
+        # differs: a dict must not mix both.)
         return hash(self.dtype)
 
     def __str__(self) -> str:
@@ -150,6 +156,7 @@ class DType:
         return f"tf.{self.name}"
 
     def __reduce__(self) -> Any:
+        # Unpickled and copied dtypes are the same objects again, so that `dtype is tf.float32` stays true.
         return as_dtype, (self.name,)
 
     def __copy__(self) -> DType:
@@ -185,6 +192,7 @@ _OF_NAME = {
     "double": _OF_NUMPY["float64"],
     "half": _OF_NUMPY["float16"],
 }
+# NumPy reads Python's float as float64, TensorFlow as float32. (int and bool go through NumPy: int64 and bool.)
 _OF_PYTHON: dict[Any, DType] = {float: _OF_NUMPY["float32"]}
 
 
@@ -229,6 +237,7 @@ def as_dtype(type_value: Any) -> DType:
     elif type_value is float:
         return _OF_PYTHON[float]
     numpy_type = of_numbers(type_value)
+    # Big-endian arrays, for example of FITS or netCDF files, compute like native ones.
     dtype_object = _OF_OBJECT.get(numpy_type.newbyteorder("="))
     if dtype_object is None:
         raise DtypeError(
@@ -238,7 +247,7 @@ def as_dtype(type_value: Any) -> DType:
 
 
 def numpy_dtype(dtype: Any) -> Any:
-    """Convert a dtype of any kind to NumPy's; None stays None."""
+    """Convert a DType, a name or a scalar type to a NumPy dtype; pass None through."""
     return None if dtype is None else as_dtype(dtype).dtype
 
 
@@ -247,4 +256,5 @@ float16, float32, float64 = _OF_NUMPY["float16"], _OF_NUMPY["float32"], _OF_NUMP
 half, double = float16, float64
 int8, int16, int32, int64 = (_OF_NUMPY[f"int{bits}"] for bits in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (_OF_NUMPY[f"uint{bits}"] for bits in (8, 16, 32, 64))
+# Last in the module, because the name hides Python's bool; the predicates above are annotated with Any for that reason.
 bool = _OF_NUMPY["bool"]

@@ -35,7 +35,7 @@ _SPARSE = (
 )
 _FILES = "write Python's open(), or np.load and np.save"
 _MODELS = (
-    "models are not written as files of their own: write model.save_weights('net.weights.npz') and "
+    "a model is not saved in one file: write model.save_weights('net.weights.npz') and "
     "load_weights, or pickle the model"
 )
 _UNSAVED = "models are pickled, or kept as their weights: leave it out"
@@ -56,7 +56,7 @@ REFUSED: dict[str, str] = {
     "tf.gfile": _FILES,
     "tf.TensorArray": "collect the parts in a list, and make one tensor of them with tf.stack(parts)",
     "tf.trainable_variables": "a model or layer has its own: write model.trainable_variables",
-    "tf.variable_creator_scope": "variables are made as they stand: leave it out",
+    "tf.variable_creator_scope": "variables are always created directly: leave it out",
     "tf.config.experimental": _DEVICES,
     "tf.sysconfig": _DEVICES,
     "tf.logging": "use the module logging of Python",
@@ -86,14 +86,14 @@ REFUSED: dict[str, str] = {
     "tf.RegisterGradient": "write tf.custom_gradient, or tapemagic.register_vjp",
     "tf.feature_column": "prepare columns with NumPy or pandas",
     "tf.estimator": "write a loop with tf.GradientTape, or use tf.keras",
-    "tf.autograph": "Python's own if and for run as they stand: leave it out",
+    "tf.autograph": "Python's if and for run directly: leave it out",
     "tf.lite": "models are not exported: leave it out",
     "tf.mlir": _NO_GRAPH,
     "tf.raw_ops": "write the function of the same name in tf or tf.math",
     "tf.quantization": "numbers are not quantized here",
     "tf.queue": "use the module queue of Python",
     "tf.sets": "use np.union1d, np.intersect1d and np.setdiff1d",
-    "tf.experimental": "what is experimental in TensorFlow is not here; NumPy's functions take tensors as they are",
+    "tf.experimental": "TensorFlow's experimental functions are missing here; NumPy's functions take tensors",
     "tf.flags": "use argparse",
     "tf.app": "call the function yourself",
     "tf.layers": "write tf.keras.layers",
@@ -116,7 +116,7 @@ REFUSED: dict[str, str] = {
     "tf.keras.preprocessing": "prepare data with NumPy",
     "tf.keras.mixed_precision": "give layers a dtype, as in Dense(3, dtype='float16')",
     "tf.keras.ops": "write NumPy's functions, or those of tf and tf.math: both take tensors",
-    "tf.keras.layers.Conv2DTranspose": "write UpSampling2D, and Conv2D behind it",
+    "tf.keras.layers.Conv2DTranspose": "write UpSampling2D, then Conv2D",
     "tf.keras.layers.Bidirectional": (
         "call two recurrent layers, one with go_backwards=True, and put their outputs together with Concatenate"
     ),
@@ -159,6 +159,7 @@ def _namespace(module: str) -> str:
 def _elsewhere(name: str) -> str | None:
     """Find a name in another namespace."""
     for namespace in NAMESPACES:
+        # Not an import: this runs inside a failing attribute lookup, and hasattr() must not load further modules.
         module = sys.modules.get(f"{PACKAGE}.{namespace}")
         if name in getattr(module, "__all__", ()):
             return f"tf.{namespace}.{name}"
@@ -175,6 +176,7 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     'tensors are dense here: keep '
     """
     full = f"{namespace}.{name}"
+    # First, because a similar name would otherwise be suggested for something that is missing on purpose.
     refused = REFUSED.get(full) or REFUSED.get(full.replace("tf.compat.v1.", "tf."))
     if refused is not None:
         return refused
@@ -183,6 +185,8 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     same = _elsewhere(name)
     if same is not None and not (namespace.startswith("tf.keras") and "compat" in same):
         return f"write {same}"
+    # Names of one family, such as reduce_*, share too many letters for the threshold to tell them apart: within the
+    # family, difflib's own default of 0.6 is enough.
     family = [x for x in offered if "_" in name and x.startswith(f"{name.partition('_')[0]}_")]
     near = difflib.get_close_matches(name, offered, 3, MIN_SIMILARITY)
     near = near or difflib.get_close_matches(name, family, 3)
@@ -202,6 +206,8 @@ def missing(module: str, offered: Sequence[str]) -> Callable[[str], Any]:
     def __getattr__(name: str) -> Any:
         namespace = _namespace(module)
         message = f"tapemagic has no {namespace}.{name}"
+        # Python, copy and inspect ask every module for __path__, __wrapped__ and others: no search for similar names
+        # then.
         if not name.startswith("__"):
             message += f": {advice_for(namespace, name, offered)}"
         raise AttributeError(message, name=name, obj=sys.modules.get(module))

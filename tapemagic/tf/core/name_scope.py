@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar, Token
 
-# A context variable, so that threads and coroutines have scopes of their own.
+# A context variable, so that each thread and coroutine has its own scopes.
 _scope: ContextVar[str] = ContextVar("name scope", default="")
 
 current = _scope.get
@@ -34,6 +34,7 @@ class name_scope:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        # A stack, because the same object may be entered again inside its own block.
         self._tokens: list[Token[str]] = []
 
     @property
@@ -42,8 +43,10 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        whole = not self._name or self._name.endswith("/")
-        prefix = self._name if whole else f"{scoped(self._name)}/"
+        # TensorFlow's rule for re-entering a scope: "layer/" was returned by `with ... as scope`, and ""
+        # resets.
+        is_absolute = not self._name or self._name.endswith("/")
+        prefix = self._name if is_absolute else f"{scoped(self._name)}/"
         self._tokens.append(_scope.set(prefix))
         return prefix
 

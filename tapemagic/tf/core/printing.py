@@ -16,6 +16,7 @@ def text(value: Any) -> str:
 
 def code(value: Any) -> str:
     """Format a tensor's value for ``repr``."""
+    # As a Python number: NumPy 2 writes np.float32(6.0), TensorFlow 6.0.
     return _own_lines(repr(value if value.ndim else value.item()))
 
 
@@ -37,6 +38,7 @@ def tensor_text(value: Any) -> str:
 
 def tensor_code(value: Any) -> str:
     """Return ``repr`` of a tensor."""
+    # repr must not compute a Dask array.
     if is_lazy(value):
         return f"<tf.Tensor: {value!r}>"
     return f"<tf.Tensor: shape={value.shape}, dtype={value.dtype.name}, numpy={code(value)}>"
@@ -62,14 +64,17 @@ def summary(value: Any, summarize: int = 3) -> str:
 
 def _summary(value: Any, summarize: int, depth: int) -> str:
     if not value.ndim:
+        # [()] turns an array without axes into a scalar, which has the dtype but formats like a number.
         return _number(value[()])
     count = len(value)
+    # -1 means all elements.
     if summarize >= 0 and count > 2 * summarize:
         first = [_summary(x, summarize, depth + 1) for x in value[:summarize]]
         last = [_summary(x, summarize, depth + 1) for x in value[count - summarize :]]
         parts = [*first, "...", *last]
     else:
         parts = [_summary(x, summarize, depth + 1) for x in value]
+    # More line breaks between larger parts: one between rows, two between the matrices of a stack.
     separator = " " if value.ndim == 1 else "\n" * (value.ndim - 1) + " " * depth
     return f"[{separator.join(parts)}]"
 
@@ -77,6 +82,7 @@ def _summary(value: Any, summarize: int, depth: int) -> str:
 def _number(x: Any) -> str:
     """Format a number with enough digits to distinguish it from others of its dtype."""
     if x.dtype.kind == "b":
+        # tf.print shows booleans as 0 and 1.
         return str(int(x))
     if x.dtype.kind in "iu":
         return str(x)
@@ -91,6 +97,6 @@ def _float(x: Any) -> str:
         return str(float(x))
     x = np.float32(x) if x.dtype.itemsize == 2 else x
     # FLT_DIG / DBL_DIG digits survive text -> float -> text; 9 / 17 survive float -> text -> float (IEEE 754).
-    few, many = (15, 17) if x.dtype.itemsize == 8 else (6, 9)
-    words = f"{float(x):.{few}g}"
-    return words if x.dtype.type(words) == x else f"{float(x):.{many}g}"
+    guaranteed_digits, exact_digits = (15, 17) if x.dtype.itemsize == 8 else (6, 9)
+    words = f"{float(x):.{guaranteed_digits}g}"
+    return words if x.dtype.type(words) == x else f"{float(x):.{exact_digits}g}"

@@ -61,7 +61,7 @@ class TensorShape(tuple[Any, ...]):
         return list(self)
 
     def num_elements(self) -> int | None:
-        """Number of elements; None if a length is unknown."""
+        """Number of elements, or None if a length is unknown."""
         return math.prod(self) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:
@@ -119,21 +119,26 @@ class TensorShape(tuple[Any, ...]):
         return TensorShape((*TensorShape(other), *self))
 
     def __getitem__(self, index: Any) -> Any:
+        # A slice of a tuple subclass is a plain tuple.
         part = super().__getitem__(index)
         return TensorShape(part) if isinstance(index, slice) else part
 
     def __eq__(self, other: object) -> bool:
+        # Programs compare x.shape == [3, 2], which is False for a tuple.
         if isinstance(other, list):
             return tuple(self) == tuple(other)
         return super().__eq__(other)
 
+    # tuple brings its own __ne__; only object's delegates to __eq__.
     def __ne__(self, other: object) -> bool:
         return not self == other
 
+    # A class that defines __eq__ loses its inherited hash.
     def __hash__(self) -> int:
         return super().__hash__()
 
     def __str__(self) -> str:
+        # Not str(): that would call __repr__ below.
         return tuple.__repr__(self)
 
     def __repr__(self) -> str:
@@ -144,6 +149,7 @@ class TensorShape(tuple[Any, ...]):
 
 
 def _listed(dims: Any) -> Iterable[Any]:
+    # TensorShape(3) means [3], as in TensorFlow.
     if isinstance(dims, Iterable) and not isinstance(dims, str):
         return dims
     return (dims,)
@@ -153,6 +159,7 @@ def _length(dim: Any) -> int | None:
     if dim is None:
         return None
     try:
+        # Unlike int(), index refuses 2.5 and "2".
         length = operator.index(dim)
     except TypeError:
         length = -1

@@ -22,6 +22,8 @@ from tapemagic.tf.errors import InvalidArgumentError, invalid_argument
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 """TensorFlow's name for the only device."""
 
+# Past TensorShape.__new__, which checks every length: those of an array are known to be right, and x.shape is read
+# often.
 _tuple = tuple.__new__
 
 
@@ -59,10 +61,13 @@ class Eager(Traced):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         operands = [*inputs, *kwargs.values()]
         dtype = unwrap(self).dtype
+        # np.add(x, array) computes in the dtype of the tensor, as x + array does. NumPy would promote float32 and
+        # float64 to float64, and every later operation with it.
         if ufunc.nin == 2 and method == "__call__" and ufunc.nout == 1 and len(operands) == 2:
             inputs = tuple(
                 operand(x, dtype, ufunc.__name__) if x.__class__ in _ADOPTING else x for x in inputs
             )
+            # NumPy divides all integers in float64, TensorFlow 8- and 16-bit ones in float32.
             if ufunc is np.true_divide and dtype.kind in "iu":
                 inputs = tuple(_astype(tensor(x), quotient_dtype(dtype)) for x in inputs)
         arguments, options = _plain_in(inputs), _plain_in(kwargs)
@@ -88,6 +93,8 @@ class Eager(Traced):
         return printing.tensor_code(self._value)
 
 
+# Not tensors: NumPy's functions promote two tensors of different dtypes by NumPy's rules; only TensorFlow's own
+# functions and operators refuse them.
 _ADOPTING = frozenset(
     {np.ndarray, list, tuple, np.float64, np.float32, np.float16, np.int64, np.int32}
 )
@@ -124,6 +131,7 @@ class EagerTensor(Eager, Tensor):
 
     __slots__ = ()
 
+    # Graph-mode code reads x.name, x.op and x.graph: these raise errors that say what to do instead.
     name = MissingAttribute("in eager execution a tensor has no name; a tf.Variable has one")
     graph = MissingAttribute("there are no graphs: every operation runs at once")
     op = MissingAttribute("there are no graphs: every operation runs at once")
@@ -133,6 +141,7 @@ class EagerTensor(Eager, Tensor):
 
     def __format__(self, spec: str) -> str:
         record_text(self, "format()")
+        # f"{x}" shows the number only, as TensorFlow's tensors do; str(x) would add shape and dtype.
         return super().__format__(spec) if spec else format(self._value, "")
 
     def __reduce__(self) -> Any:
@@ -150,7 +159,7 @@ class EagerSlice(Eager, Slice):
         return eager(super().assign(tensor(value, self.dtype)))
 
 
-# TensorFlow knows no class for a part of a variable; users see one kind of tensor.
+# TensorFlow has no class for a part of a variable, so users see a single kind of tensor.
 Eager.result_class = EagerTensor
 EagerSlice.__name__ = EagerSlice.__qualname__ = "EagerTensor"
 
@@ -173,6 +182,7 @@ def eager(result: Any) -> Any:
     if isinstance(result, Eager):
         return result
     if kind is np.ndarray or isinstance(result, np.generic):
+        # Values without axes are NumPy scalars in the engine, not arrays of shape ().
         wrapped: Any = computed(result if result.shape else result[()])
         wrapped.__class__ = EagerTensor
         return wrapped
@@ -181,6 +191,7 @@ def eager(result: Any) -> Any:
         return result
     if isinstance(result, tuple):
         parts = map(eager, result)
+        # A namedtuple takes its fields as separate arguments.
         return kind(*parts) if hasattr(result, "_fields") else tuple(parts)
     if kind is list:
         return list(map(eager, result))
@@ -229,34 +240,39 @@ def floored_quotient(x: Any, y: Any) -> Any:
 
 def _operator(name: str, compute: Binary) -> Binary:
     """Build an operator that requires operands of one dtype."""
+    # "rshift" begins with r without being reflected; its reflection is "rrshift".
     symbol = name.removeprefix("r") if name != "rshift" else name
     reflected = symbol != name
     whole_division = symbol in {"floordiv", "mod"}
 
-    def forward(self: Any, other: Any) -> Any:
+    def forward(self: Any, value: Any) -> Any:
         # Python then tries the other operand, and raises its own TypeError.
-        if other is None or isinstance(other, (str, dict)):
+        if value is None or isinstance(value, (str, dict)):
             return NotImplemented
         dtype = self._value.dtype
-        other = operand(other, dtype, _SIGNS[symbol])
+        value = operand(value, dtype, _SIGNS[symbol])
         if dtype.kind in "biu":
+            # NumPy adds booleans as "or" and multiplies them as "and"; TensorFlow has no arithmetic for them.
             if dtype.kind == "b" and symbol not in _LOGICAL:
                 raise InvalidArgumentError(
                     f"{_SIGNS[symbol]} takes numbers, not booleans: write tf.cast(x, tf.float32), or tf.logical_and"
                 )
             if symbol == "truediv":
+                # Before the division, so that the cast is on the tape and the quotient of int32 is float64, as in
+                # TensorFlow.
                 wide = quotient_dtype(dtype)
-                self, other = _astype(plain(self), wide), _astype(tensor(other, dtype), wide)
+                self, value = _astype(plain(self), wide), _astype(tensor(value, dtype), wide)
             elif whole_division:
-                divisor = self if reflected else other
+                divisor = self if reflected else value
                 # NumPy would warn and return 0.
                 if not np.all(unwrap(divisor)):
                     raise InvalidArgumentError("Integer division by zero")
         try:
+            # Only floats: the quotient of two large integers is not exact in float64.
             if symbol == "floordiv" and dtype.kind == "f":
-                x, y = (other, self) if reflected else (self, other)
+                x, y = (value, self) if reflected else (self, value)
                 return eager(floored_quotient(plain(self) if x is self else x, y))
-            return eager(compute(self, other))
+            return eager(compute(self, value))
         except (ValueError, OverflowError) as error:
             raise invalid_argument(error) from None
 
@@ -266,21 +282,21 @@ def _operator(name: str, compute: Binary) -> Binary:
 def _comparison(name: str, compute: Binary) -> Binary:
     """Build a comparison, which returns a tensor of booleans."""
 
-    def forward(self: Any, other: Any) -> Any:
-        if other is None:
+    def forward(self: Any, value: Any) -> Any:
+        if value is None:
             return NotImplemented
-        if isinstance(other, str):
+        if isinstance(value, str):
             raise invalid_argument(
-                TypeError(f"a tensor of numbers cannot be compared with {other!r}")
+                TypeError(f"a tensor of numbers cannot be compared with {value!r}")
             )
         dtype = self._value.dtype
-        other = operand(other, dtype, _SIGNS[name])
+        value = operand(value, dtype, _SIGNS[name])
         if dtype.kind == "c" and name not in {"eq", "ne"}:
             raise InvalidArgumentError(
                 f"{_SIGNS[name]} takes real numbers, not {dtype}: compare tf.abs(x), or tf.math.real(x)"
             )
         try:
-            return eager(compute(self, other))
+            return eager(compute(self, value))
         except ValueError as error:
             # Shapes that do not broadcast are unequal, as in TensorFlow; other comparisons fail.
             if name in {"eq", "ne"}:
@@ -300,6 +316,7 @@ def _named(function: Any, name: str) -> Any:
 
 
 for _name in (*RECORDED, *DISPATCHED):
+    # tf.Tensor has no __divmod__; the engine's serves divmod(x, y).
     if _name != "divmod":
         for _side in (_name, f"r{_name}"):
             _method = _operator(_side, getattr(Traced, f"__{_side}__"))

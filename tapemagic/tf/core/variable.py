@@ -23,7 +23,7 @@ _own_name: Any = vars(Variable)["name"]
 
 
 class VariableSynchronization(enum.Enum):
-    """Ways to synchronize copies of a variable; with one copy, all of these mean the same."""
+    """Synchronization of a variable's copies: no effect, because there is a single copy."""
 
     AUTO = 0
     NONE = 1
@@ -32,7 +32,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """Ways to aggregate copies of a variable; with one copy, all of these mean the same."""
+    """Aggregation of a variable's copies: no effect, because there is a single copy."""
 
     NONE = 0
     SUM = 1
@@ -95,12 +95,15 @@ class ResourceVariable(Eager, Variable):
         shape: Any = None,
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
+        # None is the default in TensorFlow's signature too, so Python cannot report a missing argument.
         if initial_value is None:
             raise OptionError(
                 "a tf.Variable needs an initial value: write tf.Variable(0.0), or tf.Variable(tf.zeros((3, 2)))"
             )
         start = initial_value() if callable(initial_value) else initial_value
         if isinstance(start, Traced):
+            # A variable made from a tensor is a new leaf: gradients do not flow into the value that it was initialized
+            # with.
             record_exit(start, "tf.Variable()")
         value = unwrap(tensor(start, dtype))
         if shape is not None and validate_shape:
@@ -131,7 +134,7 @@ class ResourceVariable(Eager, Variable):
     def initial_value(self) -> Any:
         """Not stored: reading it raises an error."""
         raise AttributeError(
-            "a variable does not store its initial value: keep it in a variable of your own",
+            "a variable does not store its initial value: keep a copy of it yourself",
             name="initial_value",
             obj=self,
         )
@@ -142,9 +145,10 @@ class ResourceVariable(Eager, Variable):
 
     value = read_value
 
-    def _set(self, new: Any, given: Any, how: Any, read_value: bool) -> Any:
+    def _set(self, new: Any, assigned: Any, how: Any, read_value: bool) -> Any:
         """Replace the value."""
-        read = super()._set(new, given, how, read_value)
+        read = super()._set(new, assigned, how, read_value)
+        # TensorFlow's assign returns something that can assign again, as in w.assign(1.0).assign_add(2.0).
         return None if read is None else UnreadVariable(read, self, ...)
 
     def assign(
@@ -194,6 +198,7 @@ class ResourceVariable(Eager, Variable):
         return self._scattered(indices, updates, name, "subtract")
 
     def _scattered(self, indices: Any, updates: Any, _name: str | None, how: str) -> Any:
+        # A copy: tapes keep the old array for derivatives that were recorded before.
         changed = unwrap(self).copy()
         places = tuple(np.moveaxis(np.asarray(unwrap(tensor(indices))), -1, 0))
         values = unwrap(tensor(self._adopting(updates)))
@@ -266,7 +271,9 @@ class UnreadVariable(Eager, Slice):
     __str__ = __repr__
 
     def __reduce__(self) -> Any:
+        # As a tensor: a pickled result cannot refer to the variable of another process.
         return Tensor, (self._value,)
 
 
+# TensorFlow's class is called so, and programs see the name in type(x).__name__.
 UnreadVariable.__name__ = UnreadVariable.__qualname__ = "_UnreadVariable"

@@ -16,7 +16,7 @@ experimental = SimpleNamespace(
     UNKNOWN_CARDINALITY=UNKNOWN_CARDINALITY,
     cardinality=lambda dataset: dataset.cardinality(),
 )
-"""Old names of the same things."""
+"""TensorFlow's former place of these names."""
 
 __all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "experimental"]
 __getattr__ = missing(__name__, __all__)

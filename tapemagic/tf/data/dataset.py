@@ -23,6 +23,8 @@ from tapemagic.tf.data.elements import arrays_in, arrays_of, each, padded, stack
 from tapemagic.tf.data.user_functions import called, handed_out, result_of
 from tapemagic.tf.random import numpy_generator
 
+# Python's own `range`, `zip`, `map`, `filter` and `enumerate` stay reachable in the methods below: a class body is not
+# an enclosing scope of its methods.
 AUTOTUNE = -1
 
 Elements = Callable[[], Iterator[Any]]
@@ -36,7 +38,7 @@ _INSTEAD = {
     "make_one_shot_iterator": "write iter(dataset)",
     "scan": "keep the state in a generator function, and write from_generator",
     "rejection_resample": "choose the rows with NumPy, before from_tensor_slices",
-    "": "dir(tf.data.Dataset) lists what there is; from_generator takes whatever Python computes",
+    "": "dir(tf.data.Dataset) lists what there is; from_generator takes any elements that Python computes",
 }
 """Advice for TensorFlow's methods that are missing here."""
 
@@ -91,15 +93,16 @@ class Dataset:
         shapes = [array.shape for array in arrays_in(columns)]
         if not shapes or () in shapes:
             raise ShapeError(
-                "from_tensor_slices takes arrays with at least one axis, along which it takes them apart: for one "
-                "element as it is write from_tensors(...)"
+                "from_tensor_slices takes arrays with at least one axis, along which it splits them: for a "
+                "single element, write from_tensors(...)"
             )
         lengths = sorted({shape[0] for shape in shapes})
         if len(lengths) > 1:
             raise ShapeError(
-                f"from_tensor_slices was given arrays of {lengths[0]} and of {lengths[-1]} rows: all need the same "
+                f"from_tensor_slices received arrays of {lengths[0]} and of {lengths[-1]} rows: all need the same "
                 "number of rows"
             )
+        # Row numbers instead of rows: shuffling moves integers, and a batch is read by one indexing operation.
         return Rows(columns, lambda: iter(range(lengths[0])), lengths[0])
 
     @staticmethod
@@ -140,11 +143,11 @@ class Dataset:
 
         def elements() -> Iterator[Any]:
             for element in generator(*args):
-                given = tuple(element) if isinstance(kinds, tuple) else element
+                parts = tuple(element) if isinstance(kinds, tuple) else element
                 if kinds is None:
-                    yield arrays_of(given)
+                    yield arrays_of(parts)
                 else:
-                    yield each(lambda dtype, x: np.asarray(x, _numpy(dtype)), kinds, given)
+                    yield each(lambda dtype, x: np.asarray(x, _numpy(dtype)), kinds, parts)
 
         return Dataset(elements)
 
@@ -153,11 +156,13 @@ class Dataset:
         """Return a dataset of the integers in Python's ``range``."""
         numbers = range(*(int(n) for n in args))
         dtype = _numpy(output_type)
+        # int64 by default, unlike tf.range, which infers int32.
         return Dataset(lambda: (np.asarray(n, dtype) for n in numbers), len(numbers))
 
     @staticmethod
     def zip(*datasets: Any, name: str | None = None) -> Dataset:
         """Return a dataset of tuples with one element of each dataset, as long as the shortest."""
+        # TensorFlow takes both zip(a, b) and zip((a, b)).
         parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], tuple) else datasets
         lengths = [len_of(part) for part in parts]
         return Dataset(
@@ -180,6 +185,7 @@ class Dataset:
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """Keep the elements for which a function returns True."""
+        # How many elements remain is unknown until they are read.
         return Dataset(lambda: (x for x in self._elements() if bool(called(predicate, x))))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -220,6 +226,7 @@ class Dataset:
         return Dataset(
             lambda: map(self._together, _groups(self._items(), size, drop_remainder)),
             of_groups(self._length, size, drop_remainder),
+            # The last batch may be shorter, so its length is None in element_spec.
             any_length=not drop_remainder,
         )
 
@@ -377,6 +384,7 @@ class Dataset:
             for element in self._elements():
                 elements_read.append(element)
                 yield element
+            # At the end only: an iteration that runs while another one is at work must not see half a list.
             cached[:] = elements_read
             # Only a complete pass is cached: a `break` must not shorten the dataset.
             complete[0] = True
@@ -402,6 +410,7 @@ class Dataset:
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """Iterate over the elements as NumPy arrays and scalars."""
+        # A copy, so that writing into an element does not change the dataset or its cache.
         return (each(lambda x: x.copy()[()], element) for element in self._elements())
 
     def reduce(
@@ -412,6 +421,7 @@ class Dataset:
     ) -> Any:
         """Fold the elements: ``state = reduce_func(state, element)``."""
         state = each(handed_out, arrays_of(initial_state))
+        # Data preparation is not part of the model: a tape that records the training step would keep all of it.
         with silence():
             for element in self:
                 state = eager(reduce_func(state, element))
@@ -425,6 +435,7 @@ class Dataset:
         OptionError
             If the dataset does not have exactly one element.
         """
+        # Two are enough to see that there are more than one; the dataset may be endless.
         elements_read = list(itertools.islice(iter(self), 2))
         if len(elements_read) != 1:
             raise OptionError(
@@ -527,6 +538,7 @@ def len_of(dataset: Any) -> int:
 
 
 def _groups(items: Iterator[Any], size: int, drop_remainder: bool) -> Iterator[list[Any]]:
+    # `items` must be an iterator: islice starts over with a list, and this loop would never end.
     while group := list(itertools.islice(items, size)):
         if len(group) == size or not drop_remainder:
             yield group
@@ -537,6 +549,7 @@ def _positive(number: Any, name: str) -> int:
         count = int(number)
     except (TypeError, ValueError):
         count = 0
+    # int() truncates: 2.5 would pass as 2.
     if count < 1 or count != number:
         raise OptionError(f"{name} is a positive integer, not {shown(number)}: write {name}=32")
     return count

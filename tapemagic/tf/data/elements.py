@@ -14,17 +14,20 @@ from tapemagic.tf.core.convert import tensor
 
 def arrays_of(value: Any) -> Any:
     """Convert a structure to an element: tuples and dicts stay, lists and tensors become arrays."""
+    # Lists become arrays and tuples stay, as in TensorFlow: ([1, 2], [3, 4]) is a pair of arrays, [[1, 2], [3, 4]] a
+    # matrix.
     return each(lambda x: np.asarray(unwrap(tensor(x))), value)
 
 
-def each(function: Callable[..., Any], element: Any, *others: Any) -> Any:
+def each(function: Callable[..., Any], element: Any, *more: Any) -> Any:
     """Apply a function to the arrays of an element, or to corresponding arrays of several elements."""
     if isinstance(element, tuple):
-        parts = [each(function, *same) for same in zip(element, *others, strict=True)]
+        parts = [each(function, *same) for same in zip(element, *more, strict=True)]
+        # A namedtuple takes its fields as separate arguments.
         return type(element)(*parts) if hasattr(element, "_fields") else tuple(parts)
     if isinstance(element, dict):
-        return {key: each(function, element[key], *(x[key] for x in others)) for key in element}
-    return function(element, *others)
+        return {key: each(function, element[key], *(x[key] for x in more)) for key in element}
+    return function(element, *more)
 
 
 def arrays_in(element: Any) -> list[Any]:
@@ -63,8 +66,8 @@ def padded(elements: Sequence[Any]) -> Any:
 
 def _pad(*arrays: Any) -> Any:
     shape = tuple(max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True))
-    whole = np.zeros((len(arrays), *shape), arrays[0].dtype)
+    batch = np.zeros((len(arrays), *shape), arrays[0].dtype)
     for row, array in enumerate(arrays):
         inside: Any = (row, *(slice(n) for n in array.shape))
-        whole[inside] = array
-    return whole
+        batch[inside] = array
+    return batch

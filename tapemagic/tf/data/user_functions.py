@@ -15,6 +15,7 @@ from tapemagic.tf.data.elements import arrays_of, each
 
 def handed_out(array: Any) -> Any:
     """Return a copy of an array as a tensor, safe to keep."""
+    # np.array copies, np.asarray would not: elements are views of arrays in the program or in a cache.
     return eager(np.array(array))
 
 
@@ -22,6 +23,7 @@ def result_of(function: Callable[..., Any], element: Any) -> Any:
     """Call a user function with an element, hidden from all tapes."""
     arguments = each(handed_out, element)
     with silence():
+        # TensorFlow unpacks tuples, as in map(lambda x, y: ...), and passes dicts and single tensors as they come.
         return function(*arguments) if isinstance(arguments, tuple) else function(arguments)
 
 
@@ -30,5 +32,5 @@ def called(function: Callable[..., Any], element: Any) -> Any:
     result = result_of(function, element)
     if result is None:
         name = getattr(function, "__name__", "the function")
-        raise OptionError(f"{name} returned None for an element: it has to return the new one")
+        raise OptionError(f"{name} returned None for an element: return the new element")
     return arrays_of(result)

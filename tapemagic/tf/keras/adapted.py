@@ -46,26 +46,28 @@ def _tensors(value: Any) -> Any:
 class Adapted:
     """Mix-in for a class of tapemagic.nn: results, and arguments of user methods, are EagerTensors."""
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ()
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = ()
     """Methods that users override, which then receive EagerTensors."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        for name in cls._given_tensors:
+        for name in cls._methods_on_tensors:
             method = vars(cls).get(name)
+            # Only plain functions of this class: inherited methods are wrapped already, or belong to tapemagic.nn.
             if isinstance(method, FunctionType):
                 setattr(cls, name, _on_eager_tensors(method))
         super().__init_subclass__(**kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the object; results are EagerTensors."""
-        names = super().__call__(*plain_in(args), **plain_in(kwargs))  # type: ignore[misc]
-        return eager(names)
+        # Engine tensors inside: the layers rely on NumPy's promotion of dtypes, which EagerTensors refuse.
+        result = super().__call__(*plain_in(args), **plain_in(kwargs))  # type: ignore[misc]
+        return eager(result)
 
 
 class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Layer.__doc__
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ("call",)
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = ("call",)
     variable_class = ResourceVariable
 
     @property
@@ -77,19 +79,24 @@ class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
 class Model(Layer, nn.Model):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Model.__doc__
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ("call", "train_step", "test_step", "predict_step")
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = (
+        "call",
+        "train_step",
+        "test_step",
+        "predict_step",
+    )
 
 
 class Loss(Adapted, nn.losses.Loss):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.losses.Loss.__doc__
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ("call",)
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = ("call",)
 
 
 class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.metrics.Metric.__doc__
 
-    _given_tensors: ClassVar[tuple[str, ...]] = ("update_state",)
+    _methods_on_tensors: ClassVar[tuple[str, ...]] = ("update_state",)
 
     def result(self) -> Any:
         """Return the current value of the metric."""
@@ -130,6 +137,7 @@ def adapt(
                 "__qualname__": value.__qualname__,
             }
             value = type(value.__name__, (base, value), members)
+        # `get` looks up functions and classes by name, and returns no tensors.
         elif isinstance(value, FunctionType) and name != "get":
             value = adapter(value)
         names[name] = value

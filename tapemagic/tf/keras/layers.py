@@ -6,6 +6,7 @@ from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
 
 _NAMES = adapted.adapt(nn.layers, __name__, adapted.Layer, nn.layers.Layer)
+# Keras also has each merging layer as a function in lower case: add(inputs) is Add()(inputs).
 _NAMES |= {
     kind.__name__.lower(): as_function(kind)
     for kind in _NAMES.values()

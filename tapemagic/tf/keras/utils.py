@@ -49,17 +49,19 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     array([[1., 0., 0.],
            [0., 0., 1.]])
     """
+    # A NumPy array, as in Keras: labels are prepared before training, and have no gradient.
     numbers = np.asarray(unwrap(tensor(x)))
     classes = numbers.astype(np.int64)
     if np.any(classes != numbers):
         raise OptionError("classes are integers: pass the labels 0, 1, 2, ... to to_categorical")
+    # Labels often come as a column, of shape (n, 1): Keras drops that axis.
     if classes.ndim > 1 and classes.shape[-1] == 1:
         classes = classes[..., 0]
     count = int(classes.max(initial=-1)) + 1 if num_classes is None else int(num_classes)
     wrong = classes[(classes < 0) | (classes >= count)]
     if wrong.size:
         raise OptionError(
-            f"the class {wrong[0]} is not one of 0 to {count - 1}: give num_classes={wrong[0] + 1} or more"
+            f"the class {wrong[0]} is not one of 0 to {count - 1}: pass num_classes={wrong[0] + 1} or more"
         )
     return np.eye(count)[classes]
 
@@ -78,6 +80,7 @@ def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
     array([[0.429, 0.571]], dtype=float32)
     """
     values = np.asarray(unwrap(tensor(x)))
+    # The norm of a vector is a scalar, into which the next line could not write.
     norms = np.atleast_1d(np.linalg.norm(values, order, axis))
     norms[norms == 0] = 1
     return values / np.expand_dims(norms, axis)

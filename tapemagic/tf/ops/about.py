@@ -1,4 +1,4 @@
-"""Questions about how programs run."""
+"""Questions about a running program: eager mode, graphs, name scopes."""
 
 from __future__ import annotations
 

@@ -27,11 +27,13 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     [[0 1]
      [2 3]], shape=(2, 2), dtype=int32)
     """
+    # tf.reshape(x, -1) takes a single number as well as a list.
     return np.reshape(
         _tensor(tensor), lengths(shape) if np.ndim(_plain_shape(shape)) else int(shape)
     )
 
 
+# TensorFlow names a parameter `tensor`, which hides the function.
 _tensor = tensor
 
 
@@ -49,6 +51,7 @@ def _plain_shape(shape: Any) -> Any:
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
     """Permute the axes by `perm`; reverse them by default."""
     result = np.transpose(tensor(a), axes(perm))
+    # np.conj of real numbers would only copy, and add a record to the tape.
     return np.conj(result) if conjugate and result.dtype.kind == "c" else result
 
 
@@ -62,6 +65,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     """Remove axes of length 1: those in `axis`, by default all."""
     named = axes(axis)
+    # An empty list is TensorFlow's default, and means all axes; NumPy's axis=() means none.
     return np.squeeze(tensor(input), named if named != () else None)
 
 
@@ -88,6 +92,7 @@ def stack(values: Any, axis: Any = 0, name: str = "stack") -> Any:
 def _several(values: Any, called: str) -> Any:
     """Return the tensors of a list, or the slices of a tensor along its first axis."""
     if isinstance(values, (Traced, np.ndarray)):
+        # A tensor instead of a list counts as the list of its slices.
         return list(tensor(values)) if np.ndim(values) > 1 else [tensor(values)]
     if not isinstance(values, (list, tuple)) or not values:
         raise OptionError(f"{called} takes a list of tensors: write tf.{called}([x, y], axis=0)")
@@ -97,10 +102,11 @@ def _several(values: Any, called: str) -> Any:
 @adapter
 def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = "unstack") -> Any:
     """List the slices of a tensor along an axis."""
+    # Not np.unstack, which is new in NumPy 2.1.
     x_tensor = np.moveaxis(tensor(value), axes(axis), 0)
     if num is not None and num != x_tensor.shape[0]:
         raise InvalidArgumentError(
-            f"unstack was given num={num}, and the axis has length {x_tensor.shape[0]}"
+            f"unstack received num={num}, and the axis has length {x_tensor.shape[0]}"
         )
     return [x_tensor[k] for k in range(x_tensor.shape[0])]
 
@@ -122,17 +128,19 @@ def split(
     length = x_tensor.shape[axis]
     if not sizes.ndim:
         count = int(sizes)
+        # np.split raises an error that does not name the length of the axis.
         if count < 1 or length % count:
             raise InvalidArgumentError(
                 f"split cannot cut an axis of length {length} into {count} equal parts: give the lengths of the parts"
             )
         return list(np.split(x_tensor, count, axis=axis))
     sizes = sizes.astype(int)
+    # One length may be -1, for the rest. The sum still contains that -1, hence the - 1.
     if (sizes == -1).sum() == 1:
         sizes = np.where(sizes == -1, length - sizes.sum() - 1, sizes)
     if (sizes < 0).any() or sizes.sum() != length:
         raise InvalidArgumentError(
-            f"split was given the lengths {sizes.tolist()} for an axis of length {length}"
+            f"split received the lengths {sizes.tolist()} for an axis of length {length}"
         )
     return list(np.split(x_tensor, np.cumsum(sizes)[:-1].tolist(), axis=axis))
 
@@ -141,6 +149,7 @@ def split(
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     """Repeat the tensor `multiples` times along each axis."""
     x_tensor, counts = tensor(input), lengths(multiples)
+    # NumPy would add axes, or repeat the last ones; TensorFlow wants a number for each axis.
     if len(counts) != x_tensor.ndim:
         raise InvalidArgumentError(
             f"tile takes a number for each axis, {x_tensor.ndim} in all, not {len(counts)}"
@@ -210,6 +219,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
 @adapter
 def identity(input: Any, name: str | None = None) -> Any:
     """Copy a tensor; tapes connect the copy with the original."""
+    # A copy, so that gradients with respect to it differ from those of the original.
     return np.copy(tensor(input))
 
 
@@ -228,6 +238,7 @@ def meshgrid(*args: Any, indexing: Any = "xy", name: str | None = None) -> Any:
 @adapter
 def shape(input: Any, out_type: Any = int32, name: str | None = None) -> Any:
     """Return the shape as a tensor."""
+    # int32 by default, TensorFlow's dtype for shapes; NumPy's would be int64.
     return np.array(tensor(input).shape, numpy_dtype(out_type))
 
 
@@ -265,7 +276,9 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
         raise InvalidArgumentError(
             f"slice takes a begin and a size for each of {x_tensor.ndim} axes"
         )
+    # Sizes, not ends: tf.slice(x, [1], [2]) is x[1:3].
     ends = [n if c == -1 else b + c for b, c, n in zip(first, counts, x_tensor.shape, strict=True)]
+    # Python clips slices silently; TensorFlow raises an error.
     if any(not 0 <= b <= e <= n for b, e, n in zip(first, ends, x_tensor.shape, strict=True)):
         raise InvalidArgumentError(
             f"slice {first} of size {counts} is not inside a tensor of shape {x_tensor.shape}"

@@ -58,6 +58,8 @@ def case(
     name: str = "case",
 ) -> Any:
     """Call the first function whose condition is true, else `default`; return the result."""
+    # All conditions are evaluated, since `exclusive` must see whether a second one is true; only one function is
+    # called.
     chosen = [fn for pred, fn in pred_fn_pairs if _truth(pred)]
     if exclusive and len(chosen) > 1:
         raise InvalidArgumentError(
@@ -74,6 +76,7 @@ def switch_case(
 ) -> Any:
     """Call the function at `branch_index`; for other indices `default`, or the last function."""
     functions = dict(branch_fns if isinstance(branch_fns, dict) else _numbered(branch_fns))
+    # Without a default, TensorFlow takes the function with the largest index for every index out of range.
     otherwise = default if default is not None else functions[max(functions)]
     chosen: Any = functions.get(int(branch_index), otherwise)
     return _tensors(chosen())
@@ -103,6 +106,7 @@ def while_loop(
     >>> print(i)
     tf.Tensor(12, shape=(), dtype=int32)
     """
+    # Ignoring it would return gradients that TensorFlow does not compute.
     if not back_prop:
         raise OptionError(
             "while_loop has no back_prop=False: write tf.stop_gradient around its results"
@@ -114,6 +118,7 @@ def while_loop(
     ):
         returned = body(*loop_values)
         returned = returned if isinstance(returned, (list, tuple)) else [returned]
+        # Into the structure of loop_vars: a body may return a list where loop_vars was a tuple.
         loop_values = pack(loop_values, leaves(_tensors(list(returned))))
         rounds += 1
     return loop_values
@@ -148,14 +153,14 @@ def _slices(elems: Any) -> list[Any]:
     counts = {len(x) for x in loop_values}
     if len(counts) != 1:
         raise InvalidArgumentError(
-            f"elems have first axes of the lengths {sorted(counts)}, which have to be equal"
+            f"elems have first axes of different lengths, {sorted(counts)}: make them equal"
         )
     rows = [[x[k] for x in loop_values] for k in builtins.range(counts.pop())]
     return [row[0] if _is_array(elems) else pack(elems, row) for row in rows]
 
 
 def _is_array(elems: Any) -> bool:
-    """Whether elements are one tensor: a tensor, an array, or lists of numbers."""
+    """Return True if elements form a single tensor: a tensor, an array, or lists of numbers."""
     return hasattr(elems, "__array__") or (
         isinstance(elems, list) and not any(hasattr(x, "__array__") for x in leaves(elems))
     )
@@ -176,6 +181,7 @@ def _folded(fn: Function, elems: Any, initializer: Any, from_end: bool) -> list[
     if from_end:
         rows.reverse()
     if initializer is None:
+        # Without an initializer the first slice starts the fold, and `scan` keeps it as the first result.
         value, rows = rows[0], rows[1:]
         values = [value]
     else:
@@ -233,6 +239,7 @@ def scan(
     tf.Tensor([1 3 6], shape=(3,), dtype=int32)
     """
     rows = _folded(fn, elems, initializer, reverse)
+    # Results stay at the places of their slices: in reverse, the last slice was folded first.
     return _stacked(rows[::-1] if reverse else rows)
 
 
@@ -245,6 +252,7 @@ def numpy_function(
     func: Function, inp: Any, Tout: Any = None, stateful: bool = True, name: str | None = None
 ) -> Any:
     """Call a function of NumPy arrays; no gradient flows through the call."""
+    # As arrays, so that no gradient flows, as in TensorFlow; py_function passes tensors.
     return _tensors(func(*[eager(tensor(x)).numpy() for x in inp]))
 
 

@@ -30,6 +30,7 @@ def _padding(padding: Any) -> Any:
     """Return a padding name, or the pairs for spatial axes out of TensorFlow's list for all axes."""
     if isinstance(padding, str):
         return padding
+    # TensorFlow lists batch and channels as well, whose padding is always zero.
     return [tuple(map(int, pair)) for pair in padding][1:-1]
 
 
@@ -53,6 +54,7 @@ def _convolved(
 ) -> Any:
     """Convolve over `count` axes with an engine function, which may take the result's shape."""
     _channels_last(data_format)
+    # `filters` of another dtype would be promoted by NumPy, and double the memory of the result.
     x, kernel = matched(compute.__name__, input, filters)
     return compute(
         x,
@@ -186,6 +188,7 @@ def _pool(called: str, computes: dict[int, Any], doc: str) -> Any:
     ) -> Any:
         _channels_last(data_format)
         x = tensor(input)
+        # The axes between batch and channels are spatial. For other shapes the engine's function raises the error.
         count = x.ndim - 2 if x.ndim - 2 in computes else max(computes)
         return computes[count](
             x, _spatial(ksize, count), _spatial(strides, count), _padding(padding)
@@ -226,6 +229,8 @@ def depth_to_space(
         raise InvalidArgumentError(
             f"depth_to_space cannot lay {c} channels out in blocks of {b} x {b}"
         )
+    # The channel number counts row in the block, column in the block, then channel: TensorFlow's order for NHWC
+    # (PyTorch's pixel_shuffle puts the channel first).
     blocks = np.transpose(np.reshape(x, (n, h, w, b, b, c // (b * b))), (0, 1, 3, 2, 4, 5))
     return np.reshape(blocks, (n, h * b, w * b, c // (b * b)))
 
@@ -257,6 +262,7 @@ def local_response_normalization(
 ) -> Any:
     """Divide by (bias + alpha * sum of squares of neighboring channels) ** beta (Krizhevsky et al. 2012)."""
     x = checked("local_response_normalization", tensor(input), "f")
+    # Zeros at both ends, so that the first and last channels have fewer neighbors in their sum.
     squares = np.pad(np.square(x), [(0, 0)] * 3 + [(depth_radius, depth_radius)])
     count = x.shape[-1]
     # 2r + 1 shifted slices of the padded squares: no loop over channels.

@@ -1,4 +1,4 @@
-"""Create tensors from values, filled or evenly spaced, and cast them."""
+"""Create tensors, from values, filled or evenly spaced, and cast tensors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     value : array_like
         Numbers, nested lists of numbers, or an array, which is copied.
     dtype : dtype, optional
-        float32 or int32 for Python's numbers, NumPy's own for arrays, if left out.
+        Default: float32 or int32 for Python numbers, and the array's own dtype for arrays.
     shape : sequence of int, optional
         A single number fills this shape; other values are reshaped to it.
     name : str, optional
@@ -54,10 +54,11 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     result = tensor(value, dtype)
     shape = lengths(shape)
     if result.size == 1:
+        # TensorFlow 2 fills a shape only with a single element; TensorFlow 1 repeated the last one.
         return np.broadcast_to(np.reshape(result, ()), shape)
     if result.size != np.prod(shape):
         raise InvalidArgumentError(
-            f"tf.constant was given {result.size} elements for the shape {shape}: give as many as it holds, or one"
+            f"tf.constant received {result.size} elements for the shape {shape}: pass as many as it holds, or one"
         )
     return np.reshape(result, shape)
 
@@ -113,11 +114,15 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """
     target = numpy_dtype(dtype)
     x_tensor = tensor(x)
+    # Itself, not a copy: a cast that does nothing must not appear on the tape.
     if x_tensor.dtype == target:
         return _same(x, None)
+    # np.astype would warn about the imaginary part, which TensorFlow drops silently.
     if x_tensor.dtype.kind == "c" != target.kind:
         x_tensor = np.real(x_tensor)
     if target.kind in "iu" and x_tensor.dtype.kind == "f":
+        # nan and numbers out of range have no integer: the result depends on the platform, in TensorFlow as well, and
+        # NumPy warns of it.
         with np.errstate(invalid="ignore"):
             return np.astype(x_tensor, target)
     with np.errstate(over="ignore"):
@@ -138,6 +143,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     if x_tensor.dtype.kind == "c" and target.kind != "c":
         x_tensor = np.real(x_tensor)
     if target.kind in "iuf" and x_tensor.dtype.kind in "iuf":
+        # Clipped in the dtype of the values, before the cast: a cast wraps 300 around to 44 in uint8.
         low, high = target.limits
         own = as_dtype(x_tensor.dtype)
         if own.is_floating and target.is_integer:
@@ -155,6 +161,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
     """Build complex numbers from real and imaginary parts."""
     real, imag = matched("complex", real, imag)
     wide = np.dtype(np.complex64 if real.dtype == np.float32 else np.complex128)
+    # The sum of products keeps both parts on the tape by ordinary rules; only infinite parts need `_joined`.
     if np.all(np.isfinite(unwrap(imag))):
         return np.astype(real, wide) + np.astype(imag, wide) * wide.type(1j)
     return _joined(*np.broadcast_arrays(real, imag))
@@ -237,6 +244,7 @@ def eye(
     return (
         result
         if batch_shape is None
+        # A copy, because the matrices of a broadcast view share their memory.
         else np.broadcast_to(result, lengths(batch_shape) + result.shape).copy()
     )
 
@@ -262,6 +270,8 @@ def range(
     ends = [unwrap(x) if isinstance(x, Traced) else array(x) for x in (start, limit, delta)]
     target = numpy_dtype(dtype)
     if target is None:
+        # The widest of the dtypes, without NumPy's promotion: int32 and float32 give float32, where NumPy gives
+        # float64.
         target = max((x.dtype for x in ends), key=_ORDER.index)
     first, last, step = (target.type(x) for x in ends)
     if not step:
@@ -269,9 +279,12 @@ def range(
     if target.kind == "f":  # in this dtype, like TensorFlow: 0.3 / 0.1 is 3 in float32
         count = int(np.ceil((last - first) / step))
     else:
+        # In Python integers: the difference of two int64 may overflow, and unsigned integers have no negative
+        # difference.
         count = -((first.item() - last.item()) // step.item())
     if count < 0:
         raise InvalidArgumentError(f"tf.range cannot go from {first} to {last} in steps of {step}")
+    # One product for each number: adding the step again and again would add up rounding errors.
     return (first + np.arange(count) * step).astype(target)
 
 
@@ -304,6 +317,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     tf.Tensor([0.  0.5 1. ], shape=(3,), dtype=float32)
     """
     start, stop = matched("linspace", start, stop)
+    # TensorFlow computes integers in float64, not in the default float32.
     if start.dtype.kind in "iu":
         start, stop = np.astype(start, np.float64), np.astype(stop, np.float64)
     count = int(num)

@@ -19,6 +19,7 @@ def trace(x: Any, name: str | None = None) -> Any:
     """Sum the diagonal of each matrix."""
     matrix = tensor(x)
     require_matrices("trace", matrix)
+    # np.trace widens int32 sums to int64.
     inside = {"dtype": matrix.dtype} if matrix.dtype.kind in "iu" else {}
     return np.trace(matrix, axis1=-2, axis2=-1, **inside)
 
@@ -62,10 +63,12 @@ def diag(
     shift = _single(k)
     size = x.shape[-1] + abs(shift)
     rows = np.arange(x.shape[-1]) + builtins.max(-shift, 0)
+    # As a gather with a mask: the rules of indexing differentiate it, and batches need no loop.
     place = np.full((size, size), -1)
     place[rows, rows + shift] = np.arange(x.shape[-1])
     if not x.shape[-1]:
         return np.zeros((*x.shape[:-1], size, size), x.dtype)
+    # -1 would read the last element; any valid index serves where the mask chooses 0.
     return np.where(place >= 0, x[..., np.maximum(place, 0)], x.dtype.type(0))
 
 
@@ -115,6 +118,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     x = tensor(input)
     require_matrices("band_part", x)
     low, high = int(num_lower), int(num_upper)
+    # np.where, not a product with a 0/1 mask: nan outside the band must become 0.
     distance = np.arange(x.shape[-1]) - np.arange(x.shape[-2])[:, None]
     inside = ((low < 0) | (-distance <= low)) & ((high < 0) | (distance <= high))
     return np.where(inside, x, x.dtype.type(0))

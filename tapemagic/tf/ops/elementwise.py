@@ -53,10 +53,12 @@ def _reciprocal(x: Any) -> Any:
 
 
 def _round(x: Any) -> Any:
+    # Integers are returned unchanged, as in TensorFlow.
     return np.round(x) if x.dtype.kind in "fc" else x
 
 
 def _relu(x: Any) -> Any:
+    # Integers have no derivative, so they need none of the engine's rule for the slope at 0.
     return activations.relu(x) if x.dtype.kind == "f" else np.maximum(x, x.dtype.type(0))
 
 
@@ -67,6 +69,7 @@ def _relu6(x: Any) -> Any:
 def _squared_difference(x: Any, y: Any) -> Any:
     difference = x - y
     return (
+        # The squared modulus has a complex dtype in TensorFlow, with the imaginary part 0.
         difference * np.conj(difference) if difference.dtype.kind == "c" else np.square(difference)
     )
 
@@ -104,6 +107,7 @@ def _dividing(compute: Function) -> Function:
     """Wrap a division so that integer division by zero is an error."""
 
     def divided(x: Any, y: Any) -> Any:
+        # NumPy would warn and return 0.
         if y.dtype.kind in "iu" and not np.all(y):
             raise InvalidArgumentError("Integer division by zero")
         return compute(x, y)
@@ -119,6 +123,7 @@ _floordiv, _floormod = _dividing(_floored), _dividing(np.remainder)
 
 
 def _power(x: Any, y: Any) -> Any:
+    # NumPy raises a ValueError whose text does not say what to write instead.
     if y.dtype.kind == "i" and np.any(y < 0):
         raise InvalidArgumentError(
             "Integers to negative integer powers are not allowed: cast them to tf.float32"
@@ -126,6 +131,7 @@ def _power(x: Any, y: Any) -> Any:
     return np.power(x, y)
 
 
+# Kinds of dtypes that TensorFlow's kernels accept: tf.sin(1) is an error, where NumPy computes in float64.
 _REAL, _COMPLEX, _ANY = "f", "fc", "iufc"
 
 
@@ -135,6 +141,7 @@ def _of_x(name: str, compute: Function, kinds: str, doc: str) -> Any:
     def computed(x: Any, name: str | None = None) -> Any:
         return compute(checked(called, tensor(x), kinds))
 
+    # The inner parameter `name`, which every TensorFlow function has, hides the outer one.
     called = name
     return _named(computed, name, doc)
 
@@ -275,6 +282,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
     """Evaluate a polynomial, highest power first, by Horner's rule."""
     at = tensor(x)
+    # Starts from zeros, so that a polynomial without coefficients is 0, as in TensorFlow.
     total = np.zeros(at.shape, at.dtype)
     for coefficient in coeffs:
         total = total * at + tensor(operand(coefficient, at.dtype, "polyval"), at.dtype)

@@ -46,6 +46,7 @@ def _real(called: str, transform: Any, count: int, kinds: str) -> Any:
     """Build a transform between real numbers and half of their spectrum, along the last axes."""
 
     def computed(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+        # irfft of Python floats: they are float32 by default, but the function takes complex numbers.
         narrow = {"c": "complex64", "f": "float32"}[kinds] if is_python(input_tensor) else None
         x = checked(called, tensor(input_tensor, narrow), kinds)
         sizes = None if fft_length is None else lengths(fft_length)
@@ -83,10 +84,11 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
 
 @adapter
 def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
-    """Undo `fftshift`."""
+    """Undo `fftshift`: move frequency 0 back to the start."""
     return np.fft.ifftshift(tensor(x), axes=_axes(axes))
 
 
+# TensorFlow names a parameter `axes`, which hides the function in the two functions above.
 _axes = axes
 
 
@@ -97,6 +99,7 @@ def _window(called: str, a: float, doc: str) -> Any:
         count = int(window_length)
         # TensorFlow makes windows of odd length symmetric, even if periodic.
         steps = count if periodic and not count % 2 else count - 1
+        # The formula would give 0 for a Hann window of one element, since cos 0 is 1.
         if count == 1:
             return np.ones(1, numpy_dtype(dtype))
         return (a - (1 - a) * np.cos(2 * np.pi * np.arange(count) / max(steps, 1))).astype(

@@ -1,4 +1,4 @@
-"""tf.function: functions that become programs, as with tapemagic.function."""
+"""``tf.function``: functions that are traced once and then replayed, like `tapemagic.function`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class Function:
         The undecorated function.
     """
 
+    # A traced function that calls this one depends on its code, not on the programs that are cached so far.
     __tape_unwatched__ = frozenset({"_traced"})
 
     def __init__(self, traced: Any, signature: Any) -> None:
@@ -43,6 +44,7 @@ class Function:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
+        # As a descriptor, so that @tf.function also decorates methods.
         return Function(self._traced.__get__(instance, owner), self.input_signature)
 
     @property
@@ -52,12 +54,13 @@ class Function:
 
     @property
     def why_eager(self) -> str:
-        """Reasons why calls run without a program, with lines; empty if every call has one."""
+        """Reasons why calls run without a program, with lines, or "" if every call has a program."""
         return self._traced.why_eager  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, converting arrays to tensors, and numbers in the result as well."""
-        arguments = self._given(args, kwargs)
+        arguments = self._converted(args, kwargs)
+        # Asked at each call, so that run_functions_eagerly also affects functions that were decorated before.
         run = self.python_function if functions_run_eagerly() else self._traced
         result = run(*arguments[0], **arguments[1])
         return pack(result, map(_result, leaves(result)))
@@ -66,12 +69,14 @@ class Function:
         """Return the NumPy source of the program for such arguments; without arguments, of all programs."""
         if not args and not kwargs:
             return str(self._traced.source())
-        arguments = self._given(args, kwargs)
+        arguments = self._converted(args, kwargs)
         return str(self._traced.source(*arguments[0], **arguments[1]))
 
-    def _given(self, args: Any, kwargs: Any) -> Any:
+    def _converted(self, args: Any, kwargs: Any) -> Any:
         """Convert arguments to what the function receives."""
         if self.input_signature is not None:
+            # A signature fixes the dtypes: Python numbers become tensors of the declared dtype, so no new trace is
+            # needed for them.
             args = self._signed(args)
         return pack((args, kwargs), map(_argument, leaves((args, kwargs))))
 
@@ -80,7 +85,7 @@ class Function:
         specs = self.input_signature or ()
         if len(args) != len(specs):
             raise TypeError(
-                f"{self.__name__}() has an input_signature for {len(specs)} arguments, and was given {len(args)}"  # type: ignore[attr-defined]
+                f"{self.__name__}() has an input_signature for {len(specs)} arguments, and received {len(args)}"  # type: ignore[attr-defined]
             )
         return tuple(
             pack(spec, map(_matching, leaves(x), leaves(spec)))
@@ -95,6 +100,7 @@ class Function:
 
 
 def _argument(x: Any) -> Any:
+    # Arrays only: Python numbers stay constants of the trace, as in TensorFlow, and may control ranges and branches.
     return eager(tensor(x)) if isinstance(x, np.ndarray) and x.dtype.kind in "biufc" else x
 
 
@@ -172,22 +178,26 @@ def function(
         raise OptionError(
             "tf.function has no jit_compile=True: XLA is not here; leave it out, the values are the same"
         )
+    # Names of older versions for `reduce_retracing` and for type hints: accepted without effect.
     unknown = options.keys() - {"experimental_relax_shapes", "experimental_follow_type_hints"}
     if unknown:
         raise TypeError(f"function() got an unexpected keyword argument {min(unknown)!r}")
     if func is None:
+        # The lambda's parameter hides this function's name; the dict lookup reaches past it.
         return lambda function: globals()["function"](function, input_signature)
     require_function(func)
     if isinstance(func, Function):
+        # Decorated twice: one trace is enough.
         func = func.python_function
     return Function(replay.function(func), input_signature)
 
 
+# A list, so that run_functions_eagerly changes it without a `global` statement.
 _eagerly = [False]
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Run functions eagerly from now on, for example under a debugger; False undoes it."""
+    """Make later calls of traced functions run eagerly, for example under a debugger, or undo that with False."""
     _eagerly[0] = bool(run_eagerly)
 
 

@@ -34,11 +34,14 @@ def gather(
     tf.Tensor([30. 10.], shape=(2,), dtype=float32)
     """
     base, places, batch = tensor(params), plain(indices), int(batch_dims)
+    # TensorFlow counts a negative batch_dims from the end of `indices`, not of `params`.
     batch += places.ndim if batch < 0 else 0
+    # The default axis is the first one after the batch; max() because a scalar has no axis to count from.
     along = batch if axis is None else axes(axis) % max(base.ndim, 1)
     if not batch:
         return gathering.gather(base, places, along)
     moved = np.moveaxis(base, along, batch)
+    # NumPy would read negative indices from the end; TensorFlow refuses them on the CPU.
     _require_in_range(places, moved.shape[batch])
     grid = np.indices(places.shape, sparse=True)[:batch]
     result = moved[(*grid, places)]
@@ -94,6 +97,7 @@ def tensor_scatter_nd_update(
     source = np.full(outer, -1)
     source[tuple(rows.T)] = np.arange(len(rows))
     slices = np.reshape(new, (len(rows), *base.shape[depth:]))
+    # Without updates, `slices` has no element that the gather below could read.
     if not len(rows):
         return np.copy(base)
     taken = slices[np.maximum(source, 0)]
@@ -126,11 +130,14 @@ def _scatter_extremes(called: str, base: Any, indices: Any, updates: Any, of: An
     outer = base.shape[: places.shape[-1]]
     for k, length in enumerate(outer):
         _require_in_range(places[..., k], length)
+    # As segments: each element forms a segment with all of its updates, so ties share the gradient as in a reduction.
     ids = np.ravel_multi_index(tuple(np.moveaxis(places, -1, 0)), outer).ravel()
     count, inner = math.prod(outer), base.shape[len(outer) :]
     rows = np.concatenate([np.reshape(base, (count, *inner)), np.reshape(new, (ids.size, *inner))])
     return np.reshape(
-        _reduce_segments(rows, np.concatenate([np.arange(count), ids]), count, False, of, _zero),
+        _reduce_segments(
+            rows, np.concatenate([np.arange(count), ids]), count, False, of, _fill_zero
+        ),
         base.shape,
     )
 
@@ -159,6 +166,8 @@ def reverse_sequence(
     base, counts = tensor(input), plain(seq_lengths)
     moved = np.moveaxis(base, (int(batch_axis or 0), int(seq_axis or 0)), (0, 1))
     steps = np.arange(moved.shape[1])
+    # A gather of mirrored indices: rows of different lengths are reversed at once, and differentiated by the rule of
+    # indexing.
     places = np.where(steps < counts[:, None], counts[:, None] - 1 - steps, steps)
     result = moved[np.arange(len(counts))[:, None], places]
     return np.moveaxis(result, (0, 1), (int(batch_axis or 0), int(seq_axis or 0)))
@@ -184,7 +193,9 @@ def _segments(
     count = int(ids.max(initial=-1)) + 1 if num_segments is None else int(num_segments)
     if np.any(ids >= count):
         raise InvalidArgumentError(f"segment_ids has {ids.max()}, which is not in [0, {count})")
+    # Stable: the rows of a segment keep their order, and so do the rounding errors of their sum.
     order = np.argsort(ids, kind="stable")
+    # Negative ids sort before the first end, so they belong to no segment: TensorFlow drops them.
     ends = np.searchsorted(ids[order], np.arange(count + 1))
     return base, [order[a:b] for a, b in pairwise(ends)]
 
@@ -197,6 +208,7 @@ def _reduce_segments(
     fill = np.full(base.shape[1:], empty(base.dtype), base.dtype)
     if not segments:
         return np.zeros((0, *base.shape[1:]), base.dtype)
+    # NumPy widens sums and products of short integers to int64.
     options = {"dtype": base.dtype} if base.dtype.kind in "iu" and of in {np.sum, np.prod} else {}
     return np.stack([of(base[rows], axis=0, **options) if rows.size else fill for rows in segments])
 
@@ -205,11 +217,13 @@ def _limits(dtype: Any) -> Any:
     return np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
 
 
-def _zero(_dtype: Any) -> int:
+# TensorFlow fills empty segments of the sorted reductions with 0 (products: 1); only the unsorted maximum and minimum
+# use the limits of the dtype.
+def _fill_zero(_dtype: Any) -> int:
     return 0
 
 
-def _one(_dtype: Any) -> int:
+def _fill_one(_dtype: Any) -> int:
     return 1
 
 
@@ -230,31 +244,31 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     >>> print(tf.math.segment_sum([1.0, 2.0, 4.0], [0, 0, 1]))
     tf.Tensor([3. 4.], shape=(2,), dtype=float32)
     """
-    return _reduce_segments(data, segment_ids, None, True, np.sum, _zero)
+    return _reduce_segments(data, segment_ids, None, True, np.sum, _fill_zero)
 
 
 @adapter
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """Average the rows with the same id; ids must be sorted."""
-    return _reduce_segments(data, segment_ids, None, True, _mean, _zero)
+    return _reduce_segments(data, segment_ids, None, True, _mean, _fill_zero)
 
 
 @adapter
 def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """Multiply the rows with the same id; ids must be sorted."""
-    return _reduce_segments(data, segment_ids, None, True, np.prod, _one)
+    return _reduce_segments(data, segment_ids, None, True, np.prod, _fill_one)
 
 
 @adapter
 def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """Take the maximum of the rows with the same id; ids must be sorted."""
-    return _reduce_segments(data, segment_ids, None, True, np.max, _zero)
+    return _reduce_segments(data, segment_ids, None, True, np.max, _fill_zero)
 
 
 @adapter
 def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """Take the minimum of the rows with the same id; ids must be sorted."""
-    return _reduce_segments(data, segment_ids, None, True, np.min, _zero)
+    return _reduce_segments(data, segment_ids, None, True, np.min, _fill_zero)
 
 
 @adapter
@@ -262,7 +276,7 @@ def unsorted_segment_sum(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
     """Sum the rows with the same id; rows with a negative id are ignored."""
-    return _reduce_segments(data, segment_ids, num_segments, False, np.sum, _zero)
+    return _reduce_segments(data, segment_ids, num_segments, False, np.sum, _fill_zero)
 
 
 @adapter
@@ -271,8 +285,9 @@ def unsorted_segment_mean(
 ) -> Any:
     """Average the rows with the same id; integers in float64."""
     base = tensor(data)
+    # A true division in TensorFlow, unlike segment_mean, whose integer kernel truncates.
     data = np.astype(base, np.float64) if base.dtype.kind in "iu" else base
-    return _reduce_segments(data, segment_ids, num_segments, False, _mean, _zero)
+    return _reduce_segments(data, segment_ids, num_segments, False, _mean, _fill_zero)
 
 
 @adapter
@@ -280,7 +295,7 @@ def unsorted_segment_prod(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
     """Multiply the rows with the same id."""
-    return _reduce_segments(data, segment_ids, num_segments, False, np.prod, _one)
+    return _reduce_segments(data, segment_ids, num_segments, False, np.prod, _fill_one)
 
 
 @adapter
@@ -314,7 +329,7 @@ def unsorted_segment_sqrt_n(
         num_segments,
         False,
         lambda x, axis: np.sum(x, axis=axis) / np.sqrt(x.dtype.type(len(x))),
-        _zero,
+        _fill_zero,
     )
 
 
@@ -339,5 +354,6 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
         [np.reshape(x, (p.size, *inner)) for x, p in zip(base, places, strict=True)]
     )
     source = np.zeros(int(flat.max(initial=-1)) + 1, int)
+    # A repeated index keeps its last row, as TensorFlow documents for dynamic_stitch.
     source[flat] = np.arange(flat.size)
     return rows[source]

@@ -75,6 +75,7 @@ def _on_eager(f: Function) -> Function:
     @wraps(f)
     def called(*args: Any, **kwargs: Any) -> Any:
         returned = f(*args, **kwargs)
+        # Returned unchanged: the engine's custom_gradient explains what is wrong with it.
         if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
             return returned
         result, grad_fn = returned
@@ -93,6 +94,7 @@ def _gradient_function(grad_fn: Function) -> Function:
 
 def _plain_answer(answer: Any) -> Any:
     """Convert gradients to engine tensors; None and numbers stay unchanged."""
+    # None stays None: it means that no gradient flows to this argument.
     return pack(answer, [plain(x) if isinstance(x, Traced) else x for x in leaves(answer)])
 
 
@@ -133,6 +135,7 @@ def recompute_grad(f: Function) -> Function:
     def on_eager(*args: Any, **kwargs: Any) -> Any:
         return _tensors(f(*eager(args), **eager(kwargs)))
 
+    # `on_eager` runs a second time in the backward pass, and converts its tensors again then.
     return _Eager(recomputing.recompute_grad(on_eager), f)
 
 

@@ -17,7 +17,7 @@ from tapemagic.tf.ops.matrices import maybe_transposed, require_matrices
 _tensor = tensor
 
 
-def _one(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
+def _of_matrix(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
     """Adapt a function of one batch of matrices."""
 
     def computed(input: Any, name: str | None = None) -> Any:
@@ -34,7 +34,7 @@ def _one(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
     return adapter(computed)
 
 
-det = _one("det", np.linalg.det, "The determinant of each matrix.")
+det = _of_matrix("det", np.linalg.det, "The determinant of each matrix.")
 
 
 def _cholesky(x: Any) -> Any:
@@ -47,11 +47,12 @@ def _cholesky(x: Any) -> Any:
     return np.linalg.cholesky(symmetric + difference if np.any(difference) else symmetric)
 
 
-cholesky = _one(
+cholesky = _of_matrix(
     "cholesky", _cholesky, "The lower triangular L of each positive definite matrix L L^H."
 )
-logdet = _one(
+logdet = _of_matrix(
     "logdet",
+    # Not log(det(x)): the determinant of a large matrix over- or underflows long before its logarithm.
     lambda x: np.linalg.slogdet(x)[1],
     "The logarithm of the determinant of each positive definite matrix.",
 )
@@ -64,7 +65,7 @@ class LogDet(NamedTuple):
     log_abs_determinant: Any
 
 
-slogdet = _one(
+slogdet = _of_matrix(
     "slogdet",
     lambda x: LogDet(*np.linalg.slogdet(x)),
     "The sign of the determinant of each matrix, and the logarithm of its absolute value.",
@@ -72,18 +73,18 @@ slogdet = _one(
 
 
 def _complex_of(x: Any) -> Any:
-    """Convert eigenvalues or eigenvectors to complex, as TensorFlow always returns them."""
+    """Convert eigenvalues or eigenvectors to complex numbers, which TensorFlow returns even if all are real."""
     return (
         x if x.dtype.kind == "c" else np.astype(x, np.dtype("F" if x.dtype.itemsize <= 4 else "D"))
     )
 
 
-eig = _one(
+eig = _of_matrix(
     "eig",
     lambda x: tuple(map(_complex_of, np.linalg.eig(x))),
     "The eigenvalues and eigenvectors of each matrix, complex numbers.",
 )
-eigvals = _one(
+eigvals = _of_matrix(
     "eigvals",
     lambda x: _complex_of(np.linalg.eigvals(x)),
     "The eigenvalues of each matrix, complex numbers.",
@@ -95,6 +96,7 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
     """Return sorted eigenvalues and eigenvectors of Hermitian matrices, reading the lower triangle."""
     x = checked("eigh", _tensor(tensor), "fc")
     require_matrices("eigh", x)
+    # NumPy reads the lower triangle by default, as TensorFlow does.
     return tuple(np.linalg.eigh(x))
 
 
@@ -121,6 +123,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     try:
         return np.linalg.inv(maybe_transposed(x, False, adjoint))
     except np.linalg.LinAlgError:
+        # TensorFlow's text, which programs match.
         raise InvalidArgumentError("Input is not invertible.") from None
 
 
@@ -142,6 +145,8 @@ def triangular_solve(
     """Solve ``matrix @ x = rhs``, reading only the lower or upper triangle of the matrix."""
     a, b = matched("triangular_solve", matrix, rhs)
     require_matrices("triangular_solve", a, b)
+    # Cut first, because the other triangle may hold anything, such as the second factor of a decomposition. NumPy has
+    # no solver for triangular systems.
     return np.linalg.solve(maybe_transposed(np.tril(a) if lower else np.triu(a), False, adjoint), b)
 
 
@@ -163,6 +168,7 @@ def lstsq(
     require_matrices("lstsq", a, b)
     conjugate = maybe_transposed(a, False, True)
     if not l2_regularizer:
+        # The pseudoinverse also solves rank-deficient systems, where the normal equations would be singular.
         return np.matmul(np.linalg.pinv(a), b)
     rows, columns = a.shape[-2:]
     extra = l2_regularizer * np.eye(builtins.min(rows, columns), dtype=a.dtype)
@@ -183,7 +189,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 
 @adapter
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
-    """Factor each matrix into one with orthonormal columns and an upper triangular one."""
+    """Factor each matrix into Q with orthonormal columns and an upper triangular R."""
     return tuple(
         np.linalg.qr(checked("qr", tensor(input), "fc"), "complete" if full_matrices else "reduced")
     )
@@ -246,16 +252,24 @@ def expm(input: Any, name: str | None = None) -> Any:
         else 0
     )
     x = x / x.dtype.type(2.0**squarings)
-    one = np.eye(x.shape[-1], dtype=x.dtype)
+    identity = np.eye(x.shape[-1], dtype=x.dtype)
     x2 = x @ x
     x4 = x2 @ x2
     x6 = x4 @ x2
     b = [x.dtype.type(c / _PADE[0]) for c in _PADE]
     odd = x @ (
-        x6 @ (b[13] * x6 + b[11] * x4 + b[9] * x2) + b[7] * x6 + b[5] * x4 + b[3] * x2 + b[1] * one
+        x6 @ (b[13] * x6 + b[11] * x4 + b[9] * x2)
+        + b[7] * x6
+        + b[5] * x4
+        + b[3] * x2
+        + b[1] * identity
     )
     even = (
-        x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2) + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
+        x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2)
+        + b[6] * x6
+        + b[4] * x4
+        + b[2] * x2
+        + b[0] * identity
     )
     result = np.linalg.solve(even - odd, even + odd)
     for _ in builtins.range(squarings):

@@ -19,6 +19,8 @@ _NAME = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")
 
 def _snake_case(name: str) -> str:
     """Convert a class name to snake case."""
+    # Two cases: a capital after a small letter (myDense -> my_dense), and the last capital of several before a small
+    # letter (MLPHead -> mlp_head).
     name = re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)(?<!_)[A-Z](?=[a-z]))", r"_\1", name)
     return name.lower()
 
@@ -64,6 +66,7 @@ class Module:
     @property
     def name(self) -> str:
         """Name of the module."""
+        # A subclass may forget to call super().__init__().
         return getattr(self, "_name", None) or _snake_case(type(self).__name__)
 
     @property
@@ -88,7 +91,7 @@ class Module:
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """Submodules, recursively."""
+        """All modules inside this one, recursively."""
         return tuple(self._flatten(Module))
 
     def _flatten(self, kind: type) -> Iterator[Any]:
@@ -122,6 +125,7 @@ def _flattened(module: Module, kind: type, seen: set[int]) -> Iterator[Any]:
     """Yield objects of a class in a module; a shared object belongs to the module found first."""
     attributes = vars(module)
     inner = []
+    # TensorFlow's order, on which lists of weights rely.
     for name in sorted(attributes):
         for leaf in _leaves(attributes[name], set()):
             if id(leaf) in seen:
@@ -131,6 +135,7 @@ def _flattened(module: Module, kind: type, seen: set[int]) -> Iterator[Any]:
                 yield leaf
             if isinstance(leaf, Module):
                 inner.append(leaf)
+    # After the module's own objects, breadth before depth, as in TensorFlow.
     for leaf in inner:
         yield from _flattened(leaf, kind, seen)
 
@@ -139,6 +144,8 @@ def _leaves(value: Any, inside: set[int]) -> Iterator[Any]:
     """Yield the leaves of nested lists, tuples and dicts (keys sorted)."""
     if not isinstance(value, (list, tuple, Mapping)):
         yield value
+    # A list that contains itself would never end. Only the containers on the path are tested: a shared list is no
+    # cycle.
     elif id(value) not in inside:
         for part in [value[k] for k in ordered(value)] if isinstance(value, Mapping) else value:
             yield from _leaves(part, inside | {id(value)})

@@ -42,6 +42,7 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
     """Compute x if x > 0, else alpha * x."""
     x = checked("leaky_relu", tensor(features), "iuf")
+    # TensorFlow casts integers to float32 here, because alpha is a fraction.
     x = np.astype(x, np.float32) if x.dtype.kind in "iu" else x
     return activations.leaky_relu(x, operand(alpha, x.dtype, "leaky_relu"))
 
@@ -56,9 +57,12 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
 def silu(features: Any, beta: Any = 1.0) -> Any:
     """Compute x * sigmoid(beta * x)."""
     x = checked("silu", tensor(features), "f")
+    # The engine's silu has no beta; a beta in a tensor may need a gradient.
     if isinstance(beta, (int, float)) and beta == 1:
         return activations.silu(x)
     scale = tensor(beta, x.dtype)
+    # silu(b x) / b = x sigmoid(b x): the overflow-free rule serves any beta. For beta = 0 it is 0 / 0, where TensorFlow
+    # returns x / 2.
     return activations.silu(x * scale) / scale
 
 
@@ -78,9 +82,10 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
     x, b = matched("bias_add", value, bias)
     if b.ndim != 1 or x.ndim < 2:
         raise InvalidArgumentError(
-            f"bias_add takes a bias with one axis, and two axes or more beside it, not {b.shape} and {x.shape}"
+            f"bias_add takes a bias with one axis and a value with two or more, not {b.shape} and {x.shape}"
         )
     if data_format is not None and data_format.startswith("NC"):
+        # One axis of length 1 for each spatial axis, so that the bias broadcasts along the channels.
         return x + np.reshape(b, (-1, *(1,) * (x.ndim - 2)))
     return x + b
 
@@ -101,9 +106,14 @@ def dropout(
         if noise_shape is None
         else [n if k is None else k for k, n in zip(noise_shape, elements.shape, strict=True)]
     )
+    # An axis of length 1 in noise_shape draws one number for all elements along it, which are then dropped together.
     drawn = np.asarray(random.uniform(size, seed=seed))
     return np.where(
-        drawn >= part, elements * elements.dtype.type(1 / (1 - part)), elements.dtype.type(0)
+        # Scaled by 1 / (1 - rate), so that the expected value stays the same and nothing changes at test time.
+        # np.where, since 0 * inf would be nan.
+        drawn >= part,
+        elements * elements.dtype.type(1 / (1 - part)),
+        elements.dtype.type(0),
     )
 
 
@@ -113,6 +123,7 @@ def moments(
 ) -> Any:
     """Return mean and variance along axes."""
     elements, along = checked("moments", tensor(x), "fc"), _axes(axes)
+    # The population variance (ddof=0), as in TensorFlow.
     return np.mean(elements, axis=along, keepdims=keepdims), np.var(
         elements, axis=along, keepdims=keepdims
     )
@@ -127,6 +138,7 @@ def weighted_moments(
 ) -> Any:
     """Return weighted mean and variance along axes."""
     elements, weights = matched("weighted_moments", x, frequency_weights)
+    # Broadcast first: the total must count a weight once for each element that it applies to.
     weights, along = np.broadcast_to(weights, elements.shape), _axes(axes)
     total = np.sum(weights, axis=along, keepdims=True)
     mean = np.sum(weights * elements, axis=along, keepdims=True) / total
@@ -149,6 +161,8 @@ def batch_normalization(
     factor = 1 / np.sqrt(variance + operand(variance_epsilon, x.dtype))
     if scale is not None:
         factor = factor * tensor(operand(scale, x.dtype), x.dtype)
+    # TensorFlow's order of operations: x * factor + (offset - mean * factor) needs one product and one sum per element
+    # of x, and rounds like TensorFlow in float32.
     shift = -mean * factor
     if offset is not None:
         shift = tensor(operand(offset, x.dtype), x.dtype) + shift
@@ -247,6 +261,7 @@ def compute_average_loss(
     if sample_weight is not None:
         elements = elements * tensor(operand(sample_weight, elements.dtype), elements.dtype)
     count = (
+        # With several devices TensorFlow divides by the global batch size; here the batch is the first axis.
         elements.shape[0] if global_batch_size is None and elements.ndim else global_batch_size or 1
     )
     return np.sum(elements) / elements.dtype.type(unwrap(count))

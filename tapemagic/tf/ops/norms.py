@@ -19,6 +19,8 @@ def norm_of(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     """Compute a norm of vectors or matrices."""
     x = checked("norm", x, "fc")
     axis, keeps = axes(axis), bool(keepdims)
+    # TensorFlow's default for axis=None is the root of the sum of all squares; np.linalg.norm refuses "fro" for more
+    # than two axes.
     if ord == "euclidean" or (ord == "fro" and axis is None):
         return _vector_norm(x, axis=axis, keepdims=keeps)
     if isinstance(axis, tuple):
@@ -57,6 +59,7 @@ def normalize(
 @adapter
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Any:
     """Divide a tensor by its Euclidean norm along axes, but at least by sqrt(epsilon)."""
+    # The bound is on the sum of squares, so the norm is at least sqrt(epsilon): the gradient at 0 stays finite.
     return norms.l2_normalize(tensor(x), axes(axis), epsilon)
 
 
@@ -73,7 +76,8 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 @adapter
 def global_norm(t_list: Any, name: str | None = None) -> Any:
-    """Compute the norm of all elements of several tensors, ignoring None."""
+    """Compute the norm of all elements of several tensors; None among the tensors is skipped."""
+    # abs first: the square of a complex number is not its squared modulus.
     squares = [np.sum(np.square(np.abs(tensor(x)))) for x in t_list if x is not None]
     total: Any = squares[0]
     for part in squares[1:]:
@@ -97,5 +101,6 @@ def clip_by_global_norm(
     elements = [None if x is None else tensor(x) for x in t_list]
     size = tensor(global_norm(t_list) if use_norm is None else use_norm)
     limit = size.dtype.type(clip_norm) if isinstance(clip_norm, (int, float)) else tensor(clip_norm)
+    # TensorFlow's formula: for the norm 0, 1 / size is inf, and the minimum leaves the tensors unchanged.
     factor = limit * np.minimum(1 / size, 1 / limit)
     return [None if x is None else x * factor for x in elements], size

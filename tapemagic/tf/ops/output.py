@@ -47,9 +47,10 @@ def print(
             raise OptionError(
                 f'output_stream is a file such as sys.stdout, or "file://" and a path, not {output_stream!r}'
             )
-        told = tracer()
-        if told is not None:
-            told.mark_exit("tf.print to a file: do that after the call")
+        # A program replays NumPy calls only, so the file would be written once, while tracing.
+        trace = tracer()
+        if trace is not None:
+            trace.mark_exit("tf.print to a file: do that after the call")
         with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:  # noqa: PTH123
             file.write(words)
         return
@@ -59,6 +60,7 @@ def print(
 def _text(x: Any, summarize: int) -> str:
     if isinstance(x, Traced):
         return summary(unwrap(x), summarize)
+    # Arrays of strings and objects print as in Python.
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc":
         return summary(x, summarize)
     if isinstance(x, Mapping):

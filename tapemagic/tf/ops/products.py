@@ -61,12 +61,13 @@ def matvec(
     """Multiply matrices by vectors."""
     a, b = matched("matvec", a, b)
     require_matrices("matvec", a)
+    # Not np.matvec, which is new in NumPy 2.2.
     return np.matmul(maybe_transposed(a, transpose_a, adjoint_a), b[..., None])[..., 0]
 
 
 @adapter
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
-    """Sum products over axes: the last n of `a` and first n of `b`, or the named ones."""
+    """Sum products over axes: the last n of `a` and first n of `b`, or two lists of axes."""
     a, b = matched("tensordot", a, b)
     if np.ndim(_nested(axes)):
         first, second = _nested(axes)
@@ -98,6 +99,7 @@ def einsum(equation: str, *inputs: Any, **options: Any) -> Any:
 def cross(a: Any, b: Any, name: str | None = None) -> Any:
     """Compute the cross product of vectors with three elements."""
     a, b = matched("cross", a, b)
+    # NumPy also accepts vectors with two elements, and broadcasts; TensorFlow does neither.
     if a.shape[-1:] != (3,) or b.shape != a.shape:
         raise InvalidArgumentError(
             f"cross takes two tensors of one shape that ends in 3, not {a.shape} and {b.shape}"

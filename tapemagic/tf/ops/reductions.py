@@ -20,8 +20,10 @@ _NUMBERS = "iufc"
 def summed(x: Any, axis: Any, keepdims: Any = False) -> Any:
     """Sum in the dtype of the elements."""
     if x.dtype.kind in "iu":
+        # NumPy widens sums of int32 to int64; TensorFlow keeps int32 and wraps around.
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     inside = None if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, x.ndim)
+    # In double precision for float32, because a running sum of many float32 terms loses digits or stagnates.
     return precise_sum(x, inside, bool(keepdims))
 
 
@@ -54,8 +56,10 @@ def reduce_mean(
     """
     x = checked("reduce_mean", tensor(input_tensor), _NUMBERS)
     if x.dtype.kind in "iu":
+        # In int64 or uint64, NumPy's dtypes for sums, so that the sum doesn't overflow before the division.
         total = np.sum(x, axis=axes(axis), keepdims=keepdims)
         count = max(x.size // max(total.size, 1), 1)
+        # // rounds down, so -3 // 2 is -2; on the absolute value it rounds towards zero, as C++ and TensorFlow do.
         return (np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
     return np.mean(x, axis=axes(axis), keepdims=keepdims)
 
@@ -74,6 +78,8 @@ def _extreme(x: Any, axis: Any, keepdims: Any, of: Any, none: Any) -> Any:
     """Reduce to the largest or smallest element; without elements, the opposite limit of the dtype."""
     axis = axes(axis)
     if not x.size:
+        # The neutral element of the reduction: TensorFlow returns -inf for the maximum of nothing, NumPy raises an
+        # error.
         limits = np.iinfo(x.dtype) if x.dtype.kind in "iu" else None
         return of(x, axis=axis, keepdims=keepdims, initial=none(limits))
     return of(x, axis=axis, keepdims=keepdims)
@@ -100,6 +106,7 @@ def reduce_min(
 def _truths(called: str, x: Any) -> Any:
     """Check for booleans; an empty list counts as boolean."""
     elements = tensor(x)
+    # An empty list has the default dtype float32, which `checked` would refuse.
     if not elements.size and is_python(x):
         return np.zeros(elements.shape, bool)
     return checked(called, elements, "b")
@@ -155,6 +162,7 @@ def reduce_euclidean_norm(
     """Compute the Euclidean norm along axes; at 0 the gradient is 0 (in TensorFlow nan)."""
     x = checked("reduce_euclidean_norm", tensor(input_tensor), "fc")
     result = np.linalg.vector_norm(x, axis=axes(axis), keepdims=keepdims)
+    # NumPy's norm is real; TensorFlow returns the dtype of the input.
     return np.astype(result, x.dtype) if x.dtype.kind == "c" else result
 
 
@@ -163,6 +171,7 @@ def count_nonzero(
     input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = int64, name: str | None = None
 ) -> Any:
     """Count nonzero elements along axes."""
+    # nan counts as nonzero: it is not equal to 0.
     nonzero = plain(input) != 0
     return np.sum(nonzero, axis=axes(axis), keepdims=bool(keepdims), dtype=numpy_dtype(dtype))
 
@@ -176,7 +185,9 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
 def _place(of: Any, input: Any, axis: Any, output_type: Any) -> Any:
     x = plain(input)
     if x.dtype.kind == "f":
+        # NumPy would return the place of the first nan.
         x = np.where(np.isnan(x), -np.inf if of is np.argmax else np.inf, x)
+    # The default is the first axis; NumPy would search the flattened array.
     result = of(x, axis=0 if axis is None else axes(axis))
     return result.astype(numpy_dtype(output_type), copy=False)
 
@@ -204,6 +215,7 @@ def _accumulated(of: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, fir
     """Accumulate along an axis: from its end if `reverse`, without the element itself if `exclusive`."""
     x = checked(of.__name__, tensor(x), _NUMBERS)
     axis = axes(axis)
+    # Before % below, which would map every number to some axis.
     if not -x.ndim <= axis < x.ndim:
         raise InvalidArgumentError(f"axis {axis} is not there in a tensor of shape {x.shape}")
     axis %= x.ndim
@@ -211,6 +223,7 @@ def _accumulated(of: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, fir
     options = {"dtype": x.dtype} if x.dtype.kind in "iu" else {}
     result = of(x, axis=axis, **options)
     if exclusive:
+        # Shifted by one, with the neutral element in front: 0 for sums, 1 for products.
         before = (*(slice(None),) * axis, slice(0, -1))
         start = np.full(
             (*x.shape[:axis], min(x.shape[axis], 1), *x.shape[axis + 1 :]), first, x.dtype
@@ -277,6 +290,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     total = parts[0]
     for part in parts[1:]:
         total = total + part
+    # A copy for a single tensor: the sum is a new value, distinct from its only term.
     return total if len(parts) > 1 else np.copy(total)
 
 
@@ -302,9 +316,11 @@ def bincount(
 ) -> Any:
     """Count each integer from 0, or sum the weights of its occurrences."""
     places = plain(arr).ravel()
+    # An empty list is float32, and np.bincount refuses floats.
     places = places if places.size else places.astype(int)
     least = 0 if minlength is None else int(minlength)
     if maxlength is not None:
+        # TensorFlow ignores numbers from maxlength on; NumPy has no such limit.
         inside = places < int(maxlength)
         places, weights = places[inside], None if weights is None else tensor(weights)[inside]
     if weights is None:
@@ -331,6 +347,7 @@ def confusion_matrix(
             f"a label or prediction is {largest - 1}, and num_classes is {count}"
         )
     result = np.zeros((count, count), as_dtype(dtype).dtype)
+    # add.at, since result[rows, columns] += 1 counts a repeated pair once.
     np.add.at(
         result,
         (rows.astype(int), columns.astype(int)),

@@ -38,8 +38,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     tf.Tensor([1. 0.], shape=(2,), dtype=float32)
     """
     if x is None and y is None:
-        elements = np.asarray(unwrap(tensor(condition)))
-        return np.argwhere(elements != 0)
+        return np.argwhere(np.asarray(unwrap(tensor(condition))) != 0)
     if x is None or y is None:
         raise OptionError("tf.where takes both x and y, or neither of them")
     return np.where(_condition(condition), *matched("where", x, y))
@@ -68,6 +67,7 @@ def one_hot(
     fill_values = [x for x in (on_value, off_value) if x is not None]
     otherwise = common_dtype(fill_values) if fill_values else float32.dtype
     target = otherwise if dtype is None else numpy_dtype(dtype)
+    # By comparison, not by assignment: an index out of range, such as -1 for padding, equals no column and gives zeros.
     hot = np.expand_dims(plain(indices), -1) == np.arange(int(depth))
     on = target.type(1) if on_value is None else _number(on_value, target)
     off = target.type(0) if off_value is None else _number(off_value, target)
@@ -97,6 +97,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         raise InvalidArgumentError(
             f"a mask of shape {chosen.shape} does not fit a tensor of shape {elements.shape}"
         )
+    # The mask covers the axes that start at `first`; NumPy's boolean index flattens exactly these.
     return elements[(*(builtins.slice(None),) * first, chosen)]
 
 
@@ -107,6 +108,7 @@ _tensor = tensor
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """Clip elements to limits; the lower limit wins if the limits cross."""
     t, low, high = matched("clip_by_value", t, clip_value_min, clip_value_max)
+    # np.clip lets the upper limit win, TensorFlow's max(min(t, high), low) the lower one.
     if np.any(unwrap(low) > unwrap(high)):
         high = np.maximum(high, low)
     return np.clip(t, low, high)
@@ -125,6 +127,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
     """Sort along an axis."""
     if not _descending(direction, "sort"):
         return np.sort(tensor(values), axis=axes(axis))
+    # Reversing an ascending sort would also reverse ties, and so the elements that receive the gradients.
     places = unwrap(argsort(values, axis, direction)).astype(np.intp)
     return np.take_along_axis(tensor(values), places, axes(axis))
 
@@ -177,12 +180,15 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     rows = plain(predictions)
     places = plain(targets)
     inside = (places >= 0) & (places < rows.shape[1])
+    # A target out of range reads column 0, and is masked out below.
     of = np.take_along_axis(rows, np.where(inside, places, 0)[:, None], 1)
+    # Strictly greater, so that all classes which tie with the k-th count as in the top k, as TensorFlow documents; a
+    # row that is not finite has no top.
     return inside & np.isfinite(of[:, 0]) & ((rows > of).sum(1) < int(k)) & np.isfinite(rows).all(1)
 
 
 class Unique(NamedTuple):
-    """Unique elements in order of first occurrence, and the index of each element among these."""
+    """Unique elements in order of first occurrence, and for each element its index in `y`."""
 
     y: Any
     idx: Any
@@ -202,6 +208,7 @@ def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
         raise InvalidArgumentError(
             f"unique expects a 1D vector, not a tensor of shape {elements.shape}"
         )
+    # equal_nan=False: TensorFlow's hash table never finds a nan again, so each one is unique.
     _, first, places, counts = np.unique(
         np.asarray(unwrap(elements)),
         return_index=True,
@@ -209,6 +216,7 @@ def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
         return_counts=True,
         equal_nan=False,
     )
+    # np.unique sorts by value; TensorFlow keeps the order of first occurrence.
     order = np.argsort(first)
     rank = np.argsort(order)
     dtype = numpy_dtype(out_idx)
@@ -217,7 +225,7 @@ def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
 
 @adapter
 def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
-    """Return the unique elements in order of first occurrence, and each element's index among these.
+    """Return the unique elements in order of first occurrence, and for each element its index in the result.
 
     Examples
     --------
@@ -231,7 +239,7 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
 
 @adapter
 def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
-    """The different elements, the place of each element among them, and how often each occurs."""
+    """Return the unique elements, for each element its index in the result, and the counts."""
     return UniqueWithCounts(*_unique(x, out_idx))
 
 
@@ -243,9 +251,10 @@ def searchsorted(
     out_type: Any = int32,
     name: str | None = None,
 ) -> Any:
-    """The places at which values would be put into sorted rows."""
+    """Return the indices at which values would be inserted into sorted rows."""
     rows, sought = (np.asarray(unwrap(x)) for x in matched("searchsorted", sorted_sequence, values))
     flat = rows.reshape(-1, rows.shape[-1])
+    # One row of values for each sorted row: np.searchsorted takes a single sorted sequence.
     target = sought.reshape(len(flat), -1) if flat.size or sought.size else sought
     result = [np.searchsorted(row, of, side) for row, of in zip(flat, target, strict=True)]  # type: ignore[call-overload]
     return np.array(result, numpy_dtype(out_type)).reshape(sought.shape)
@@ -292,8 +301,9 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
 def invert_permutation(x: Any, name: str | None = None) -> Any:
     """Invert a permutation."""
     order = plain(x)
+    # np.argsort would return something for any numbers.
     if sorted(order.tolist()) != list(builtins.range(order.size)):
-        raise InvalidArgumentError(f"{order.tolist()} is no permutation of 0 to {order.size - 1}")
+        raise InvalidArgumentError(f"{order.tolist()} isn't a permutation of 0 to {order.size - 1}")
     return np.argsort(order).astype(order.dtype)
 
 

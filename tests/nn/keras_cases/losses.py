@@ -49,11 +49,9 @@ def squared_error_of_shapes(k: Any, rng: np.random.Generator) -> Arrays:
         "weights_column": of_loss(k, loss, row, column, weights[:, None]),
         "weights_number": of_loss(k, loss, column, column[::-1], 0.5),
         "times": of_loss(k, loss, rng.normal(size=(2, 3)), rng.normal(size=(2, 3, 1))),
-        "times_weights": of_loss(
-            k, loss, np.zeros((2, 3, 2)), rng.normal(size=(2, 3, 2)), rng.random((2, 1))
-        ),
+        "times_weights": of_loss(k, loss, np.zeros((2, 3, 2)), rng.normal(size=(2, 3, 2)), rng.random((2, 1))),
         "whole_targets": of_loss(k, loss, np.arange(4), column),
-    }
+    }  # fmt: skip
 
 
 @case
@@ -182,13 +180,9 @@ def categorical_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
         "axis": of_loss(k, loss(True, axis=0), rng.dirichlet(np.ones(4), 3).T, logits),
         "axis_probabilities": of_loss(k, loss(axis=1), y_true, probabilities),
         "times": of_loss(
-            k,
-            loss(True),
-            np.eye(3)[rng.integers(0, 3, (2, 4))],
-            rng.normal(size=(2, 4, 3)),
-            rng.random((2, 1)),
+            k, loss(True), np.eye(3)[rng.integers(0, 3, (2, 4))], rng.normal(size=(2, 4, 3)), rng.random((2, 1))
         ),
-    }
+    }  # fmt: skip
 
 
 @case
@@ -205,10 +199,8 @@ def focal_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
         "binary_smooth": of_loss(k, binary(label_smoothing=0.1), y_true, probabilities),
         "categorical": of_loss(k, categorical(), one_hot, probabilities),
         "categorical_logits": of_loss(k, categorical(from_logits=True), one_hot, logits),
-        "categorical_options": of_loss(
-            k, categorical(0.3, 1.5, label_smoothing=0.1), one_hot, probabilities
-        ),
-    }
+        "categorical_options": of_loss(k, categorical(0.3, 1.5, label_smoothing=0.1), one_hot, probabilities),
+    }  # fmt: skip
 
 
 @case

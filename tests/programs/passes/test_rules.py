@@ -51,13 +51,7 @@ def test_dead_code() -> None:
 
     found = passed(f, by=without_dead_code, x=np.eye(2))
 
-    assert found == [
-        "a = inv(x)",
-        "b = argmax(x)",
-        "c = getitem(x, b)",
-        "d = exp(x)",
-        "return d",
-    ]
+    assert found == ["a = inv(x)", "b = argmax(x)", "c = getitem(x, b)", "d = exp(x)", "return d"]
 
 
 def test_common_subexpressions() -> None:
@@ -299,15 +293,11 @@ def test_a_number_that_was_made_an_array() -> None:
     ("f", "x", "rest"),
     [
         (lambda x: np.float32(0.1) * x, X.astype("f4"), "a = multiply(0.1, x); return a"),
-        (
-            lambda x: np.float32(0.1) * x,
-            X,
-            "a = multiply(float32(0.10000000149011612), x); return a",
-        ),
+        (lambda x: np.float32(0.1) * x, X, "a = multiply(float32(0.10000000149011612), x); return a"),
         (lambda x: np.float64(0.1) * x, X.astype("f4"), "a = multiply(float64(0.1), x); return a"),
         (lambda x: x > np.float64(np.inf), X, "a = greater(x, float64(inf)); return a"),
     ],
-)
+)  # fmt: skip
 def test_literals(f: Callable[..., Any], x: Any, rest: str) -> None:
     """A number is written as Python's only where it keeps its dtype."""
     assert left(f, scalar_operands.RULES, x=x) == rest
@@ -414,18 +404,12 @@ def test_constants_that_repeat_along_one_axis_are_numbers() -> None:
 @pytest.mark.parametrize(
     ("f", "calls_left"),
     [
-        (
-            lambda x, y: x + -sine(y) * y,
-            "a = sin(y); b = multiply(a, y); c = subtract(x, b); return c",
-        ),
+        (lambda x, y: x + -sine(y) * y, "a = sin(y); b = multiply(a, y); c = subtract(x, b); return c"),
         (lambda x, y: -2.0 * y + x, "a = multiply(2.0, y); b = subtract(x, a); return b"),
-        (
-            lambda x, y: x - x / -y * 2.0,
-            "a = divide(x, y); b = multiply(a, 2.0); c = add(x, b); return c",
-        ),
+        (lambda x, y: x - x / -y * 2.0, "a = divide(x, y); b = multiply(a, 2.0); c = add(x, b); return c"),
         (lambda x, y: x + -0.0 * y, "a = multiply(-0.0, y); b = add(x, a); return b"),
     ],
-)
+)  # fmt: skip
 def test_sums_with_negative_products(f: Callable[..., Any], calls_left: str) -> None:
     """The sign of a factor goes into the sum; -0.0 is no negative number."""
     y = np.array([1.0, 2.0, 3.0])

@@ -30,11 +30,7 @@ from tapemagic.report.tabs.trace.steps import Steps, TraceStep
 class CodeLine:
     """A line of the program.
 
-    Attributes
-    ----------
-    text : str
-    steps : tuple of int
-        The steps through the graph to which it belongs, counted from 1.
+    - `steps`: The steps through the graph to which it belongs, counted from 1.
     """
 
     text: str
@@ -45,12 +41,8 @@ class CodeLine:
 class Code:
     """The derivatives of a report as a program.
 
-    Attributes
-    ----------
-    lines : tuple of CodeLine
-        None if there is no program.
-    why : str
-        Why there is none.
+    - `lines`: Empty if there is no program.
+    - `why`: Why there is no program.
     """
 
     lines: tuple[CodeLine, ...] = ()
@@ -89,7 +81,7 @@ def source_of(subject: Subject) -> SourceText | str:
     except SourceError as error:
         words = str(error)
         return f"{words[:1].upper()}{words[1:]}."
-    except Exception as error:  # noqa: BLE001 -- a rule may call anything, also on values that stand in for others
+    except Exception as error:  # noqa: BLE001 -- a rule may call anything, also on placeholder values
         return f"The derivatives cannot be written as a program: {failure_reason(error)}"
 
 
@@ -104,8 +96,8 @@ def _source(subject: Subject) -> SourceText:
     names = [name for name, _ in subject.targets]
     name = names[0] if len(names) == 1 else "targets"
     notes["brief"] = len(names) == 1
-    asked = [name for name, _ in subject.sources]
-    notes["summary"] = summary(names, asked, subject.order, is_sum(groups))
+    source_names = [name for name, _ in subject.sources]
+    notes["summary"] = summary(names, source_names, subject.order, is_sum(groups))
     return text_of(
         recorded_program(
             contents, groups, sources, subject.order, words, name_of(name, subject.order), notes
@@ -134,6 +126,7 @@ def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
             continue
         key = file, statement.line
         before = first.get(statement.line)
+        # Another instruction in the same call, or the same one in the same run, belongs to the same execution.
         again = (
             before is not None and call == before[0] and (offset != before[1] or run == before[2])
         )
@@ -146,7 +139,8 @@ def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
 
 
 def _without_magics(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a cell with comments instead of magics, so that Python can parse them."""
+    """Replace the magics of a cell by comments, so that Python can parse the cell."""
+    # A comment keeps the line numbers.
     return ["#\n" if line.lstrip()[:1] in MAGIC else f"{line.rstrip()}\n" for line in lines]
 
 
@@ -156,6 +150,7 @@ def with_steps(source: SourceText | str, steps: Sequence[TraceStep]) -> Code:
         return Code(why=source)
     steps_of_mark: dict[Mark, list[int]] = {}
     for k, step in enumerate(steps, 1):
+        # A `Mark` has level 0 for the forward pass, and k for the sweep of order k.
         level = step.part + 1 if step.way == "reverse" else 0
         for position in step.positions:
             steps_of_mark.setdefault((level, position), []).append(k)

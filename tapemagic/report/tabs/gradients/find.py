@@ -53,14 +53,9 @@ class Derivative:
 class GradientFindings:
     """The contents of the tab Gradients.
 
-    Attributes
-    ----------
-    rows : tuple of Derivative
-        The derivatives of the targets with respect to the sources, order by order.
-    matrices : tuple of Matrix
-        The full matrices that were requested.
-    own : tuple of OwnGradient
-        The gradients that the program took itself.
+    - `rows`: The derivatives of the targets with respect to the sources, order by order.
+    - `matrices`: The full matrices that were requested.
+    - `own`: The gradients that the program took itself.
     """
 
     rows: tuple[Derivative, ...] = ()
@@ -70,6 +65,7 @@ class GradientFindings:
 
 def find(subject: Subject) -> GradientFindings:
     """Find the rows of the table of gradients, the full matrices, and the gradients that the program took."""
+    # With --compute, the hint to use --compute would be wrong.
     hint = ASKING if subject.request.compute is None else ""
     matrices = tuple(matrix.finished(hint) for matrix in subject.matrices)
     return GradientFindings(subject.shared(gradient_rows), matrices, subject.shared(own_gradients))
@@ -97,7 +93,7 @@ MATRICES: dict[Kind, Callable[..., list[PendingMatrix]]] = {
 
 
 def requested_matrices(subject: Subject, observer: Observer) -> list[PendingMatrix]:
-    """Return the full matrices that were requested, of which those of Dask arrays have no numbers yet."""
+    """Return the full matrices that were requested; those of Dask arrays have no numbers yet."""
     request = subject.request
     reasons = reasons_for_none(subject) if request.matrices else {}
     return [
@@ -149,6 +145,7 @@ def _why_incomplete(subject: Subject, key: Key) -> str:
     below = table.gradients.get((t, s, level - 1))
     if table.gradients[key] is not None:
         return missing(question, below)
+    # The error of a rule is the reason, so no other is searched for.
     if key in table.problems:
         return table.problems[key]
     if level == 1:
@@ -158,6 +155,7 @@ def _why_incomplete(subject: Subject, key: Key) -> str:
     if kept := blocked_gradient(question):
         kept = kept.removesuffix(".")
         return f"on the tape, the derivative of order {level - 1} doesn't depend on {x}, but {kept}"
+    # The derivative below this one doesn't depend on x, so y is a polynomial in x around this point.
     what = "linear" if level == 2 else f"a polynomial of degree {level - 1} or less"
     return f"it is zero, because {y} is {what} in {x} near this point"
 

@@ -87,6 +87,7 @@ def hessians(
         # Sources without a gradient have no second derivatives: each gets a matrix with its reason.
         connected = [source for source, reason in zip(sources, why, strict=True) if not reason]
         if connected:
+            # A fork, because recording the gradients must add no records to the observer.
             matrices += _hessian(observer.fork(), target, connected)
         matrices += [
             PendingMatrix(Matrix("hessian", target[0], (x, x), source.shape * 2, reason=reason))
@@ -113,17 +114,18 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Pendin
     entries = sum(x.size for _, x in sources)
     blank = Matrix("hessian", y, (names, names), (entries, entries), notes=notes)
     try:
+        # `silence` stops all tapes that are open; this one is opened inside it.
         with silence(), tape:
             gradients = tape.gradient(goal, [x for _, x in sources])
         lazily = f"tape.jacobian {OF_GRADIENT}, {LAZILY}"
         elsewhere = lazily if is_lazy(unwrap(goal)) else JACOBIAN_OF_GRADIENT
         second = _HessianBlocks(tape, sources, gradients, elsewhere)
         if axis_of(*sources).size <= MAX_SHOWN or len(sources) > MAX_BLOCK_SOURCES:
-            return [second.whole(blank)]
-        first, *others = combinations_with_replacement(range(len(sources)), 2)
+            return [second.one_matrix(blank)]
+        first, *rest = combinations_with_replacement(range(len(sources)), 2)
         return [
             second.block(blank, *first),
-            *(second.block(replace(blank, notes=()), i, j) for i, j in others),
+            *(second.block(replace(blank, notes=()), i, j) for i, j in rest),
         ]
     except Exception as error:  # noqa: BLE001 -- a rule may call anything
         return [PendingMatrix(_failed(blank, error, goal))]
@@ -141,7 +143,7 @@ class _HessianBlocks:
     gradients: Sequence[Any]
     elsewhere: str
 
-    def whole(self, blank: Matrix) -> PendingMatrix:
+    def one_matrix(self, blank: Matrix) -> PendingMatrix:
         """The Hessian as one matrix, with the elements of all sources."""
         every, count = axis_of(*self.sources), len(self.sources)
         if problem := _too_large(every.size**2, sum(map(self._work, range(count)))):
@@ -223,6 +225,7 @@ def _failed(matrix: Matrix, error: Exception, target: Any) -> Matrix:
 
 def _work(tape: Tape, target: Any) -> int:
     """The number of elements that the reverse sweep of a Jacobian computes."""
+    # Only operations that lead to the target are swept, once for each row of the Jacobian.
     needed, count = {id_of(target)}, 0
     for _, _, ids, _, output, output_id in reversed(tape.records):
         several = output_id.__class__ is tuple
@@ -236,8 +239,8 @@ def _work(tape: Tape, target: Any) -> int:
 def _too_large(entries: int, work: int) -> str:
     """Return the reason why a matrix is too large to compute, or '' if it isn't."""
     if entries > MAX_ENTRIES:
-        most = f"{MAX_ENTRIES:,}"
-        return f"not computed, since it has {entries:,} entries, and a report takes on {most}"
+        limit = f"{MAX_ENTRIES:,}"
+        return f"not computed, since it has {entries:,} entries, and a report takes on {limit}"
     if work > MAX_WORK:
         return f"not computed, since its sweep would pass {work:,} numbers, and a report takes on {MAX_WORK:,}"
     return ""

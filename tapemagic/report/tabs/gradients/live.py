@@ -20,7 +20,7 @@ class Check(TypedDict):
 
 
 def html(_screen: Screen, static: Callable[[], str]) -> str | None:
-    """The table as it is on the static page, or None if there is nothing to differentiate."""
+    """Return the table of the static page, or None if there is nothing to differentiate."""
     return static() or None
 
 
@@ -48,6 +48,7 @@ def sign(rows: tuple[Derivative, ...]) -> str:
     outcomes = {row.check.outcome for row in rows if row.check is not None}
     if "differs" in outcomes:
         return "✗"
+    # A match says nothing about a part that wasn't recorded, so an incomplete gradient gets no ✓.
     return "✓" if "agrees" in outcomes and not _incomplete(rows) else ""
 
 
@@ -69,12 +70,14 @@ def outcome(rows: tuple[Derivative, ...]) -> str:
         which = "The gradient" if unknown == 1 else f"None of the {unknown:,} gradients"
         return f"{which} could {'not ' * (unknown == 1)}be checked by finite differences."
     if not differs:
-        one = "One gradient matches" if unknown else "The gradient matches"
-        words = one if agrees == 1 else f"{'' if unknown else 'All '}{agrees:,} gradients match"
+        single = "One gradient matches" if unknown else "The gradient matches"
+        words = single if agrees == 1 else f"{'' if unknown else 'All '}{agrees:,} gradients match"
         words += " finite differences"
     elif not agrees:
-        one = "One gradient differs" if unknown else "The gradient differs"
-        words = one if differs == 1 else f"{'' if unknown else 'All '}{differs:,} gradients differ"
+        single = "One gradient differs" if unknown else "The gradient differs"
+        words = (
+            single if differs == 1 else f"{'' if unknown else 'All '}{differs:,} gradients differ"
+        )
         words += " from finite differences"
     else:
         words = f"Of {compared:,} gradients, {agrees:,} match{'es' * (agrees == 1)} finite differences, and "

@@ -34,14 +34,9 @@ GAP = "…"
 class HeatMap:
     """The cells of a heat map of a large matrix.
 
-    Attributes
-    ----------
-    cells : tuple of tuple of float
-        Entries, or means of blocks of entries, to six significant digits; absolute values of complex ones.
-    block : (int, int)
-        The rows and columns of the matrix in one cell; the last cells may have fewer.
-    absolute : bool
-        Whether the cells are absolute values.
+    - `cells`: Entries, or means of blocks of entries, to six significant digits; absolute values of complex ones.
+    - `block`: (int, int). The rows and columns of the matrix in one cell; the last cells may have fewer.
+    - `absolute`: Whether the cells are absolute values.
     """
 
     cells: Cells
@@ -133,7 +128,8 @@ def axis_of(*named: tuple[str, Any]) -> MatrixAxis:
 def with_entries(matrix: Matrix, table: Any, down: MatrixAxis, across: MatrixAxis) -> Matrix:
     """The matrix with its entries as text, and a heat map if it is large; a zero has no sign."""
     rows, columns = _shown_positions(down.size), _shown_positions(across.size)
-    whole = None not in rows and None not in columns
+    is_complete = None not in rows and None not in columns
+    # Adding 0 turns -0.0 into 0.0.
     cells = tuple(
         tuple(GAP if i is None or j is None else format_number(table[i, j] + 0) for j in columns)
         for i in rows
@@ -143,8 +139,8 @@ def with_entries(matrix: Matrix, table: Any, down: MatrixAxis, across: MatrixAxi
         rows=_labels(down, rows),
         columns=_labels(across, columns),
         cells=cells if table.size else (),
-        extent="" if whole else format_entries(table),
-        heat=None if whole or not table.size else _heat(table),
+        extent="" if is_complete else format_entries(table),
+        heat=None if is_complete or not table.size else _heat(table),
     )
 
 
@@ -162,6 +158,7 @@ def _labels(names: MatrixAxis, positions: Sequence[int | None]) -> tuple[str, ..
 
 def _heat(table: Any) -> HeatMap:
     """The heat map of a matrix, with means of blocks where it has more than `MAX_CELLS` rows or columns."""
+    # -(-a // b) rounds up, as in `block_means`.
     block = tuple(-(-size // MAX_CELLS) for size in table.shape)
     with np.errstate(all="ignore"):
         cells = rounded(block_means(table, (MAX_CELLS, MAX_CELLS)))
@@ -177,14 +174,9 @@ NO_AXIS = MatrixAxis(())
 class Block:
     """A block of a matrix: an array of derivatives, which may be lazy.
 
-    Attributes
-    ----------
-    values : array
-        Of any shape.
-    shape : (int, int)
-        The rows and columns that it is reshaped to.
-    is_transposed : bool
-        Whether they change places then.
+    - `values`: Of any shape.
+    - `shape`: (int, int). The rows and columns that it is reshaped to.
+    - `is_transposed`: Whether they change places then.
     """
 
     values: Any
@@ -205,16 +197,10 @@ class Block:
 class PendingMatrix:
     """A matrix whose numbers may be computed later.
 
-    Attributes
-    ----------
-    matrix : Matrix
-        It has everything but entries; without blocks it is finished.
-    blocks : sequence of sequence of Block
-        Rows of blocks: a single one, or as many rows as columns.
-    down, across : MatrixAxis
-        The rows and columns of them all.
-    notes : tuple of str
-        Remarks on the entries.
+    - `matrix`: It has everything but entries; without blocks it is finished.
+    - `blocks`: Rows of blocks: a single one, or as many rows as columns.
+    - `down`, `across`: The rows and columns of them all.
+    - `notes`: Remarks on the entries.
     """
 
     matrix: Matrix
@@ -229,7 +215,7 @@ class PendingMatrix:
         return [block.values for row in self.blocks for block in row if is_pending(block.values)]
 
     def filled(self) -> Matrix:
-        """The matrix with its entries, all of which are known."""
+        """Return the matrix with its entries; none of them may be pending."""
         if not self.blocks:
             return self.matrix
         matrix = replace(self.matrix, notes=(*self.matrix.notes, *self.notes))
@@ -253,6 +239,7 @@ def drafted(draft: PendingMatrix, elsewhere: str) -> PendingMatrix:
     `elsewhere` says where to find those.
     """
     lazy = [block.values for row in draft.blocks for block in row if is_lazy(block.values)]
+    # Filled at once, so that the report keeps labels and texts, and the array of entries is freed.
     if not lazy:
         return PendingMatrix(draft.filled())
     if any(x.size * x.dtype.itemsize > MAX_KEPT_BYTES for x in lazy):

@@ -94,7 +94,7 @@ def small(number: float) -> str:
     return f"{number:g}".replace("e-0", "e-")
 
 
-MOST = 50
+MAX_COMPARED = 50
 """The largest number of entries of a source that are compared."""
 WORK = 3e8
 """Maximum number of elements to compute; beyond, fewer entries are compared: roughly a second's work."""
@@ -105,6 +105,7 @@ COPIES = 12
 
 # With step 1e-3, the formula of 6th order is exact to about 2e-13 of the function's values: their rounding, 2e-16,
 # divided by the step. The recorded gradient carries the rounding of its own dtype, hence the coarser limits below.
+# tests/report/test_checks.py checks right and wrong gradients of every dtype against these limits.
 TOLERANCE = 1e-7
 TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
 """The relative difference that counts as none, in double precision and below."""
@@ -177,12 +178,12 @@ def _check(subject: Subject, key: Key, work: float) -> Check:
 class _Recorded(WeightedSum):
     """A target as a function of a source, with the gradient that the tape gave."""
 
-    known: Any
+    tape_gradient: Any
 
     @property
     def gradient(self) -> Any:
         """The tape's gradient, as a vector."""
-        return flat([self.known])
+        return flat([self.tape_gradient])
 
 
 def _chosen(replay: Replay, work: float) -> list[int]:
@@ -191,7 +192,8 @@ def _chosen(replay: Replay, work: float) -> list[int]:
     operations = replay.operations
     elements = sum(y.size for record in operations for y in several(record.output))
     cost = elements + OVERHEAD * len(operations) + COPIES * size
-    count = int(min(max(work / (len(CENTRAL) * cost), 1), MOST, size))
+    count = int(min(max(work / (len(CENTRAL) * cost), 1), MAX_COMPARED, size))
+    # Evenly spread, not random: a cell that runs again must give the same report, as nbval checks.
     return sorted(set(np.linspace(0, size - 1, count).round().astype(int).tolist()))
 
 
@@ -253,10 +255,10 @@ class _Comparison:
         """A possible reason for a difference: a kink, or a function with a custom gradient."""
         slopes = [(self._slope(k, -short), self._slope(k, short)) for short in SHORTENED]
         left, right = slopes[0]
-        most = max(abs(left), abs(right))
+        steeper = max(abs(left), abs(right))
         gaps = [abs(a - b) for a, b in slopes]
-        if gaps[0] > KINK * most and max(gaps) <= KINKED * min(gaps):
-            left, right = _shown(left, most), _shown(right, most)
+        if gaps[0] > KINK * steeper and max(gaps) <= KINKED * min(gaps):
+            left, right = _shown(left, steeper), _shown(right, steeper)
             return (
                 f"there is a kink: the slope is {left:.3g} on one side and {right:.3g} on the other"
             )

@@ -1,4 +1,4 @@
-"""The gradients that the program itself took, of whatever tape: values, or the reason for each None."""
+"""The gradients that the program took itself, from any tape: values, or None with its reason."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tapemagic.explain.query import Program, Question
 from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.report.subject import Subject
 
-LONGEST = 24
-"""The number of characters up to which an expression of the program serves as a name."""
+MAX_EXPRESSION_LENGTH = 24
+"""Maximum number of characters of an expression that serves as a name."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,21 @@ class OwnGradient:
     Attributes
     ----------
     name : str
-        The name that the program gave it; empty if it has none.
+        Its name in the program, or ''.
     target, source : str
     text : str or None
-        The value in one line; None if there is no gradient.
+        The value in one line, or None if there is no gradient.
     reason : str
-        The reason for a None; empty if there is a gradient.
+        The reason for a None, or '' if there is a gradient.
     method : {'gradient', 'jacobian', 'batch_jacobian'}
     tape : str
-        The program's name for the tape; empty if that cannot be told.
+        The program's name for the tape, or '' if it is unknown.
     line : int or None
         The line of the cell that asked.
     count : int
         The number of times that it was taken there; this is the last.
     remark : str
-        The weights or the sum that it is the gradient of; empty if it is none.
+        The weights, or the sum that it is the gradient of, or ''.
     """
 
     name: str
@@ -74,9 +74,9 @@ class OwnGradient:
 
     def __str__(self) -> str:
         """The gradient as an equation, with its origin."""
-        given = f"{self.name} = {self.symbol}" if self.name else self.symbol
+        left = f"{self.name} = {self.symbol}" if self.name else self.symbol
         reason = f": {self.reason}" if self.text is None else ""
-        return f"{given} = {self.text}, {self.origin}{reason}"
+        return f"{left} = {self.text}, {self.origin}{reason}"
 
 
 def own_gradients(subject: Subject) -> tuple[OwnGradient, ...]:
@@ -88,7 +88,7 @@ def own_gradients(subject: Subject) -> tuple[OwnGradient, ...]:
 
 
 def target_names(call: GradientCall) -> Sequence[str]:
-    """The targets of a call as the program writes them."""
+    """Return the targets of a call as written in the program."""
     return _names(written_call(call).target, call.targets, {}, "the target", {})
 
 
@@ -96,11 +96,11 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
     """A row for each source of a call."""
     written = written_call(call)
     namespace = subject.context.program.namespace
-    known = {**subject.known_names, **_held(call, namespace)}
-    targets = _names(written.target, call.targets, known, "the target", namespace)
-    sources = _names(written.sources, call.sources, known, "a source", namespace)
+    names = {**subject.known_names, **_namespace_names(call, namespace)}
+    targets = _names(written.target, call.targets, names, "the target", namespace)
+    sources = _names(written.sources, call.sources, names, "a source", namespace)
     target = targets[0] if len(targets) == 1 else f"({' + '.join(targets)})"
-    if len(target) > 2 * LONGEST:
+    if len(target) > 2 * MAX_EXPRESSION_LENGTH:
         target = "the target" if len(targets) == 1 else "the targets"
     remark = "weighted by output_gradients" if call.weighted else ""
     if call.method == "gradient" and not call.weighted:
@@ -108,7 +108,7 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
         remark = f"the gradient of the sum of {arrays[0]}" if arrays else ""
     results = _results(written.results, len(sources))
     for name, source, x, value in zip(results, sources, call.sources, call.results, strict=True):
-        reason = "" if value is not None else _reason(call, targets, source, x, written.tape, known)
+        reason = "" if value is not None else _reason(call, targets, source, x, written.tape, names)
         text = None if value is None else format_value(unwrap(value))
         yield OwnGradient(
             name,
@@ -129,6 +129,7 @@ def _reason(
 ) -> str:
     """The reason for a None, by what the tape that gave it still knows."""
     snapshot = snapshot_of(call.tape)
+    # Entering a tape again clears its records, and with them what they say about the earlier gradient.
     if not snapshot.times or snapshot.times[0] > call.time:
         return f"{tape or 'the tape'} has been used again since, so the reason is gone."
     place = Place(call.code.co_filename, written_call(call).line, "")
@@ -140,14 +141,14 @@ def _reason(
     return next(reasons)
 
 
-def _held(call: GradientCall, namespace: Any) -> dict[int, str]:
+def _namespace_names(call: GradientCall, namespace: Any) -> dict[int, str]:
     """The names in the notebook of targets and sources, by id."""
-    wanted = {id_of(x) for x in (*call.targets, *call.sources)}
-    found: dict[int, str] = {}
+    numbers = {id_of(x) for x in (*call.targets, *call.sources)}
+    names: dict[int, str] = {}
     for name, value in namespace.items():
-        if not name.startswith("_") and isinstance(value, Traced) and id_of(value) in wanted:
-            found.setdefault(id_of(value), name)
-    return found
+        if not name.startswith("_") and isinstance(value, Traced) and id_of(value) in numbers:
+            names.setdefault(id_of(value), name)
+    return names
 
 
 # -- the text of the call ---------------------------------------------------------------------------
@@ -166,6 +167,7 @@ class WrittenCall:
 
 def written_call(call: GradientCall) -> WrittenCall:
     """The text of a call; empty parts where the program's text is not known."""
+    # co_positions (PEP 657) has an entry for each code unit, which has two bytes.
     line, *end = list(call.code.co_positions())[call.offset // 2][:4]
     tree, _ = text_of(Place(call.code.co_filename, 1, ""))
     return _written(tree, line or 1, (end[0], end[2]))
@@ -173,20 +175,21 @@ def written_call(call: GradientCall) -> WrittenCall:
 
 @lru_cache(512)
 def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) -> WrittenCall:
-    found = WrittenCall(line=line)
+    call = WrittenCall(line=line)
     bound: ast.expr | None = None
+    # The end of a call identifies it: a(b)(c) and a(b) begin at the same column, and end elsewhere.
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or _end(node) != end:
             continue
-        given = dict(zip(("target", "sources"), node.args, strict=False))
-        given |= {word.arg or "": word.value for word in node.keywords}
-        given.setdefault("sources", given.get("source", given.get("sources")))  # type: ignore[arg-type]
+        arguments = dict(zip(("target", "sources"), node.args, strict=False))
+        arguments |= {word.arg or "": word.value for word in node.keywords}
+        arguments.setdefault("sources", arguments.get("source", arguments.get("sources")))  # type: ignore[arg-type]
         owner = getattr(node.func, "value", None)
         tape = ast.unparse(owner) if owner is not None else ""
-        found = WrittenCall(
-            tape if len(tape) <= LONGEST else "",
-            given.get("target"),
-            given.get("sources"),
+        call = WrittenCall(
+            tape if len(tape) <= MAX_EXPRESSION_LENGTH else "",
+            arguments.get("target"),
+            arguments.get("sources"),
             line=line,
         )
     for statement in ast.walk(tree):
@@ -197,7 +200,7 @@ def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) ->
                 bound = target
             case ast.NamedExpr(target, ast.Call() as value) if _end(value) == end:
                 bound = target
-    return WrittenCall(found.tape, found.target, found.sources, bound, line)
+    return WrittenCall(call.tape, call.target, call.sources, bound, line)
 
 
 def _end(node: ast.expr) -> tuple[int | None, int | None]:
@@ -205,7 +208,7 @@ def _end(node: ast.expr) -> tuple[int | None, int | None]:
 
 
 def _results(bound: ast.expr | None, count: int) -> Sequence[str]:
-    """The names of the results of a call, by what it is assigned to; empty where they have none."""
+    """Return the names that the results of a call are assigned to, or '' for a result without a name."""
     if count == 1 and isinstance(bound, ast.Name | ast.Attribute | ast.Subscript):
         return [_short(bound)]
     parts = getattr(bound, "elts", [])
@@ -217,7 +220,7 @@ def _results(bound: ast.expr | None, count: int) -> Sequence[str]:
 def _names(
     node: ast.expr | None,
     values: Sequence[Any],
-    known: Mapping[int, str],
+    names_by_id: Mapping[int, str],
     default: str,
     namespace: Mapping[str, Any],
 ) -> Sequence[str]:
@@ -231,16 +234,16 @@ def _names(
     elif isinstance(node, ast.Dict):  # whose values a tape takes in the order of its keys
         elements = []
     if len(elements) != len(values) or any(isinstance(x, ast.Starred) for x in elements):
-        whole = _short(node)
+        container = _short(node)
         return [
-            known.get(id_of(x)) or (f"{whole}[{i}]" if whole else default)
+            names_by_id.get(id_of(x)) or (f"{container}[{i}]" if container else default)
             for i, x in enumerate(values)
         ]
     names = []
     for element, x in zip(elements, values, strict=True):
-        written, other = _short(element), known.get(id_of(x), "")
+        written, named = _short(element), names_by_id.get(id_of(x), "")
         is_other = isinstance(element, ast.Name) and namespace.get(written) is not x
-        names.append((other if is_other else written) or written or other or default)
+        names.append((named if is_other else written) or written or named or default)
     return names
 
 
@@ -249,4 +252,4 @@ def _short(node: ast.expr | None) -> str:
     if node is None or isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Constant):
         return ""
     text = ast.unparse(node)
-    return text if len(text) <= LONGEST else ""
+    return text if len(text) <= MAX_EXPRESSION_LENGTH else ""

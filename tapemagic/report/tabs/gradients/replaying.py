@@ -31,11 +31,7 @@ class ReplayError(Exception):
 class Step:
     """An operation to repeat.
 
-    Attributes
-    ----------
-    record : Record
-    moving : tuple of bool
-        For each input, whether a gradient passes it to the source.
+    - `moving`: For each input, whether a gradient passes it to the source.
     """
 
     record: Record
@@ -54,14 +50,9 @@ class Renaming:
 class Replay:
     """A target as a function of the value of one source.
 
-    Attributes
-    ----------
-    source, target : int
-        Their ids.
-    point : array
-        The source's value, in double precision. Where it had other values, those change by as much.
-    steps : sequence of Step or Renaming
-        The operations between source and target, oldest first.
+    - `source`, `target`: Their ids.
+    - `point`: The source's value, in double precision. Where it had other values, those change by as much.
+    - `steps`: The operations between source and target, oldest first.
     """
 
     source: int
@@ -101,10 +92,7 @@ class Replay:
 def replay_of(snapshot: Snapshot, target: int, source: int, point: Any) -> Replay:
     """The part of a recording that leads from a source to a target, both given by their ids.
 
-    Raises
-    ------
-    ReplayError
-        If the operations do not give the recorded results when they are repeated.
+    Raises ReplayError if the operations do not give the recorded results when they are repeated.
     """
     steps: list[Step | Renaming] = []
     moved, own = {source}, ""
@@ -138,9 +126,10 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
     needed: set[int] = {target}
     steps: list[Step | Renaming] = []
     made_by: dict[int, list[int]] = {}
+    # Backwards, so that operations that don't lead to the target are skipped.
     for raw in reversed(snapshot.records):
-        made = several(raw[-1])
-        if needed.isdisjoint(made):
+        output_ids = several(raw[-1])
+        if needed.isdisjoint(output_ids):
             continue
         record = Record._make(raw)
         if _call(record) is not None:
@@ -160,20 +149,21 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
 
 def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
     """Return, for each input of an operation, True if the tape passes a gradient to this input."""
-    operation, made = record.operation, several(record.output_id)[0]
+    operation, first_output = record.operation, several(record.output_id)[0]
     count = len(record.ids)
+    # An operation may have more inputs than rules: it passes no gradient to the others.
     rules = (operation.rules or (operation.joint_rule,) * count) + (None,) * count
     return tuple(
         is_id(i)
         and snapshot.tracks(i)
-        and snapshot.tracked[i] <= made
+        and snapshot.tracked[i] <= first_output
         and rule not in (None, no_derivative)
         for i, rule in zip(record.ids, rules, strict=False)
     )
 
 
 def _call(record: Record) -> Any:
-    """Return the call with a custom gradient that a record represents, or None."""
+    """Return the call of a function with a custom gradient, or None for another record."""
     return (record.params or {}).get("call")
 
 
@@ -189,9 +179,10 @@ def _results_by_array(snapshot: Snapshot) -> dict[int, list[int]]:
 def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tuple[int, int], ...]:
     """The ids of the results of a call, each with that of the same array computed inside, if all are known."""
     pairs = []
-    start, given = _call(record).start_time, zip(record.values, record.ids, strict=True)
-    inputs = {id(x): i for x, i in given if is_id(i)}
+    start, pairs_in = _call(record).start_time, zip(record.values, record.ids, strict=True)
+    inputs = {id(x): i for x, i in pairs_in if is_id(i)}
     for y, new in zip(several(record.output), several(record.output_id), strict=True):
+        # Ids rise in time, so those after the start of the call and before its results were made inside it.
         inside = [i for i in made_by[id(y)] if start < i < several(record.output_id)[0]]
         if not inside and id(y) not in inputs:
             return ()
@@ -210,8 +201,9 @@ def _require_same(record: Record) -> None:
         raise ReplayError(f"repeating {record.name} failed with {problem}") from None
     for y, old in zip(results, several(record.output), strict=True):
         rtol = SAME.get(str(old.dtype), SAME_DOUBLE)
-        most = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
-        if not np.allclose(y, double(old), rtol, rtol * most, equal_nan=True):
+        largest = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
+        # Also relative to the largest entry: entries near zero carry its rounding error.
+        if not np.allclose(y, double(old), rtol, rtol * largest, equal_nan=True):
             raise ReplayError(f"{record.name} returned a different result when it was repeated")
 
 

@@ -11,10 +11,11 @@ from tapemagic.drawing.styles import BAD, QUIET, SMALL
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import format_shape, format_size, printable
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import explained, tooltip
 from tapemagic.report.tabs.gradients.find import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 
-MOST_OWN = 30
+MAX_OWN = 30
 """The number of rows for gradients that the program took itself."""
 MAX_ROWS = 60
 MAX_PICTURED = 16
@@ -41,11 +42,13 @@ def html(findings: Findings) -> str:
     rows = rows_of(findings)[:MAX_ROWS]
     pictured = rows[:MAX_PICTURED]
     groups = [list(group) for _, group in groupby(rows, lambda entry: entry.target)]
+    # Targets with one gradient each share a table, or each row would have headings.
     if all(len(group) == 1 for group in groups):
         groups = [rows]
     tables = [_table(group, {id(entry) for entry in pictured}) for group in groups if group]
     notes = [*_notes(findings), *legend(entry.value for entry in pictured)]
-    parts = [*tables, *(element("div", SMALL, escape_text(note)) for note in notes)]
+    shown = (explained(escape_text(note), "finite differences") for note in notes)
+    parts = [*tables, *(element("div", SMALL, note) for note in shown)]
     return "".join(parts) + own(findings.own_gradients) + matrices.html(findings.matrices)
 
 
@@ -66,9 +69,9 @@ def rows_of(findings: Findings) -> list[Derivative]:
 
 def own_text(gradients: Sequence[OwnGradient]) -> str:
     """The gradients that the program took itself, as equations."""
-    rest = len(gradients) - MOST_OWN
+    rest = len(gradients) - MAX_OWN
     more = [f"and {rest:,} more gradients of the cell"] if rest > 0 else []
-    return "\n".join([*(printable(str(entry)) for entry in gradients[:MOST_OWN]), *more])
+    return "\n".join([*(printable(str(entry)) for entry in gradients[:MAX_OWN]), *more])
 
 
 def own(gradients: Sequence[OwnGradient]) -> str:
@@ -76,13 +79,13 @@ def own(gradients: Sequence[OwnGradient]) -> str:
     if not gradients:
         return ""
     rows = []
-    for entry in gradients[:MOST_OWN]:
+    for entry in gradients[:MAX_OWN]:
         symbol = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
         reason = element("div", QUIET, escape_text(entry.reason)) if entry.reason else ""
         origin = element("span", QUIET, escape_text(f", {entry.origin}"))
         value = "<b>None</b>" if entry.text is None else escape_text(entry.text)
         rows.append([f"<code>{escape_text(symbol)}</code>", value + origin + reason])
-    rest = len(gradients) - MOST_OWN
+    rest = len(gradients) - MAX_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
     return listing(("in the cell", "value"), rows, (0, 1)) + more
 
@@ -112,7 +115,7 @@ def _remarks(derivative: Derivative) -> list[str]:
 
 def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
     """The gradients of one target as a table."""
-    head = ("gradient", "shape", "value", "remarks")
+    head = (tooltip("gradient", "gradient"), "shape", "value", "remarks")
     body = [_cells(entry, id(entry) in pictured) for entry in rows]
     count = 4 if any(cells[3] for cells in body) else 3
     return listing(head[:count], [cells[:count] for cells in body], (0, 2, 3))

@@ -27,33 +27,27 @@ from tapemagic.report.tabs.training.series import Series, series_of
 class ConstantNames:
     """The names and roles of values that are not on the tape.
 
-    Parameters
-    ----------
-    subject : Subject
-
-    Attributes
-    ----------
-    untracked : dict of int to (str, str)
-        The names and roles of sources and targets that are not on the tape, by the identity of their arrays.
+    - `untracked`: Dict of int to (str, str). The names and roles of sources and targets that are not on the tape, by
+      the identity of their arrays.
     """
 
     def __init__(self, subject: Subject) -> None:
-        whole, versions = subject.whole, subject.split.versions
-        self._given = subject.given_to_layers
+        snapshot, versions = subject.whole, subject.split.versions
+        self._layer_inputs = subject.given_to_layers
         both = [*subject.sources, *subject.targets]
         self.untracked: dict[int, tuple[str, Role]] = {
             id(unwrap(x)): (name, subject.roles.get(id_of(x), "watched"))
             for name, x in both
-            if id_of(x) not in versions and not whole.tracks(id_of(x))
+            if id_of(x) not in versions and not snapshot.tracks(id_of(x))
         }
         self._arrays = [
             (name, unwrap(value) if isinstance(value, Traced) else value)
             for name, value in subject.context.named
-            if not (isinstance(value, Traced) and whole.tracks(id_of(value)))
+            if not (isinstance(value, Traced) and snapshot.tracks(id_of(value)))
         ]
         self._seeds = {
             id(array): _seed_name(subject.known_names.get(i, ""), array)
-            for array, i in whole.origins.seeds
+            for array, i in snapshot.origins.seeds
         }
 
     def of(self, value: Any) -> tuple[str, Role]:
@@ -75,7 +69,7 @@ class ConstantNames:
         same = [name for name, array in self._arrays if array is value]
         if same:
             return same[0] if np.shape(value) or len(same) == 1 else ""
-        is_given = id(value) in self._given
+        is_given = id(value) in self._layer_inputs
         equal = {
             id(array): name
             for name, array in reversed(self._arrays)
@@ -99,6 +93,7 @@ def _equal(array: Any, value: Any) -> bool:
     if not shape or np.shape(array) != shape or array.dtype != value.dtype:
         return False
     if is_lazy(array) or is_lazy(value):
+        # By token, because comparing numbers would compute both arrays.
         return is_lazy(array) and is_lazy(value) and token(array) == token(value)
     return isinstance(value, Absent) or np.array_equal(array, value, equal_nan=True)
 
@@ -111,9 +106,9 @@ def _equal_when_cast(array: Any, value: Any) -> bool:
     return both_real and _equal(array.astype(value.dtype), value)
 
 
-MOST_SHAPES = 3
+MAX_SHAPES = 3
 """The number of shapes that are written of several inputs or outputs."""
-LONGEST_KIND = 32
+MAX_KIND_LENGTH = 32
 """The most characters of the name of a class."""
 
 
@@ -121,14 +116,9 @@ LONGEST_KIND = 32
 class LayerCall:
     """A call of a layer as text.
 
-    Attributes
-    ----------
-    name : str
-        The name of the layer, without those of the layers around it.
-    about : str
-        Its class, and the number of its parameters, if that is known: ``Dense, 32 parameters``.
-    shapes : str
-        ``(4, 3) → (4, 8)``; of a call that has not returned, the input shapes.
+    - `name`: The name of the layer, without those of the layers around it.
+    - `about`: Its class, and the number of its parameters, if that is known: ``Dense, 32 parameters``.
+    - `shapes`: ``(4, 3) → (4, 8)``; of a call that has not returned, the input shapes.
     """
 
     name: str
@@ -148,11 +138,7 @@ class LayerCall:
 def layer_call(name: str, scope: Scope) -> LayerCall:
     """A call of a layer as text.
 
-    Parameters
-    ----------
-    name : str
-        The name of the layer, without those of the layers around it.
-    scope : Scope
+    - `name`: The name of the layer, without those of the layers around it.
 
     Examples
     --------
@@ -161,7 +147,7 @@ def layer_call(name: str, scope: Scope) -> LayerCall:
     >>> str(layer_call("dense", scope))
     'dense (Dense, 32 parameters): (4, 3) → (4, 8)'
     """
-    about = clipped(label(scope.kind), LONGEST_KIND)
+    about = clipped(label(scope.kind), MAX_KIND_LENGTH)
     if scope.parameters is not None:
         about += f", {scope.parameters:,} parameter{'s' * (scope.parameters != 1)}"
     ends = filter(None, map(_listed, (scope.inputs, scope.outputs)))
@@ -169,8 +155,8 @@ def layer_call(name: str, scope: Scope) -> LayerCall:
 
 
 def _listed(shapes: Sequence[Shape]) -> str:
-    shown = [str(shape) for shape in shapes[:MOST_SHAPES]]
-    return ", ".join([*shown, *["…"] * (len(shapes) > MOST_SHAPES)])
+    shown = [str(shape) for shape in shapes[:MAX_SHAPES]]
+    return ", ".join([*shown, *["…"] * (len(shapes) > MAX_SHAPES)])
 
 
 def inner_variables(subject: Subject, planned: Plan) -> set[int]:
@@ -183,6 +169,7 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
     layers = [block for fold in folds for block in _layers_in(fold)]
     if not layers:
         return set()
+    # A variable is in a box or not: all its versions count as one.
     variable_of = {new: i for i, values in subject.split.versions.items() for new in values}
     records, roles = subject.records, subject.roles
 
@@ -192,6 +179,7 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
     inner: set[int] = set().union(*(read(p) for block in layers for p in block.positions()))
     for _, what in planned.items:
         if isinstance(what, int):
+            # A variable that an operation outside of layers reads has a box, and the layer an arrow from it.
             inner -= read(what)
         elif what.scope is not None:
             inner.difference_update(i for i, _ in what.scope.arguments)
@@ -221,16 +209,10 @@ MAX_CARRIED = 3
 class LoopVariable:
     """A value that a loop carries, over its iterations: numbers, or norms of arrays.
 
-    Attributes
-    ----------
-    name : str
-        Empty for a value without a name.
-    values : Series
-        One number for each iteration; nan where nothing is known.
-    gradients : Series or None
-        One number for each gradient; None without gradients.
-    is_norm : bool
-        Whether the value is an array, and the numbers are norms.
+    - `name`: Empty for a value without a name.
+    - `values`: One number for each iteration; nan where nothing is known.
+    - `gradients`: One number for each gradient; None without gradients.
+    - `is_norm`: Whether the value is an array, and the numbers are norms.
     """
 
     name: str
@@ -259,7 +241,7 @@ class Development:
 
 def carried(subject: Subject, developed: Sequence[Development]) -> tuple[LoopVariable, ...]:
     """The series of the values that a folded loop carries."""
-    return tuple(_series(one, subject) for one in developed)
+    return tuple(_series(variable, subject) for variable in developed)
 
 
 def developments(subject: Subject, fold: Fold) -> list[Development]:
@@ -290,6 +272,7 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Deve
     ends = {name: slot for slot, name in slots.items()}
     developed = []
     for slot, name in slots.items():
+        # A name that is assigned twice in an iteration carries its last value to the next.
         if name and ends[name] != slot:
             continue
         found_rows = [_row(subject, positions, last, slot) for positions in iterations]
@@ -298,7 +281,7 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Deve
             ids = [row.output_ids[0] for row in rows]
             developed.append(Development(name, [row.output for row in rows], ids))
     goals = {name for name, _ in subject.targets}
-    return sorted(developed, key=lambda one: (one.name not in goals, not one.name))
+    return sorted(developed, key=lambda variable: (variable.name not in goals, not variable.name))
 
 
 def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
@@ -315,8 +298,10 @@ def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
         for p in positions:
             used |= {slots[i][1] for i in records[p].ids if i in slots and slots[i][0] != k}
     for slot, p in enumerate(iterations[-1]):
-        made = records[p].output_id
-        if made in subject.roles or (made in subject.names and not np.ndim(records[p].output)):
+        result_id = records[p].output_id
+        if result_id in subject.roles or (
+            result_id in subject.names and not np.ndim(records[p].output)
+        ):
             used.add(slot)
     return sorted(used)
 
@@ -339,8 +324,10 @@ def _row(
         same = records[positions[slot]]
         if same.number == model.number and _stem(subject, same) == name:
             return same
-    made = (records[p] for p in reversed(positions))
-    return next((record for record in made if name and _stem(subject, record) == name), None)
+    newest_first = (records[p] for p in reversed(positions))
+    return next(
+        (record for record in newest_first if name and _stem(subject, record) == name), None
+    )
 
 
 def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Development]:
@@ -355,10 +342,10 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[De
                 if i in variable_of:
                     points.setdefault(variable_of[i], {}).setdefault(k, (value, i))
     developed = []
-    for i, known in points.items():
-        if len(known) < 2:
+    for i, point_of in points.items():
+        if len(point_of) < 2:
             continue
-        read = [known.get(k) for k in range(len(iterations))]
+        read = [point_of.get(k) for k in range(len(iterations))]
         values = [None if point is None else point[0] for point in read]
         ids = [None if point is None else point[1] for point in read]
         name = without_subscript(subject.known_names.get(i, ""))
@@ -387,6 +374,7 @@ def size_of(norms: dict[int, float], value: Any) -> float:
         return size_of(norms, value.norm)
     if not isinstance(value, np.ndarray):
         return number_of(value)
+    # By identity: the subject keeps these arrays, so no id is used again for another one.
     if id(value) not in norms:
         norms[id(value)] = number_of(value)
     return norms[id(value)]

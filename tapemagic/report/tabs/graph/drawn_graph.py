@@ -38,11 +38,12 @@ MAX_DEPTH = 8
 """The most operations on a path from top to bottom, as long as something can be folded: about a screen."""
 MAX_INPUTS = 6
 """The number of inputs, or outputs, drawn of one operation."""
-LEAST_INSIDE = 6
+MIN_INSIDE = 6
 """Maximum number of operations and folds of an opened part that is always drawn whole."""
-MOST_TIMES = 4
-"""The operations and folds, as a multiple of `max_nodes`, above which nothing more is opened."""
-MOST_OPENED, LONGEST_KEY = 1_000, 1_000
+MAX_TIMES = 4
+"""Maximum number of operations and folds, as a multiple of `max_nodes`: a larger picture opens nothing more."""
+# Keys come from a browser: without limits, one message could keep the kernel busy for long.
+MAX_OPENED, MAX_KEY_LENGTH = 1_000, 1_000
 """The most openings at once, and the most characters of a key."""
 KEY = re.compile(r"([0-9]+(\.[0-9]+)*)?~*")
 
@@ -51,21 +52,12 @@ KEY = re.compile(r"([0-9]+(\.[0-9]+)*)?~*")
 class DrawnGraph:
     """A graph with its connections to the recording.
 
-    Attributes
-    ----------
-    graph : Graph
-    positions : collection of int
-        The positions of the records that it shows, those in folds included.
-    values : mapping of int to int
-        The index in the graph of each value that has a box, by its id.
-    steps : mapping of int to int
-        The index of the step that made a value, by the value's id.
-    plan : Plan
-        The operations and folds of which the steps of the graph are made, one for each, in the same order.
-    developments : mapping of int to sequence of Development
-        The values that folded loops carry, by the indices of their steps.
-    given : mapping of int to array
-        The constants that closed layers received, by their indices in the graph.
+    - `positions`: The positions of the records that it shows, those in folds included.
+    - `values`: The index in the graph of each value that has a box, by its id.
+    - `steps`: The index of the step that made a value, by the value's id.
+    - `plan`: The operations and folds of the graph, one for each of its steps, in the same order.
+    - `developments`: The values that folded loops carry, by the indices of their steps.
+    - `constants`: The constants that closed layers received, by their indices in the graph.
     """
 
     graph: Graph
@@ -74,42 +66,38 @@ class DrawnGraph:
     steps: Mapping[int, int]
     plan: Plan
     developments: Mapping[int, Sequence[Development]]
-    given: Mapping[int, Any]
+    constants: Mapping[int, Any]
 
     def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
-        """Return the graph with marks where the first nan or infinity of each target is."""
+        """Mark the values and operations with the first nan or infinity of each target."""
         values, steps = list(self.graph.values), list(self.graph.steps)
         for fact in facts:
             record = records[fact.record]
             backward = fact.way == "backward" or fact.cause == "input"
             ids = record.ids if backward else record.output_ids
             shown = [self.values[i] for i in ids if i in self.values]
-            made = self.steps.get(record.output_ids[0])
-            if fact.cause == "input" and made is not None:
-                shown += steps[made].inputs
+            step = self.steps.get(record.output_ids[0])
+            if fact.cause == "input" and step is not None:
+                shown += steps[step].inputs
             bad = [k for k in shown if not _looks_finite(values[k], fact.way)]
             for k in bad:
                 values[k] = replace(values[k], bad=True)
-            if not bad and made is not None:
-                steps[made] = replace(steps[made], bad=True)
+            if not bad and step is not None:
+                steps[step] = replace(steps[step], bad=True)
         return replace(self.graph, values=tuple(values), steps=tuple(steps))
 
 
-def _looks_finite(value: Value, way: str) -> bool:
-    text = value.gradient if way == "backward" else value.text
+def _looks_finite(value: Value, direction: str) -> bool:
+    text = value.gradient if direction == "backward" else value.text
     return text is None or not ("nan" in text or "inf" in text)
 
 
 class Drawer:
     """Draws a recording as a graph, with any of its parts open or closed.
 
-    Parameters
-    ----------
-    subject : Subject
-    max_nodes : int, optional
-        The most nodes at first: if a graph with everything folded has more, the operations in the middle are one node.
-    iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
+    - `max_nodes`: The most nodes at first: if a graph with everything folded has more, the operations in the middle are
+      one node.
+    - `iteration`: The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
     """
 
     def __init__(
@@ -124,22 +112,12 @@ class Drawer:
     def draw(self, opened: Mapping[str, int] = MappingProxyType({})) -> DrawnGraph:
         """The graph in which some parts are opened or closed, compared to the one with at most `max_nodes` nodes.
 
-        Parameters
-        ----------
-        opened : mapping of str to int, optional
-            By the key of a part (`Step.fold`, `GraphFrame.fold`): 0 if it is closed, 1 if it is open; of a loop, the
-            number of the open iteration, counted from 1. A number out of range is the nearest, and a key of no part
-            has no effect. Where there are too many operations inside of what is opened, those in the middle are one
-            node; nothing else changes.
+        - `opened`: By the key of a part (`Step.fold`, `GraphFrame.fold`): 0 if it is closed, 1 if it is open; of a
+          loop, the number of the open iteration, counted from 1. A number out of range is the nearest, and a key of no
+          part has no effect. Where there are too many operations inside of what is opened, those in the middle are one
+          node; nothing else changes.
 
-        Returns
-        -------
-        DrawnGraph
-
-        Raises
-        ------
-        ValueError
-            If something isn't a key, or isn't an integer.
+        Raises ValueError if something isn't a key, or isn't an integer.
         """
         by_key = checked(opened)
         with shared_summaries(self._summaries), np.errstate(all="ignore"):
@@ -151,17 +129,18 @@ class Drawer:
             return drawn
         inside, spare = self._inside, max(0, self.max_nodes - _connected(drawn.graph))
         while True:
-            openings = FoldOverrides(by_key, ends, inside, MOST_TIMES * self.max_nodes)
+            # Each round draws half as much of every opened part, until the picture has room or the minimum is reached.
+            openings = FoldOverrides(by_key, ends, inside, MAX_TIMES * self.max_nodes)
             drawn = self._drawn(view, openings, spare=spare)
             room = self.max_nodes * (1 + sum(map(bool, by_key.values())))
-            if drawn.graph.nodes <= room or inside == LEAST_INSIDE:
+            if drawn.graph.nodes <= room or inside == MIN_INSIDE:
                 return drawn
-            inside = max(LEAST_INSIDE, inside // 2)
+            inside = max(MIN_INSIDE, inside // 2)
 
     @property
     def _inside(self) -> int:
         """The most operations and folds of a part that is opened, for it to be drawn whole."""
-        return max(LEAST_INSIDE, self.max_nodes // 2)
+        return max(MIN_INSIDE, self.max_nodes // 2)
 
     @cached_property
     def _tree(self) -> tuple[Sequence[int], Block]:
@@ -215,17 +194,14 @@ class Drawer:
             builder.producer,
             planned,
             builder.developments,
-            builder.given,
+            builder.layer_constants,
         )
 
 
 def checked(opened: Any) -> Mapping[str, int]:
     """Check what a browser sent as `FoldOverrides.by_key`; negative numbers become 0.
 
-    Raises
-    ------
-    ValueError
-        If something isn't a key, or isn't an integer.
+    Raises ValueError if something isn't a key, or isn't an integer.
 
     Examples
     --------
@@ -236,10 +212,10 @@ def checked(opened: Any) -> Mapping[str, int]:
     ...
     ValueError: the opening of '3.0.2' is an integer, not '1'
     """
-    if not isinstance(opened, Mapping) or len(opened) > MOST_OPENED:
-        raise ValueError(f"openings are a mapping with at most {MOST_OPENED:,} keys")
+    if not isinstance(opened, Mapping) or len(opened) > MAX_OPENED:
+        raise ValueError(f"openings are a mapping with at most {MAX_OPENED:,} keys")
     for key, number in opened.items():
-        if not (isinstance(key, str) and len(key) <= LONGEST_KEY and KEY.fullmatch(key)):
+        if not (isinstance(key, str) and len(key) <= MAX_KEY_LENGTH and KEY.fullmatch(key)):
             raise ValueError(f"{clipped(repr(key), 40)} is not a key of a part of a graph")
         # bool is a subclass of int, and JSON true would open iteration 1.
         if not isinstance(number, int) or isinstance(number, bool):

@@ -26,16 +26,9 @@ from tapemagic.report.verdict.nonfinite_origins import nonfinite_origins
 class GraphView:
     """A layout of a recording: the graph, with the trace and the steps laid out to match.
 
-    Attributes
-    ----------
-    opened : mapping of str to int
-        The parts that a reader opened or closed, by their keys.
-    graph : Graph
-    steps : Steps
-    formulas : tuple of str
-        The formula of each value of the graph: ``x1 · x2``, or '' if no single operation computed it.
-    keys : tuple of str
-        The keys of the values of the graph, by which `Details` knows them, or '' for others.
+    - `opened`: The parts that a reader opened or closed, by their keys.
+    - `formulas`: The formula of each value of the graph: ``x1 · x2``, or '' if no single operation computed it.
+    - `keys`: The keys of the values of the graph, by which `Details` knows them, or '' for others.
     """
 
     opened: Mapping[str, int]
@@ -49,14 +42,10 @@ class GraphView:
 class GraphFindings:
     """The contents of the tab Graph.
 
-    Attributes
-    ----------
-    view : GraphView
-        The layout that is shown at first.
-    drawn_operations : int
-        The number of the cell's operations that it shows, those in folds included.
-    changed : tuple of (str, int)
-        The variables that changed during the recording, with the number of their values that were read.
+    - `view`: The layout that is shown at first.
+    - `drawn_operations`: The number of the cell's operations that it shows, those in folds included.
+    - `changed`: Tuple of (str, int). The variables that changed during the recording, with the number of their values
+      that were read.
     """
 
     view: GraphView
@@ -97,10 +86,7 @@ def first_layout(subject: Subject) -> Layout:
 def layout_of(subject: Subject, opened: Mapping[str, int]) -> Layout:
     """Return the layout in which some parts are open or closed, by their keys, unlike at first.
 
-    Raises
-    ------
-    ValueError
-        If something in `opened` isn't a key, or isn't an integer.
+    Raises ValueError if something in `opened` isn't a key, or isn't an integer.
     """
     drawn = subject.shared(drawer_of).draw(opened)
     keyed = keyed_values(subject, drawn, subject.shared(KeyMaker))
@@ -111,15 +97,9 @@ def layout_of(subject: Subject, opened: Mapping[str, int]) -> Layout:
 class Keyed:
     """A value with a key.
 
-    Attributes
-    ----------
-    key : str
-    number : int or None
-        Its id, if it is on the tape.
-    value : object
-        The array of a constant; that of a value on the tape is in the recording.
-    name : str
-        Its name or symbol, or '' for a constant without one.
+    - `number`: Its id, if it is on the tape.
+    - `value`: The array of a constant; that of a value on the tape is in the recording.
+    - `name`: Its name or symbol, or '' for a constant without one.
     """
 
     key: str
@@ -141,12 +121,7 @@ class Constant(NamedTuple):
 
 
 class KeyMaker:
-    """The keys of values: the position of a record and the number of the result, or the number of a watched value.
-
-    Parameters
-    ----------
-    subject : Subject
-    """
+    """The keys of values: the position of a record and the number of the result, or the number of a watched value."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
@@ -156,9 +131,10 @@ class KeyMaker:
         return {i: k for k, i in enumerate(sorted(self._subject.snapshot.leaves))}
 
     @cached_property
-    def _asked(self) -> Mapping[int, int]:
+    def _unconnected(self) -> Mapping[int, int]:
         """The numbers of sources and targets, by the ids of values that are in no record."""
         both = [x for _, x in (*self._subject.sources, *self._subject.targets)]
+        # Reversed, so that the first number of a value that is both a source and a target counts.
         return {id_of(x) if has_id(x) else -id(x): k for k, x in reversed(list(enumerate(both)))}
 
     def place(self, number: int) -> tuple[int, int] | None:
@@ -167,8 +143,8 @@ class KeyMaker:
         # Ids rise along the tape, so the record that made a value is found in logarithmic time.
         position = bisect_left(records, number, key=_last_id)
         if position < len(records):
-            made = records[position][-1]
-            ids = made if made.__class__ is tuple else (made,)
+            output_ids = records[position][-1]
+            ids = output_ids if output_ids.__class__ is tuple else (output_ids,)
             if number in ids:
                 return position, ids.index(number)
         return None
@@ -179,21 +155,22 @@ class KeyMaker:
             return f"w{self._watched[number]}"
         if place := self.place(number):
             return f"{place[0]}.{place[1]}"
-        return f"a{self._asked[number]}" if number in self._asked else ""
+        return f"a{self._unconnected[number]}" if number in self._unconnected else ""
 
     def of_constants(self, constants: Mapping[int, Constant]) -> dict[int, str]:
         """The keys of constants by their indices in a graph.
 
         One with a name has that; a number belongs to the operation that reads it, and an array to the first that does.
         """
-        keys = {k: f"n:{one.name}" for k, one in constants.items() if one.name}
+        keys = {k: f"n:{constant.name}" for k, constant in constants.items() if constant.name}
         arrays: dict[int, int] = {}
-        for k, one in constants.items():
-            if not one.name and np.ndim(one.value):
-                arrays[id(one.value)] = k
-            elif not one.name:
-                keys[k] = f"c{one.position}.{one.slot}"
+        for k, constant in constants.items():
+            if not constant.name and np.ndim(constant.value):
+                arrays[id(constant.value)] = k
+            elif not constant.name:
+                keys[k] = f"c{constant.position}.{constant.slot}"
         for position, record in enumerate(self._subject.snapshot.records):
+            # Few arrays have no name, so the search usually ends long before the last record.
             if not arrays:
                 break
             for slot, value in enumerate(record[1]):
@@ -203,24 +180,26 @@ class KeyMaker:
 
 
 def _last_id(record: Any) -> int:
-    made = record[-1]
-    return int(made[-1] if made.__class__ is tuple else made)
+    output_ids = record[-1]
+    return int(output_ids[-1] if output_ids.__class__ is tuple else output_ids)
 
 
 def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Keyed]:
     """The values of a drawn graph, in its order, with their keys."""
     numbers = {index: i for i, index in drawn.values.items()}
     values, graph = drawn.graph.values, drawn.graph
-    constants = {k: Constant(values[k].name, x, -1, -1) for k, x in drawn.given.items()}
+    constants = {k: Constant(values[k].name, x, -1, -1) for k, x in drawn.constants.items()}
     for step, (_, what) in zip(graph.steps, drawn.plan.items, strict=True):
         if isinstance(what, int):
-            given = [x for x in enumerate(subject.records[what].values) if x[1] is not None]
-            shown = first_and_last(given, len(step.inputs))
+            operands = [x for x in enumerate(subject.records[what].values) if x[1] is not None]
+            shown = first_and_last(operands, len(step.inputs))
             for index, (slot, value) in zip(step.inputs, shown, strict=True):
                 if index not in numbers:
                     constants.setdefault(index, Constant(values[index].name, value, what, slot))
     constant_keys = keys.of_constants(constants)
-    asked = {i: unwrap(x) for _, x in (*subject.sources, *subject.targets) for i in (_number(x),)}
+    array_of = {
+        i: unwrap(x) for _, x in (*subject.sources, *subject.targets) for i in (_number(x),)
+    }
     keyed = []
     for index, value in enumerate(values):
         number, name = numbers.get(index), value.name or value.symbol
@@ -229,13 +208,14 @@ def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Ke
             keyed.append(Keyed(constant_keys.get(index, ""), None, array, name))
         else:
             is_tracked = subject.snapshot.tracks(number)
-            array = None if is_tracked else asked.get(number)
+            array = None if is_tracked else array_of.get(number)
             keyed.append(Keyed(keys.of(number), number if is_tracked else None, array, name))
     return keyed
 
 
 def _number(value: Any) -> int:
     """The id of a source or target; without one, its number in a graph."""
+    # Negative, so that it can't be the id of a value on the tape.
     return id_of(value) if has_id(value) else -id(value)
 
 

@@ -130,14 +130,7 @@ class GraphFrame:
 
 @dataclass(frozen=True)
 class Graph:
-    """The values of a recording and the operations between them, both in the order of the tape.
-
-    Attributes
-    ----------
-    values : tuple of Value
-    steps : tuple of Step
-    frames : tuple of GraphFrame
-    """
+    """The values of a recording and the operations between them, both in the order of the tape."""
 
     values: tuple[Value, ...]
     steps: tuple[Step, ...]

@@ -1,4 +1,4 @@
-"""The building of a graph from a recording, of which a view says what is open."""
+"""Builds a graph from a recording; a plan says which parts are open."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class GraphBuilder:
         self.steps: list[Step] = []
         self.outputs: list[list[int]] = []
         self.assigned: list[list[int]] = []
-        self.made: list[int] = []
+        self.output_counts: list[int] = []
         self.index: dict[int, int] = {}
         self.constants: dict[int | str, int] = {}
         self.producer: dict[int, int] = {}
@@ -62,9 +62,10 @@ class GraphBuilder:
             for i, numbers in subject.split.versions.items()
             for k, new in enumerate(numbers)
         }
+        # For each variable, the last version that a fold read, and the fold: it has assigned the next version.
         self.latest: dict[int, tuple[int, int]] = {}
         self.changed: list[list[int]] = []
-        self.given: dict[int, Any] = {}
+        self.layer_constants: dict[int, Any] = {}
         self.inner = inner_variables(subject, planned)
         self.lasting = lasting(subject)
 
@@ -84,10 +85,15 @@ class GraphBuilder:
                 outputs=tuple(outputs),
                 assigned=tuple(assigned),
                 changed=tuple(dict.fromkeys(changed)),
-                hidden=step.hidden + max(0, made - len(outputs)),
+                hidden=step.hidden + max(0, count - len(outputs)),
             )
-            for step, outputs, assigned, changed, made in zip(
-                self.steps, self.outputs, self.assigned, self.changed, self.made, strict=True
+            for step, outputs, assigned, changed, count in zip(
+                self.steps,
+                self.outputs,
+                self.assigned,
+                self.changed,
+                self.output_counts,
+                strict=True,
             )
         )
         frames = tuple(map(self.frame, self.planned.frames))
@@ -115,6 +121,7 @@ class GraphBuilder:
     def derivative_label(self, order: int, first: int) -> str:
         """The name of a derivative whose first operation is known: gradient of y."""
         sweeps = self.snapshot.origins.sweeps
+        # The last sweep that began before the first operation of the derivative has made it.
         k = bisect_right(sweeps, first, key=lambda sweep: sweep[0])
         names = [self.subject.names.get(i, "") for i in sweeps[k - 1][1]] if k else []
         if names and all(names):
@@ -179,16 +186,18 @@ class GraphBuilder:
     def add_fold(self, fold: Fold, frame: int | None) -> None:
         """Add one node for several operations."""
         positions = list(fold.positions())
-        given, read, inside = self.reads_of(positions)
+        read_values, read, inside = self.reads_of(positions)
         index = len(self.steps)
         developed = developments(self.subject, fold) if fold.kind == "loop" else []
         self.developments[index] = developed
-        inputs = self.inputs_of(fold, given)
-        hidden = len(inputs if fold.scope else given)
+        inputs = self.inputs_of(fold, read_values)
+        hidden = len(inputs if fold.scope else read_values)
         inputs = first_and_last(inputs, self.max_inputs)
         shown = tuple(self.index_of(x, i, None) for i, x in inputs)
         tracks = self.snapshot.tracks
-        self.given |= {k: x for k, (i, x) in zip(shown, inputs, strict=True) if not tracks(i)}
+        self.layer_constants |= {
+            k: x for k, (i, x) in zip(shown, inputs, strict=True) if not tracks(i)
+        }
         last = fold.first + len(fold.parts) - 1
         self.add(
             Step(
@@ -221,7 +230,7 @@ class GraphBuilder:
 
     def reads_of(self, positions: Sequence[int]) -> tuple[dict[int, Any], dict[int, int], set[int]]:
         """The values that some operations read of others, by id, the last one of each variable, and their results."""
-        given: dict[int, Any] = {}
+        read_values: dict[int, Any] = {}
         read: dict[int, int] = {}
         inside: set[int] = set()
         for position in positions:
@@ -235,26 +244,26 @@ class GraphBuilder:
                     if not is_first:
                         continue
                 if i not in inside and self.snapshot.tracks(i) and variable not in self.inner:
-                    given.setdefault(i, value)
+                    read_values.setdefault(i, value)
             inside.update(record.output_ids)
-        return given, read, inside
+        return read_values, read, inside
 
-    def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> list[tuple[int, Any]]:
+    def inputs_of(self, fold: Fold, read_values: Mapping[int, Any]) -> list[tuple[int, Any]]:
         """The values that lead into a fold, with their ids: those with a box, or else all.
 
         A layer reads all, and its arguments lead into it in the order of its arguments, constants too.
         """
         if fold.scope is None:
-            known = [i for i in given if i in self.index or i in self.snapshot.leaves]
-            return [(i, given[i]) for i in known or given]
+            boxed = [i for i in read_values if i in self.index or i in self.snapshot.leaves]
+            return [(i, read_values[i]) for i in boxed or read_values]
         tracks = self.snapshot.tracks
         arguments = [
-            (i, given.get(i, x))
+            (i, read_values.get(i, x))
             for i, x in fold.scope.arguments
-            if i in given or (np.ndim(x) and not tracks(i))
+            if i in read_values or (np.ndim(x) and not tracks(i))
         ]
         first = {i for i, _ in arguments}
-        return [*arguments, *((i, x) for i, x in given.items() if i not in first)]
+        return [*arguments, *((i, x) for i, x in read_values.items() if i not in first)]
 
     def link_changes(self, read: Mapping[int, int], layer: int) -> None:
         """Add what changed the variables inside of a layer's box, if a node of this picture did."""
@@ -264,7 +273,7 @@ class GraphBuilder:
                 self.changed[by].append(layer)
 
     def fold_name(self, fold: Fold, count: int, last: int) -> str:
-        """The words in the node of a fold."""
+        """Return the label of a folded node."""
         if fold.kind == "loop":
             where = format_lines(fold.lines)
             if len(fold.parts) == fold.total:
@@ -281,37 +290,39 @@ class GraphBuilder:
             return self.derivative_label(fold.order, next(fold.positions()))
         return f"{count:,} more operations"
 
-    def add(self, step: Step, made: int = 0) -> None:
+    def add(self, step: Step, output_count: int = 0) -> None:
         """Add a step; its outputs become known when they are drawn."""
         self.steps.append(step)
         self.outputs.append([])
         self.assigned.append([])
         self.changed.append([])
-        self.made.append(made)
+        self.output_counts.append(output_count)
 
     def add_record(self, position: int, frame: int | None) -> None:
         """Add the operation of one record, and its values that are not in the graph yet."""
         record = self.subject.records[position]
         origins = self.snapshot.origins
         line, order = origins.sites[position][0], origins.orders[position]
-        given = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
-        made = list(zip(record.outputs, record.output_ids, strict=True))
-        shown = first_and_last(given, self.max_inputs)
+        operands = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
+        outputs = list(zip(record.outputs, record.output_ids, strict=True))
+        shown = first_and_last(operands, self.max_inputs)
         index = len(self.steps)
         inputs = tuple(self.index_of(value, i, None) for value, i in shown)
-        slopes = self.slopes(record) if len(given) == len(shown) == len(record.ids) else ()
-        hidden = len(given) - len(shown)
+        slopes = self.slopes(record) if len(operands) == len(shown) == len(record.ids) else ()
+        hidden = len(operands) - len(shown)
         self.add(
             Step(index, record.name, inputs, (), line, order, 0, hidden, slopes, frame=frame),
-            len(made),
+            len(outputs),
         )
-        self.producer.update((i, index) for _, i in made)
+        # Before the results get boxes: `new_value` connects each box to its producer.
+        self.producer.update((i, index) for _, i in outputs)
         results = [
-            self.index_of(value, i, line) for value, i in first_and_last(made, self.max_inputs)
+            self.index_of(value, i, line) for value, i in first_and_last(outputs, self.max_inputs)
         ]
+        # Formulas name every input, so they'd be wrong if some aren't drawn.
         if len(results) == 1 and not hidden:
-            found = self.formulas(record, inputs, results[0])
-            self.steps[index] = replace(self.steps[index], formulas=found)
+            formulas = self.formulas(record, inputs, results[0])
+            self.steps[index] = replace(self.steps[index], formulas=formulas)
 
     def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
         """The local derivatives of an operation on single real numbers, by the positions of its inputs.
@@ -319,8 +330,12 @@ class GraphBuilder:
         Complex numbers are omitted, because an operation passes back the conjugate of its derivative, and so are
         custom gradients, which are not always products with a derivative.
         """
-        made = record.output_id
-        if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
+        output_id = record.output_id
+        if (
+            isinstance(output_id, tuple)
+            or np.ndim(record.output)
+            or any(map(np.ndim, record.values))
+        ):
             return ()
         if not all(map(has_numbers, (*record.values, record.output))):
             return ()
@@ -329,11 +344,11 @@ class GraphBuilder:
         slopes = []
         with silence(), np.errstate(all="ignore"):
             for position, i in enumerate(record.ids):
-                edge = Edge(i, record, position, made)
+                edge = Edge(i, record, position, output_id)
                 if self.snapshot.tracks(i) and edge.rule is not None:
                     with suppress(
                         Exception
-                    ):  # a rule may call anything; the table of gradients tells of it
+                    ):  # a rule may call anything; the table of gradients shows the error
                         slopes.append((position, edge.slope))
         return tuple(slopes)
 
@@ -366,9 +381,9 @@ class GraphBuilder:
             return self.new_value(i, subject.names.get(i, ""), role, value, line)
         name, role = self.labels.of(value)
         # The same array or name is one box; equal numbers are not, or all the 2s of a program would meet in one box.
-        known = self.constants.get(name or id(value))
-        if known is not None and (name or np.ndim(value)):
-            return known
+        existing = self.constants.get(name or id(value))
+        if existing is not None and (name or np.ndim(value)):
+            return existing
         index = self.constants[name or id(value)] = len(self.values)
         box = Value(index, name, role, np.shape(value), dtype_name(value), "")
         self.values.append(self.value(value, box))
@@ -392,7 +407,7 @@ def lasting(subject: Subject) -> dict[int, Any]:
 
 
 def _picture(summary: Summary) -> Summary | None:
-    """The summary of an array of which there is a picture, with as many cells as a box has room for."""
+    """Return the summary of an array that has a picture, with only the cells that fit in a box."""
     return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
 
 
@@ -403,14 +418,8 @@ SHAPING = {"like", "spread", "total"}
 def local_derivative(record: Record, position: int, inputs: Sequence[Symbol], y: Symbol) -> str:
     """The local derivative of an elementwise operation as a formula, or '' if it is a number, or not known.
 
-    Parameters
-    ----------
-    record : Record
-    position : int
-        The position of the input.
-    inputs : sequence of Symbol
-    y : Symbol
-        The symbol of the result.
+    - `position`: The position of the input.
+    - `y`: The symbol of the result.
     """
     formula = formula_of(record)
     written = formula and position < len(formula.adjoints) and formula.adjoints[position]
@@ -435,6 +444,7 @@ def _slope(adjoint: str) -> str:
     """
     tree = ast.parse(adjoint, mode="eval").body
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    # The adjoint of a matrix product isn't g times a factor, so without g it is no local derivative.
     matrices = any(isinstance(node, (ast.MatMult, ast.Attribute)) for node in ast.walk(tree))
     if matrices or named & SHAPING or "g" not in named:
         return ""
@@ -443,6 +453,7 @@ def _slope(adjoint: str) -> str:
     return "" if is_number else ast.unparse(slope)
 
 
+# `ast` finds the methods below by the names of its nodes.
 class _WithoutG(ast.NodeTransformer):
     """Replaces g by 1, and drops factors of 1."""
 
@@ -452,7 +463,7 @@ class _WithoutG(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         left, right = self.visit(node.left), self.visit(node.right)
         if isinstance(node.op, ast.Mult):
-            for one, other in ((left, right), (right, left)):
-                if isinstance(one, ast.Constant) and one.value == 1:
-                    return other  # type: ignore[no-any-return]
+            for factor, cofactor in ((left, right), (right, left)):
+                if isinstance(factor, ast.Constant) and factor.value == 1:
+                    return cofactor  # type: ignore[no-any-return]
         return ast.BinOp(left, node.op, right)

@@ -89,6 +89,7 @@ def view_of(picture: GraphPicture) -> View:
     if view is None:
         raise ValueError("these findings have no layout")
     svg, _ = fitted(drawing, live=True)
+    # Without a drawing, the operations are shown as equations.
     under = show.caption(findings, live=True) if svg else show.html(findings, drawing)
     return View(
         opened=view.opened,
@@ -126,6 +127,7 @@ def _operation(step: analysed.Step, findings: Findings) -> Operation:
     return Operation(
         name=printable(step.name),
         inputs=list(step.inputs),
+        # An assigned value may be an output, too.
         outputs=list(dict.fromkeys((*step.outputs, *step.assigned))),
         lines=step.lines or line,
         tip=printable(operation_tooltip(step, findings.graph, findings.lines)),

@@ -18,13 +18,14 @@ from tapemagic.drawing.svg import Drawing, fitted
 from tapemagic.explain.advice import listed
 from tapemagic.explain.formatting import bracketed, printable, subscript
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import explained
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 
 CHAIN_RULE = (
     "Gradient of a number = sum over the arrows that leave its box of (number on the arrow × gradient of the box it "
     "leads to)"
 )
-MOST_CHANGED = 4
+MAX_CHANGED = 4
 """The number of names of variables that changed in the caption."""
 FRAME = "overflow:auto"
 LIVE_FRAME = "overflow:auto;max-height:60vh"
@@ -44,6 +45,7 @@ def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
         return element("div", QUIET, escape(drawing.reason)) + element("ol", CODE, steps)
     words = alternative(findings)
     svg, style = fitted(drawing, live)
+    # Inline SVG has tooltips and answers clicks; static viewers remove it, so the page has an image.
     if live:
         styled = svg.replace("<svg", f'<svg style="{style}"', 1)
         label = f'role="img" aria-label="{escape(words)}"'
@@ -68,7 +70,8 @@ def caption(findings: Findings, live: bool = False) -> str:
     words = ". ".join(
         [words, *signs(findings.graph), *changes(findings), *omissions(findings, live)]
     )
-    return element("div", SMALL, f"{escape_text(words)}.")
+    html = explained(escape_text(words), "gradient", "local derivative", "fold")
+    return element("div", SMALL, f"{html}.")
 
 
 def shows_none(graph: Graph) -> bool:
@@ -84,9 +87,9 @@ def signs(graph: Graph) -> list[str]:
     """Explain the numbers on arrows, the boxes of layers, and on small pictures of arrays."""
     words = []
     if any(step.layer for step in graph.steps):
-        said = "Box of a layer or loss: name, class, number of a layer's parameters, and input shapes → output shapes"
+        about = "Box of a layer or loss: name, class, number of a layer's parameters, and input shapes → output shapes"
         words.append(
-            said if _shows_variables_of_layers(graph) else f"{said}; its variables are inside"
+            about if _shows_variables_of_layers(graph) else f"{about}; its variables are inside"
         )
     if has_room_for_labels(graph) and any(map(edge_labels, graph.steps)):
         words.append("Number on an arrow: the local derivative")
@@ -100,7 +103,7 @@ def signs(graph: Graph) -> list[str]:
 
 
 def _shows_variables_of_layers(graph: Graph) -> bool:
-    """Return True if a closed layer reads variables with their own boxes, because other operations read them."""
+    """Return True if a closed layer reads a variable that has a box."""
     read = {value for step in graph.steps if step.layer for value in step.inputs}
     return any(graph.values[k].role == "variable" for k in read)
 
@@ -140,8 +143,9 @@ def changes(findings: Findings) -> list[str]:
     if not findings.tabs["graph"].changed:
         return []
     names = [name for name, _ in findings.tabs["graph"].changed]
-    more = len(names) - MOST_CHANGED
-    shown = names if more <= 1 else [*names[:MOST_CHANGED], f"{more:,} more"]
+    more = len(names) - MAX_CHANGED
+    # "1 more" would take as much room as the name.
+    shown = names if more <= 1 else [*names[:MAX_CHANGED], f"{more:,} more"]
     name, count = findings.tabs["graph"].changed[0]
     ends = f"{name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)}"
     example = "for example, " if len(names) > 1 else ""
@@ -205,7 +209,7 @@ def developments(graph: Graph) -> list[str]:
     return [
         f"{step.name}: {'; '.join(words)}"
         for step in graph.steps
-        if (words := [said for carried in step.carried for said in captions(carried)])
+        if (words := [words_of for carried in step.carried for words_of in captions(carried)])
     ]
 
 

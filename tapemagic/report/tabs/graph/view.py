@@ -22,18 +22,12 @@ FEW_ITERATIONS, FEW_OPERATIONS = 4, 16
 class FoldPolicy:
     """A choice of what is open.
 
-    Attributes
-    ----------
-    loops : {'short', 'one', 'none'}
-        How many iterations are drawn: all of short loops and one of others; of all one; none.
-    calls : float
-        The depth down to which calls of functions are open.
-    layers : int
-        The depth down to which layers that hold layers are open; others are closed.
-    derivatives : bool
-        Whether the reverse sweeps of the cell itself are open.
-    order : float
-        The highest order of the report's own derivatives that is open.
+    - `loops`: {'short', 'one', 'none'}. How many iterations are drawn: all of short loops and one of others; of all
+      one; none.
+    - `calls`: The depth down to which calls of functions are open.
+    - `layers`: The depth down to which layers that hold layers are open; others are closed.
+    - `derivatives`: Whether the reverse sweeps of the cell itself are open.
+    - `order`: The highest order of the report's own derivatives that is open.
     """
 
     loops: Literal["short", "one", "none"] = "short"
@@ -156,17 +150,13 @@ class Plan:
 class FoldOverrides:
     """Exceptions from a fold policy: the parts that a reader opened or closed.
 
-    Attributes
-    ----------
-    by_key : mapping of str to int
-        By the key of a part: 0 if it is closed, 1 if it is open; of a loop, the number of the iteration that is open.
-    ends : int or None
-        The number of parts that are drawn at the beginning and at the end of the recording, with those between them
-        as one fold, or None if all are drawn.
-    inside : int
-        The most operations and folds of a part that is opened, as long as nothing in it is, for it to be drawn whole.
-    most : float
-        The number of operations and folds in the picture from which nothing more is opened.
+    - `by_key`: By the key of a part: 0 if it is closed, 1 if it is open; of a loop, the number of the iteration that is
+      open.
+    - `ends`: The number of parts that are drawn at the beginning and at the end of the recording, with those between
+      them as one fold, or None if all are drawn.
+    - `inside`: The most operations and folds of a part that is opened, as long as nothing in it is, for it to be drawn
+      whole.
+    - `max_items`: The number of operations and folds in the picture from which nothing more is opened.
 
     Notes
     -----
@@ -178,7 +168,7 @@ class FoldOverrides:
     by_key: Mapping[str, int] = field(default_factory=dict)
     ends: int | None = None
     inside: int = 30
-    most: float = inf
+    max_items: float = inf
 
     @property
     def ends_inside(self) -> int:
@@ -214,7 +204,8 @@ class _Planner:
     def requested(self, key: str) -> int | None:
         """Return what a reader requested for a part, 0 for closed; None without a request, or if there is no room."""
         number = self.openings.by_key.get(key)
-        return None if number and len(self.items) > self.openings.most else number
+        # Closing is always possible; opening stops as soon as the picture has too much.
+        return None if number and len(self.items) > self.openings.max_items else number
 
     def add(
         self, parts: Iterable[tuple[int, Part]], frame: int | None, depth: int = 0, within: str = ""
@@ -290,6 +281,7 @@ class _Planner:
     def add_loop(self, block: Block, frame: int | None, depth: int, key: str) -> None:
         iterations = [part for part in block.parts if isinstance(part, Block)]
         total, requested = len(iterations), self.requested(key)
+        # The option --iteration is about outermost loops: an inner loop may have fewer iterations.
         outermost = self.iteration if frame is None or not self.in_iteration(frame) else None
         if requested is not None:
             chosen = (
@@ -362,8 +354,9 @@ class _Planner:
     def add_ends(
         self, parts: Numbered, ends: int, frame: int | None, depth: int, within: str, key: str
     ) -> None:
-        """Add the first and the last parts of a block, and those between them as one fold, if it is not open."""
+        """Add the first and the last parts of a block, and those between them as one fold, unless it is open."""
         middle = parts[ends : len(parts) - ends]
+        # A fold of one part takes as much room as the part.
         if len(middle) < 2:
             self.add(parts, frame, depth, within)
             return
@@ -372,8 +365,8 @@ class _Planner:
         if self.requested(fold.key):
             count = sum(1 for _ in fold.positions())
             inside = self.open(Frame("elided", frame, total=count, key=fold.key))
-            whole = len(middle) <= self.openings.inside
-            inner = len(middle) if whole else self.openings.ends_inside
+            fits = len(middle) <= self.openings.inside
+            inner = len(middle) if fits else self.openings.ends_inside
             self.add_ends(middle, inner, inside, depth, within, fold.key)
         else:
             self.items.append(Item(frame, fold))
@@ -383,6 +376,7 @@ class _Planner:
 def _is_short(loop: Block) -> bool:
     if len(loop.parts) > FEW_ITERATIONS:
         return False
+    # islice stops counting early: a loop may have millions of operations.
     return sum(1 for _ in islice(loop.positions(), FEW_OPERATIONS + 1)) <= FEW_OPERATIONS
 
 
@@ -396,28 +390,14 @@ def plan(
 ) -> Plan:
     """The operations and folds that a view of a recording draws.
 
-    Parameters
-    ----------
-    cell : Block
-        The recording as a tree.
-    view : FoldPolicy
-    operations : int
-        The number of operations that the cell itself recorded; later ones belong to the report's own derivatives.
-    iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
-    room : float, optional
-        The largest number of operations and folds.
-    openings : FoldOverrides, optional
-        The parts that a reader opened or closed.
+    - `cell`: The recording as a tree.
+    - `operations`: The number of operations that the cell itself recorded; later ones belong to the report's own
+      derivatives.
+    - `iteration`: The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
+    - `room`: The largest number of operations and folds.
+    - `openings`: The parts that a reader opened or closed.
 
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    NoRoomError
-        If there are more.
+    Raises NoRoomError if there are more.
     """
     planner = _Planner(view, operations, iteration, room, openings)
     parts = cell.parts
@@ -450,12 +430,12 @@ def _is_own(part: Part, operations: int) -> bool:
 
 def most_iterations(cell: Block) -> int:
     """The number of iterations of the outermost loop with the most of them, or 0 if there is no loop."""
-    most, stack = 0, [*cell.parts]
+    largest, stack = 0, [*cell.parts]
     while stack:
         part = stack.pop()
         if isinstance(part, Block):
             if part.kind == "loop":
-                most = max(most, len(part.parts))
+                largest = max(largest, len(part.parts))
             else:
                 stack += part.parts
-    return most
+    return largest

@@ -21,7 +21,7 @@ from tapemagic.report.tabs.trace.notation import several, symbol_of, text_of
 from tapemagic.report.variable_versions import format_reads
 
 MAX_LINES = 120
-LONGEST = 160
+MAX_LINE_LENGTH = 160
 """The number of characters shown of a line."""
 
 MAX_NAMES = 12
@@ -32,20 +32,12 @@ MAX_NAMES = 12
 class LineValue:
     """A value that a line of the cell made.
 
-    Attributes
-    ----------
-    symbol : str
-        The name that the line assigns, or the symbol of a value without a name.
-    shape : tuple of int
-    value : str
-        The last value, where the line ran several times.
-    gradient : str
-        The gradient of the targets with respect to it, 'None' if they do not depend on it, or '' for a constant.
-    runs : int
-        How often the line made it.
-    first : str
-        The first value, where the line ran several times; else empty.
-    is_finite : bool
+    - `symbol`: The name that the line assigns, or the symbol of a value without a name.
+    - `value`: The last value, where the line ran several times.
+    - `gradient`: The gradient of the targets with respect to it, 'None' if they do not depend on it, or '' for a
+      constant.
+    - `runs`: How often the line made it.
+    - `first`: The first value, where the line ran several times; else empty.
     """
 
     symbol: str
@@ -61,13 +53,7 @@ class LineValue:
 class SourceLine:
     """A line of the cell.
 
-    Attributes
-    ----------
-    number : int
-    text : str
-    values : tuple of LineValue
-    stopped : bool
-        Whether the cell stopped here with an error.
+    - `stopped`: Whether the cell stopped here with an error.
     """
 
     number: int
@@ -83,6 +69,7 @@ def assigned_ids(context: Context) -> Iterator[tuple[int, str, int]]:
         for place, (i, line) in enumerate(bound, start=1):
             is_last = place == len(bound)
             if line is not None:
+                # A constant has an id of 0 or less until it is watched.
                 yield line, name, watched.get(name, i) if is_last and i <= 0 else i
 
 
@@ -94,12 +81,12 @@ def find(subject: Subject) -> tuple[SourceLine, ...]:
     if len(lines) > MAX_LINES:
         half = MAX_LINES // 2
         numbers = [*numbers[:half], *numbers[-half:]]  # type: ignore[assignment]
-    made = _LineValues(subject, set(numbers))
+    results = _LineValues(subject, set(numbers))
     return tuple(
         SourceLine(
             number,
-            clipped(lines[number - 1], LONGEST),
-            tuple(made.on(number)),
+            clipped(lines[number - 1], MAX_LINE_LENGTH),
+            tuple(results.on(number)),
             number == subject.context.stopped,
         )
         for number in numbers
@@ -119,11 +106,7 @@ class _Results:
 class _LineValues:
     """The values that the lines of a cell made.
 
-    Parameters
-    ----------
-    subject : Subject
-    numbers : set of int
-        The numbers of the lines that are shown.
+    - `numbers`: The numbers of the lines that are shown.
     """
 
     subject: Subject
@@ -160,6 +143,7 @@ class _LineValues:
 
     def _gradient(self, i: int, value: Any) -> str:
         subject = self.subject
+        # Integers have no gradient, not even None.
         if not subject.targets or i in subject.levels or value.dtype.kind not in "fc":
             return ""
         if i in subject.split.versions:
@@ -173,6 +157,7 @@ class _LineValues:
         """The gradient with respect to a variable that changed: the sum of those with respect to its values."""
         gradients = [self.subject.adjoints.get(j) for j in self.subject.split.versions[i]]
         numbers = [with_numbers(g) for g in gradients if g is not None]
+        # Summaries of large gradients can't be added up.
         if any(isinstance(g, Summary) for g in numbers):
             return ""
         return text_of(sum(numbers[1:], numbers[0])) if numbers else "None"
@@ -223,26 +208,26 @@ class _LineValues:
         return {line: runs[key] for line, key in last.items()}
 
     @cached_property
-    def _wanted(self) -> set[int]:
+    def _shown_ids(self) -> set[int]:
         """The ids of the values that are shown: of each line the first and the last."""
         bound = [ids for names in self._names.values() for ids in names.values()]
-        wanted = {i for ids in bound for i in (ids[0], ids[-1]) if i > 0}
+        shown = {i for ids in bound for i in (ids[0], ids[-1]) if i > 0}
         records = self.subject.records
         for results in self._results.values():
-            wanted.update(several(records[results.first].output_id))
-            wanted.update(several(records[results.last].output_id))
-        return wanted
+            shown.update(several(records[results.first].output_id))
+            shown.update(several(records[results.last].output_id))
+        return shown
 
     @cached_property
     def _values(self) -> Mapping[int, Any]:
         """The values that are shown, by id."""
         values_by_id: dict[int, Any] = {}
-        wanted, subject = self._wanted, self.subject
-        for _, values, ids, _, output, made in subject.whole.records[: subject.operations]:
-            if not wanted.isdisjoint(ids):
+        shown_ids, subject = self._shown_ids, self.subject
+        for _, values, ids, _, output, output_ids in subject.whole.records[: subject.operations]:
+            if not shown_ids.isdisjoint(ids):
                 values_by_id.update(zip(ids, values, strict=True))
-            if not wanted.isdisjoint(several(made)):
-                values_by_id.update(zip(several(made), several(output), strict=True))
+            if not shown_ids.isdisjoint(several(output_ids)):
+                values_by_id.update(zip(several(output_ids), several(output), strict=True))
         for _, value in [*subject.context.named, *subject.sources, *subject.targets]:
             if isinstance(value, Traced):
                 values_by_id[id_of(value)] = unwrap(value)

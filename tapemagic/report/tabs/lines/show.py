@@ -13,7 +13,7 @@ from tapemagic.report.tabs.lines.find import LineValue, SourceLine
 
 STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 BOLD = "font-weight:600"
-WIDEST = 60
+MAX_WIDTH = 60
 """The width of the source in text; the values of a longer line are shown below it."""
 
 
@@ -59,10 +59,14 @@ def rows_of(findings: Findings) -> list[Row]:
             rows.append(Row(source=f"… {more:,} more lines"))
         source = _source(line)
         cells = [
-            Row(value=_made(value), gradient=printable(value.gradient), bad=not value.is_finite)
+            Row(
+                value=_value_text(value),
+                gradient=printable(value.gradient),
+                bad=not value.is_finite,
+            )
             for value in line.values
         ]
-        if not cells or len(source) > WIDEST:
+        if not cells or len(source) > MAX_WIDTH:
             cells.insert(0, Row())
         first = replace(cells[0], number=str(line.number), source=source, stopped=line.stopped)
         rows += [replace(row, line=line.number) for row in (first, *cells[1:])]
@@ -70,10 +74,11 @@ def rows_of(findings: Findings) -> list[Row]:
 
 
 def padded(rows: list[Row]) -> list[tuple[str, ...]]:
-    """The cells with the spaces between them; a source wider than `WIDEST` has its own line."""
+    """The cells with the spaces between them; a source wider than `MAX_WIDTH` has its own line."""
     if not rows:
         return []
-    short = [row.cells for row in rows if len(row.source) <= WIDEST]
+    # One very long line must not push the values of all lines out of view.
+    short = [row.cells for row in rows if len(row.source) <= MAX_WIDTH]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)]
     widths[0] = max(len(row.number) for row in rows)
     return [
@@ -98,15 +103,15 @@ def _heading(findings: Findings) -> str:
     goal = ", ".join(findings.targets)
     if not goal:
         return ""
-    many = len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1])
-    return printable(f"gradient of {'the sum of ' * many}{goal}")
+    is_sum = len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1])
+    return printable(f"gradient of {'the sum of ' * is_sum}{goal}")
 
 
 def _source(line: SourceLine) -> str:
     return printable(line.text.expandtabs(4)) + "  ← stopped here" * line.stopped
 
 
-def _made(value: LineValue) -> str:
+def _value_text(value: LineValue) -> str:
     """The name of a value, the value, and how often the line ran."""
     if value.runs == 1:
         return printable(f"{value.symbol} = {value.value}")

@@ -1,4 +1,4 @@
-"""The paths of a report: how a source reaches the target, and how much each way adds to the gradient."""
+"""The paths of a report: how a source reaches the target, and how much each path adds to the gradient."""
 
 from __future__ import annotations
 
@@ -44,14 +44,9 @@ Chain: TypeAlias = tuple[Edge, "Chain"] | None
 class PathStep:
     """A step of a path.
 
-    Attributes
-    ----------
-    operation : str
-        Its name; of several that are not written out, their number.
-    result : str
-        The name or symbol of its result, or '' for a result that the graph does not show.
-    slope : str
-        The local derivative: a number, or of arrays the shape of their Jacobian.
+    - `operation`: Its name; of several that are not written out, their number.
+    - `result`: The name or symbol of its result, or '' for a result that the graph does not show.
+    - `slope`: The local derivative: a number, or of arrays the shape of their Jacobian.
     """
 
     operation: str
@@ -63,15 +58,10 @@ class PathStep:
 class GradientPath:
     """A path from a source to the target.
 
-    Attributes
-    ----------
-    steps : tuple of PathStep
-        From the source to the target.
-    contribution : str
-        What the path adds to the gradient: a number, or the Euclidean norm of an array.
-    share : float or None
-        The size of the contribution as a part of the sum of all sizes; None of a single path, and if that sum
-        is zero, nan or infinite.
+    - `steps`: From the source to the target.
+    - `contribution`: What the path adds to the gradient: a number, or the Euclidean norm of an array.
+    - `share`: The size of the contribution as a part of the sum of all sizes; None of a single path, and if that sum is
+      zero, nan or infinite.
     """
 
     steps: tuple[PathStep, ...]
@@ -83,20 +73,11 @@ class GradientPath:
 class GradientPaths:
     """The paths of one gradient.
 
-    Attributes
-    ----------
-    target, source : str
-    gradient : str
-    count : int
-        The number of all paths.
-    paths : tuple of GradientPath
-        The largest contribution first; no paths if there are more than `MAX_PATHS`.
-    rest : str
-        What all other paths add to the gradient together, or '' if all are written out.
-    is_norm : bool
-        Whether contributions are norms of arrays.
-    is_signed : bool
-        Whether contributions have different signs, so that they partly cancel.
+    - `count`: The number of all paths.
+    - `paths`: The largest contribution first; no paths if there are more than `MAX_PATHS`.
+    - `rest`: What all other paths add to the gradient together, or '' if all are written out.
+    - `is_norm`: Whether contributions are norms of arrays.
+    - `is_signed`: Whether contributions have different signs, so that they partly cancel.
     """
 
     target: str
@@ -118,11 +99,7 @@ class GradientPaths:
 class PathFindings:
     """The contents of the tab Paths.
 
-    Attributes
-    ----------
-    gradients : tuple of GradientPaths
-    more : int
-        The number of other gradients.
+    - `more`: The number of other gradients.
     """
 
     gradients: tuple[GradientPaths, ...]
@@ -146,10 +123,12 @@ def find(subject: Subject) -> PathFindings | None:
         return None
     try:
         with silence():
-            gradients = [one for target in subject.targets for one in _paths_to(subject, target)]
-    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
+            gradients = [
+                paths for target in subject.targets for paths in _paths_to(subject, target)
+            ]
+    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients shows the error
         return None
-    if not any(1 < one.count <= MAX_PATHS for one in gradients):
+    if not any(1 < paths.count <= MAX_PATHS for paths in gradients):
         return None
     return PathFindings(tuple(gradients[:MAX_GRADIENTS]), max(0, len(gradients) - MAX_GRADIENTS))
 
@@ -172,24 +151,25 @@ Edges = Mapping[int, Sequence[Edge]]
 
 
 def _edges(subject: Subject, goal: int) -> tuple[Mapping[int, int], Edges]:
-    """Count the paths from every value to the target, in one pass, and return the operations along them."""
+    """Return the number of paths from every value to the target, and the operations along these paths."""
     counts: defaultdict[int, int] = defaultdict(int, {goal: 1})
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
     tracked = subject.whole.tracked
+    # Backwards: every operation that reads a value comes before the one that made it, so each count is complete.
     for plain in reversed(subject.whole.records[: subject.operations]):
         record = Record._make(plain)
         # A result of several (np.modf) ends separate paths.
-        for made in record.output_ids:
-            if made not in counts:
+        for output_id in record.output_ids:
+            if output_id not in counts:
                 continue
             for position, i in enumerate(record.ids):
                 # A value that was watched only after this operation is a constant to it.
                 if tracked.get(i, math.inf) > record.output_ids[0]:
                     continue
-                edge = Edge(i, record, position, made)
+                edge = Edge(i, record, position, output_id)
                 if edge.has_derivative():
-                    counts[i] += counts[made]
-                    edges[made].append(edge)
+                    counts[i] += counts[output_id]
+                    edges[output_id].append(edge)
     return counts, edges
 
 
@@ -210,6 +190,7 @@ def _chains(
         number, chain, g = stack.pop()
         if number in starts:
             chains[number].append((chain, np.conjugate(g) if g.dtype.kind == "c" else g))
+        # The stack returns the last edge first, so reversing keeps the order of the tape.
         for edge in reversed(edges.get(number, ())):
             if edge.source not in leading:
                 continue
@@ -225,11 +206,11 @@ def _chains(
 
 
 def _leading(starts: set[int], edges: Edges) -> set[int]:
-    """The ids of the values that lie on a path from one of some sources."""
+    """Return the ids of the values on paths that begin at `starts`."""
     leading = set(starts)
-    for made in sorted(edges):  # ids rise in the order of the tape: inputs come before results
-        if any(edge.source in leading for edge in edges[made]):
-            leading.add(made)
+    for output_id in sorted(edges):  # ids rise in the order of the tape: inputs come before results
+        if any(edge.source in leading for edge in edges[output_id]):
+            leading.add(output_id)
     return leading
 
 
@@ -242,25 +223,25 @@ def _gradient_paths(
 ) -> GradientPaths:
     """The paths of one gradient, the largest contribution first."""
     name, x = source
-    place = next(k for k, (other, _) in enumerate(subject.sources) if other == name)
-    goal = next(k for k, (other, _) in enumerate(subject.targets) if other == target)
+    place = next(k for k, (candidate, _) in enumerate(subject.sources) if candidate == name)
+    goal = next(k for k, (candidate, _) in enumerate(subject.targets) if candidate == target)
     gradient = subject.derivatives.gradients.get((goal, place, 1))
     shown = "None" if gradient is None else format_value(unwrap(gradient))
     contributions = [(chain, g, size_of(g)) for chain, g in chains.get(id_of(x), ())]
     # nan first: it is the one to look at. The order of the tape decides between equal sizes, since sort is stable.
-    contributions.sort(key=lambda one: -math.inf if math.isnan(one[2]) else -one[2])
-    whole = math.fsum(size for _, _, size in contributions)
+    contributions.sort(key=lambda entry: -math.inf if math.isnan(entry[2]) else -entry[2])
+    total = math.fsum(size for _, _, size in contributions)
     slopes: dict[Edge, str] = {}
     paths = tuple(
         GradientPath(
             tuple(_steps(subject, chain, target, slopes)),
             format_number(g.item() if not g.ndim else size),
-            size / whole if count > 1 and 0 < whole < math.inf else None,
+            size / total if count > 1 and 0 < total < math.inf else None,
         )
         for chain, g, size in contributions[:MAX_SHOWN]
     )
-    others = [g for _, g, _ in contributions[MAX_SHOWN:]]
-    rest = sum(others[1:], others[0]) if others else None
+    smaller = [g for _, g, _ in contributions[MAX_SHOWN:]]
+    rest = sum(smaller[1:], smaller[0]) if smaller else None
     return GradientPaths(
         target,
         name,

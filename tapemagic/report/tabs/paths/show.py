@@ -7,6 +7,7 @@ from tapemagic.drawing.styles import QUIET, SMALL
 from tapemagic.explain.contributions import percentage
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import explained
 from tapemagic.report.tabs.paths.find import GradientPath, GradientPaths, PathFindings
 
 HEADINGS = ("path", "local derivatives, multiplied")
@@ -27,7 +28,8 @@ def text(findings: Findings) -> str:
     if paths is None:
         return ""
     blocks = [
-        "\n".join([title(one), *(f"  {line}" for line in _lines(one))]) for one in paths.gradients
+        "\n".join([title(gradient), *(f"  {line}" for line in _lines(gradient))])
+        for gradient in paths.gradients
     ]
     return "\n".join(map(printable, "\n".join([*blocks, *_more(paths)]).split("\n")))
 
@@ -37,12 +39,18 @@ def html(findings: Findings) -> str:
     paths: PathFindings | None = findings.tabs.get("paths")
     if paths is None:
         return ""
-    notes = [WHAT, *[ARRAYS] * any(one.is_norm for one in paths.gradients)]
-    parts = [element("div", SMALL, escape_text(" ".join(notes)))]
-    for one in paths.gradients:
-        parts.append(element("div", "margin:6px 0 2px", escape_text(title(one))))
-        if one.paths:
-            parts.append(_table(one))
+    notes = [WHAT, *[ARRAYS] * any(gradient.is_norm for gradient in paths.gradients)]
+    parts = [
+        element(
+            "div",
+            SMALL,
+            explained(escape_text(" ".join(notes)), "source", "target", "local derivative"),
+        )
+    ]
+    for gradient in paths.gradients:
+        parts.append(element("div", "margin:6px 0 2px", escape_text(title(gradient))))
+        if gradient.paths:
+            parts.append(_table(gradient))
     parts += [element("div", SMALL, escape_text(words)) for words in _more(paths)]
     return "".join(parts)
 
@@ -72,7 +80,7 @@ def _count(paths: int) -> str:
 def _lines(gradient: GradientPaths) -> list[str]:
     """The paths of one gradient in columns."""
     rows = [
-        (_way(gradient.source, path), *_cells(gradient, path), _share(path))
+        (_path_text(gradient.source, path), *_cells(gradient, path), _share(path))
         for path in gradient.paths
     ]
     if gradient.rest:
@@ -88,7 +96,7 @@ def _table(gradient: GradientPaths) -> str:
     ]
     rows = [
         (
-            _way_html(gradient.source, path),
+            _path_html(gradient.source, path),
             *map(escape_text, _cells(gradient, path)),
             escape_text(_share(path)),
         )
@@ -101,6 +109,7 @@ def _table(gradient: GradientPaths) -> str:
 
 def _cells(gradient: GradientPaths, path: GradientPath) -> tuple[str, ...]:
     """The local derivatives along a path with their product; of arrays, both apart."""
+    # Brackets, or the sign of a negative factor would look like a subtraction.
     slopes = " · ".join(
         f"({step.slope})" if k and step.slope.startswith("-") else step.slope
         for k, step in enumerate(path.steps)
@@ -122,13 +131,13 @@ def _share(path: GradientPath) -> str:
     return "" if path.share is None else percentage(path.share)
 
 
-def _way(source: str, path: GradientPath) -> str:
+def _path_text(source: str, path: GradientPath) -> str:
     """A path in a line, by its operations and their results."""
     names = [name for step in path.steps for name in (step.operation, step.result) if name]
     return " → ".join([source, *names])
 
 
-def _way_html(source: str, path: GradientPath) -> str:
+def _path_html(source: str, path: GradientPath) -> str:
     """Return a path as HTML, in which the names of values stand out."""
     steps = (
         f"{element('span', QUIET, escape_text(f'→ {step.operation} →'))} <code>{escape_text(step.result)}</code>"

@@ -19,14 +19,9 @@ EQUAL_SHARE = 1e-6
 def gap_notes(name: str, symbols: Sequence[str], points: Sequence[Point]) -> list[str]:
     """Describe the gaps of curves in sentences.
 
-    Parameters
-    ----------
-    name : str
-        The variable.
-    symbols : sequence of str
-        The symbols of the curves.
-    points : sequence of Point
-        The points in ascending order.
+    - `name`: The variable.
+    - `symbols`: The symbols of the curves.
+    - `points`: The points in ascending order.
 
     Examples
     --------

@@ -12,19 +12,11 @@ from tapemagic.explain.formatting import format_number
 class Curve:
     """The curve of a target or of one of its derivatives.
 
-    Attributes
-    ----------
-    target : str
-    order : int
-        The order of the derivative; 0 is the target itself.
-    symbol : str
-        Such as d²y/dx².
-    values : tuple of float
-        One for each point; nan in a gap.
-    breaks : frozenset of int
-        The positions of the points after which the curve jumps.
-    here : float
-        The value in the ordinary run of the cell, or nan.
+    - `order`: The order of the derivative; 0 is the target itself.
+    - `symbol`: Such as d²y/dx².
+    - `values`: One for each point; nan in a gap.
+    - `breaks`: The positions of the points after which the curve jumps.
+    - `here`: The value in the ordinary run of the cell, or nan.
     """
 
     target: str
@@ -44,24 +36,14 @@ class Curve:
 class Plot:
     """Curves over a range of one variable.
 
-    Attributes
-    ----------
-    name : str
-        The variable.
-    low, high : float
-        The ends of the range.
-    points : tuple of float
-        The values of the variable in ascending order.
-    listed : tuple of int
-        The positions of the points for a table.
-    curves : tuple of Curve
-        The curves of each target in the order of derivatives.
-    at : float
-        The value of the variable in the ordinary run of the cell.
-    notes : tuple of str
-        Sentences about sums, gaps, and curves that aren't drawn.
-    coarse : bool
-        Whether there are fewer points than usual, because the cell is slow.
+    - `name`: The variable.
+    - `low`, `high`: The ends of the range.
+    - `points`: The values of the variable in ascending order.
+    - `listed`: The positions of the points for a table.
+    - `curves`: The curves of each target in the order of derivatives.
+    - `at`: The value of the variable in the ordinary run of the cell.
+    - `notes`: Sentences about sums, gaps, and curves that aren't drawn.
+    - `coarse`: Whether there are fewer points than usual, because the cell is slow.
     """
 
     name: str

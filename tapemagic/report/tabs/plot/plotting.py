@@ -48,25 +48,15 @@ def plot_of(
 ) -> Plotted:
     """Plot targets and their derivatives over a range.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Runs the cell with a number as the value of the variable, and returns the `numbers` of the run.
-    name : str
-        The variable.
-    ends : (float, float)
-        The range.
-    targets : sequence of (name, value)
-        The targets of the ordinary run.
-    order : int
-        The highest order of derivatives.
-    ordinary : (float, sequence of float)
-        The value of the variable in the ordinary run, and its `numbers`.
-    last : Plotted, optional
-        The plot of an earlier run, which probably differs only in the value of the variable. Its curves are reused if
-        they have the values of this run at the points of the table.
-    seconds : float, optional
-        The time limit.
+    - `evaluate`: Runs the cell with a number as the value of the variable, and returns the `numbers` of the run.
+    - `name`: The variable.
+    - `ends`: (float, float). The range.
+    - `targets`: Sequence of (name, value). The targets of the ordinary run.
+    - `order`: The highest order of derivatives.
+    - `ordinary`: (float, sequence of float). The value of the variable in the ordinary run, and its `numbers`.
+    - `last`: The plot of an earlier run, which probably differs only in the value of the variable. Its curves are
+      reused if they have the values of this run at the points of the table.
+    - `seconds`: The time limit.
     """
     low, high = ends
     own, here = ordinary
@@ -121,14 +111,8 @@ def _sums(targets: Sequence[Named]) -> list[str]:
 def numbers(observer: Observer, values: Sequence[Any], source: Any, order: int) -> Numbers:
     """Return the values of targets and their derivatives in a run, target by target.
 
-    Parameters
-    ----------
-    observer : Observer
-        The recording of the run.
-    values : sequence
-        The targets: None if a target has no value, a plain number if it isn't on the tape.
-    source : tensor
-    order : int
+    - `observer`: The recording of the run.
+    - `values`: The targets: None if a target has no value, a plain number if it isn't on the tape.
     """
     recorded = [(str(k), value) for k, value in enumerate(values) if observer.tracks(value)]
     table = differentiate(observer, recorded, [("", source)], order)

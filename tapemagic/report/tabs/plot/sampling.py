@@ -9,6 +9,7 @@ from itertools import pairwise
 from statistics import median
 from time import perf_counter
 
+# Multiples of the one before, so that a finer grid runs the cell only for the points in between.
 GRIDS = (8, 24, 48, 96, 192)
 """The numbers of intervals, from coarse to fine; each grid contains the points of the grids before."""
 SECONDS, REDRAW_SECONDS = 2.0, 0.04
@@ -31,13 +32,8 @@ CONTINUITY_FACTOR = 4
 class Point:
     """A point of all curves.
 
-    Attributes
-    ----------
-    x : float
-    values : tuple of float
-        One for each curve; nan in a gap.
-    reasons : tuple of str
-        The reason for the gap of each curve; '' if its value is finite.
+    - `values`: One for each curve; nan in a gap.
+    - `reasons`: The reason for the gap of each curve; '' if its value is finite.
     """
 
     x: float
@@ -52,14 +48,9 @@ Pair = tuple[Point, Point]
 class Samples:
     """The points of all curves.
 
-    Attributes
-    ----------
-    points : tuple of Point
-        The points in ascending order.
-    breaks : tuple of frozenset of int
-        The positions of the points after which each curve jumps.
-    grid : int
-        The number of intervals of the finest grid.
+    - `points`: The points in ascending order.
+    - `breaks`: The positions of the points after which each curve jumps.
+    - `grid`: The number of intervals of the finest grid.
     """
 
     points: tuple[Point, ...]
@@ -76,20 +67,10 @@ def sampled(
 ) -> Samples:
     """Compute the points of curves over a range.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Computes a point.
-    low, high : float
-    seconds : float, optional
-        The time limit. A finer grid is begun, and a gap or jump located, only if all its points are expected in time;
-        the coarsest grid is always computed.
-    grids : sequence of int, optional
-        The numbers of intervals.
-
-    Returns
-    -------
-    Samples
+    - `evaluate`: Computes a point.
+    - `seconds`: The time limit. A finer grid is begun, and a gap or jump located, only if all its points are expected
+      in time; the coarsest grid is always computed.
+    - `grids`: The numbers of intervals.
 
     Examples
     --------

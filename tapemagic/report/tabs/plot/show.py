@@ -32,17 +32,13 @@ def text(findings: Findings) -> str:
 def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) -> str:
     """Return a plot as HTML: the picture of the curves, sentences about gaps, and a table of values.
 
-    Parameters
-    ----------
-    findings : Findings
-    picture : CurvePicture or None
-        None if no curve has a value.
-    marked : bool, optional
-        Whether the ordinary run is marked in the picture.
+    - `picture`: None if no curve has a value.
+    - `marked`: Whether the ordinary run is marked in the picture.
     """
     plot = findings.plot
     if plot is None:
         return ""
+    # A slider moves the mark of this run, so the widget draws it over a picture without marks.
     drawn = image(picture.svg(marked), f"{ALT}{caption(plot)}", LOOK) if picture else ""
     notes = [*_notes(findings, plot), *(picture.notes if picture else ())]
     words = "".join(element("div", SMALL, escape_text(note)) for note in notes)

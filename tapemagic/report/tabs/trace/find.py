@@ -47,22 +47,13 @@ MAX_ITERATIONS = 3
 class Line:
     """A row of a layout.
 
-    Attributes
-    ----------
-    path : tuple of str
-        The headings above it.
-    position : int or None
-        The position of its operation in the recording; None for a heading or a folded row.
-    words : str
-        The text of a heading, or the description of a folded row.
-    hidden : tuple of Block and int
-        The parts that are folded into this row.
-    step : int or None
-        The index of its operation in the graph that it is laid out for.
-    lines : (int, int) or None
-        The lines of the cell that it belongs to.
-    is_layer : bool
-        Whether a layer is folded into this row.
+    - `path`: The headings above it.
+    - `position`: The position of its operation in the recording; None for a heading or a folded row.
+    - `words`: The text of a heading, or the description of a folded row.
+    - `hidden`: Tuple of Block and int. The parts that are folded into this row.
+    - `step`: The index of its operation in the graph that it is laid out for.
+    - `lines`: (int, int) or None. The lines of the cell that it belongs to.
+    - `is_layer`: Whether a layer is folded into this row.
     """
 
     path: tuple[str, ...]
@@ -94,12 +85,7 @@ def laid_out(block: Block, room: int, open_derivatives: bool) -> list[Line]:
     A loop shows its first and last iteration. If there is too little room, blocks are closed, and of many parts only
     the first and the last are shown. Layers are closed, except for layers that contain others.
 
-    Parameters
-    ----------
-    block : Block
-    room : int
-    open_derivatives : bool
-        Whether to show the operations of derivatives.
+    - `open_derivatives`: Whether to show the operations of derivatives.
     """
     return list(_Layout(open_derivatives).parts(block.parts, room, ()))
 
@@ -227,30 +213,18 @@ MAX_LAYER_RESULTS = 3
 class TraceRow:
     """A row of the evaluation table.
 
-    Attributes
-    ----------
-    kind : {'input', 'operation', 'heading', 'folded'}
-        A watched value; an operation; the heading of a call or an iteration; operations that are not shown one by one.
-    words : str
-        The text of a heading or a folded row.
-    symbol, formula, latex, numbers, value : str
-        The result of an operation, its formula as text, as LaTeX and with numbers, and the value of the result. The
-        value of a closed layer lists its results with their symbols.
-    number : int or None
-        The position of the operation in the recording.
-    line : int or None
-    path : tuple of str
-        The headings above it.
-    operations : int
-        The number of operations that are folded into it.
-    reverse : tuple of AdjointStep
-        Its steps of the reverse sweep, in their order: to be read from the last row of the table to the first.
-    is_finite : bool
-        Whether the value is finite.
-    step : int or None
-        The index of its operation in the graph that the table is laid out for.
-    lines : (int, int) or None
-        The lines of the cell that it belongs to, in a table that is laid out for a graph.
+    - `kind`: {'input', 'operation', 'heading', 'folded'}. A watched value; an operation; the heading of a call or an
+      iteration; operations that are not shown one by one.
+    - `words`: The text of a heading or a folded row.
+    - `symbol`, `formula`, `latex`, `numbers`, `value`: The result of an operation, its formula as text, as LaTeX and
+      with numbers, and the value of the result. The value of a closed layer lists its results with their symbols.
+    - `number`: The position of the operation in the recording.
+    - `path`: The headings above it.
+    - `operations`: The number of operations that are folded into it.
+    - `reverse`: Its steps of the reverse sweep, in their order: to be read from the last row of the table to the first.
+    - `is_finite`: Whether the value is finite.
+    - `step`: The index of its operation in the graph that the table is laid out for.
+    - `lines`: (int, int) or None. The lines of the cell that it belongs to, in a table that is laid out for a graph.
     """
 
     kind: Literal["input", "operation", "heading", "folded"]
@@ -283,14 +257,8 @@ class TraceRow:
 class Table:
     """The rows of an evaluation table.
 
-    Parameters
-    ----------
-    subject : Subject
-    lines : sequence of Line
-        The rows to show.
-    order : int
-    boxes : collection of int, optional
-        The ids of values with boxes in the graph: watched ones get rows, and the shares of all are computed.
+    - `lines`: The rows to show.
+    - `boxes`: The ids of values with boxes in the graph: watched ones get rows, and the shares of all are computed.
     """
 
     def __init__(
@@ -314,6 +282,7 @@ class Table:
     @cached_property
     def inputs(self) -> dict[int, Any]:
         """The watched values that the operations of this table read, by id, and sources that no operation read."""
+        # The derivatives of the report read only values that the table of the cell shows.
         if self._order:
             return {}
         records = self._subject.records
@@ -489,7 +458,7 @@ ROOM = 60
 ROOM_OF_DERIVATIVE = 24
 """The number of rows for a derivative of the report (not of the cell)."""
 
-FEW = 40
+MAX_WITH_OPEN_DERIVATIVES = 40
 """The largest number of operations of a cell whose own derivatives are shown."""
 
 
@@ -497,16 +466,9 @@ FEW = 40
 class TracePart:
     """The rows of the cell, or of the derivatives of one order that the report computed.
 
-    Attributes
-    ----------
-    order : int
-        0 for the cell's.
-    title : str
-        Empty for the cell's.
-    goal : str
-        The value whose gradients the adjoints are, or '' without adjoints.
-    rows : tuple of TraceRow
-    operations : int
+    - `order`: 0 for the cell's.
+    - `title`: Empty for the cell's.
+    - `goal`: The value whose gradients the adjoints are, or '' without adjoints.
     """
 
     order: int
@@ -542,7 +504,7 @@ def _part(subject: Subject, order: int, positions: Sequence[int]) -> TracePart:
         parts = tuple(
             part for part in subject.tree.parts if _first_position(part) < subject.operations
         )
-    lines = laid_out(Block("cell", parts), room, len(positions) <= FEW)
+    lines = laid_out(Block("cell", parts), room, len(positions) <= MAX_WITH_OPEN_DERIVATIVES)
     return part_of(subject, order, Table(subject, lines, order), len(positions))
 
 
@@ -573,7 +535,7 @@ def goal_of(subject: Subject, order: int) -> str:
     return f"the sum of {names}" if is_sum else names
 
 
-LEAST_ROOM = 8
+MIN_ROOM = 8
 """The least number of rows for the operations that the node in the middle of a large graph contains."""
 
 
@@ -581,13 +543,8 @@ LEAST_ROOM = 8
 class DrawnPart:
     """A part of a trace, with the values and operations of its rows.
 
-    Attributes
-    ----------
-    part : TracePart
-    inputs : sequence of int
-        The ids of all watched values; the first of them have the first rows.
-    lines : sequence of Line
-        The layout of the last rows.
+    - `inputs`: The ids of all watched values; the first of them have the first rows.
+    - `lines`: The layout of the last rows.
     """
 
     part: TracePart
@@ -609,11 +566,8 @@ class DrawnPart:
 class DrawnTrace:
     """A trace with the same folds as a graph.
 
-    Attributes
-    ----------
-    parts : sequence of DrawnPart
-    shares : mapping
-        The shares of the gradients of values with boxes, by the ids of the values, in the order of the reverse sweep.
+    - `shares`: The shares of the gradients of values with boxes, by the ids of the values, in the order of the reverse
+      sweep.
     """
 
     parts: Sequence[DrawnPart]
@@ -651,7 +605,7 @@ class _DrawnLines:
         """Add the rows of all operations and folds."""
         items = self.drawn.plan.items
         # Every node of the graph has a row, so the node in the middle may open into the rest.
-        room = max(LEAST_ROOM, ROOM - len(items))
+        room = max(MIN_ROOM, ROOM - len(items))
         for step, (frame, what) in enumerate(items):
             if isinstance(what, Fold) and what.kind == "elided":
                 for order, parts in groupby(what.parts, self.order_of):

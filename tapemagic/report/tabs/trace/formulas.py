@@ -41,11 +41,7 @@ MAX_FORMULA_INPUTS = 6
 class Formula:
     """The formula of an operation, and the formula of the adjoint of each input.
 
-    Attributes
-    ----------
-    value : str or None
-        None for a call: the name of the operation with its arguments.
-    adjoints : tuple of str or None
+    - `value`: None for a call: the name of the operation with its arguments.
     """
 
     value: str | None
@@ -340,11 +336,7 @@ def reduction_of(record: Record) -> Reduction:
 def value_formula(record: Record, inputs: Sequence[Symbol]) -> Piece:
     """Write the formula of a recorded operation with symbols.
 
-    Parameters
-    ----------
-    record : Record
-    inputs : sequence of Symbol
-        The symbols of its inputs.
+    - `inputs`: The symbols of its inputs.
     """
     if record.operation is INDEX:
         place, x = index_text((record.params or {}).get("index")), rendered("a", {"a": inputs[0]})
@@ -414,15 +406,9 @@ def adjoint_formula(
 ) -> Piece | None:
     """Write the formula of the share that an operation passes on to an input, or return None without a formula.
 
-    Parameters
-    ----------
-    record : Record
-        An operation with one result.
-    position : int
-        The position of the input.
-    inputs : sequence of Symbol
-    y, g : Symbol
-        The symbols of the result and of its adjoint.
+    - `record`: An operation with one result.
+    - `position`: The position of the input.
+    - `y`, `g`: The symbols of the result and of its adjoint.
     """
     x, result = record.values[position], record.output
     # The formulas lack the conjugations that complex numbers need.
@@ -479,16 +465,9 @@ def _summed(piece: Piece, record: Record, x: Any, result: Any) -> Piece:
 class RowFormula:
     """An operation with the symbols of its values.
 
-    Attributes
-    ----------
-    position : int
-        In the recording.
-    record : Record
-    inputs, results : sequence of Symbol
-    numbers : sequence of Symbol
-        The values of the inputs; empty if they aren't a few numbers.
-    formula : Piece
-        The formula of its result.
+    - `position`: In the recording.
+    - `numbers`: The values of the inputs; empty if they aren't a few numbers.
+    - `formula`: The formula of its result.
     """
 
     position: int

@@ -1,4 +1,4 @@
-"""The trace in the widget, where it stands beside the graph, and is laid out as that is."""
+"""The trace in the widget: next to the graph, and with the same folds."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from tapemagic.report.live.screen import Screen
 
 
 def html(screen: Screen, static: Callable[[], str]) -> str | None:
-    """The tab without a layout of the graph; empty where the layout has the trace, None without a trace."""
+    """Return the static trace, or '' if the graph's layout brings its trace, or None without a trace."""
     return "" if screen.has_view and screen.findings.trace else static() or None

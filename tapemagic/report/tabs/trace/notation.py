@@ -30,12 +30,13 @@ from tapemagic.report.tabs.graph.boxes import ConstantNames
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """The precedence of the parts of a formula; a part of lower precedence gets brackets."""
 
-LONGEST_NAME = 60
+MAX_NAME_LENGTH = 60
 """The number of characters of a name."""
 
 MACRON, OVERLINE = "\u0304", "\u0305"
 """Combining lines above a letter: a macron, and an overline, which joins with the line above the next letter."""
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+# A name with an index, a number, a shape: these need no brackets in a product or power.
 ATOMIC = re.compile(r"bar\(.*\)|[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
 SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
 NEGATIVE = re.compile(r"-[\d.]+(e[+-]?\d+)?|-inf")
@@ -102,7 +103,7 @@ def symbol_of(name: str) -> Symbol:
     >>> symbol_of("w₁₂"), symbol_of("loss")
     (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\mathrm{loss}'))
     """
-    name = clipped(printable(name), LONGEST_NAME)
+    name = clipped(printable(name), MAX_NAME_LENGTH)
     stem = name.rstrip(SUBSCRIPTS + "0123456789")
     index = name[len(stem) :].translate({ord(s): str(k) for k, s in enumerate(SUBSCRIPTS)})
     letter = _letter(stem)
@@ -159,19 +160,11 @@ def rendered(
 ) -> Piece:
     """Write a formula with symbols instead of names.
 
-    Parameters
-    ----------
-    expression : str
-        A Python expression.
-    symbols : mapping of str to Symbol
-        The symbols for the names in it.
-    reduction : Reduction, optional
-        How ``total``, ``spread`` and their like go along axes.
+    - `expression`: A Python expression.
+    - `symbols`: The symbols for the names in it.
+    - `reduction`: How ``total``, ``spread`` and their like go along axes.
 
-    Raises
-    ------
-    KeyError
-        If a name has no symbol.
+    Raises KeyError if a name has no symbol.
 
     Examples
     --------
@@ -347,17 +340,12 @@ SHORT = 24
 
 
 class Symbols:
-    """The symbols of the values in a recording.
-
-    Parameters
-    ----------
-    subject : Subject
-    """
+    """The symbols of the values in a recording."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._constants = ConstantNames(subject)
-        self._known: dict[int, str] = {}
+        self._constant_names: dict[int, str] = {}
 
     def of(self, value: Any, i: int) -> Symbol:
         """Return the symbol of a value: its name, its number, or its shape."""
@@ -366,9 +354,9 @@ class Symbols:
         if value is None:
             return Symbol("None", r"\text{None}")
         # Constants have no id on the tape. They live as long as the recording, so `id` is unique.
-        if id(value) not in self._known:
-            self._known[id(value)] = self._constants.of(value)[0]
-        name = self._known[id(value)]
+        if id(value) not in self._constant_names:
+            self._constant_names[id(value)] = self._constants.of(value)[0]
+        name = self._constant_names[id(value)]
         return symbol_of(name) if name else number_symbol(value)
 
 
@@ -408,7 +396,7 @@ def brief(value: Any) -> str:
 
 
 def is_good(value: Any) -> bool:
-    """Return True if a value is finite, as far as its summary shows."""
+    """Return True if a value, or what its summary shows, is finite."""
     if isinstance(value, Summary):
         return not any(word in value.text for word in ("nan", "inf"))
     return is_finite(value)

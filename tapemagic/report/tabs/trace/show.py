@@ -9,13 +9,14 @@ from tapemagic.drawing.elements import element, escape_text, listing
 from tapemagic.drawing.styles import BAD, CODE, QUIET
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import tooltip
 from tapemagic.report.tabs.trace.find import Trace, TracePart, TraceRow
 from tapemagic.report.tabs.trace.sweep import AdjointStep
 
 TITLE = "Trace"
 TABLE = f"{CODE};font-size:12px"
 INDENT = "  "
-WIDEST = 60
+MAX_WIDTH = 60
 """The largest width of the first column of text; longer entries take an entire line."""
 
 
@@ -83,7 +84,7 @@ def _lines(part: TracePart) -> list[str]:
     for row in part.rows:
         steps = [backward(step) for step in reversed(row.reverse)]
         pairs += list(zip([forward(row), *[""] * (len(steps) - 1)], steps or [""], strict=True))
-    width = max((w for a, b in pairs if b and (w := _width(a)) <= WIDEST), default=0)
+    width = max((w for a, b in pairs if b and (w := _width(a)) <= MAX_WIDTH), default=0)
     lines = [_title(part)] if part.title else []
     for a, b in pairs:
         room = width - _width(a)
@@ -103,7 +104,8 @@ def _width(words: str) -> int:
 
 def _table(part: TracePart, number: str = "") -> str:
     """Return one part of the table; with a number, rows and adjoints have names for scripts."""
-    heads = [escape_text(words) for words in headings(part)]
+    left, right = map(escape_text, headings(part))
+    heads = [tooltip("forward pass", left), right and tooltip("backward pass", right)]
     names = [f"{number}.{k}" if number else "" for k in range(len(part.rows))]
     marks = [f' data-r="{name}"' for name in names if name]
     return listing(heads, map(_cells, part.rows, names), (0, 1), TABLE, marks)

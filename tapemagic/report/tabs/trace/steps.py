@@ -95,21 +95,17 @@ class TraceStep:
 class Steps:
     """The steps through a recording, with its trace.
 
-    Attributes
-    ----------
-    trace : Trace
-        Laid out as the graph is. It has no parts if no operation was recorded.
-    steps : tuple of TraceStep
-    known : tuple of int
-        The values of the graph that are known before the first step: constants, and those without a row.
+    - `trace`: Laid out as the graph is. It has no parts if no operation was recorded.
+    - `filled_from_start`: The values of the graph that are known before the first step: constants, and those without a
+      row.
     """
 
     trace: Trace
     steps: tuple[TraceStep, ...]
-    known: tuple[int, ...] = ()
+    filled_from_start: tuple[int, ...] = ()
 
 
-LONGEST_SENTENCE = 200
+MAX_SENTENCE_LENGTH = 200
 """The number of characters of a sentence."""
 
 
@@ -123,8 +119,8 @@ def first_that_fits(*sentences: str, before: str = "") -> str:
     """
     full = [printable(before + sentence) for sentence in sentences]
     return clipped(
-        next((words for words in full if len(words) <= LONGEST_SENTENCE), full[-1]),
-        LONGEST_SENTENCE,
+        next((words for words in full if len(words) <= MAX_SENTENCE_LENGTH), full[-1]),
+        MAX_SENTENCE_LENGTH,
     )
 
 
@@ -291,14 +287,8 @@ class IterationRange:
 class LoopIterations:
     """The steps through the iterations of a folded loop.
 
-    Parameters
-    ----------
-    subject : Subject
-    fold : Fold
-    developments : sequence of Development
-        The values that the loop carries.
-    max_steps : int
-        The largest number of steps.
+    - `developments`: The values that the loop carries.
+    - `max_steps`: The largest number of steps.
     """
 
     subject: Subject
@@ -410,14 +400,7 @@ class StepRow(NamedTuple):
 
 @dataclass
 class StepContext:
-    """A graph and its trace, with everything that forward and reverse steps share.
-
-    Parameters
-    ----------
-    subject : Subject
-    drawn : DrawnGraph
-    trace : DrawnTrace
-    """
+    """A graph and its trace, with everything that forward and reverse steps share."""
 
     subject: Subject
     drawn: DrawnGraph
@@ -481,12 +464,7 @@ class StepContext:
 
 
 class ForwardSteps:
-    """Yields the forward steps.
-
-    Parameters
-    ----------
-    walk : StepContext
-    """
+    """Yields the forward steps."""
 
     def __init__(self, walk: StepContext) -> None:
         self._walk = walk
@@ -499,17 +477,17 @@ class ForwardSteps:
         shown = self._inputs[: walk.trace.parts[0].rows_of_inputs]
         self._rows = {i: k for k, i in enumerate(shown)}
         steps = self._graph.steps
-        self._made = {k for step in steps for k in (*step.outputs, *step.assigned)}
+        self._results = {k for step in steps for k in (*step.outputs, *step.assigned)}
         read = {k for step in steps for k in step.inputs}
         rowed = set(self._boxes.values())
         self._start = [
             value.index
             for value in self._graph.values
             # Constants without a row never get a step, so they are filled from the start.
-            if value.index not in self._made | rowed
+            if value.index not in self._results | rowed
             and (value.role == "constant" or value.index not in read)
         ]
-        self._known = set(self._start)
+        self._filled = set(self._start)
 
     def _boxes_of_inputs(self) -> dict[int, int]:
         """Return the boxes of the watched values, by id."""
@@ -527,7 +505,7 @@ class ForwardSteps:
 
     @property
     def _stepped(self) -> set[int]:
-        return self._known - set(self._start)
+        return self._filled - set(self._start)
 
     def part(self, part: int) -> Iterator[TraceStep]:
         """Yield the forward steps of a part of the trace; call it for all parts in order."""
@@ -546,7 +524,7 @@ class ForwardSteps:
         for i, row in self._rows.items():
             index = self._boxes.get(i)
             # A variable that changed has its step where its new value is first read.
-            if i in self._later or index in self._made:
+            if i in self._later or index in self._results:
                 continue
             is_variable = self._walk.subject.roles.get(i) == "variable"
             row_words = self._walk.trace.parts[0].part.rows[row].equation
@@ -558,7 +536,7 @@ class ForwardSteps:
             row = len(self._rows)
             words = self._walk.trace.parts[0].part.rows[row].words.removeprefix(MARK)
             boxes = [self._boxes[i] for i in rest if i in self._boxes and i not in self._later]
-            shown = self._new(k for k in boxes if k not in self._made)
+            shown = self._new(k for k in boxes if k not in self._results)
             yield TraceStep("forward", 0, row, None, None, printable(words), shown)
 
     def _changed(self, i: int, row: int, shown: tuple[int, ...]) -> TraceStep:
@@ -579,7 +557,7 @@ class ForwardSteps:
             if row.kind == "operation":
                 words = operation_sentence(row, before)
             else:
-                values = [self._graph.values[k] for k in results if k not in self._known]
+                values = [self._graph.values[k] for k in results if k not in self._filled]
                 equations = [f"{self._walk.name(x)} = {x.text}" for x in values]
                 start = before + where(row)
                 words = listed(row.words.removeprefix(MARK), equations, before=start)
@@ -600,8 +578,8 @@ class ForwardSteps:
 
     def _new(self, indices: Iterable[int]) -> tuple[int, ...]:
         """Select the boxes that weren't filled yet, and mark them as filled."""
-        new = [k for k in dict.fromkeys(indices) if k not in self._known]
-        self._known.update(new)
+        new = [k for k in dict.fromkeys(indices) if k not in self._filled]
+        self._filled.update(new)
         return tuple(new)
 
 
@@ -613,12 +591,7 @@ Texts = dict[int, str]
 
 
 class ReverseSteps:
-    """Yields the reverse steps.
-
-    Parameters
-    ----------
-    walk : StepContext
-    """
+    """Yields the reverse steps."""
 
     def __init__(self, walk: StepContext) -> None:
         self._walk = walk
@@ -628,7 +601,7 @@ class ReverseSteps:
         self._filling = PartialAdjoints(walk.drawn, walk.trace.shares, self._starts)
         self._seeded: set[int] = set()
         self._orders = {x.order for x in self._graph.values if x.gradient is not None}
-        self._told: set[int] = set()
+        self._without_gradient: set[int] = set()
         levels = walk.subject.levels
         self._levels = {k: levels[i] for i, k in self._index.items() if i in levels}
         self._elsewhere = self._places_elsewhere()
@@ -830,7 +803,7 @@ class ReverseSteps:
                 texts = self._filling.finish([i])
                 index = self._index.get(i)
                 if index is not None and entry.after == "None":
-                    self._told.add(index)
+                    self._without_gradient.add(index)
                     texts = self._none([index])
                 words = whole_sentence(entry, self._walk.symbol(i), goal, "")
                 lines, changed = self._walk.lines(i), tuple(texts.items())
@@ -859,7 +832,7 @@ class ReverseSteps:
             for value in self._graph.values
             if value.gradient is None
             and value.role != "constant"
-            and value.index not in self._told
+            and value.index not in self._without_gradient
             and value.order in self._orders
             and self._levels.get(value.index, 0) == order
         ]
@@ -874,13 +847,7 @@ class ReverseSteps:
 
 
 def steps_of(subject: Subject, drawn: DrawnGraph) -> Steps:
-    """Return the steps through a recording and its trace, with the same folds as its graph.
-
-    Parameters
-    ----------
-    subject : Subject
-    drawn : DrawnGraph
-    """
+    """Return the steps through a recording and its trace, with the same folds as its graph."""
     # The formulas repeat operations of the cell, whose warnings the user has seen.
     with np.errstate(all="ignore"):
         drawn_trace = trace_as_drawn(subject, drawn)
@@ -890,6 +857,7 @@ def steps_of(subject: Subject, drawn: DrawnGraph) -> Steps:
         walk = StepContext(subject, drawn, drawn_trace)
         forward, reverse = ForwardSteps(walk), ReverseSteps(walk)
         steps: list[TraceStep] = []
+        # The derivatives of an order are new operations, with values forward and adjoints in reverse.
         for part in range(len(trace.parts)):
             steps += forward.part(part)
             steps += reverse.part(part)

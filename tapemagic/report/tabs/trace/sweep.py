@@ -47,14 +47,9 @@ Place = tuple[int, int]
 class Share:
     """The array that an operation passes on to the gradient of one of its inputs.
 
-    Attributes
-    ----------
-    value : array or None
-        None if it is too large to compute.
-    before, after : array or None
-        The sum of the shares before it, and including it; None if a share is missing.
-    is_first, is_last : bool
-        Whether nothing was added before, and whether nothing is added after.
+    - `value`: None if it is too large to compute.
+    - `before`, `after`: The sum of the shares before it, and including it; None if a share is missing.
+    - `is_first`, `is_last`: Whether nothing was added before, and whether nothing is added after.
     """
 
     value: Any
@@ -65,7 +60,7 @@ class Share:
 
     @property
     def known_fields(self) -> tuple[bool, ...]:
-        """Which fields are known. Shares of one place are equal if these are: they are the key of a cache."""
+        """Flags of the known fields: shares of one place are equal if their flags are, which makes them a cache key."""
         arrays = (self.value, self.before, self.after)
         return *(array is not None for array in arrays), self.is_first, self.is_last
 
@@ -81,13 +76,8 @@ def compute_shares(
 
     The gradient of a target begins with its seed, which isn't a share.
 
-    Parameters
-    ----------
-    subject : Subject
-    ids : collection of int
-        The ids of the values.
-    shown : collection of int
-        The positions of the operations in the table: their shares are always computed.
+    - `ids`: The ids of the values.
+    - `shown`: The positions of the operations in the table: their shares are always computed.
     """
     begun = starts(subject)
     with silence(), np.errstate(all="ignore"):
@@ -203,13 +193,8 @@ def _conjugated(g: Any) -> Any:
 def passed_on(record: Record, position: int, incoming: Any) -> Any:
     """Apply the rule of an operation to the gradient of its result.
 
-    Parameters
-    ----------
-    record : Record
-    position : int
-        The position of the input.
-    incoming : array
-        The gradient of the result, or a tuple with the gradients of several results.
+    - `position`: The position of the input.
+    - `incoming`: The gradient of the result, or a tuple with the gradients of several results.
 
     Returns
     -------
@@ -244,31 +229,19 @@ MAX_RESULTS = 3
 class AdjointStep:
     """A step of the reverse sweep: what an operation adds to the adjoint of one of its inputs.
 
-    Attributes
-    ----------
-    symbol : str
-        The adjoint: x̄1.
-    formula, latex : str
-        The share, without the sum before it.
-    numbers : str
-        The formula with numbers, or '' for arrays.
-    added : str
-        The value of the share, in brackets if it is a negative or complex term of a sum; '' if it wasn't computed.
-    before : str or None
-        The sum before this share; '' if it wasn't computed, None for the first share.
-    after : str
-        The sum including this share; '' if it wasn't computed.
-    is_finite : bool
-        Whether the adjoint is finite with it.
-    kind : {'share', 'seed', 'whole', 'more'}
-        A share; the seed of a target; the entire adjoint of a value whose shares are in other rows; or words for
-        inputs that aren't shown.
-    value : int or None
-        The id of the value whose adjoint it is. It differs between runs, so it isn't compared.
-    operand : int or None
-        The position of the value among the inputs of the operation, for a share.
-    is_last : bool
-        Whether nothing is added to the adjoint after it.
+    - `symbol`: The adjoint: x̄1.
+    - `formula`, `latex`: The share, without the sum before it.
+    - `numbers`: The formula with numbers, or '' for arrays.
+    - `added`: The value of the share, in brackets if it is a negative or complex term of a sum; '' if it wasn't
+      computed.
+    - `before`: The sum before this share; '' if it wasn't computed, None for the first share.
+    - `after`: The sum including this share; '' if it wasn't computed.
+    - `is_finite`: Whether the adjoint is finite with it.
+    - `kind`: {'share', 'seed', 'whole', 'more'}. A share; the seed of a target; the entire adjoint of a value whose
+      shares are in other rows; or words for inputs that aren't shown.
+    - `value`: The id of the value whose adjoint it is. It differs between runs, so it isn't compared.
+    - `operand`: The position of the value among the inputs of the operation, for a share.
+    - `is_last`: Whether nothing is added to the adjoint after it.
     """
 
     symbol: str
@@ -307,23 +280,18 @@ def equation(*parts: str) -> str:
     >>> equation("y", "2 · 3", "2 · 3", "6")
     'y = 2 · 3 = 6'
     """
-    found: list[str] = []
+    distinct: list[str] = []
     for part in filter(None, parts):
-        if not found or part != found[-1]:
-            found.append(part)
-    return " = ".join(found)
+        if not distinct or part != distinct[-1]:
+            distinct.append(part)
+    return " = ".join(distinct)
 
 
 class ReverseSweep:
     """The steps of the reverse sweep at the operations of a table.
 
-    Parameters
-    ----------
-    subject : Subject
-    shown : sequence of int
-        The positions of the operations.
-    ids : iterable of int
-        The ids of other values whose adjoints are shown.
+    - `shown`: The positions of the operations.
+    - `ids`: The ids of other values whose adjoints are shown.
     """
 
     def __init__(self, subject: Subject, shown: Sequence[int], ids: Iterable[int]) -> None:
@@ -506,13 +474,8 @@ UNKNOWN = "…"
 class PartialAdjoints:
     """The gradients in the boxes of a graph while the sweep adds their shares.
 
-    Parameters
-    ----------
-    drawn : DrawnGraph
-    shares : mapping
-        The shares of values with boxes, by id, in the order of the reverse sweep.
-    starts : mapping of int to array
-        The seeds of the sweeps, by the ids of the targets.
+    - `shares`: The shares of values with boxes, by id, in the order of the reverse sweep.
+    - `starts`: The seeds of the sweeps, by the ids of the targets.
     """
 
     def __init__(

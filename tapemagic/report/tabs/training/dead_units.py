@@ -17,7 +17,7 @@ from tapemagic.report.subject import Subject
 SUMS = {"add", "subtract", "multiply", "divide", "negative"}
 """Operations between a matrix product and its relu, such as that which adds the bias."""
 
-LEAST_RUNS = 2
+MIN_RUNS = 2
 """The least number of runs in which a unit has to give 0 to be dead."""
 
 
@@ -56,11 +56,11 @@ def _input(record: Record) -> int | None:
     if name == "relu":
         return 0
     if name == "maximum":
-        for zero, other in ((0, 1), (1, 0)):
+        for zero, operand in ((0, 1), (1, 0)):
             value = record.values[zero]
             # np.maximum(x, 0) is a relu if the other operand is a constant 0 (ids of constants are 0 or less).
             if has_numbers(value) and record.ids[zero] <= 0 and not np.any(value):
-                return other
+                return operand
     return None
 
 
@@ -68,33 +68,38 @@ def _sentence(
     subject: Subject, positions: Sequence[int], where: str, makers: Mapping[int, Record]
 ) -> Iterator[str]:
     records = [Record._make(subject.whole.records[position]) for position in positions]
-    last, recent = records[-1], max(LEAST_RUNS, len(records) // 2)
+    last, recent = records[-1], max(MIN_RUNS, len(records) // 2)
     axis = _axis(subject, last, makers)
-    now = None if axis is None else _dead(last, axis)
-    if axis is None or now is None:
+    recently_dead = None if axis is None else _dead(last, axis)
+    if axis is None or recently_dead is None:
         return
-    always = now
+    always = recently_dead
+    # From the last run to the first, so that the search ends where no unit is left.
     for k, record in enumerate(records[-2::-1], 2):
         dead = _dead(record, axis)
         # If a run had other units than the last one, none of them was dead in every run.
-        always = always & dead if dead is not None and dead.shape == now.shape else always & False
+        always = (
+            always & dead
+            if dead is not None and dead.shape == recently_dead.shape
+            else always & False
+        )
         if k <= recent:
-            now = always
+            recently_dead = always
         if not np.any(always):
             break
-    if not np.any(now):
+    if not np.any(recently_dead):
         return
-    count, units = int(np.sum(now)), now.size
+    count, units = int(np.sum(recently_dead)), recently_dead.size
     name = without_subscript(subject.known_names.get(last.output_id, ""))  # type: ignore[arg-type]
     of = f" of {name}" if name else ""
     examples = last.output.size // units
-    given = f" for all {examples:,} examples" if examples > 1 else ""
+    for_all = f" for all {examples:,} examples" if examples > 1 else ""
     when = f"each of the {len(records):,} times that it ran"
     if (throughout := int(np.sum(always))) < count:
         some = f", {throughout:,} of them {when}" if throughout else ""
         when = f"the last {recent:,} times that it ran{some}"
     yield (
-        f"dead relu{where}: {count:,} of {units:,} units{of} gave 0{given} {when}: nothing passes back through them"
+        f"dead relu{where}: {count:,} of {units:,} units{of} gave 0{for_all} {when}: nothing passes back through them"
     )
 
 
@@ -103,8 +108,8 @@ def _dead(record: Record, axis: int) -> Any:
     value = record.values[_input(record) or 0]
     if not has_numbers(value) or not value.shape or not value.size or value.dtype.kind != "f":
         return None
-    others = tuple(k for k in range(value.ndim) if k != axis % value.ndim)
-    return np.all(value < 0, axis=others)
+    examples_axes = tuple(k for k in range(value.ndim) if k != axis % value.ndim)
+    return np.all(value < 0, axis=examples_axes)
 
 
 def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int | None:
@@ -117,6 +122,7 @@ def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int
             break
         if maker.operation.name in ("matmul", "dot") and len(maker.ids) > 1:
             left, right = (i in variables for i in maker.ids[:2])
+            # Only one factor may be a Variable: otherwise the axis of the units is unknown.
             if left != right:
                 matrix = maker.values[0 if left else 1]
                 if len(matrix.shape) == 2:
@@ -132,5 +138,6 @@ def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int
         ]
         if not same:
             break
+        # The operand with the shape of the result, since a bias has fewer elements and is broadcast.
         number = same[0]
     return -1 if len(record.output.shape) > 2 else None

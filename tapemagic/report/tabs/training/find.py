@@ -36,7 +36,7 @@ MAX_VARIABLES = 12
 MAX_FLAGS = 6
 """The number of sentences on gradients."""
 
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 """The number of characters of a name."""
 
 MAX_ROWS = 8
@@ -47,22 +47,13 @@ MAX_ROWS = 8
 class Training:
     """The loss and the norms of gradients over the steps of a loop.
 
-    Attributes
-    ----------
-    steps : int
-        The number of steps: each is a value of the loss, with the gradients that the program took of it.
-    line : int or None
-        The line that took the gradients of the last step, or computed its loss if the program took none.
-    loss : Series
-    gradients : tuple of Series
-        The Euclidean norms of the gradients; nan for a missing gradient. Empty if the program took no gradients.
-    headings : tuple of str
-    rows : tuple of tuple of str
-        The step, the loss, the norms of the gradients, and the values of the Variables at a few steps.
-    flags : tuple of str
-        Sentences on what looks wrong.
-    more : int
-        The number of Variables that are not shown.
+    - `steps`: The number of steps: each is a value of the loss, with the gradients that the program took of it.
+    - `line`: The line that took the gradients of the last step, or computed its loss if the program took none.
+    - `gradients`: The Euclidean norms of the gradients; nan for a missing gradient. Empty if the program took no
+      gradients.
+    - `rows`: The step, the loss, the norms of the gradients, and the values of the Variables at a few steps.
+    - `flags`: Sentences on what looks wrong.
+    - `more`: The number of Variables that are not shown.
     """
 
     steps: int
@@ -98,6 +89,7 @@ class _Course:
     def largest(self) -> float:
         """The largest gradient, infinite if one is nan."""
         sizes = [g for g in self.gradients.values() if g is not None]
+        # -1 is below every size, so Variables without a gradient come last.
         return math.inf if any(map(math.isnan, sizes)) else max(sizes, default=-1.0)
 
 
@@ -127,7 +119,7 @@ def find(subject: Subject) -> Training | None:
         steps[-1].line,
         series_of(heading, losses),
         tuple(
-            series_of(symbols[x.name], [_known(x.gradients.get(k)) for k in range(len(steps))])
+            series_of(symbols[x.name], [_or_nan(x.gradients.get(k)) for k in range(len(steps))])
             for x in shown
             if x.gradients
         ),
@@ -157,9 +149,11 @@ def _calls(subject: Subject) -> list[GradientStep]:
     """The gradients that the program took of values other than gradients, grouped by value."""
     steps: list[GradientStep] = []
     for step in subject.whole.origins.steps:
+        # The gradient of a gradient isn't a training step, and neither is a gradient that the report took.
         if step.records > subject.operations or any(map(subject.whole.order_of, step.targets)):
             continue
         last = steps[-1] if steps else None
+        # Two calls on the same target, each for other Variables, are one step.
         if (
             last is not None
             and last.targets == step.targets
@@ -199,24 +193,26 @@ def _losses(subject: Subject) -> list[GradientStep]:
     variables = {id_of(x): x for x in snapshot.contents.variables}
     if last is None or not variables:
         return []
+    # The same instruction of the same code computes the loss in each step.
     places = [(calls[site[1]].code, site[2]) for site in sites[: subject.operations]]
     if places[last][0] is None:
         return []
     latest: dict[int, Any] = {}
     versions: dict[int, tuple[int, Any]] = {}
     steps = []
-    for p, (_, values, ids, _, output, made) in enumerate(records):
+    for p, (_, values, ids, _, output, output_id) in enumerate(records):
         latest.update((i, value) for i, value in zip(ids, values, strict=True) if i in variables)
-        if not latest or isinstance(made, tuple):
+        if not latest or isinstance(output_id, tuple):
             continue
-        if places[p] == places[last] and snapshot.order_of(made) == 0:
+        if places[p] == places[last] and snapshot.order_of(output_id) == 0:
             for i, value in latest.items():
                 version, before = versions.get(i, (0, value))
+                # By value, too: assigning an equal array doesn't change the Variable.
                 is_same = before is value or np.array_equal(before, value)
                 versions[i] = version + (not is_same), value
             steps.append(
                 GradientStep(
-                    (made,),
+                    (output_id,),
                     output if is_lazy(output) else np.sum(output).item(),
                     output.size != 1,
                     sites[p][0],
@@ -240,7 +236,7 @@ def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
             number = id_of(variable)
             if number not in courses:
                 courses[number] = _Course(
-                    clipped(subject.known_names.get(number) or own_name(variable), LONGEST_NAME),
+                    clipped(subject.known_names.get(number) or own_name(variable), MAX_NAME_LENGTH),
                     not variable.shape and variable.dtype.kind == "f",
                     number in assigned,
                 )
@@ -266,7 +262,7 @@ def _loss_name(subject: Subject, steps: Sequence[GradientStep]) -> str:
     """The name that all targets have in the program; of those without a common name, 'loss'."""
     targets = [step.targets[0] if len(step.targets) == 1 else 0 for step in steps]
     names = {without_subscript(subject.known_names.get(i, "")) for i in targets}
-    return clipped((names.pop() if len(names) == 1 else "") or "loss", LONGEST_NAME)
+    return clipped((names.pop() if len(names) == 1 else "") or "loss", MAX_NAME_LENGTH)
 
 
 def _heading(name: str, steps: Sequence[GradientStep]) -> str:
@@ -279,7 +275,7 @@ def _real(value: complex) -> float:
     return float(abs(value) if np.iscomplexobj(value) else value.real)
 
 
-def _known(value: float | None) -> float:
+def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
@@ -302,9 +298,9 @@ def _text(numbers: Mapping[int, float | None], step: int) -> str:
 
 def _flags(name: str, steps: int, courses: Sequence[_Course]) -> Iterator[str]:
     """Sentences on what looks wrong with gradients and Variables."""
-    asked = {derivative_symbol(name, x.name, 1): x.gradients for x in courses if x.gradients}
-    flags = [flag for symbol, sizes in asked.items() for flag in gradient_flags(symbol, sizes)]
-    flags += weak_gradients(asked)
+    gradients = {derivative_symbol(name, x.name, 1): x.gradients for x in courses if x.gradients}
+    flags = [flag for symbol, sizes in gradients.items() for flag in gradient_flags(symbol, sizes)]
+    flags += weak_gradients(gradients)
     yield from flags[:MAX_FLAGS]
     if len(flags) > MAX_FLAGS:
         yield f"{len(flags) - MAX_FLAGS:,} more notes on gradients are not shown"

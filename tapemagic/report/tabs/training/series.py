@@ -6,23 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-MOST = 100
+MAX_SERIES_POINTS = 100
 """The largest number of points that a series keeps."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A number for each step of a loop, of which a report keeps at most `MOST`.
+    """A number for each step of a loop, thinned to at most `MAX_SERIES_POINTS`.
 
-    Attributes
-    ----------
-    name : str
-    steps : tuple of int
-        The steps that are kept, counted from 1.
-    values : tuple of float
-        The numbers at these steps; nan for a missing number.
-    count : int
-        The number of all steps.
+    - `steps`: The steps that are kept, counted from 1.
+    - `values`: The numbers at these steps; nan for a missing number.
+    - `count`: The number of all steps.
     """
 
     name: str
@@ -32,27 +26,23 @@ class Series:
 
 
 def series_of(name: str, values: Sequence[float]) -> Series:
-    """A series of real numbers, in at most `MOST` points.
+    """A series of real numbers, in at most `MAX_SERIES_POINTS` points.
 
     Examples
     --------
     >>> series_of("loss", [4.0, 2.0, 1.0]).steps
     (1, 2, 3)
     """
-    kept = thinned(values, MOST)
+    kept = thinned(values, MAX_SERIES_POINTS)
     return Series(name, tuple(k + 1 for k in kept), tuple(values[k] for k in kept), len(values))
 
 
-def thinned(values: Sequence[float], most: int) -> Sequence[int]:
-    """Return the positions of at most `most` values, including both ends and all visible peaks, valleys and gaps.
+def thinned(values: Sequence[float], max_points: int) -> Sequence[int]:
+    """Return the positions of at most `max_points` values, including both ends and all visible peaks, valleys and gaps.
 
     Of each stretch of values those with the smallest, the largest and the first that is nan or infinite are kept.
 
-    Parameters
-    ----------
-    values : sequence of float
-    most : int
-        At least 5.
+    - `max_points`: At least 5.
 
     Examples
     --------
@@ -63,10 +53,10 @@ def thinned(values: Sequence[float], most: int) -> Sequence[int]:
     (True, True, 0, 999)
     """
     count = len(values)
-    if count <= most:
+    if count <= max_points:
         return range(count)
     # Three points per stretch (smallest, largest, first gap), and the two ends.
-    stretches = (most - 2) // 3
+    stretches = (max_points - 2) // 3
     kept = {0, count - 1}
     for k in range(stretches):
         stretch = range(k * count // stretches, (k + 1) * count // stretches)

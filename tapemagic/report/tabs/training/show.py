@@ -62,6 +62,7 @@ def notes(training: Training) -> list[str]:
 
 def _table(training: Training) -> list[tuple[str, ...]]:
     rows = [training.headings, *training.rows]
+    # Transposed, a wide table has a row for each Variable, and fits the page.
     return rows if len(training.headings) <= MAX_COLUMNS else list(zip(*rows, strict=True))
 
 
@@ -78,9 +79,9 @@ def _rows(training: Training) -> str:
 
 
 def _image(series: Series) -> str:
-    known = [value for value in series.values if value == value]  # noqa: PLR0124 -- nan is not equal to itself
+    numbers = [value for value in series.values if value == value]  # noqa: PLR0124 -- nan is not equal to itself
     svg = figure([series], series.name)
     if not svg:
         return ""
-    words = f"{series.name} over {series.count:,} steps, from {known[0]:.6g} to {known[-1]:.6g}"
+    words = f"{series.name} over {series.count:,} steps, from {numbers[0]:.6g} to {numbers[-1]:.6g}"
     return image(svg, words, "max-width:100%;margin:4px 12px 4px 0")

@@ -9,11 +9,11 @@ from tapemagic.explain.formatting import format_number
 
 # A loss on mini-batches often rises once or twice in a row by chance.
 MIN_RISING_STEPS = 3
-"""The number of steps at the end in each of which a loss has to grow to be said to grow."""
+"""The least number of steps at the end, all with a growing loss, that are reported."""
 
 # Less than this, and a loss that wobbles around its minimum would be reported.
 MIN_RISE_FACTOR = 1.1
-"""The factor by which it has to grow in these."""
+"""The least growth of the loss in these steps that is reported, as a factor."""
 
 TOO_LARGE = "try a smaller learning rate"
 UPHILL = f"right if you maximize it; otherwise {TOO_LARGE}, or check the sign of the step"
@@ -82,11 +82,8 @@ def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterat
     It explodes if it is larger than the first nonzero gradient by the factor `EXPLODING_FACTOR`, and vanishes if it is
     smaller than that by the factor `VANISHING_FACTOR` at the last step.
 
-    Parameters
-    ----------
-    symbol : str
-    gradients : mapping of int to (float or None)
-        The norms, by the steps, which count from 0, at which the gradient was taken.
+    - `gradients`: Mapping of int to (float or None). The norms, by the steps, which count from 0, at which the gradient
+      was taken.
 
     Examples
     --------
@@ -117,13 +114,13 @@ def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterat
         yield f"{symbol} vanishes: its size falls {words}. At a minimum that's right; elsewhere training has stalled"
 
 
-def _when(steps: Sequence[int], asked: Mapping[int, object]) -> str:
+def _when(steps: Sequence[int], taken: Mapping[int, object]) -> str:
     """The words for some of the steps at which a gradient was taken."""
-    if len(steps) == len(asked):
+    if len(steps) == len(taken):
         return "at every step" if len(steps) > 1 else f"at step {steps[0] + 1:,}"
     if len(steps) == 1:
         return f"at step {steps[0] + 1:,}"
-    return f"at {len(steps):,} of {len(asked):,} steps, first at step {steps[0] + 1:,}"
+    return f"at {len(steps):,} of {len(taken):,} steps, first at step {steps[0] + 1:,}"
 
 
 def weak_gradients(gradients: Mapping[str, Mapping[int, float | None]]) -> Iterator[str]:
@@ -134,12 +131,12 @@ def weak_gradients(gradients: Mapping[str, Mapping[int, float | None]]) -> Itera
             if g is not None and g > largest.get(k, (0.0, ""))[0]:
                 largest[k] = g, symbol
     for symbol, sizes in gradients.items():
-        known = {k: g for k, g in sizes.items() if g and math.isfinite(g)}
-        if known and all(g < VANISHING_FACTOR * largest[k][0] for k, g in known.items()):
-            step = next(iter(known))
-            words = f"at step {step + 1:,} the first is {format_number(known[step])}"
-            top, other = largest[step]
+        nonzero = {k: g for k, g in sizes.items() if g and math.isfinite(g)}
+        if nonzero and all(g < VANISHING_FACTOR * largest[k][0] for k, g in nonzero.items()):
+            step = next(iter(nonzero))
+            words = f"at step {step + 1:,} the first is {format_number(nonzero[step])}"
+            top, top_symbol = largest[step]
             yield (
                 f"{symbol} is less than a millionth of the largest gradient at every step where it is not 0: "
-                f"{words}, {other} is {format_number(top)}"
+                f"{words}, {top_symbol} is {format_number(top)}"
             )

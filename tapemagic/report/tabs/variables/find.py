@@ -60,10 +60,10 @@ class NamedValue:
 
 
 def find(subject: Subject) -> tuple[NamedValue, ...]:
-    """A row for every named value, oldest first; a watched value with several names has one row."""
+    """Return a row for every named value, oldest first, and one for all names of a watched value."""
     snapshot, context = subject.whole, subject.context
-    made = (record[-1] for record in snapshot.records)
-    lines: dict[Any, int | None] = dict(zip(made, snapshot.origins.lines, strict=True))
+    output_ids = (record[-1] for record in snapshot.records)
+    lines: dict[Any, int | None] = dict(zip(output_ids, snapshot.origins.lines, strict=True))
     rows: dict[str | int, NamedValue] = {}
     for name, value in dict([*subject.sources, *context.named, *subject.targets]).items():
         number = id_of(value) if isinstance(value, Traced) else 0
@@ -80,6 +80,7 @@ def find(subject: Subject) -> tuple[NamedValue, ...]:
             role,
             summarise(array),
             None if gradient is None else summarise(gradient),
+            # A reader looks for the line that assigned the name, which may not be the one that computed the value.
             context.assigned.get(name, lines.get(number)),
             format_reads(array, subject.reads.get(number, ())),
             role != "constant" and bool(subject.targets),
@@ -88,9 +89,9 @@ def find(subject: Subject) -> tuple[NamedValue, ...]:
 
 
 def _gradient(subject: Subject, number: int) -> Any:
-    """Return the gradient of the sum of all targets with respect to a value, by its id, or None.
+    """Return the gradient of the sum of all targets with respect to a value, by its id; it may be missing.
 
-    That of a variable with several values is the sum of theirs.
+    For a variable with several values, it is the sum of the gradients of these.
     """
     if number not in subject.split.versions:
         return subject.adjoints.get(number)
@@ -103,7 +104,7 @@ def _gradient(subject: Subject, number: int) -> Any:
 
 
 def not_finite(rows: Sequence[NamedValue]) -> tuple[set[int], set[int]]:
-    """The indices of the rows where a nan or an infinity may have begun: in a value, and in a gradient.
+    """Return the rows where a nan or infinity may have begun: those of values, and those of gradients.
 
     Of values these are the constants, and the first one that was computed or watched; gradients are computed from the
     last value to the first.

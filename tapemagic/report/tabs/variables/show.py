@@ -10,6 +10,7 @@ from tapemagic.drawing.styles import QUIET, SMALL, TARGET, WATCHED
 from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import clipped, format_shape, printable
 from tapemagic.report.findings import Findings
+from tapemagic.report.glossary import explained, tooltip
 from tapemagic.report.summary import Summary
 from tapemagic.report.tabs.variables.find import NamedValue, not_finite
 
@@ -23,7 +24,7 @@ ROLES = {
 MAX_ROWS = 60
 MAX_PICTURED = 12
 """The number of rows that have pictures."""
-LONGEST_GOAL = 40
+MAX_GOAL_LENGTH = 40
 
 
 def text(findings: Findings) -> str:
@@ -41,12 +42,20 @@ def html(findings: Findings) -> str:
         return ""
     rows = shown(findings.variables)
     values_bad, gradients_bad = not_finite(rows)
+    # Only the first row of each role has the tooltip: notebooks store every byte.
+    first_of_role = {row.role: k for k, row in reversed(list(enumerate(rows)))}
     lines = [
-        _html_cells(row, k < MAX_PICTURED, row.index in values_bad, row.index in gradients_bad)
+        _html_cells(
+            row,
+            k < MAX_PICTURED,
+            row.index in values_bad,
+            row.index in gradients_bad,
+            first_of_role[row.role] == k,
+        )
         for k, row in enumerate(rows)
     ]
     head, *body = _without_gradients(
-        [tuple(map(escape_text, headings(findings))), *lines], findings
+        [tuple(explained(escape_text(x), "gradient") for x in headings(findings)), *lines], findings
     )
     notes = _more(findings)
     notes += legend(x for row in rows[:MAX_PICTURED] for x in (row.value, row.gradient))
@@ -55,7 +64,7 @@ def html(findings: Findings) -> str:
 
 def headings(findings: Findings) -> tuple[str, ...]:
     """The headings of the table, with the target of the gradients."""
-    goal = clipped(", ".join(findings.targets), LONGEST_GOAL)
+    goal = clipped(", ".join(findings.targets), MAX_GOAL_LENGTH)
     arrays = [row for row in findings.variables if row.role == "target" and row.value.size != 1]
     summed = any(entry.summed for entry in findings.derivatives[:1])
     of = f"the sum of {goal}" if summed or arrays or len(findings.targets) > 1 else goal
@@ -65,6 +74,7 @@ def headings(findings: Findings) -> tuple[str, ...]:
 def shown(rows: Sequence[NamedValue]) -> list[NamedValue]:
     """The rows that are shown: of many, watched values and targets first, in the order of the program."""
     rank = ("watched", "variable", "target", "computed", "constant")
+    # sorted() is stable: within a role, the first rows of the program stay.
     chosen = sorted(rows, key=lambda row: rank.index(row.role))[:MAX_ROWS]
     return sorted(chosen, key=lambda row: row.index)
 
@@ -96,14 +106,17 @@ def _cells(row: NamedValue) -> tuple[str, ...]:
 
 
 def _html_cells(
-    row: NamedValue, pictured: bool, bad_value: bool, bad_gradient: bool
+    row: NamedValue, pictured: bool, bad_value: bool, bad_gradient: bool, has_tooltip: bool
 ) -> tuple[str, ...]:
     """A row of the table as HTML."""
     name, role, shape, dtype = map(escape_text, _first(row))
+    role = element("span", ROLES[row.role], role) if ROLES[row.role] else role
+    if has_tooltip:
+        role = tooltip("Variable" if row.role == "variable" else row.role, role)
     before, after = (escape_text(f"{row.reads} when used, "), " now") if row.reads else ("", "")
     return (
         f"<code>{name}</code>",
-        element("span", ROLES[row.role], role) if ROLES[row.role] else role,
+        role,
         shape,
         dtype,
         before + values.html(row.value, pictured, bad_value) + after,

@@ -6,7 +6,7 @@ from tapemagic.nn import datasets
 
 
 def load_data(path: Any = None) -> Any:
-    """Load 60,000 pictures for training and 10,000 for testing; download them if they are not there yet.
+    """Load 60,000 pictures for training and 10,000 for testing, downloading them on first use.
 
     Parameters
     ----------
