@@ -70,10 +70,6 @@ class Names(NamedTuple):
     joins_text: bool
     compares: bool
 
-    def line_of(self, name: str) -> int | None:
-        """Return the line on which a name is first assigned, or else first read."""
-        return self.assigned.get(name) or self.read.get(name)
-
 
 @lru_cache(4096)
 def names_in(function_code: CodeType) -> Names:
@@ -106,9 +102,7 @@ def names_in(function_code: CodeType) -> Names:
                 flags.setdefault(flag, _line_of(following) or line)
             if kind in by_kind:
                 by_kind[kind].add(each.argval)
-            if kind == "global" and not (
-                _is_isinstance(earlier, before) and following.opname.startswith("CALL")
-            ):
+            if kind == "global" and not _is_isinstance(earlier, before, following):
                 used.add(each.argval)
             if kind == "attribute" and not _is_self(before):
                 elsewhere.add(each.argval)
@@ -173,10 +167,10 @@ def _instructions(code: CodeType) -> list[dis.Instruction]:
     return [x for x in dis.get_instructions(code) if x.opname not in {"PUSH_NULL", "PRECALL"}]
 
 
-def _is_isinstance(function: Any, argument: Any) -> bool:
-    """Return True if two instructions load ``isinstance`` and one more value."""
+def _is_isinstance(function: Any, argument: Any, call: Any) -> bool:
+    """Return True if instructions load ``isinstance`` and one more value, and call it with the next."""
     is_function = function is not None and function.argval == "isinstance"
-    return is_function and argument.opname.startswith("LOAD_")
+    return is_function and argument.opname.startswith("LOAD_") and call.opname.startswith("CALL")
 
 
 def _is_self(instruction: Any) -> bool:

@@ -272,7 +272,7 @@ class Driver:
                     self._require(" or ".join(same))
 
     def _place(self, variable: Variable) -> int | None:
-        """Return the place of a Variable among the arguments, if it is one."""
+        """Find the place of a Variable among the arguments."""
         return next((k for k, x in enumerate(self._call.leaves) if x is variable), None)
 
     def _local(self, variable: Variable) -> str:
