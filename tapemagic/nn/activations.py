@@ -61,6 +61,7 @@ def relu(
 
     Examples
     --------
+    >>> import numpy as np
     >>> relu(np.array([-10.0, 2.0, 10.0]))
     array([ 0.,  2., 10.])
     >>> relu(np.array([-10.0, 2.0, 10.0]), negative_slope=0.5, max_value=6.0)
@@ -82,6 +83,7 @@ def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> leaky_relu(np.array([-10.0, 2.0]))
     array([-2.,  2.])
     """
@@ -93,6 +95,7 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> elu(np.array([-float("inf"), 2.0]))
     array([-1.,  2.])
     """
@@ -110,6 +113,7 @@ def celu(x: Any, alpha: float = 1.0) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> celu(np.array([-float("inf"), 2.0]), alpha=3.0)
     array([-3.,  2.])
     """
@@ -121,6 +125,7 @@ def tanh(x: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> tanh(np.array([0.0, 100.0]))
     array([0., 1.])
     """
@@ -132,6 +137,7 @@ def exponential(x: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> exponential(np.array([0.0, 1.0]))
     array([1.        , 2.71828183])
     """
@@ -147,6 +153,7 @@ def hard_silu(x: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> hard_silu(np.array([-3.0, 1.0, 3.0]))
     array([-0.        ,  0.66666667,  3.        ])
     """
@@ -162,6 +169,7 @@ def mish(x: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> mish(np.array([-1.0, 0.0, 1.0])).round(6)
     array([-0.303401,  0.      ,  0.865098])
     """
@@ -179,6 +187,7 @@ def glu(x: Any, axis: int = -1) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> glu(np.array([3.0, 4.0, 0.0, 100.0]))
     array([1.5, 4. ])
     """
@@ -197,6 +206,7 @@ def hard_tanh(x: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> hard_tanh(np.array([-2.0, 0.5, 2.0]))
     array([-1. ,  0.5,  1. ])
     """
@@ -208,6 +218,7 @@ def tanh_shrink(x: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> tanh_shrink(np.array([0.0, 1.0]))
     array([0.        , 0.23840584])
     """
@@ -220,6 +231,7 @@ def soft_shrink(x: Any, threshold: float = 0.5) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> soft_shrink(np.array([-2.0, 0.25, 2.0]))
     array([-1.5,  0. ,  1.5])
     """
@@ -233,6 +245,7 @@ def hard_shrink(x: Any, threshold: float = 0.5) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> hard_shrink(np.array([-2.0, 0.25, 2.0]))
     array([-2.,  0.,  2.])
     """
@@ -245,6 +258,7 @@ def threshold(x: Any, threshold: float, default_value: float) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> threshold(np.array([-1.0, 0.5, 2.0]), 1.0, -5.0)
     array([-5., -5.,  2.])
     """
@@ -261,6 +275,7 @@ def squareplus(x: Any, b: float = 4) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> squareplus(np.array([0.0, 1.5]))
     array([1., 2.])
     """
@@ -273,6 +288,7 @@ def sparse_plus(x: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> sparse_plus(np.array([-2.0, 0.0, 2.0]))
     array([0.  , 0.25, 2.  ])
     """
@@ -291,6 +307,7 @@ def sparse_sigmoid(x: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> sparse_sigmoid(np.array([-2.0, 0.0, 2.0]))
     array([0. , 0.5, 1. ])
     """
@@ -309,6 +326,7 @@ def sparsemax(x: Any, axis: int = -1) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> sparsemax(np.array([2.0, 1.5, -1.0]))
     array([0.75, 0.25, 0.  ])
     """
@@ -344,6 +362,7 @@ def get(identifier: Any) -> Callable[[Any], Any]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> get("relu")(np.array([-1.0, 1.0]))
     array([0., 1.])
     """

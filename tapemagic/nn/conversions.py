@@ -24,6 +24,7 @@ def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> real_numbers([1.0, 2.0])
     array([1., 2.], dtype=float32)
     >>> real_numbers(np.array([1.0, 2.0]))

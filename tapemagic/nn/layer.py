@@ -130,6 +130,7 @@ class Layer(Module):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Scale(nn.Layer):
     ...     def build(self, input_shape):

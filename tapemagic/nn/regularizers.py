@@ -26,6 +26,7 @@ class Regularizer:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Positive(nn.regularizers.Regularizer):
     ...     def __call__(self, x):

@@ -24,6 +24,7 @@ class LearningRateScheduler(Callback):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> model = nn.Sequential([nn.Dense(1)])
     >>> model.compile(nn.optimizers.SGD(1.0), "mse")
@@ -76,6 +77,7 @@ class ReduceLROnPlateau(MonitorCallback):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> model = nn.Sequential([nn.Dense(1, "relu", kernel_initializer="zeros")])
     >>> model.compile(nn.optimizers.SGD(0.5), "mse")

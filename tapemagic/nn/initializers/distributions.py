@@ -125,6 +125,7 @@ def truncated_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> truncated_normal(np.random.default_rng(1), (3,)).round(3)
     array([0.346, 0.822, 0.33 ])
     """

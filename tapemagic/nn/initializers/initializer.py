@@ -20,6 +20,7 @@ class Initializer:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Counting(nn.initializers.Initializer):
     ...     def __call__(self, shape, dtype=None):

@@ -31,6 +31,7 @@ class Orthogonal(RandomInitializer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> q = nn.initializers.Orthogonal(seed=1)((5, 3))
     >>> bool(np.allclose(q.T @ q, np.eye(3), atol=1e-6))

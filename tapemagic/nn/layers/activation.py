@@ -31,6 +31,7 @@ class Activation(Pointwise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Activation("relu")(np.array([-1.0, 2.0])).numpy()
     array([0., 2.], dtype=float32)
@@ -58,6 +59,7 @@ class ReLU(Pointwise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ReLU(max_value=6)(np.array([-1.0, 2.0, 8.0])).numpy()
     array([0., 2., 6.], dtype=float32)
@@ -93,6 +95,7 @@ class LeakyReLU(Pointwise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.LeakyReLU()(np.array([-10.0, 2.0])).numpy()
     array([-3.,  2.], dtype=float32)
@@ -119,6 +122,7 @@ class ELU(Pointwise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ELU()(np.array([-100.0, 2.0])).numpy()
     array([-1.,  2.], dtype=float32)
@@ -152,6 +156,7 @@ class PReLU(Pointwise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.PReLU(alpha_initializer="ones")(np.array([[-1.0, 2.0]])).numpy()
     array([[-1.,  2.]], dtype=float32)
@@ -207,6 +212,7 @@ class Softmax(Pointwise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Softmax()(np.zeros((1, 3)), mask=np.array([True, True, False])).numpy()
     array([[0.5, 0.5, 0. ]], dtype=float32)

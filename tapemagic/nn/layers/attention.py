@@ -110,6 +110,7 @@ class MultiHeadAttention(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.MultiHeadAttention(num_heads=2, key_dim=4)
     >>> x = np.zeros((1, 5, 3))

@@ -36,6 +36,7 @@ class Embedding(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.Embedding(3, 2, weights=[[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
     >>> layer(np.array([[2, 0]])).numpy()

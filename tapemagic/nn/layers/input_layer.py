@@ -135,6 +135,7 @@ def Input(  # noqa: N802 (Keras's name)
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> x = nn.Input((3,))
     >>> y = nn.Dense(2, activation="relu")(x)

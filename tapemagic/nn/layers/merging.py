@@ -83,6 +83,7 @@ def as_function(kind: type[Merge]) -> Callable[..., Any]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> as_function(Add)([np.array([[1.0]]), np.array([[2.0]])]).numpy()
     array([[3.]], dtype=float32)
     """
@@ -113,6 +114,7 @@ class Add(ElementwiseMerge):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Add()([np.array([[1.0, 2.0]]), np.array([[10.0, 20.0]])]).numpy()
     array([[11., 22.]], dtype=float32)
@@ -126,6 +128,7 @@ class Subtract(ElementwiseMerge):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Subtract()([np.array([[1.0, 2.0]]), np.array([[10.0, 20.0]])]).numpy()
     array([[ -9., -18.]], dtype=float32)
@@ -140,6 +143,7 @@ class Multiply(ElementwiseMerge):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Multiply()([np.array([[1.0, 2.0]]), np.array([[10.0, 20.0]])]).numpy()
     array([[10., 40.]], dtype=float32)
@@ -153,6 +157,7 @@ class Average(ElementwiseMerge):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Average()([np.array([[1.0, 2.0]]), np.array([[3.0, 6.0]])]).numpy()
     array([[2., 4.]], dtype=float32)
@@ -171,6 +176,7 @@ class Maximum(ElementwiseMerge):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Maximum()([np.array([[1.0, 2.0]]), np.array([[3.0, 0.0]])]).numpy()
     array([[3., 2.]], dtype=float32)
@@ -184,6 +190,7 @@ class Minimum(ElementwiseMerge):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Minimum()([np.array([[1.0, 2.0]]), np.array([[3.0, 0.0]])]).numpy()
     array([[1., 0.]], dtype=float32)
@@ -202,6 +209,7 @@ class Concatenate(Merge):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Concatenate()([np.zeros((2, 3)), np.zeros((2, 4))]).shape
     (2, 7)
@@ -239,6 +247,7 @@ class Dot(Merge):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Dot(axes=1)([np.array([[1.0, 2.0]]), np.array([[10.0, 20.0]])]).numpy()
     array([[50.]], dtype=float32)

@@ -61,6 +61,7 @@ class Dropout(Noise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.Dropout(0.5, seed=0)
     >>> layer(np.ones((1, 6)), training=True).numpy()
@@ -117,6 +118,7 @@ class GaussianNoise(Noise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.GaussianNoise(0.1, seed=0)
     >>> layer(np.zeros((1, 3)), training=True).numpy().round(3)
@@ -152,6 +154,7 @@ class GaussianDropout(Noise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GaussianDropout(0.5, seed=0)(np.ones((1, 3)), training=True).numpy().round(3)
     array([[1.126, 0.868, 1.64 ]], dtype=float32)

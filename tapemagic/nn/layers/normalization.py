@@ -140,6 +140,7 @@ class BatchNormalization(ScaledNormalization):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.BatchNormalization(epsilon=0.0)
     >>> layer(np.array([[1.0], [3.0]]), training=True).numpy()
@@ -235,6 +236,7 @@ class LayerNormalization(ScaledNormalization):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.LayerNormalization(epsilon=0.0)(np.array([[1.0, 3.0], [5.0, 1.0]])).numpy()
     array([[-1.,  1.],

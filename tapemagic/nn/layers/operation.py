@@ -32,6 +32,7 @@ class Operation(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> x = nn.Input((3,))
     >>> model = nn.Model(x, np.exp(x)[:, 0] + 1)

@@ -42,6 +42,7 @@ class ZeroPadding2D(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ZeroPadding2D(((1, 0), (2, 2)))(np.ones((1, 3, 3, 1))).shape
     (1, 4, 7, 1)
@@ -78,6 +79,7 @@ class ZeroPadding1D(ZeroPadding2D):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.ZeroPadding1D((2, 0))(np.ones((1, 3, 1))).numpy().ravel()
     array([0., 0., 1., 1., 1.], dtype=float32)
@@ -101,6 +103,7 @@ class Cropping2D(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Cropping2D(((1, 0), (2, 2)))(np.ones((1, 7, 7, 1))).shape
     (1, 6, 3, 1)
@@ -147,6 +150,7 @@ class Cropping1D(Cropping2D):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Cropping1D()(np.arange(4.0).reshape(1, 4, 1)).numpy().ravel()
     array([1., 2.], dtype=float32)
@@ -172,6 +176,7 @@ class UpSampling2D(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.UpSampling2D((1, 2))(np.array([[1.0, 2.0]]).reshape(1, 1, 2, 1)).numpy().ravel()
     array([1., 1., 2., 2.], dtype=float32)
@@ -220,6 +225,7 @@ class UpSampling1D(UpSampling2D):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.UpSampling1D(3)(np.ones((1, 2, 1))).shape
     (1, 6, 1)

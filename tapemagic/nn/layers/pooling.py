@@ -79,6 +79,7 @@ class MaxPooling2D(Pooling):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.MaxPooling2D()(np.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0].numpy()
     array([[ 5.,  7.],
@@ -97,6 +98,7 @@ class MaxPooling1D(Pooling):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.MaxPooling1D()(np.arange(4.0).reshape(1, 4, 1)).numpy().ravel()
     array([1., 3.], dtype=float32)
@@ -114,6 +116,7 @@ class AveragePooling2D(Pooling):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.AveragePooling2D()(np.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0].numpy()
     array([[ 2.5,  4.5],
@@ -132,6 +135,7 @@ class AveragePooling1D(Pooling):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.AveragePooling1D()(np.arange(4.0).reshape(1, 4, 1)).numpy().ravel()
     array([0.5, 2.5], dtype=float32)
@@ -188,6 +192,7 @@ class GlobalAveragePooling2D(GlobalPooling):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalAveragePooling2D()(np.arange(8.0).reshape(1, 2, 2, 2)).numpy()
     array([[3., 4.]], dtype=float32)
@@ -205,6 +210,7 @@ class GlobalAveragePooling1D(GlobalPooling):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalAveragePooling1D()(np.arange(6.0).reshape(1, 3, 2)).numpy()
     array([[2., 3.]], dtype=float32)
@@ -233,6 +239,7 @@ class GlobalMaxPooling2D(GlobalPooling):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalMaxPooling2D()(np.arange(8.0).reshape(1, 2, 2, 2)).numpy()
     array([[6., 7.]], dtype=float32)
@@ -250,6 +257,7 @@ class GlobalMaxPooling1D(GlobalPooling):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.GlobalMaxPooling1D()(np.arange(6.0).reshape(1, 3, 2)).numpy()
     array([[4., 5.]], dtype=float32)

@@ -27,6 +27,7 @@ class Rescaling(Pointwise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Rescaling(1 / 255)(np.array([[0, 255]], np.uint8)).numpy()
     array([[0., 1.]], dtype=float32)
@@ -71,6 +72,7 @@ class Normalization(Pointwise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> layer = nn.Normalization()
     >>> layer.adapt(np.array([[1.0], [3.0]]))

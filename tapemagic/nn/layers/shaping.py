@@ -21,6 +21,7 @@ class Flatten(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Flatten()(np.zeros((2, 4, 4, 3))).shape
     (2, 48)
@@ -55,6 +56,7 @@ class Reshape(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Reshape((8, -1, 1))(np.zeros((2, 64))).shape
     (2, 8, 8, 1)
@@ -115,6 +117,7 @@ class Permute(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Permute((2, 1))(np.zeros((5, 3, 4))).shape
     (5, 4, 3)
@@ -151,6 +154,7 @@ class RepeatVector(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.RepeatVector(3)(np.array([[1.0, 2.0]])).numpy()
     array([[[1., 2.],

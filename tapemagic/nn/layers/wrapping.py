@@ -18,6 +18,7 @@ class Identity(Pointwise):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Identity()(np.array([1.0])).numpy()
     array([1.], dtype=float32)
@@ -46,6 +47,7 @@ class Lambda(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.Lambda(lambda x: x**2)(np.array([3.0])).numpy()
     array([9.], dtype=float32)
@@ -97,6 +99,7 @@ class TimeDistributed(Layer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.TimeDistributed(nn.Conv2D(4, 3))(np.zeros((2, 5, 8, 8, 1))).shape
     (2, 5, 6, 6, 4)

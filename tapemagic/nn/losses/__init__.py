@@ -144,6 +144,7 @@ def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Loss:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> nn.losses.get_for("crossentropy", np.zeros(4), np.zeros((4, 10)))
     <SparseCategoricalCrossentropy name=crossentropy>

@@ -57,6 +57,7 @@ def same_rank(a: Any, b: Any) -> tuple[Any, Any]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> a, b = same_rank(np.zeros(3), np.zeros((3, 1)))
     >>> a.shape, b.shape
     ((3, 1), (3, 1))
@@ -163,6 +164,7 @@ def min_probability(x: Any) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> min_probability(np.zeros(1, "float32")), min_probability(np.zeros(1, "float16"))
     (1e-07, 0.00048828125)
     """

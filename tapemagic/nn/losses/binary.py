@@ -52,6 +52,7 @@ def binary_crossentropy(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.binary_crossentropy([[1.0, 0.0]], [[0.5, 0.5]]), 4)
     Tensor([0.6931], dtype=float32)
@@ -140,6 +141,7 @@ def binary_focal_crossentropy(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.binary_focal_crossentropy([[1.0, 0.0]], [[0.5, 0.5]]), 4)
     Tensor([0.1733], dtype=float32)

@@ -69,6 +69,7 @@ def categorical_crossentropy(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.categorical_crossentropy([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]]), 4)
     Tensor([0.6931, 1.3863], dtype=float32)
@@ -137,6 +138,7 @@ def categorical_focal_crossentropy(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.categorical_focal_crossentropy([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]]), 4)
     Tensor([0.0433, 0.1949], dtype=float32)
@@ -232,6 +234,7 @@ def sparse_categorical_crossentropy(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.sparse_categorical_crossentropy([1, 0], [[0.5, 0.5], [0.25, 0.75]]), 4)
     Tensor([0.6931, 1.3863], dtype=float32)

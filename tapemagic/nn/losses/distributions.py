@@ -24,6 +24,7 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.kl_divergence([[0.5, 0.5]], [[0.25, 0.75]]), 4)
     Tensor([0.1438], dtype=float32)
@@ -65,6 +66,7 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.poisson([[1.0, 1.0]], [[1.0, 2.0]]), 4)
     Tensor([1.1534], dtype=float32)

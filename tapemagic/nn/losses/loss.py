@@ -61,6 +61,7 @@ class Loss:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Largest(nn.losses.Loss):
     ...     def call(self, y_true, y_pred):
@@ -148,6 +149,7 @@ class LossFunctionWrapper(Loss):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> def cubes(y_true, y_pred):
     ...     return np.mean(np.abs(y_true - y_pred) ** 3, axis=-1)
@@ -184,6 +186,7 @@ def averaged(errors: Function) -> Function:
 
     Examples
     --------
+    >>> import numpy as np
     >>> averaged(np.subtract)([3.0, 4.0], [1.0, 1.0])
     np.float64(2.5)
     """

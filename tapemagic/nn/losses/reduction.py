@@ -62,6 +62,7 @@ def divide_no_nan(a: Any, b: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> divide_no_nan(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
     array([0.5, 0. ])
     """

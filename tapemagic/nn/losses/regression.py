@@ -124,6 +124,7 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.mean_squared_logarithmic_error([[0.0, 1.0]], [[1.0, 1.0]]), 4)
     Tensor([0.2402], dtype=float32)
@@ -252,6 +253,7 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> np.round(nn.losses.cosine_similarity([[0.0, 1.0], [1.0, 1.0]], [[1.0, 0.0], [2.0, 2.0]]), 4)
     Tensor([-0., -1.], dtype=float32)

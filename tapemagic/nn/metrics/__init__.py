@@ -152,6 +152,7 @@ def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Metric:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> get_for("accuracy", np.zeros(4), np.zeros((4, 10)))
     <SparseCategoricalAccuracy name=accuracy>

@@ -59,6 +59,7 @@ class Metric:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> class Wrong(nn.metrics.Metric):
     ...     def __init__(self, **kwargs):

@@ -101,6 +101,7 @@ class MeanMetricWrapper(Mean):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> metric = nn.metrics.MeanMetricWrapper(lambda y_true, y_pred: np.abs(y_true - y_pred), name="gap")
     >>> metric(np.array([1.0, 2.0]), np.array([1.0, 5.0]))

@@ -46,6 +46,7 @@ def counts(y_true: Any, y_pred: Any, thresholds: Any, weights: Any = None) -> Co
 
     Examples
     --------
+    >>> import numpy as np
     >>> counts(np.array([0, 1, 1]), np.array([0.4, 0.6, 0.2]), [0.5]).true_positives
     array([1.])
     """

@@ -421,6 +421,7 @@ def weights_of_classes(y: Any, class_weight: Mapping[int, float]) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> weights_of_classes(np.array([0, 1, 2]), {1: 5.0})
     array([1., 5., 1.])
     """

@@ -139,6 +139,7 @@ class Evaluator(Steps):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from tapemagic import nn
         >>> model = nn.Sequential([nn.Dense(1, kernel_initializer="ones")])
         >>> model.predict(np.array([[1.0, 2.0], [3.0, 4.0]]))

@@ -136,6 +136,7 @@ class Trainer(Evaluator):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from tapemagic import nn
         >>> x = np.linspace(-1, 1, 64)[:, None]
         >>> model = nn.Sequential([nn.Dense(1, kernel_initializer="zeros")])

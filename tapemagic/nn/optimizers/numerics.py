@@ -15,6 +15,7 @@ def clip_by_value(gradient: Any, limit: float, out: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> clip_by_value(np.array([3.0, -4.0]), 3.5, out=np.empty(2))
     array([ 3. , -3.5])
     """
@@ -26,6 +27,7 @@ def clip_by_norm(gradient: Any, limit: float, out: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> clip_by_norm(np.array([3.0, -4.0]), 1.0, out=np.empty(2))
     array([ 0.6, -0.8])
     """
@@ -40,6 +42,7 @@ def global_scale(gradients: Sequence[Any], limit: float, out: Iterable[Any]) -> 
 
     Examples
     --------
+    >>> import numpy as np
     >>> gradients = [np.array([3.0]), np.array([-4.0])]
     >>> float(global_scale(gradients, 1.0, out=[np.empty(1), np.empty(1)]))
     0.2
@@ -59,6 +62,7 @@ def average(mean: Any, new: Any, rho: float) -> None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> mean = np.array([1.0])
     >>> average(mean, np.array([2.0]), 0.5)
     >>> mean
@@ -74,6 +78,7 @@ def cast(x: Any, dtype: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> cast(2, np.float32)
     np.float32(2.0)
     """

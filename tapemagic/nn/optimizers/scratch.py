@@ -14,6 +14,7 @@ class Scratch:
 
     Examples
     --------
+    >>> import numpy as np
     >>> scratch = Scratch(2)
     >>> first, second = scratch(np.ones((2, 3)))
     >>> first.shape
@@ -59,6 +60,7 @@ class Spare:
 
     Examples
     --------
+    >>> import numpy as np
     >>> spare = Spare()
     >>> first, second = np.zeros(2), np.zeros(2)
     >>> spare.store(first, second)

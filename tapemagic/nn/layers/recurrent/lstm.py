@@ -56,6 +56,7 @@ class LSTM(Recurrent):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tapemagic import nn
     >>> output, h, cell = nn.LSTM(4, return_state=True)(np.zeros((2, 5, 3)))
     >>> output.shape, cell.shape
