@@ -81,6 +81,15 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     assert gc.isenabled()
 
 
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """Nothing is freed by the garbage collector."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 _STATES: dict[str, Any] = {}
 """The first state of the random generator of each module, by the name of the module."""
 

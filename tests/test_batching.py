@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import tracemalloc
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -694,14 +693,6 @@ def test_several_results_count(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # -- what is freed --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def no_collector() -> Iterator[None]:
-    """Nothing is freed by the garbage collector."""
-    gc.disable()
-    yield
-    gc.enable()
 
 
 @pytest.mark.usefixtures("no_collector")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import tracemalloc
 import weakref
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,13 +14,7 @@ from tests.conformance.programs import raised_by
 
 LARGE = 100_000
 
-
-@pytest.fixture(autouse=True)
-def no_collector() -> Iterator[None]:
-    """Nothing is freed by the garbage collector."""
-    gc.disable()
-    yield
-    gc.enable()
+pytestmark = pytest.mark.usefixtures("no_collector")
 
 
 def large(value: float = 1.0) -> tm.Tensor:

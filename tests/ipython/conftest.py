@@ -11,6 +11,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from tests.ipython.kernels import Kernel, kernel
+
 Run = Callable[[str], Any]
 IMPORTS = "import numpy as np\nimport tapemagic as tm"
 
@@ -43,6 +45,13 @@ def shell(plain_shell: InteractiveShell) -> Iterator[InteractiveShell]:
     plain_shell.config.pop("TapeMagics", None)
     if "ipywidgets" in sys.modules:
         sys.modules["ipywidgets"].Widget.close_all()
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    """One kernel for all tests of a module, which leave it in order."""
+    with kernel(tmp_path_factory.mktemp("kernel")) as started:
+        yield started
 
 
 @pytest.fixture

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tapemagic.ipython.check import CheckReport
 from tests.ipython.conftest import Run
-from tests.ipython.kernels import Kernel, kernel
+from tests.ipython.kernels import Kernel
 
 pytestmark = pytest.mark.thorough
 
@@ -410,13 +410,6 @@ def test_help(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     run("%check_gradient?")
 
     assert "%check_gradient 2 * x y x" in capsys.readouterr().out
-
-
-@pytest.fixture(scope="module")
-def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    """A kernel."""
-    with kernel(tmp_path_factory.mktemp("kernel")) as started:
-        yield started
 
 
 @pytest.mark.kernel

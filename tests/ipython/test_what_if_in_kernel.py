@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tapemagic.report.live.content import Content
 from tapemagic.report.live.packing import unpacked
-from tests.ipython.kernels import VIEW, Kernel, kernel
+from tests.ipython.kernels import VIEW, Kernel
 
 pytestmark = [
     pytest.mark.thorough,
@@ -22,13 +21,6 @@ COUNTS = (
     "(len(widget._instances), len(get_ipython().kernel.comm_manager.comms), "
     "sum(isinstance(x, Tape) for x in gc.get_objects()))"
 )
-
-
-@pytest.fixture(scope="module")
-def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    """One kernel for all tests."""
-    with kernel(tmp_path_factory.mktemp("kernel")) as started:
-        yield started
 
 
 def shown(notebook: Kernel, cell: str) -> str:

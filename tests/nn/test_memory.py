@@ -7,7 +7,7 @@ import gc
 import pickle
 import tracemalloc
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,16 +20,7 @@ from tapemagic.nn.models.batches import ArrayBatches, ChunkedBatches
 
 X = np.ones((8, 3), "float32")
 
-
-@pytest.fixture(autouse=True)
-def _no_collector() -> Iterator[None]:
-    """The garbage collector is off."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+pytestmark = pytest.mark.usefixtures("no_collector")
 
 
 def stack() -> nn.Model:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,15 +18,6 @@ from tapemagic.programs.guards import Guards
 from tapemagic.programs.signature import signature
 
 one, two, three = (tm.constant(k) for k in (1.0, 2.0, 3.0))
-
-
-@pytest.fixture
-def no_collector() -> Iterator[None]:
-    """Nothing is freed by the garbage collector."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 def product(x: Any, y: Any) -> Any:
