@@ -97,7 +97,7 @@ binder: dev-ready  ## build the environment of binder/ in an empty folder, and r
 	$(PY) tools/binder.py
 
 browser: dev-ready browser-ready fonts-ready  ## every lesson and every report in JupyterLab, in a headless Chromium
-	$(PYTEST) -n 2 -p no:nbval --dist loadgroup $(SLOWEST) -m browser tests/browser
+	$(PYTEST) -n 2 -p no:nbval --dist loadscope $(SLOWEST) -m browser tests/browser
 
 notebooks: dev-ready  ## run all notebooks in place, without widget state
 	$(PY) tools/badges.py

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -21,13 +22,27 @@ AXE = Path(__file__).resolve().parents[2] / "front_end/node_modules/axe-core/axe
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of this folder, and group them for pytest-xdist: each module is a group, and so is each lesson."""
+    """Mark the tests of this folder."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand out modules as a whole with --dist loadscope, but the lessons one by one."""
+    if config.getoption("dist") != "loadscope":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    # Not --dist loadgroup: pytest-xdist 3.8 writes the groups to an attribute that pytest 9.2 no longer has.
+    class Modules(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            module = nodeid.split("::", maxsplit=1)[0]
             # The tests of other modules share a page, and some use what the test before did there.
-            if item.path.name != "test_course.py":
-                item.add_marker(pytest.mark.xdist_group(item.path.stem))
+            return nodeid if module.endswith("test_course.py") else module
+
+    return Modules(config, log)
 
 
 def chromium_path() -> str | None:
