@@ -43,3 +43,14 @@ def compare(numbered: tuple[int, Case]) -> None:
     assert expected["call"] == case.call
     assert "raises" not in actual, actual
     assert [] == differences(expected["result"], actual["result"], rtol=1e-4)
+
+
+def test_silu_of_a_beta_of_zero() -> None:
+    """It is half of its input, with a gradient of 1/2."""
+    x = tf.constant([1.0, -2.0, 800.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.silu(x, beta=0.0)
+
+    assert y.numpy().tolist() == [0.5, -1.0, 400.0]
+    assert tape.gradient(y, x).numpy().tolist() == [0.5] * 3

@@ -60,10 +60,7 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
     # The engine's silu has no beta; a beta in a tensor may need a gradient.
     if isinstance(beta, (int, float)) and beta == 1:
         return activations.silu(x)
-    scale = tensor(beta, x.dtype)
-    # silu(b x) / b = x sigmoid(b x): the overflow-free rule serves any beta. For beta = 0 it is 0 / 0, where TensorFlow
-    # returns x / 2.
-    return activations.silu(x * scale) / scale
+    return x * activations.sigmoid(tensor(beta, x.dtype) * x)
 
 
 swish = silu
