@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations import activations, exponentials, losses, sparse_losses
+from tapemagic.engine.operations import activations, exponentials, logistic, losses, sparse_losses
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 from tapemagic.tf import random
@@ -60,7 +60,7 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
     # The engine's silu has no beta; a beta in a tensor may need a gradient.
     if isinstance(beta, (int, float)) and beta == 1:
         return activations.silu(x)
-    return x * activations.sigmoid(tensor(beta, x.dtype) * x)
+    return x * logistic.sigmoid(tensor(beta, x.dtype) * x)
 
 
 swish = silu
