@@ -629,8 +629,7 @@ class Guards:
             return
         bases = map(vars, x.__mro__[1:-1])
         inherited = names.intersection(chain.from_iterable(bases)).difference(own)
-        # A class rarely gets new names, so their number and a few lookups are enough, and quicker than the
-        # list.
+        # A class rarely gets new names: their number and a few lookups are enough, and quicker than the list.
         if len(inherited) > MAX_INHERITED_LOOKUPS:
             self._require(f"[*{local}] != {self._constant('n', list(own))}")
             return
